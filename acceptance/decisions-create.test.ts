@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import {
+  type Answer,
+  create,
+  createdId,
+  encoded,
+  faultIn,
+  keyOf,
+  list,
+  partners,
+  problemIn,
+  recordIn,
+  send,
+} from './client.ts'
+
+const initech = () => ({ host: 'initech', key: keyOf('initech') })
+const named = (name: unknown) => JSON.stringify({ name })
+const nameOf = async (answer: Answer) =>
+  recordIn(await send(`${partners}/${createdId(answer)}?fields=name`, initech()))['name']
+const withKey = (body: string, key: string) => create(body, { headers: { 'idempotency-key': key } })
+
+describe('C1: the body', () => {
+  test('[C1] a name has 1 to 512 characters after trimming', async () => {
+    expect(await nameOf(await create(named('x')))).toBe('x')
+    expect(await nameOf(await create(named('  trimmed  ')))).toBe('trimmed')
+    expect(await nameOf(await create(named(`  ${'y'.repeat(512)}  `)))).toBe('y'.repeat(512))
+    expect(await nameOf(await create(named('🔩'.repeat(512))))).toBe('🔩'.repeat(512))
+    for (const name of ['', '   ', 'z'.repeat(513), '🔩'.repeat(513)]) {
+      expect(faultIn(await create(named(name)))).toMatchObject({ pointer: '/name', code: 'member_invalid' })
+    }
+  })
+
+  test('[C1] a name has no control characters', async () => {
+    for (const name of ['a\u0000b', 'a\nb', 'a\tb', 'a\u001fb', 'a\u007fb', 'a\u0085b']) {
+      expect(faultIn(await create(named(name)))).toMatchObject({ pointer: '/name', code: 'member_invalid' })
+    }
+  })
+
+  test('[C1] half a surrogate pair is no text', async () => {
+    expect(faultIn(await create('{"name":"a\\ud83d"}')).pointer).toBe('/name')
+  })
+
+  test('[C1] a name of another type is a 400', async () => {
+    for (const name of [1, true, null, ['x'], { first: 'x' }]) {
+      expect(faultIn(await create(named(name)))).toMatchObject({ pointer: '/name', code: 'member_invalid' })
+    }
+  })
+
+  test('[C1] all other members are named', async () => {
+    const { errors } = problemIn(
+      await create('{"name":"x","is_company":true,"nmae":"y","__proto__":{}}'),
+      400,
+    )
+    const unknown = errors?.filter(({ code }) => code === 'member_unknown').map(({ pointer }) => pointer)
+    expect(unknown?.toSorted()).toEqual(['/__proto__', '/is_company', '/nmae'])
+  })
+
+  test('[C1] malformed JSON, or JSON that is no object, is a 400', async () => {
+    for (const body of [
+      '{"name":"x"',
+      '{name:"x"}',
+      "{'name':'x'}",
+      '',
+      '[]',
+      '"x"',
+      'null',
+      '1',
+      '[{"name":"x"}]',
+    ]) {
+      expect(problemIn(await create(body), 400).code).toBe('body_invalid')
+    }
+  })
+
+  test('[C1] no JSON content type is a 400', async () => {
+    const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'text/json']
+    for (const type of types) {
+      const answer = await create(named('Wrong type'), { headers: { 'content-type': type } })
+      expect(faultIn(answer).code).toBe('content_type_invalid')
+    }
+    const none = await send(partners, { ...initech(), method: 'POST', body: named('Wrong type') })
+    expect(faultIn(none).code).toBe('content_type_invalid')
+    expect((await list(`${partners}?filter=name="Wrong%20type"`, initech())).meta.total).toBe(0)
+  })
+
+  test('[C1] a charset beside the JSON content type is taken', async () => {
+    const headers = { 'content-type': 'application/json; charset=utf-8' }
+    expect((await create(named('Charset'), { headers })).status).toBe(201)
+  })
+})
+
+describe('C2: the envelope', () => {
+  test('[C2] both path spellings answer alike', async () => {
+    for (const path of [partners, `${partners}/`]) {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await send(path, { ...initech(), method: 'POST', headers, body: named('Spelled') })
+      const id = createdId(answer)
+      expect(answer.text).toBe(`{"data":{"id":${id}}}`)
+      expect(answer.headers.location).toMatch(new RegExp(`/api/v1/resources/partner/${id}$`))
+    }
+  })
+})
+
+describe('C3: retries', () => {
+  test('[C3] the same key and body replay the same answer', async () => {
+    const key = randomUUID()
+    const name = `Once ${key}`
+    const first = await withKey(named(name), key)
+    const second = await withKey(named(name), key)
+    const third = await withKey(named(name), key)
+    expect(first.headers['idempotent-replayed']).toBeUndefined()
+    for (const again of [second, third]) {
+      expect([again.status, again.text]).toEqual([201, first.text])
+      expect(again.headers['idempotent-replayed']).toBe('true')
+      expect(again.headers.location).toBe(first.headers.location)
+    }
+    expect((await list(`${partners}?filter=${encoded(`name="${name}"`)}`, initech())).meta.total).toBe(1)
+  })
+
+  test('[C3] the same key with another body is a 422', async () => {
+    const key = randomUUID()
+    expect((await withKey(named('This'), key)).status).toBe(201)
+    expect(problemIn(await withKey(named(`That ${key}`), key), 422).code).toBe('idempotency_mismatch')
+    const that = await list(`${partners}?filter=${encoded(`name="That ${key}"`)}`, initech())
+    expect(that.meta.total).toBe(0)
+  })
+
+  test('[C3] another key, or none, creates another partner', async () => {
+    const body = named('Again and again')
+    const answers = [
+      await withKey(body, randomUUID()),
+      await withKey(body, randomUUID()),
+      await create(body),
+      await create(body),
+    ]
+    expect(new Set(answers.map(createdId)).size).toBe(4)
+  })
+
+  test('[C3] keys are kept per account', async () => {
+    const key = randomUUID()
+    const headers = { 'idempotency-key': key }
+    expect((await withKey(named('Here'), key)).status).toBe(201)
+    const there = await create(named('There'), { host: 'globex', key: keyOf('globex'), headers })
+    expect(there.status).toBe(201)
+    expect(there.headers['idempotent-replayed']).toBeUndefined()
+  })
+
+  test('[C3] a key has 1 to 255 printable characters', async () => {
+    const longest = `${randomUUID()} !"~`.padEnd(255, '#')
+    expect((await withKey(named('Longest key'), longest)).status).toBe(201)
+    for (const key of ['', `${longest}#`, 'a\tb']) {
+      expect(faultIn(await withKey(named('Bad key'), key)).code).toBe('header_invalid')
+    }
+    expect((await list(`${partners}?filter=name="Bad%20key"`, initech())).meta.total).toBe(0)
+  })
+
+  test('[C3] a request that was refused does not use its key up', async () => {
+    const key = randomUUID()
+    problemIn(await withKey('{}', key), 400)
+    expect((await withKey(named('Mended'), key)).status).toBe(201)
+  })
+
+  test('[C3] of many at once one creates; the others replay it or are told that it still runs', async () => {
+    const key = randomUUID()
+    const body = named(`Race ${key}`)
+    const answers = await Promise.all(Array.from({ length: 24 }, () => withKey(body, key)))
+    const made = answers.filter(({ status }) => status === 201)
+    const running = answers.filter(({ status }) => status === 409)
+    expect(made.length + running.length).toBe(24)
+    expect(made.length).toBeGreaterThan(0)
+    expect(new Set(made.map(createdId)).size).toBe(1)
+    const original = made.filter(({ headers }) => headers['idempotent-replayed'] === undefined)
+    expect(original).toHaveLength(1)
+    for (const answer of running) expect(problemIn(answer, 409).code).toBe('idempotency_conflict')
+    const found = await list(`${partners}?filter=${encoded(`name="Race ${key}"`)}`, initech())
+    expect(found.meta.total).toBe(1)
+  })
+})

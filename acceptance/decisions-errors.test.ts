@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import {
+  type Answer,
+  companies,
+  create,
+  encoded,
+  keyOf,
+  list,
+  listIn,
+  partners,
+  problemIn,
+  products,
+  send,
+} from './client.ts'
+
+const json = { 'content-type': 'application/json' }
+const longHeaders = () =>
+  Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`x-${i}`, 'x'.repeat(1000)]))
+const mismatch = async () => {
+  const headers = { 'idempotency-key': randomUUID() }
+  await create('{"name":"One"}', { headers })
+  return create('{"name":"Two"}', { headers })
+}
+
+/** One request for every status that a request alone can bring about. */
+const provoked: readonly (readonly [status: number, code: string, ask: () => Promise<Answer>])[] = [
+  [400, 'request_invalid', () => send(`${products}?filter=list_prise>10`)],
+  [400, 'body_invalid', () => create('{}')],
+  [401, 'unauthenticated', () => send(products, { key: null })],
+  [403, 'scope_missing', () => send(partners, { key: keyOf('productRead') })],
+  [404, 'path_unknown', () => send('/api/v1/nothing')],
+  [404, 'record_unknown', () => send(`${products}/999`)],
+  [405, 'method_not_allowed', () => send(products, { method: 'DELETE' })],
+  [413, 'body_too_large', () => create(`{"name":"${'x'.repeat(70_000)}"}`)],
+  [414, 'url_too_long', () => send(`${products}?filter=name=${'x'.repeat(16_400)}`)],
+  [415, 'media_type_unsupported', () => send(products, { method: 'QUERY', headers: json, body: '{}' })],
+  [422, 'idempotency_mismatch', mismatch],
+  [431, 'headers_too_large', () => send(products, { headers: longHeaders() })],
+]
+
+describe('E1: the error body', () => {
+  for (const [status, code, ask] of provoked) {
+    test(`[E1][B7] ${status} ${code} is a problem of RFC 9457`, async () => {
+      const answer = await ask()
+      const problem = problemIn(answer, status)
+      expect(problem).toMatchObject({ type: `/errors/${code}`, status, code })
+      expect(problem.title).toMatch(/^[A-Z].*\.$/)
+      expect(problem.detail).not.toBe('')
+      expect(problem.request_id).toBe(answer.headers['x-request-id'])
+      const known = ['type', 'title', 'status', 'detail', 'code', 'request_id', 'errors']
+      expect(Object.keys(problem).filter((member) => !known.includes(member))).toEqual([])
+    })
+  }
+
+  test('[E1] errors tell parameter, code, message, offset, length, expected and suggestion', async () => {
+    const answer = await send(`${products}?filter=${encoded('id[1,2')}`)
+    expect(Object.keys(problemIn(answer, 400).errors?.[0] ?? {}).toSorted()).toEqual([
+      'code',
+      'expected',
+      'length',
+      'message',
+      'offset',
+      'parameter',
+      'suggestion',
+    ])
+  })
+
+  test('[E1] errors in a body tell the JSON pointer', async () => {
+    const { errors } = problemIn(await create('{"name":"x","a/b~c":1}'), 400)
+    expect(errors).toMatchObject([{ pointer: '/a~1b~0c', code: 'member_unknown' }])
+  })
+
+  test('[E1] an error shows no stack, no SQL and no internal name', async () => {
+    const internal =
+      /select |insert |\bfrom \w+ where|pg_|postgres|node_modules|\.ts\b|\bat \w+ \(|fastify|FST_|account_id/i
+    for (const [, , ask] of provoked) expect((await ask()).text).not.toMatch(internal)
+    for (const filter of [
+      'id=1;drop table product',
+      "name='",
+      'id=1 union select 1',
+      'name="\u0000"',
+      'name*"\ud83d"',
+    ]) {
+      const { text, status } = await send(`${products}?filter=${encoded(filter.toWellFormed())}`)
+      expect(status).toBeLessThan(500)
+      expect(text.replaceAll(filter.slice(3), '')).not.toMatch(internal)
+    }
+  })
+})
+
+describe('E2: other statuses', () => {
+  for (const [status, code, ask] of provoked) {
+    test(`[E2] ${status}: ${code}`, async () => {
+      expect(problemIn(await ask(), status).code).toBe(code)
+    })
+  }
+
+  test('[E2] 405 says what is allowed', async () => {
+    for (const [path, allowed] of [
+      [products, ['GET', 'HEAD', 'QUERY']],
+      [partners, ['GET', 'HEAD', 'QUERY', 'POST']],
+      [companies, ['GET', 'HEAD', 'QUERY']],
+      [`${products}/1`, ['GET', 'HEAD']],
+      [`${partners}/1`, ['GET', 'HEAD']],
+    ] as const) {
+      for (const method of ['PUT', 'PATCH', 'DELETE']) {
+        const answer = await send(path, { method })
+        problemIn(answer, 405)
+        expect(answer.headers.allow?.split(/, */).toSorted()).toEqual([...allowed].toSorted())
+      }
+    }
+  })
+})
+
+/** The references of a Link header, by their relation. */
+function linksIn(answer: Answer): Record<string, string> {
+  const links = String(answer.headers['link'] ?? '').matchAll(/<([^>]*)>; *rel="?([a-z]+)"?/g)
+  return Object.fromEntries([...links].map(([, reference = '', rel = '']) => [rel, reference]))
+}
+
+describe('E3: headers on every answer', () => {
+  test('[E3] every answer has an X-Request-Id of its own', async () => {
+    const answers = [await send(products), ...(await Promise.all(provoked.map(([, , ask]) => ask())))]
+    const ids = answers.map(({ headers }) => headers['x-request-id'])
+    for (const id of ids) expect(id).toMatch(/^\S{8,128}$/)
+    expect(new Set(ids).size).toBe(answers.length)
+  })
+
+  test('[E3] an X-Request-Id that was sent is taken over if it is sane', async () => {
+    const sane = 'req-2026.11:14_a'
+    expect((await send(products, { headers: { 'x-request-id': sane } })).headers['x-request-id']).toBe(sane)
+    const refused = await send(products, { key: null, headers: { 'x-request-id': sane } })
+    expect(problemIn(refused, 401).request_id).toBe(sane)
+    for (const odd of ['x'.repeat(1000), 'a b', '<script>', 'a"b', '']) {
+      const { headers } = await send(products, { headers: { 'x-request-id': odd } })
+      expect(headers['x-request-id']).not.toBe(odd)
+      expect(headers['x-request-id']).toMatch(/^\S{8,128}$/)
+    }
+  })
+
+  test('[E3] a list links to its first, previous, next and last page', async () => {
+    const filter = encoded('name*"e"&active=true|id[1,2]')
+    const answer = await send(`${products}?fields=id,name&filter=${filter}&limit=4&page=2`)
+    const { pagination } = listIn(answer)
+    const links = linksIn(answer)
+    expect(Object.keys(links).toSorted()).toEqual(['first', 'last', 'next', 'prev'])
+    for (const [rel, page] of [
+      ['first', 1],
+      ['prev', 1],
+      ['next', 3],
+      ['last', pagination.totalPages],
+    ] as const) {
+      const reference = links[rel] ?? ''
+      expect(reference).not.toMatch(/^[a-z]+:|^\/\//)
+      const { pathname, search } = new URL(reference, `http://acme.localhost${products}`)
+      const linked = await list(`${pathname}${search}`)
+      expect(linked).toEqual(await list(`${products}?fields=id,name&filter=${filter}&limit=4&page=${page}`))
+      expect(linked.pagination.currentPage).toBe(page)
+    }
+  })
+
+  test('[E3] the first page links to none before it, the last to none after it', async () => {
+    const first = linksIn(await send(`${products}?limit=20`))
+    expect(Object.keys(first).toSorted()).toEqual(['first', 'last', 'next'])
+    const last = linksIn(await send(`${products}?limit=20&page=2`))
+    expect(Object.keys(last).toSorted()).toEqual(['first', 'last', 'prev'])
+  })
+})
+
+describe('HEAD', () => {
+  test('[B2] HEAD answers as GET does, without the body', async () => {
+    for (const [path, ask] of [
+      [products, {}],
+      [`${partners}/1`, {}],
+      [`${partners}/999`, {}],
+      [`${products}?limit=0`, {}],
+      [companies, { key: null }],
+    ] as const) {
+      const get = await send(path, ask)
+      const head = await send(path, { ...ask, method: 'HEAD' })
+      expect(head.status).toBe(get.status)
+      expect(head.text).toBe('')
+      for (const header of ['content-type', 'link']) expect(head.headers[header]).toBe(get.headers[header])
+    }
+  })
+})

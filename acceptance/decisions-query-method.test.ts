@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import { type Ask, companies, encoded, faultIn, list, partners, problemIn, products, send } from './client.ts'
+
+const form = 'application/x-www-form-urlencoded'
+const query = (body: string, type = form): Ask => ({
+  method: 'QUERY',
+  headers: { 'content-type': type },
+  body,
+})
+
+describe('Q7: QUERY', () => {
+  test('[Q7] a QUERY with the parameters in its body is the same list', async () => {
+    const parameters = 'filter=list_price>10&active=true&limit=5&fields=id,name&page=2'
+    expect(await list(products, query(parameters))).toEqual(await list(`${products}?${parameters}`))
+    expect(await list(partners, query('limit=2'))).toEqual(await list(`${partners}?limit=2`))
+    expect(await list(companies, query(''))).toEqual(await list(companies))
+    expect(await list(products, query('limit=2', `${form}; charset=utf-8`))).toEqual(
+      await list(`${products}?limit=2`),
+    )
+  })
+
+  test('[Q7] a filter too long for a URL finds its records by QUERY', async () => {
+    const codes = Array.from({ length: 900 }, (_, i) => `"no such product code ${i}"`)
+    const filter = `default_code[${[...codes, 'MIX'].join(',')}]`
+    expect(filter.length).toBeGreaterThan(16 * 1024)
+    const found = await list(products, query(`fields=id&filter=${encoded(filter)}`))
+    expect(found.data).toEqual([{ id: 28 }])
+    expect([414, 431]).toContain((await send(`${products}?filter=${encoded(filter)}`)).status)
+  })
+
+  test('[Q7] what is wrong in the body is a 400 as in a URL', async () => {
+    expect(faultIn(await send(products, query('limit=0'))).code).toBe('limit_invalid')
+    expect(faultIn(await send(products, query('nosuch=1'))).code).toBe('parameter_unknown')
+    expect(faultIn(await send(products, query('filter=list_prise>10'))).code).toBe('field_unknown')
+  })
+
+  test('[Q7] the URL form works up to 16 KB', async () => {
+    const spaces = '%20'.repeat(5300)
+    const path = `${products}?fields=id&filter=id=1${spaces}`
+    expect(path.length).toBeGreaterThan(15_900)
+    expect((await list(path)).data).toEqual([{ id: 1 }])
+  })
+
+  test('[B6] another content type is a 415 that names the right one', async () => {
+    for (const type of ['application/json', 'text/plain', 'multipart/form-data']) {
+      const answer = await send(products, query('{"limit":2}', type))
+      expect(problemIn(answer, 415).code).toBe('media_type_unsupported')
+      expect(answer.headers).toMatchObject({ 'accept-query': expect.stringContaining(form) })
+    }
+  })
+
+  test('[B6] parameters in the URL of a QUERY are a 400', async () => {
+    problemIn(await send(`${products}?limit=2`, query('page=1')), 400)
+  })
+})

@@ -1,0 +1,118 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { TestProject } from 'vitest/node'
+import { everyScope, issueKey, quartermaster, type Running, startPostgres, startServer } from './operator.ts'
+import type { Keys } from './place.ts'
+
+const bulkProducts = 2500
+
+/**
+ * A running service with the fixtures in it. `ACCEPTANCE_BASE_URL`, `ACCEPTANCE_DOMAIN` and `ACCEPTANCE_KEYS` (JSON,
+ * as `Keys`) name one that runs elsewhere; otherwise all of it is started here, by the operator's own commands.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const baseUrl = process.env['ACCEPTANCE_BASE_URL']
+  if (baseUrl !== undefined) {
+    const keys: Keys = JSON.parse(process.env['ACCEPTANCE_KEYS'] ?? '{}')
+    project.provide('place', { baseUrl, domain: process.env['ACCEPTANCE_DOMAIN'] ?? 'localhost', keys })
+    return async () => {}
+  }
+  const started: Running[] = []
+  const end = async () => {
+    for (const running of started.toReversed()) await running.stop()
+  }
+  try {
+    const postgres = await startPostgres()
+    started.push(postgres)
+    const environment = { DATABASE_URL: postgres.url }
+    await quartermaster(environment, 'migrate')
+    const serve = async (more: Environment) => {
+      const running = await startServer({ ...environment, ...more })
+      started.push(running)
+      return running
+    }
+    const server = await serve({})
+    const proxied = await serve({ DEFAULT_ACCOUNT: 'acme', TRUSTED_PROXIES: '127.0.0.1' })
+    const keys = await furnish(environment)
+    project.provide('place', {
+      baseUrl: server.url,
+      domain: 'localhost',
+      keys,
+      own: { databaseUrl: postgres.url, proxiedUrl: proxied.url },
+    })
+    return end
+  } catch (error) {
+    await end()
+    throw error
+  }
+}
+
+type Environment = Readonly<Record<string, string>>
+
+async function furnish(environment: Environment): Promise<Keys> {
+  const open = async (account: string) => {
+    await quartermaster(environment, 'account', 'create', account)
+    return (await issueKey(environment, account, 'everything')).key
+  }
+  const load = async (resource: string, file: string, account: string) => {
+    const path = fileURLToPath(new URL(`fixtures/${file}`, import.meta.url))
+    await quartermaster(environment, 'import', resource, path, '--account', account)
+  }
+  const [acme, rest] = await Promise.all([
+    open('acme').then(async (key) => {
+      await load('product', 'acme-products.csv', 'acme')
+      await load('partner', 'acme-partners.ndjson', 'acme')
+      await load('company', 'acme-companies.ndjson', 'acme')
+      return { acme: key, ...(await acmeKeys(environment)) }
+    }),
+    (async () => {
+      const globex = await open('globex')
+      await load('product', 'globex-products.ndjson', 'globex')
+      await load('partner', 'globex-partners.csv', 'globex')
+      const initech = await open('initech')
+      const bulk = await open('bulk')
+      await loadBulk(environment)
+      const suspended = await open('hooli')
+      await quartermaster(environment, 'account', 'suspend', 'hooli')
+      return { globex, initech, bulk, suspended }
+    })(),
+  ])
+  return { ...acme, ...rest }
+}
+
+async function acmeKeys(environment: Environment) {
+  const issue = async (name: string, scopes: readonly string[], ...more: readonly string[]) =>
+    issueKey(environment, 'acme', name, scopes, ...more)
+  // A moment that has passed is refused. By the time the keys are all there, this one has.
+  const expiry = Date.now() + 5000
+  const expired = await issue('expired', everyScope, '--expires', new Date(expiry).toISOString())
+  const revoked = await issue('revoked', everyScope)
+  await quartermaster(environment, 'key', 'revoke', revoked.key_id, '--account', 'acme')
+  const keys = {
+    expired: expired.key,
+    revoked: revoked.key,
+    productRead: (await issue('products', ['product:read'])).key,
+    partnerRead: (await issue('partners', ['partner:read'])).key,
+    partnerCreate: (await issue('creates', ['partner:create'])).key,
+    companyRead: (await issue('companies', ['company:read'])).key,
+    accountManage: (await issue('manages', ['account:manage'])).key,
+  }
+  await sleep(Math.max(0, expiry - Date.now()))
+  return keys
+}
+
+async function loadBulk(environment: Environment): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'acceptance-'))
+  try {
+    const filler = 'a name long enough to take its time in a search '.repeat(4)
+    const rows = Array.from({ length: bulkProducts }, (_, i) => `${i + 1},${filler}${i + 1},${i + 1}`)
+    const file = join(folder, 'bulk.csv')
+    await writeFile(file, `id,name,list_price\n${rows.join('\n')}\n`)
+    await quartermaster(environment, 'import', 'product', file, '--account', 'bulk')
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}

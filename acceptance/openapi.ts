@@ -1,0 +1,116 @@
+/** As much of an OpenAPI 3.1 document as its examples need. */
+export interface Document {
+  readonly openapi: string
+  readonly info: { readonly title: string; readonly version: string }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: unknown
+}
+
+export interface Operation {
+  readonly operationId: string
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>
+}
+
+export interface Parameter {
+  readonly name: string
+  readonly in: 'query' | 'path' | 'header'
+  readonly required?: boolean
+  readonly example?: unknown
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+}
+
+export interface Media {
+  readonly schema: Schema
+  readonly example?: unknown
+  readonly examples?: Readonly<Record<string, { readonly value: object; readonly 'x-request'?: string }>>
+}
+
+export interface Schema {
+  readonly type?: string | readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean
+  readonly items?: Schema
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly minimum?: number
+  readonly maxLength?: number
+}
+
+/** With every `$ref` replaced by what it refers to. */
+export function parseDocument(text: string): Document {
+  const root: unknown = JSON.parse(text)
+  const resolve = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(resolve)
+    if (!isObject(node)) return node
+    if (typeof node['$ref'] === 'string') return resolve(at(root, node['$ref']))
+    return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, resolve(value)]))
+  }
+  const document: unknown = resolve(root)
+  if (!isDocument(document)) throw new Error('This is no OpenAPI document.')
+  return document
+}
+
+function isDocument(value: unknown): value is Document {
+  return isObject(value) && ['openapi', 'info', 'paths', 'components'].every((member) => member in value)
+}
+
+export function examplesOf(parameter: Parameter): readonly unknown[] {
+  if (parameter.examples !== undefined) return Object.values(parameter.examples).map(({ value }) => value)
+  return parameter.example === undefined ? [] : [parameter.example]
+}
+
+/** Where a value is not as its schema says; nothing where it is. */
+export function departures(value: unknown, schema: Schema, place = ''): string[] {
+  const found: string[] = []
+  const types = schema.type === undefined ? [] : [schema.type].flat()
+  if (types.length > 0 && !types.some((type) => hasType(value, type))) {
+    return [`${place}: ${JSON.stringify(value)} is no ${types.join(' or ')}`]
+  }
+  if (schema.enum !== undefined && !schema.enum.includes(value)) found.push(`${place}: not of the enum`)
+  if (schema.const !== undefined && schema.const !== value)
+    found.push(`${place}: not ${JSON.stringify(schema.const)}`)
+  if (typeof value === 'number' && value < (schema.minimum ?? value)) found.push(`${place}: too small`)
+  if (typeof value === 'string' && value.length > (schema.maxLength ?? value.length))
+    found.push(`${place}: too long`)
+  if (Array.isArray(value) && schema.items !== undefined) {
+    const { items } = schema
+    found.push(...value.flatMap((item, i) => departures(item, items, `${place}/${i}`)))
+  }
+  return isObject(value) ? [...found, ...departuresOfObject(value, schema, place)] : found
+}
+
+function departuresOfObject(value: Record<string, unknown>, schema: Schema, place: string): string[] {
+  const { properties = {}, required = [], additionalProperties = true } = schema
+  const missing = required.filter((name) => !(name in value)).map((name) => `${place}/${name}: missing`)
+  const inside = Object.entries(value).flatMap(([name, member]) => {
+    const known = properties[name]
+    if (known !== undefined) return departures(member, known, `${place}/${name}`)
+    return additionalProperties ? [] : [`${place}/${name}: unknown`]
+  })
+  return [...missing, ...inside]
+}
+
+function hasType(value: unknown, type: string): boolean {
+  if (type === 'null') return value === null
+  if (type === 'integer') return Number.isInteger(value)
+  if (type === 'array') return Array.isArray(value)
+  if (type === 'object') return isObject(value)
+  return typeof value === type
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function at(root: unknown, reference: string): unknown {
+  return reference
+    .split('/')
+    .slice(1)
+    .reduce(
+      (node, name) => (isObject(node) ? node[name.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
+      root,
+    )
+}

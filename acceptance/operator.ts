@@ -1,0 +1,116 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const command = fileURLToPath(new URL('../server/bin/quartermaster.js', import.meta.url))
+const run = promisify(execFile)
+
+type Environment = Readonly<Record<string, string>>
+
+/** The operator's command line, as an operator runs it. Gives what it printed. */
+export async function quartermaster(environment: Environment, ...words: readonly string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, [command, ...words], { env: surroundings(environment) })
+  return stdout
+}
+
+export const everyScope = ['product:read', 'partner:read', 'partner:create', 'company:read', 'account:manage']
+
+export interface IssuedKey {
+  readonly key: string
+  readonly key_id: string
+}
+
+export async function issueKey(
+  environment: Environment,
+  account: string,
+  name: string,
+  scopes: readonly string[] = everyScope,
+  ...more: readonly string[]
+): Promise<IssuedKey> {
+  const options = ['--account', account, '--name', name, '--scopes', scopes.join(','), '--json', ...more]
+  const issued: IssuedKey = JSON.parse(await quartermaster(environment, 'key', 'create', ...options))
+  return issued
+}
+
+export interface Running {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** A PostgreSQL that goes with this process. */
+export async function startPostgres(): Promise<Running> {
+  const child = spawn(process.execPath, [command, 'postgres', '--json'], {
+    env: surroundings({}),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const line = await firstLine(child)
+  const { database_url: url }: { database_url: string } = JSON.parse(line)
+  return { url, stop: () => stopped(child) }
+}
+
+export async function startServer(environment: Environment): Promise<Running> {
+  const port = await freePort()
+  const child = spawn(process.execPath, [command, 'serve', '--port', String(port)], {
+    env: surroundings({ LOG_LEVEL: 'warn', ...environment }),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let complaint = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    complaint = `${complaint}${chunk.toString()}`.slice(-4000)
+  })
+  const url = `http://127.0.0.1:${port}`
+  const until = Date.now() + 30_000
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}:\n${complaint}`)
+    if (await answers(`${url}/readyz`)) return { url, stop: () => stopped(child) }
+    if (Date.now() > until) {
+      await stopped(child)
+      throw new Error(`The service was not ready within 30 s:\n${complaint}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).status === 200
+  } catch {
+    return false
+  }
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  let text = ''
+  for await (const chunk of child.stdout ?? []) {
+    text += String(chunk)
+    if (text.includes('\n')) return text.slice(0, text.indexOf('\n'))
+  }
+  throw new Error('The throw-away PostgreSQL did not start.')
+}
+
+async function stopped(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  await ended
+}
+
+/** None of the caller's own settings: only what a test says. */
+function surroundings(environment: Environment): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR, LANG } = process.env
+  const kept = Object.entries({ PATH, HOME, TMPDIR, LANG }).filter(([, value]) => value !== undefined)
+  return { ...Object.fromEntries(kept), ...environment }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}

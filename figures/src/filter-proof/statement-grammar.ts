@@ -1,0 +1,93 @@
+import { resources } from './schema.ts'
+
+/**
+ * The statements that serving a request can cause, written down by hand. A text that does not fit was either put
+ * together from something else than our own fragments, or is new: then it is added here, on purpose.
+ */
+
+const fieldNames = [
+  ...new Set(Object.values(resources).flatMap(({ fields }) => fields.map(({ name }) => name))),
+]
+const field = `(?:${fieldNames.join('|')})`
+const table = '(?:product|partner|company)'
+const type = '(?:bigint|numeric|text|boolean|timestamptz)'
+
+/** The only constants that our own text holds. */
+const literals = new Set(["'UTC'", `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`, "','", "''", "'partner'", "'active'"])
+
+// What a filter becomes: conditions, which are C from here on, and groups of them, which are C again.
+const condition = new RegExp(
+  [
+    `(?<![.\\w])${field} (?:=|<>|<|<=|>|>=) \\$::${type}(?!\\[)`,
+    `(?<![.\\w])${field} (?:= any|<> all)\\(\\$::${type}\\[\\]\\)`,
+    `(?<![.\\w])${field} collate "default" (?:not )?ilike \\$::text`,
+    `(?<![.\\w])${field} is (?:not )?null`,
+  ].join('|'),
+  'g',
+)
+const group = /\((?:C|\$)(?:(?: and (?:C|\$))+|(?: or (?:C|\$))+)?\)/g
+
+const wire = `(?:r\\.${field}|to_char\\(r\\.${field} at time zone \\$, \\$\\) as ${field})`
+const wires = `${wire}(?:, ${wire})*`
+const matching = 'account_id = \\$::bigint(?: and (?:C|\\$))?'
+
+const dayAgo = 'now\\(\\) - make_interval\\(hours => \\$::int\\)'
+
+const shapes: readonly RegExp[] = [
+  // A list: tally, total and page.
+  `select t\\.version, (?:t\\.total|\\(select count\\(\\*\\) from ${table} where ${matching}\\)) as total, ` +
+    `p\\.count, p\\.records from tally t cross join \\( select count\\(\\*\\)::int as count, ` +
+    `coalesce\\(string_agg\\(row_to_json\\(f\\)::text, \\$ order by r\\.id\\), \\$\\) as records ` +
+    `from \\( select id(?:, ${field})* from ${table} where ${matching} ` +
+    `order by id limit \\$::int offset \\$::bigint \\) r cross join lateral \\(select ${wires}\\) f \\) p ` +
+    `where t\\.account_id = \\$::bigint and t\\.resource = \\$::text`,
+  // One record.
+  `select row_to_json\\(f\\)::text as record from ${table} r cross join lateral \\(select ${wires}\\) f ` +
+    `where r\\.account_id = \\$::bigint and r\\.id = \\$::bigint`,
+  // Who is asking.
+  'select account_id from account where name = \\$::text',
+  'select k\\.key_id, k\\.scopes from api_key k join account a on a\\.account_id = \\$::bigint ' +
+    'where k\\.account_id = \\$::bigint and k\\.hash = \\$::bytea and k\\.revoked_at is null ' +
+    'and \\(k\\.expires_at is null or k\\.expires_at > now\\(\\)\\) and a\\.status = \\$',
+  // Whether the database is there and migrated.
+  'select name from migration',
+  // A create: the claim on the key, the insert, what is kept of it, and the sweep.
+  'begin|commit|rollback',
+  'select pg_try_advisory_xact_lock\\(hashtextextended\\(\\$::text, \\$::bigint\\)\\) as free, k\\.record_id, ' +
+    'k\\.request_hash = \\$::bytea as same from \\(select \\$\\) one left join idempotency k ' +
+    `on k\\.account_id = \\$::bigint and k\\.key = \\$::text and k\\.created_at > ${dayAgo}`,
+  'with tick as \\( update tally set version = version \\+ \\$, total = total \\+ \\$, last_id = last_id \\+ \\$ ' +
+    'where account_id = \\$::bigint and resource = \\$ returning version, last_id \\) ' +
+    'insert into partner \\(account_id, id, version, name, is_company, is_patient, is_customer, is_vendor, ' +
+    'is_employee, active, create_date, write_date\\) select \\$::bigint, last_id, version, \\$::text, ' +
+    '\\$, \\$, \\$, \\$, \\$, \\$, now\\(\\), now\\(\\) from tick returning id',
+  'insert into idempotency as k \\(account_id, key, request_hash, record_id\\) ' +
+    'values \\(\\$::bigint, \\$::text, \\$::bytea, \\$::bigint\\) on conflict \\(account_id, key\\) do update ' +
+    'set request_hash = excluded\\.request_hash, record_id = excluded\\.record_id, ' +
+    `created_at = excluded\\.created_at where k\\.created_at <= ${dayAgo} returning \\$ as kept`,
+  'delete from idempotency where account_id = \\$::bigint and key in \\( select key from idempotency ' +
+    `where account_id = \\$::bigint and created_at <= ${dayAgo} order by created_at limit \\$::int \\)`,
+].map((text) => new RegExp(`^(?:${text})$`))
+
+/** What speaks against a statement's text; undefined when it is one of ours. */
+export function objection(text: string): string | undefined {
+  const foreign = text.match(/'(?:[^']|'')*'/g)?.find((literal) => !literals.has(literal))
+  if (foreign !== undefined) return `a constant that is not ours: ${foreign}`
+  const shape = shapeOf(text)
+  return shapes.some((known) => known.test(shape)) ? undefined : `of no known shape: ${shape}`
+}
+
+/** One line; every constant and every `$n` a `$`, as pg_stat_statements writes them; every condition a C. */
+function shapeOf(text: string): string {
+  let shape = text
+    .replace(/'(?:[^']|'')*'|\$\d+|\b(?:true|false)\b|(?<!\w)\d+(?!\w)/g, '$')
+    .replace(/\s+/g, ' ')
+    .trim()
+  if (!shape.startsWith('select t.')) return shape
+  shape = shape.replace(condition, 'C')
+  for (let before = ''; before !== shape; ) {
+    before = shape
+    shape = shape.replace(group, 'C')
+  }
+  return shape
+}

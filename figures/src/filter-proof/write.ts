@@ -1,0 +1,121 @@
+import type { Condition, Filter, Value } from '@quartermaster/filter'
+import type { Random } from '../random.ts'
+
+/**
+ * A filter as people might write it: quotes or backslashes or neither, white space, needless parentheses. It is
+ * apart from the printer, so that an error there cannot make up for one in the parser.
+ */
+export function write(filter: Filter, random: Random): string {
+  return writeTerm(filter, random, 0)
+}
+
+const depthMax = 32
+
+function writeTerm(filter: Filter, random: Random, depth: number): string {
+  const needless = depth + heightOf(filter) < depthMax && random.chance(0.03)
+  return needless ? group(filter, random, depth) : writeBare(filter, random, depth)
+}
+
+function group(filter: Filter, random: Random, depth: number): string {
+  return `(${space(random)}${writeBare(filter, random, depth + 1)}${space(random)})`
+}
+
+function writeBare(filter: Filter, random: Random, depth: number): string {
+  if (filter.kind === 'condition') return writeCondition(filter, random, depth > 0)
+  const sign = filter.kind === 'and' ? '&' : '|'
+  return filter.terms
+    .map((term) => {
+      const needed = filter.kind === 'and' ? term.kind !== 'condition' : term.kind === 'or'
+      return needed ? group(term, random, depth) : writeTerm(term, random, depth)
+    })
+    .join(`${space(random)}${sign}${space(random)}`)
+}
+
+/** The levels of parentheses that a term takes at most, one more for each node than it may need. */
+function heightOf(filter: Filter): number {
+  return filter.kind === 'condition' ? 1 : 2 + Math.max(...filter.terms.map(heightOf))
+}
+
+function writeCondition({ field, operator, values }: Condition, random: Random, inGroup: boolean): string {
+  if (operator === '[]' || operator === '![]') {
+    const list = values.map(
+      (value) => `${space(random)}${writeValue(value, random, true, inGroup)}${space(random)}`,
+    )
+    return `${field.text}${operator.slice(0, -1)}${list.join(',')}]`
+  }
+  const [value] = values
+  if (value === undefined) throw new Error('a condition has a value')
+  const written = writeValue(value, random, false, inGroup)
+  // `>` and a bare `=5` would read as `>=`: no number begins so, but keep the writer safe for any text.
+  const apart = /[=!<>*]$/.test(operator) && /^[=*[]/.test(written) ? ' ' : space(random)
+  return `${field.text}${operator}${apart}${written}`
+}
+
+function writeValue(value: Value, random: Random, inList: boolean, inGroup: boolean): string {
+  if (value.kind === 'null') return 'null'
+  const { text } = value
+  const mayBeNothing = text === '' && !inList
+  if (mayBeNothing && random.chance(0.5)) return ''
+  if (text === '' || random.chance(0.35)) return `"${text.replace(/["\\]/g, '\\$&')}"`
+  return bare(text, random, inList, inGroup)
+}
+
+function bare(text: string, random: Random, inList: boolean, inGroup: boolean): string {
+  if (text === 'null') return '\\null'
+  const keepParentheses = !inGroup || isBalanced(text)
+  const characters = Array.from(text)
+  return characters
+    .map((character, at) => {
+      const edge = at === 0 || at === characters.length - 1
+      const escaped = mustEscape(character, at, edge, inList, keepParentheses) || random.chance(0.01)
+      return escaped ? `\\${character}` : character
+    })
+    .join('')
+}
+
+function mustEscape(
+  unit: string,
+  at: number,
+  edge: boolean,
+  inList: boolean,
+  keepParentheses: boolean,
+): boolean {
+  if (unit === '\\' || unit === '&' || unit === '|') return true
+  if (unit === '"') return at === 0
+  if (unit === ',' || unit === ']') return inList
+  if (unit === '(' || unit === ')') return !keepParentheses
+  return edge && /\s/u.test(unit)
+}
+
+function isBalanced(text: string): boolean {
+  let depth = 0
+  for (const unit of text) {
+    if (unit === '(') depth += 1
+    if (unit === ')') depth -= 1
+    if (depth < 0) return false
+  }
+  return depth === 0
+}
+
+function space(random: Random): string {
+  return random.chance(0.06) ? random.pick([' ', '  ', '\t', ' \n', '\r\n']) : ''
+}
+
+/** Everything encoded that may be; a space as `+` or `%20`. */
+export function encodeForm(text: string, random: Random): string {
+  return encodeURIComponent(text).replace(/%20/g, () => random.pick(['%20', '+']))
+}
+
+// What no request line carries as itself, or means something else there: white space and controls, what is not
+// ASCII, `%` and `+`, which are decoded, and `#`, where a URL ends.
+const neverRaw = /[^\x21-\x7e]|[%+#]/gu
+
+/**
+ * As little encoded as can be. An `&` is left as it is, unless it leads, ends, stands beside another one (empty
+ * segments are nothing) or before the name of a parameter.
+ */
+export function encodeRaw(text: string): string {
+  return text
+    .replace(neverRaw, (character) => encodeURIComponent(character))
+    .replace(/^&|&(?=&|$|(?:fields|filter|page|limit)(?:=|&|$))/g, '%26')
+}

@@ -1,0 +1,167 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { startThrowawayPostgres, type ThrowawayPostgres } from '../../server/src/cli/throwaway-postgres.ts'
+import type { Stoppable } from './figure.ts'
+
+const program = fileURLToPath(new URL('../../server/bin/quartermaster.js', import.meta.url))
+
+export const allScopes = 'product:read,partner:read,partner:create,company:read,account:manage'
+
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** A database of its own, migrated, with as many server processes on it as asked for: all as an operator would. */
+export class Service implements Stoppable {
+  readonly postgres: ThrowawayPostgres
+  readonly folder: string
+  readonly #servers: ServerProcess[] = []
+
+  private constructor(postgres: ThrowawayPostgres) {
+    this.postgres = postgres
+    this.folder = mkdtempSync(join(tmpdir(), 'quartermaster-figures-'))
+  }
+
+  static async start(settings: Record<string, string> = {}): Promise<Service> {
+    const service = new Service(await startThrowawayPostgres({ fsync: 'off', ...settings }))
+    try {
+      await service.command(['migrate'])
+    } catch (error) {
+      await service.stop()
+      throw error
+    }
+    return service
+  }
+
+  get environment(): Record<string, string> {
+    const { url } = this.postgres
+    return { DATABASE_URL: url, DATABASE_OWNER_URL: url, LOG_LEVEL: 'warn' }
+  }
+
+  /** Runs `quartermaster …` to its end; what it wrote to stdout. */
+  async command(args: readonly string[]): Promise<string> {
+    const child = start(args, this.environment, ['ignore', 'pipe', 'pipe'])
+    let out = ''
+    let err = ''
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text))
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+    if (code !== 0) throw new Error(`quartermaster ${args.join(' ')} ended with ${code}:\n${err}${out}`)
+    return out
+  }
+
+  /** The new key of a new account. */
+  async account(name: string, scopes = allScopes): Promise<string> {
+    await this.command(['account', 'create', name])
+    return this.key(name, scopes)
+  }
+
+  async key(account: string, scopes = allScopes): Promise<string> {
+    const out = await this.command([
+      'key',
+      'create',
+      '--account',
+      account,
+      '--name',
+      'figures',
+      '--scopes',
+      scopes,
+      '--json',
+    ])
+    const key = /"(qm_[0-9A-Za-z]+)"/.exec(out)?.[1]
+    if (key === undefined) throw new Error(`key create gave no key: ${out}`)
+    return key
+  }
+
+  async serve(environment: Record<string, string> = {}): Promise<ServerProcess> {
+    const log = join(this.folder, `server-${this.#servers.length}.log`)
+    const server = new ServerProcess(await freePort(), { ...this.environment, ...environment }, log)
+    this.#servers.push(server)
+    await server.start()
+    return server
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.kill()))
+    await this.postgres.stop()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** `quartermaster serve` on a port of its own, which it keeps over restarts. */
+export class ServerProcess {
+  readonly port: number
+  readonly #environment: Record<string, string>
+  readonly #log: string
+  #child: ChildProcess | undefined
+
+  constructor(port: number, environment: Record<string, string>, log: string) {
+    this.port = port
+    this.#environment = environment
+    this.#log = log
+  }
+
+  async start(): Promise<void> {
+    const log = openSync(this.#log, 'a')
+    const child = start(['serve', '--port', String(this.port)], this.#environment, ['ignore', log, log])
+    closeSync(log)
+    this.#child = child
+    const until = Date.now() + 30_000
+    while (!(await this.#ready())) {
+      if (child.exitCode !== null || Date.now() > until) {
+        throw new Error(`the server did not come up:\n${readFileSync(this.#log, 'utf8').slice(-3000)}`)
+      }
+      await sleep(50)
+    }
+  }
+
+  /** SIGKILL, as a machine that goes away. */
+  async kill(): Promise<void> {
+    const child = this.#child
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGKILL')
+    await ended
+  }
+
+  async #ready(): Promise<boolean> {
+    try {
+      const response = await fetch(`http://127.0.0.1:${this.port}/readyz`)
+      await response.arrayBuffer()
+      return response.ok
+    } catch {
+      return false
+    }
+  }
+}
+
+function start(
+  args: readonly string[],
+  environment: Record<string, string>,
+  stdio: ['ignore', number | 'pipe', number | 'pipe'],
+): ChildProcess {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...process.env, ...environment },
+    stdio,
+  })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  return child
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}

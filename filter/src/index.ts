@@ -1,0 +1,6 @@
+export type { And, Condition, Filter, Name, NullValue, Operator, Or, Span, TextValue, Value } from './ast.ts'
+export { operators } from './ast.ts'
+export { FilterError, type FilterErrorCode, type FilterProblem } from './error.ts'
+export { type FilterBounds, filterBounds, parse } from './parse.ts'
+export { print } from './print.ts'
+export { type Token, tokens } from './tokens.ts'

@@ -1,0 +1,194 @@
+import type { Condition, Filter, Span, TextValue, Value } from './ast.ts'
+import { FilterError } from './error.ts'
+import * as problem from './problem.ts'
+import { suggest } from './suggest.ts'
+import { type Mark, type OperatorToken, opensList, type Token, tokens, type ValueToken } from './tokens.ts'
+
+export interface FilterBounds {
+  readonly conditionsMax: number
+  /** Over all lists of the filter. */
+  readonly listValuesMax: number
+  readonly depthMax: number
+  /** UTF-8 bytes. */
+  readonly lengthMax: number
+}
+
+/** The widest filter that is taken anywhere. A caller may draw `lengthMax` tighter, as for a URL. */
+export const filterBounds: FilterBounds = Object.freeze({
+  conditionsMax: 200,
+  listValuesMax: 1000,
+  depthMax: 32,
+  lengthMax: 65_536,
+})
+
+/** Throws a FilterError and nothing else. Takes time linear in the length of the text. */
+export function parse(text: string, bounds: FilterBounds = filterBounds): Filter {
+  const outcome = attempt(text, bounds)
+  if (!(outcome instanceof FilterError)) return outcome
+  const suggestion = suggest(text, outcome.problem, (candidate) => {
+    const next = attempt(candidate, bounds)
+    return next instanceof FilterError ? next.problem : undefined
+  })
+  throw suggestion === undefined ? outcome : new FilterError({ ...outcome.problem, suggestion })
+}
+
+function attempt(text: string, bounds: FilterBounds): Filter | FilterError {
+  const excess = excessOver(text, bounds.lengthMax)
+  if (excess !== undefined) return problem.tooLong(excess, bounds.lengthMax)
+  try {
+    return new Reader(text, bounds).filter()
+  } catch (error) {
+    if (error instanceof FilterError) return error
+    throw error
+  }
+}
+
+/** What lies beyond the bound, if anything. */
+function excessOver(text: string, bytesMax: number): Span | undefined {
+  // No UTF-16 unit takes more than 3 bytes of UTF-8, so most filters need no count.
+  if (text.length * 3 <= bytesMax) return undefined
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytesMax))
+  return read < text.length ? { offset: read, length: text.length - read } : undefined
+}
+
+const joinExpected = ['"&"', '"|"']
+
+/** One method per rule of the grammar. */
+class Reader {
+  readonly #text: string
+  readonly #tokens: readonly Token[]
+  readonly #bounds: FilterBounds
+  #next = 0
+  #depth = 0
+  #conditions = 0
+  #listValues = 0
+
+  constructor(text: string, bounds: FilterBounds) {
+    this.#text = text
+    this.#tokens = tokens(text)
+    this.#bounds = bounds
+  }
+
+  filter(): Filter {
+    if (this.#tokens.length === 0) throw problem.blank(this.#text)
+    const filter = this.#or()
+    const found = this.#found()
+    if (found.kind === 'end') return filter
+    throw problem.unexpected(this.#text, found, [...joinExpected, 'the end of the filter'])
+  }
+
+  #or(): Filter {
+    return this.#joined('or', () => this.#joined('and', () => this.#term()))
+  }
+
+  #joined(kind: 'and' | 'or', term: () => Filter): Filter {
+    const start = this.#found().offset
+    const first = term()
+    if (this.#found().kind !== kind) return first
+    const terms = [first]
+    while (this.#found().kind === kind) {
+      this.#next += 1
+      terms.push(term())
+    }
+    return Object.freeze({ kind, terms: Object.freeze(terms), ...this.#spanFrom(start) })
+  }
+
+  #term(): Filter {
+    const found = this.#found()
+    if (found.kind === 'field') return this.#condition(found)
+    if (found.kind === 'open') return this.#group(found)
+    throw problem.fieldExpected(this.#text, found)
+  }
+
+  #group(open: Mark): Filter {
+    if (this.#depth === this.#bounds.depthMax) throw problem.tooDeep(open, this.#bounds.depthMax)
+    this.#depth += 1
+    this.#next += 1
+    const filter = this.#or()
+    const found = this.#found()
+    if (found.kind === 'end') throw problem.groupUnclosed(this.#text, open, found)
+    if (found.kind !== 'close') throw problem.unexpected(this.#text, found, [...joinExpected, '")"'])
+    this.#depth -= 1
+    this.#next += 1
+    return filter
+  }
+
+  #condition(field: Mark): Condition {
+    if (this.#conditions === this.#bounds.conditionsMax)
+      throw problem.tooManyConditions(field, this.#bounds.conditionsMax)
+    this.#conditions += 1
+    this.#next += 1
+    const found = this.#found()
+    if (found.kind !== 'operator') throw problem.operatorExpected(this.#text, field.text, found)
+    this.#next += 1
+    const values = opensList(found) ? this.#list(found) : [this.#operand(found)]
+    return Object.freeze({
+      kind: 'condition',
+      field: Object.freeze({ text: field.text, offset: field.offset, length: field.length }),
+      operator: found.operator,
+      values: Object.freeze(values),
+      operatorSpan: Object.freeze({ offset: found.offset, length: found.length }),
+      ...this.#spanFrom(field.offset),
+    })
+  }
+
+  /** The one value after a comparison. Nothing there is the empty text. */
+  #operand(operator: OperatorToken): Value {
+    const found = this.#found()
+    if (found.kind === 'value') return this.#value(found)
+    return textValue('', { offset: operator.offset + operator.length, length: 0 })
+  }
+
+  #list(open: OperatorToken): Value[] {
+    const values: Value[] = []
+    for (;;) {
+      values.push(this.#listValue(open))
+      const found = this.#found()
+      if (this.#endsList(found)) throw problem.listUnclosed(this.#text, open, found, ['","', '"]"'])
+      if (found.kind !== 'comma' && found.kind !== 'list-close')
+        throw problem.unexpected(this.#text, found, ['","', '"]"'])
+      this.#next += 1
+      if (found.kind === 'list-close') return values
+    }
+  }
+
+  #listValue(open: OperatorToken): Value {
+    const found = this.#found()
+    if (found.kind !== 'value') {
+      if (found.kind === 'comma' || found.kind === 'list-close') throw problem.listValueEmpty(found)
+      throw problem.listUnclosed(this.#text, open, found, ['a value'])
+    }
+    if (this.#listValues === this.#bounds.listValuesMax)
+      throw problem.tooManyValues(found, this.#bounds.listValuesMax)
+    this.#listValues += 1
+    return this.#value(found)
+  }
+
+  #endsList(found: problem.Found): boolean {
+    if (found.kind === 'close') return this.#depth > 0
+    return found.kind === 'end' || found.kind === 'and' || found.kind === 'or'
+  }
+
+  #value(token: ValueToken): Value {
+    if (token.flaw) throw problem.flawed(this.#text, token.flaw)
+    this.#next += 1
+    const { offset, length } = token
+    // Judged as written: quotes or a backslash anywhere make it the text "null".
+    const isNull = this.#text.slice(offset, offset + length) === 'null'
+    return isNull ? Object.freeze({ kind: 'null', offset, length }) : textValue(token.text, token)
+  }
+
+  #found(): problem.Found {
+    return this.#tokens[this.#next] ?? { kind: 'end', offset: this.#text.length, length: 0 }
+  }
+
+  /** Up to the end of the token read last. */
+  #spanFrom(start: number): Span {
+    const last = this.#tokens[this.#next - 1]
+    return { offset: start, length: last ? last.offset + last.length - start : 0 }
+  }
+}
+
+function textValue(text: string, { offset, length }: Span): TextValue {
+  return Object.freeze({ kind: 'text', text, offset, length })
+}

@@ -1,0 +1,44 @@
+import type { Condition, Filter, Value } from './ast.ts'
+
+/**
+ * The canonical text of a tree: no white space, parentheses only where the tree needs them, quotes only where a
+ * reader or the parser could take the value for something else. Parsing it gives the same tree.
+ */
+export function print(filter: Filter): string {
+  switch (filter.kind) {
+    case 'condition':
+      return printCondition(filter)
+    case 'and':
+      return filter.terms
+        .map((term) => (term.kind === 'condition' ? print(term) : `(${print(term)})`))
+        .join('&')
+    case 'or':
+      return filter.terms.map((term) => (term.kind === 'or' ? `(${print(term)})` : print(term))).join('|')
+    default:
+      return filter satisfies never
+  }
+}
+
+function printCondition({ field, operator, values }: Condition): string {
+  const list = values.map(printValue).join(',')
+  return operator === '[]' || operator === '![]'
+    ? `${field.text}${operator.slice(0, -1)}${list}]`
+    : `${field.text}${operator}${list}`
+}
+
+// What delimits or escapes, and control characters, which are hard to see in a log.
+const special = /[&|,()[\]"\\\p{Cc}]/u
+// `>` before `=5` would read as `>=`; the other operators are quoted with it, for the reader.
+const misleadingStart = /^[=!*<> ]/
+
+function printValue(value: Value): string {
+  if (value.kind === 'null') return 'null'
+  const { text } = value
+  const bare =
+    text !== '' &&
+    text !== 'null' &&
+    !text.endsWith(' ') &&
+    !special.test(text) &&
+    !misleadingStart.test(text)
+  return bare ? text : `"${text.replace(/["\\]/g, '\\$&')}"`
+}

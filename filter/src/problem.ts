@@ -1,0 +1,124 @@
+import type { Span } from './ast.ts'
+import { FilterError, type FilterErrorCode } from './error.ts'
+import type { Flaw, Token } from './tokens.ts'
+
+/** The token at which reading stopped, or the end of the filter. */
+export type Found = Token | (Span & { readonly kind: 'end' })
+
+const operatorPhrases = ['=', '!=', '*', '!*', '>', '>=', '<', '<=', '[', '!['].map(phrase)
+
+export function blank(text: string): FilterError {
+  const at = { offset: 0, length: text.length }
+  return problem(
+    'filter_empty',
+    at,
+    ['a field name', '"("'],
+    'The filter is empty. Leave it out, or write a condition.',
+  )
+}
+
+export function fieldExpected(text: string, found: Found): FilterError {
+  const message = `A condition begins with a field name, but ${describe(text, found)}.`
+  return problem('filter_field_expected', found, ['a field name', '"("'], message)
+}
+
+export function operatorExpected(text: string, field: string, found: Found): FilterError {
+  const message = `An operator must follow the field name "${excerpt(field)}", but ${describe(text, found)}.`
+  return problem('filter_operator_expected', found, operatorPhrases, message)
+}
+
+export function flawed(text: string, flaw: Flaw): FilterError {
+  if (flaw.kind === 'quote') {
+    const message =
+      'The quoted value has no closing quote. Write \\" for a quote within it, and a plain quote at its end.'
+    return problem('filter_quote_unclosed', flaw, ['a closing quote'], message)
+  }
+  if (flaw.length === 1) {
+    const message = 'The filter ends after a backslash. Write two backslashes where a backslash is meant.'
+    return problem('filter_escape_unfinished', flaw, ['a character after the backslash'], message)
+  }
+  const written = excerpt(text.slice(flaw.offset, flaw.offset + flaw.length))
+  const message = `Within quotes "${written}" has no meaning. Write \\\\ for a backslash and \\" for a quote.`
+  return problem('filter_escape_unfinished', flaw, ['"\\\\"', '"\\""'], message)
+}
+
+export function listUnclosed(
+  text: string,
+  open: Span,
+  found: Found,
+  expected: readonly string[],
+): FilterError {
+  const message =
+    `The list that opens at offset ${open.offset} is not closed: ${either(expected)} is expected, ` +
+    `but ${describe(text, found)}. Put a value that contains "&", "|" or ")" in quotes.`
+  return problem('filter_list_unclosed', found, expected, message)
+}
+
+export function listValueEmpty(found: Span): FilterError {
+  const message =
+    'A value is missing in the list. Write "" for the empty text, or take the comma or the list away.'
+  return problem('filter_list_value_empty', found, ['a value'], message)
+}
+
+export function groupUnclosed(text: string, open: Span, found: Found): FilterError {
+  const message = `The parenthesis that opens at offset ${open.offset} is not closed: ${describe(text, found)}.`
+  return problem('filter_group_unclosed', found, ['"&"', '"|"', '")"'], message)
+}
+
+export function unexpected(text: string, found: Found, expected: readonly string[]): FilterError {
+  return problem(
+    'filter_unexpected',
+    found,
+    expected,
+    `Expected ${either(expected)}, but ${describe(text, found)}.`,
+  )
+}
+
+export function tooManyConditions(at: Span, max: number): FilterError {
+  return beyond('filter_too_many_conditions', at, 'conditions', max)
+}
+
+export function tooManyValues(at: Span, max: number): FilterError {
+  return beyond('filter_too_many_values', at, 'values in all its lists together', max)
+}
+
+export function tooDeep(at: Span, max: number): FilterError {
+  return beyond('filter_too_deep', at, 'levels of parentheses', max)
+}
+
+export function tooLong(at: Span, max: number): FilterError {
+  return beyond('filter_too_long', at, 'bytes of UTF-8', max)
+}
+
+function beyond(code: FilterErrorCode, at: Span, what: string, max: number): FilterError {
+  const bound = `at most ${max} ${what}`
+  return problem(
+    code,
+    at,
+    [bound],
+    `A filter has ${bound}; the part from offset ${at.offset} on is beyond that.`,
+  )
+}
+
+function problem(code: FilterErrorCode, at: Span, expected: readonly string[], message: string): FilterError {
+  return new FilterError({ code, message, offset: at.offset, length: at.length, expected })
+}
+
+function describe(text: string, found: Found): string {
+  if (found.kind === 'end') return 'the filter ends here'
+  return `${phrase(excerpt(text.slice(found.offset, found.offset + found.length)))} stands here`
+}
+
+function either(phrases: readonly string[]): string {
+  return new Intl.ListFormat('en', { type: 'disjunction' }).format(phrases)
+}
+
+function phrase(text: string): string {
+  return `"${text}"`
+}
+
+/** A message stays one readable line, whatever was sent. Cut by code points, so that no character is halved. */
+function excerpt(text: string): string {
+  const chars = Array.from(text.slice(0, 64))
+  return chars.length > 24 ? `${chars.slice(0, 24).join('')}…` : text
+}

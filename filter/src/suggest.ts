@@ -1,0 +1,160 @@
+import type { FilterProblem } from './error.ts'
+import { isSpace, opensList, type Token, tokens } from './tokens.ts'
+
+// `(name["a` takes three repairs. A filter that needs more than this was hardly meant as we would guess.
+const repairsMax = 4
+
+// Nobody compares two texts of this length by eye, and it bounds what a rejected filter costs us.
+const suggestionCharsMax = 4096
+
+/**
+ * The filter as it was most likely meant, or nothing. Each step repairs the problem that `check` found first; only a
+ * text that `check` finds no problem in is ever returned.
+ */
+export function suggest(
+  text: string,
+  problem: FilterProblem,
+  check: (candidate: string) => FilterProblem | undefined,
+): string | undefined {
+  if (text.length > suggestionCharsMax) return undefined
+  let candidate = text
+  let current = problem
+  for (let repairs = 0; repairs < repairsMax; repairs += 1) {
+    const repaired = repair(candidate, current)
+    if (repaired === undefined) return undefined
+    const next = check(repaired)
+    if (next === undefined) return repaired
+    candidate = repaired
+    current = next
+  }
+  return undefined
+}
+
+/** One problem mended, where there is one way to do it that a reader would agree with. */
+function repair(text: string, problem: FilterProblem): string | undefined {
+  switch (problem.code) {
+    case 'filter_field_expected':
+      return dropJoin(text, problem.offset)
+    case 'filter_quote_unclosed':
+      return closeQuote(text, problem.offset)
+    case 'filter_escape_unfinished':
+      return doubleBackslashes(text, problem.offset)
+    case 'filter_list_unclosed':
+      return closeList(text, problem.offset)
+    case 'filter_list_value_empty':
+      return insert(text, problem.offset, '""')
+    case 'filter_group_unclosed':
+      return text + ')'.repeat(depthOf(tokens(text)))
+    case 'filter_unexpected':
+      return joinWord(text, problem.offset) ?? dropClosing(text, problem.offset)
+    case 'filter_empty':
+    case 'filter_operator_expected':
+    case 'filter_too_many_conditions':
+    case 'filter_too_many_values':
+    case 'filter_too_deep':
+    case 'filter_too_long':
+      return undefined
+    default:
+      return problem.code satisfies never
+  }
+}
+
+/** `a=1&&b=2`, `a=1&`, `&a=1`, `(a=1|)`: the `&` or `|` that joins nothing goes. */
+function dropJoin(text: string, offset: number): string | undefined {
+  const { before, here } = around(text, offset)
+  const last = before.at(-1)
+  if (isJoin(last) && (here === undefined || here.kind === 'close')) return remove(text, last)
+  if (!isJoin(here)) return undefined
+  const leads = last === undefined || last.kind === 'open'
+  return leads || last.kind === here.kind ? remove(text, here) : undefined
+}
+
+/** Before the brackets that close what is open, unless the value might as well go on past a delimiter. */
+function closeQuote(text: string, offset: number): string | undefined {
+  const { before } = around(text, offset)
+  const inList = listIsOpen(before)
+  const body = text.slice(offset + 1)
+  const delimiters = inList ? ['&', '|', '(', ','] : ['&', '|', '(']
+  if (body.endsWith('\\"') || delimiters.some((delimiter) => body.includes(delimiter))) return undefined
+  let end = trimmedEnd(text, text.length)
+  for (let depth = depthOf(before); depth > 0 && text[end - 1] === ')'; depth -= 1)
+    end = trimmedEnd(text, end - 1)
+  if (inList && text[end - 1] === ']') end = trimmedEnd(text, end - 1)
+  if (inList && text.slice(offset + 1, end).includes(']')) return undefined
+  return insert(text, Math.max(end, offset + 1), '"')
+}
+
+/** All of them up to the end of the value: a Windows path has several. */
+function doubleBackslashes(text: string, offset: number): string {
+  let mended = text.slice(0, offset)
+  let at = offset
+  while (at < text.length && text[at] !== '"') {
+    const pair = text.slice(at, at + 2)
+    if (pair === '\\\\' || pair === '\\"') {
+      mended += pair
+      at += 2
+    } else {
+      mended += text[at] === '\\' ? '\\\\' : text.charAt(at)
+      at += 1
+    }
+  }
+  return mended + text.slice(at)
+}
+
+/** `id[1,2&active=true` lacks its bracket, while in `name[R&D,QA]` the `&` belongs to a value. */
+function closeList(text: string, offset: number): string | undefined {
+  if (around(text, offset).before.at(-1)?.kind !== 'value') return undefined
+  const rest = text.slice(offset)
+  const bracket = rest.search(/[[\]]/)
+  if (rest[bracket] !== ']') return insert(text, offset, ']')
+  return /[=*<>]/.test(rest.slice(0, bracket)) ? undefined : insert(text, offset, '\\')
+}
+
+/** `name="x" and active=true`. After a bare value the word is part of the value, and no error. */
+function joinWord(text: string, offset: number): string | undefined {
+  const { before, here } = around(text, offset)
+  if (here?.kind !== 'stray' || listIsOpen(before)) return undefined
+  const join = { and: '&', or: '|' }[here.text.toLowerCase()]
+  return join && insert(remove(text, here), offset, join)
+}
+
+/** Only at the end: in `a="1"|b="2")&c="3"` the missing `(` may be meant instead. */
+function dropClosing(text: string, offset: number): string | undefined {
+  const { before, here, after } = around(text, offset)
+  if (here?.kind !== 'close' || listIsOpen(before)) return undefined
+  return after.every((token) => token.kind === 'close') ? text.slice(0, offset) : undefined
+}
+
+function around(text: string, offset: number): { before: Token[]; here: Token | undefined; after: Token[] } {
+  const all = tokens(text)
+  const index = all.findIndex((token) => token.offset + token.length > offset)
+  const split = index === -1 ? all.length : index
+  return { before: all.slice(0, split), here: all[split], after: all.slice(split + 1) }
+}
+
+function depthOf(part: readonly Token[]): number {
+  return part.reduce((depth, { kind }) => depth + (kind === 'open' ? 1 : kind === 'close' ? -1 : 0), 0)
+}
+
+function listIsOpen(before: readonly Token[]): boolean {
+  const bracket = before.findLast(({ kind }) => kind === 'operator' || kind === 'list-close')
+  return bracket?.kind === 'operator' && opensList(bracket)
+}
+
+function isJoin(token: Token | undefined): token is Token & { kind: 'and' | 'or' } {
+  return token?.kind === 'and' || token?.kind === 'or'
+}
+
+function trimmedEnd(text: string, from: number): number {
+  let end = from
+  while (end > 0 && isSpace(text.charAt(end - 1))) end -= 1
+  return end
+}
+
+function insert(text: string, offset: number, added: string): string {
+  return text.slice(0, offset) + added + text.slice(offset)
+}
+
+function remove(text: string, token: Token): string {
+  return text.slice(0, token.offset) + text.slice(token.offset + token.length)
+}

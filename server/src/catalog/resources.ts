@@ -1,0 +1,192 @@
+import { limits } from '../limits.ts'
+import type { Field } from './field.ts'
+
+export type ResourceName = 'product' | 'partner' | 'company'
+
+export interface Resource {
+  /** Also the table, the resource of its tally and the first word of its scopes. */
+  readonly name: ResourceName
+  readonly plural: string
+  readonly path: string
+  readonly description: string
+  readonly fields: readonly Field[]
+}
+
+const id: Field = {
+  name: 'id',
+  type: 'integer',
+  nullable: false,
+  description: 'Identifies the record within its account and resource. From 1 on, never reused.',
+  example: 42,
+  absent: 'required',
+}
+
+const name: Field = {
+  name: 'name',
+  type: 'text',
+  nullable: false,
+  description: 'The name people know it by.',
+  example: 'Hex bolt M8 × 40, zinc',
+  charactersMax: limits.partnerNameCharactersMax,
+  absent: 'required',
+}
+
+const createDate: Field = {
+  name: 'create_date',
+  type: 'timestamp',
+  nullable: false,
+  description: 'When the record was created.',
+  example: '2026-03-02T08:15:00.000Z',
+  absent: 'now',
+}
+
+const writeDate: Field = {
+  name: 'write_date',
+  type: 'timestamp',
+  nullable: false,
+  description: 'When the record was last changed.',
+  example: '2026-11-14T09:30:00.000Z',
+  absent: 'now',
+}
+
+const flag = (flagName: string, description: string, absent: boolean): Field => ({
+  name: flagName,
+  type: 'boolean',
+  nullable: false,
+  description,
+  example: absent,
+  absent,
+})
+
+const product: Resource = {
+  name: 'product',
+  plural: 'products',
+  path: 'inventory/product',
+  description: 'A product of the inventory.',
+  fields: [
+    id,
+    name,
+    {
+      name: 'default_code',
+      type: 'text',
+      nullable: true,
+      description: 'The product code.',
+      example: 'BLT-M8-040',
+      charactersMax: 128,
+      absent: null,
+    },
+    {
+      name: 'list_price',
+      type: 'decimal',
+      nullable: false,
+      description: 'The price, exact.',
+      example: 12.5,
+      absent: 0,
+    },
+    {
+      name: 'qty_available',
+      type: 'decimal',
+      nullable: false,
+      description: 'The quantity on hand, exact.',
+      example: 310,
+      absent: 0,
+    },
+    flag('active', 'Whether the product is in use. Inactive products are listed like any other.', true),
+    {
+      name: 'categ_id',
+      type: 'integer',
+      nullable: true,
+      description: 'The category.',
+      example: 7,
+      absent: null,
+    },
+    {
+      name: 'product_tmpl_id',
+      type: 'integer',
+      nullable: true,
+      description: 'The template.',
+      example: 1042,
+      absent: null,
+    },
+    {
+      name: 'is_rsd_product',
+      type: 'boolean',
+      nullable: true,
+      description: 'True, false, or null where it was never told.',
+      example: false,
+      absent: null,
+    },
+    createDate,
+    writeDate,
+  ],
+}
+
+const partner: Resource = {
+  name: 'partner',
+  plural: 'partners',
+  path: 'resources/partner',
+  description: 'A customer, a vendor or an employee.',
+  fields: [
+    id,
+    { ...name, example: 'Nordwind Logistics' },
+    flag('is_company', 'Whether the partner is a company rather than a person.', false),
+    flag('is_patient', 'Whether the partner is a patient.', false),
+    flag('is_customer', 'Whether the partner buys from the account.', false),
+    flag('is_vendor', 'Whether the account buys from the partner.', false),
+    flag('is_employee', 'Whether the partner works for the account.', false),
+    {
+      name: 'email',
+      type: 'text',
+      nullable: true,
+      description: 'The address to write to.',
+      example: 'orders@nordwind.example',
+      charactersMax: 320,
+      absent: null,
+    },
+    {
+      name: 'phone',
+      type: 'text',
+      nullable: true,
+      description: 'The number to call.',
+      example: '+49 40 5550 123',
+      charactersMax: 64,
+      absent: null,
+    },
+    flag('active', 'Whether the partner is in use. Inactive partners are listed like any other.', true),
+    createDate,
+    writeDate,
+  ],
+}
+
+const company: Resource = {
+  name: 'company',
+  plural: 'companies',
+  path: 'resources/company',
+  description: 'A company of the account.',
+  fields: [
+    id,
+    { ...name, example: 'Quayside Trading Ltd' },
+    {
+      name: 'company_code',
+      type: 'text',
+      nullable: true,
+      description: 'The code of the company.',
+      example: 'QST',
+      charactersMax: 128,
+      absent: null,
+    },
+    {
+      name: 'branch_user',
+      type: 'text',
+      nullable: false,
+      description: 'A number as text: leading zeros stay.',
+      example: '00417',
+      charactersMax: 128,
+      absent: 'required',
+    },
+    createDate,
+    writeDate,
+  ],
+}
+
+export const resources: Record<ResourceName, Resource> = { product, partner, company }

@@ -1,0 +1,74 @@
+import {
+  type Account,
+  activateAccount,
+  createAccount,
+  listAccounts,
+  showAccount,
+  suspendAccount,
+} from '../accounts/accounts.ts'
+import type { Config } from '../config.ts'
+import { asOwner } from './owner.ts'
+import { moment, note, printJson, printLine, printTable } from './print.ts'
+
+export interface JsonOption {
+  readonly json?: boolean
+}
+
+export async function accountCreate(config: Config, name: string, options: JsonOption): Promise<void> {
+  const account = await asOwner(config, (client) => createAccount(client, name))
+  printAccount(account, options)
+  note(`Made. A key for it: quartermaster key create --account ${name} --name 'first key'`)
+}
+
+export async function accountList(
+  config: Config,
+  options: JsonOption & { readonly after: string; readonly limit: number },
+): Promise<void> {
+  const { after, limit } = options
+  // One more than is shown tells whether there are more.
+  const found = await asOwner(config, (client) => listAccounts(client, { after, limit: limit + 1 }))
+  const shown = found.slice(0, limit)
+  const next = found.length > limit ? (shown.at(-1)?.name ?? null) : null
+  if (options.json === true) {
+    printJson({ accounts: shown.map(accountJson), next_after: next })
+    return
+  }
+  const rows = shown.map((account) => [account.name, account.status, moment(account.createdAt)])
+  if (rows.length > 0) printTable(['NAME', 'STATUS', 'CREATED'], rows)
+  else note('There are no accounts. `quartermaster account create NAME` makes one.')
+  if (next !== null) note(`There are more: quartermaster account list --after ${next}`)
+}
+
+export async function accountShow(config: Config, name: string, options: JsonOption): Promise<void> {
+  const account = await asOwner(config, (client) => showAccount(client, name))
+  const { keys, tallies } = account
+  if (options.json === true) {
+    const tally = tallies.map(({ lastId, ...rest }) => ({ ...rest, last_id: lastId }))
+    printJson({ ...accountJson(account), keys, tallies: tally })
+    return
+  }
+  printAccount(account, options)
+  printLine(`keys: ${keys.valid} valid of ${keys.all}`)
+  printLine('')
+  printTable(
+    ['RESOURCE', 'TOTAL', 'VERSION', 'LAST ID'],
+    tallies.map((t) => [t.resource, String(t.total), String(t.version), String(t.lastId)]),
+  )
+}
+
+export async function accountSuspend(config: Config, name: string, options: JsonOption): Promise<void> {
+  printAccount(await asOwner(config, (client) => suspendAccount(client, name)), options)
+}
+
+export async function accountActivate(config: Config, name: string, options: JsonOption): Promise<void> {
+  printAccount(await asOwner(config, (client) => activateAccount(client, name)), options)
+}
+
+function printAccount(account: Account, options: JsonOption): void {
+  if (options.json === true) printJson(accountJson(account))
+  else printLine(`${account.name}: ${account.status}, created ${moment(account.createdAt)}`)
+}
+
+function accountJson({ accountId, name, status, createdAt }: Account) {
+  return { account_id: Number(accountId), name, status, created_at: createdAt }
+}

@@ -1,0 +1,106 @@
+import type pg from 'pg'
+import { createAccount, findAccount, showAccount } from '../accounts/accounts.ts'
+import { scopes } from '../accounts/key.ts'
+import { createKey, revokeKey } from '../accounts/keys.ts'
+import { resources } from '../catalog/resources.ts'
+import type { Config } from '../config.ts'
+import { migrate } from '../store/migrate.ts'
+import { logTo } from '../telemetry/log.ts'
+import { demoRecords } from './demo-data.ts'
+import { importRecords } from './import/import-records.ts'
+import { asOwner, explained, ownerUrl } from './owner.ts'
+import { note, printJson, printLine } from './print.ts'
+import { startService } from './serve-command.ts'
+import { startThrowawayPostgres } from './throwaway-postgres.ts'
+import { untilSignal } from './until-signal.ts'
+
+interface DemoOptions {
+  readonly products: number
+  readonly port: number
+  readonly account: string
+  readonly json?: boolean
+}
+
+/** Hosts below `localhost` are this machine for every browser and for curl, without any set-up. */
+const serviceDomain = 'localhost'
+/** The key is revoked when the demo ends; this is for a demo that was killed. */
+const keyMs = 7 * 86_400_000
+
+/** A service to try, with data to look at. On a database of its own where none is named. */
+export async function demoCommand(config: Config, options: DemoOptions): Promise<void> {
+  if (config.DATABASE_URL !== undefined) return await demoOn(config, config.DATABASE_URL, options)
+  note('Starting a PostgreSQL for the demo …')
+  const postgres = await startThrowawayPostgres({ synchronous_commit: 'off' })
+  try {
+    await demoOn(
+      { ...config, DATABASE_URL: postgres.url, DATABASE_OWNER_URL: postgres.url },
+      postgres.url,
+      options,
+    )
+  } finally {
+    await postgres.stop()
+  }
+}
+
+async function demoOn(config: Config, databaseUrl: string, options: DemoOptions): Promise<void> {
+  const { account } = options
+  const owner = ownerUrl(config)
+  await explained(owner, () => migrate(owner.url, note))
+  const key = await asOwner(config, async (client) => {
+    await prepareAccount(client, owner.url, options)
+    return await makeKey(client, account)
+  })
+  try {
+    const service = await startService(
+      { ...config, SERVICE_DOMAIN: serviceDomain },
+      { databaseUrl, host: config.HOST, port: options.port, tell: logTo('warn') },
+    )
+    announce(`http://${account}.${serviceDomain}:${service.port}`, key.key, options)
+    await untilSignal()
+    await service.close()
+  } finally {
+    await asOwner(config, async (client) => {
+      const found = await findAccount(client, account)
+      if (found !== undefined) await revokeKey(client, found, key.keyId)
+    })
+  }
+}
+
+/** Fills what is empty, so that a demo broken off half-way is completed, and data of one's own is left alone. */
+async function prepareAccount(
+  client: pg.Client,
+  url: string,
+  { account, products }: DemoOptions,
+): Promise<void> {
+  if ((await findAccount(client, account)) === undefined) await createAccount(client, account)
+  const { tallies } = await showAccount(client, account)
+  const counts = { product: products, partner: Math.ceil(products / 5), company: Math.min(products, 12) }
+  for (const { resource, total } of tallies) {
+    if (total > 0 || counts[resource] === 0) continue
+    note(`Making ${counts[resource]} ${resources[resource].plural} …`)
+    await importRecords({
+      ownerUrl: url,
+      account,
+      resource,
+      records: demoRecords[resource](counts[resource]),
+    })
+  }
+}
+
+async function makeKey(client: pg.Client, account: string) {
+  const scope = await showAccount(client, account)
+  return await createKey(client, scope, { name: 'demo', scopes, expiresAt: new Date(Date.now() + keyMs) })
+}
+
+function announce(baseUrl: string, key: string, { account, json }: DemoOptions): void {
+  if (json === true) {
+    printJson({ base_url: baseUrl, account, key })
+    return
+  }
+  printLine(`
+Quartermaster serves the account ${account} at ${baseUrl}
+
+  curl -H 'Authorization: Bearer ${key}' '${baseUrl}/api/v1/inventory/product?limit=2'
+
+The key may do everything and holds until the demo ends. Ctrl-C ends it.`)
+}

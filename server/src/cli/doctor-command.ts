@@ -1,0 +1,18 @@
+import type { Config } from '../config.ts'
+import { examine } from './doctor/examine.ts'
+import type { Finding } from './doctor/finding.ts'
+import { conclude, printFinding } from './doctor/print-findings.ts'
+import type { TallyOptions } from './doctor/tallies.ts'
+
+/** Says what is right and what is wrong, as it finds it. Returns the exit code. */
+export async function doctorCommand(
+  config: Config,
+  options: TallyOptions & { readonly json: boolean },
+): Promise<number> {
+  const findings: Finding[] = []
+  for await (const finding of examine(config, options)) {
+    findings.push(finding)
+    if (!options.json) printFinding(finding)
+  }
+  return conclude(findings, options.json)
+}

@@ -1,0 +1,66 @@
+import { isIP } from 'node:net'
+import type { Config } from '../../config.ts'
+import { findOwnerUrl } from '../owner.ts'
+import { type Finding, right, wrong } from './finding.ts'
+import { conclude, printFinding } from './print-findings.ts'
+
+/** What of the configuration can be judged without the database. */
+export function checkConfiguration(config: Config): Finding[] {
+  const faults = [
+    ...(findOwnerUrl(config) === undefined ? [noDatabase] : []),
+    ...(['DATABASE_URL', 'DATABASE_OWNER_URL'] as const).flatMap((name) => unreadableUrl(name, config[name])),
+    ...(config.TRUSTED_PROXIES ?? '')
+      .split(',')
+      .map((network) => network.trim())
+      .filter((network) => network !== '' && isIP(network.replace(/\/\d{1,3}$/, '')) === 0)
+      .map((network) =>
+        wrong(
+          'configuration',
+          `TRUSTED_PROXIES has ${JSON.stringify(network)}, which is no address or network.`,
+          'Set TRUSTED_PROXIES to addresses or networks, such as 10.0.0.0/8,192.168.1.7.',
+        ),
+      ),
+  ]
+  return faults.length > 0 ? faults : [right('configuration', 'The configuration can be read.')]
+}
+
+/** A configuration that its schema refuses is itself what doctor finds. Returns the exit code. */
+export function doctorWithoutConfiguration(error: unknown, json: boolean): number {
+  const findings = configurationFaults(error).map(({ variable, fact }) =>
+    wrong('configuration', fact, `Set ${variable} to a value it can have, or unset it for its default.`),
+  )
+  if (!json) for (const finding of findings) printFinding(finding)
+  return conclude(findings, json)
+}
+
+/** What a configuration error says of each variable, without its value: it may hold a password. */
+export function configurationFaults(error: unknown): { readonly variable: string; readonly fact: string }[] {
+  const errors: unknown = error instanceof Error && 'errors' in error ? error.errors : undefined
+  if (!Array.isArray(errors)) throw error
+  return errors.map(
+    (one: { instancePath: string; message: string; params: { allowedValues?: string[] } }) => {
+      const variable = one.instancePath.slice(1)
+      const allowed = one.params.allowedValues
+      if (variable.endsWith('_URL')) return { variable, fact: `${variable} does not begin with postgres://.` }
+      return { variable, fact: `${variable} ${one.message}${allowed ? ` (${allowed.join(', ')})` : ''}.` }
+    },
+  )
+}
+
+const noDatabase = wrong(
+  'configuration',
+  'It is not said which database to use.',
+  'export DATABASE_URL=postgres://quartermaster:PASSWORD@localhost:5432/quartermaster',
+)
+
+function unreadableUrl(name: string, url: string | undefined): Finding[] {
+  if (url === undefined || URL.canParse(url)) return []
+  const example = 'postgres://USER:PASSWORD@HOST:5432/DATABASE'
+  return [
+    wrong(
+      'configuration',
+      `${name} is no URL.`,
+      `Set ${name} to ${example}, with characters such as @ : / # of the password percent-encoded.`,
+    ),
+  ]
+}

@@ -1,0 +1,83 @@
+import type pg from 'pg'
+import type { Config } from '../../config.ts'
+import { type Finding, right, wrong } from './finding.ts'
+
+export interface DatabaseFacts {
+  readonly name: string
+  readonly version: number
+  readonly shown: string
+  readonly encoding: string
+  readonly ctype: string
+  readonly folds: boolean
+  readonly standby: boolean
+  readonly connections: number
+}
+
+/** Each process that serves has one pool for reads and one for writes. */
+const poolsPerProcess = 2
+
+export async function checkDatabase(client: pg.Client, config: Config): Promise<Finding[]> {
+  const { rows } = await client.query<Omit<DatabaseFacts, 'folds'>>(
+    `select current_database() as name, current_setting('server_version_num')::int as version,
+            current_setting('server_version') as shown, getdatabaseencoding() as encoding,
+            (select datctype from pg_database where datname = current_database()) as ctype,
+            pg_is_in_recovery() as standby,
+            current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+              as connections`,
+  )
+  const [facts] = rows
+  if (facts === undefined) return []
+  const folds = facts.encoding === 'UTF8' && (await foldsCase(client))
+  return judgeDatabase({ ...facts, folds }, config.DATABASE_POOL_MAX)
+}
+
+/** Asked of UTF-8 only: another encoding may have no such letters, and then refuses the question. */
+async function foldsCase(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ folds: boolean }>(
+    `select lower('ÉЖ' collate "default") = 'éж' as folds`,
+  )
+  return rows[0]?.folds === true
+}
+
+export function judgeDatabase(facts: DatabaseFacts, poolMax: number): Finding[] {
+  return [version(facts), caseFolding(facts), role(facts), connections(facts, poolMax)]
+}
+
+function version({ version: number, shown }: DatabaseFacts): Finding {
+  return number >= 150_000
+    ? right('database', `PostgreSQL is ${shown}.`)
+    : wrong(
+        'database',
+        `PostgreSQL is ${shown}; 15 or later is needed.`,
+        'Upgrade with pg_upgrade, or use another server.',
+      )
+}
+
+function caseFolding({ name, encoding, ctype, folds }: DatabaseFacts): Finding {
+  if (encoding === 'UTF8' && folds) {
+    return right('database', `The database ${name} folds the case of all letters (${encoding}, ${ctype}).`)
+  }
+  return wrong(
+    'database',
+    `The database ${name} does not fold the case of all letters (${encoding}, ${ctype}): "contains" would miss É for é.`,
+    `create database ${name}_utf8 template template0 encoding 'UTF8' locale 'C.UTF-8'; then move the data there with ` +
+      'pg_dump and pg_restore, and change DATABASE_URL.',
+  )
+}
+
+function role({ standby }: DatabaseFacts): Finding {
+  return standby
+    ? wrong('database', 'It is a standby: nothing can be written there.', 'Set the URL to the primary.')
+    : right('database', 'It takes writes.')
+}
+
+function connections({ connections: open }: DatabaseFacts, pool: number): Finding {
+  const most = pool * poolsPerProcess
+  return most <= open
+    ? right('database', `A process that serves makes at most ${most} of its ${open} connections.`)
+    : wrong(
+        'database',
+        `A process that serves may make ${most} connections; PostgreSQL has ${open}.`,
+        `Set DATABASE_POOL_MAX to ${Math.max(1, Math.floor(open / poolsPerProcess))} or less, or raise max_connections.`,
+      )
+}

@@ -1,0 +1,57 @@
+import { type Resource, resources } from '../../catalog/resources.ts'
+
+/** An index that the migrations make. A test holds this list against a database that was just migrated. */
+export interface ExpectedIndex {
+  readonly table: string
+  readonly name: string
+  readonly kind: 'primary' | 'unique' | 'btree' | 'text'
+  readonly columns: readonly string[]
+}
+
+const ownTables: readonly ExpectedIndex[] = [
+  { table: 'account', name: 'account_pkey', kind: 'primary', columns: ['account_id'] },
+  { table: 'account', name: 'account_name_key', kind: 'unique', columns: ['name'] },
+  { table: 'api_key', name: 'api_key_pkey', kind: 'primary', columns: ['account_id', 'key_id'] },
+  { table: 'api_key', name: 'api_key_account_id_hash_key', kind: 'unique', columns: ['account_id', 'hash'] },
+  { table: 'tally', name: 'tally_pkey', kind: 'primary', columns: ['account_id', 'resource'] },
+  { table: 'idempotency', name: 'idempotency_pkey', kind: 'primary', columns: ['account_id', 'key'] },
+  { table: 'idempotency', name: 'idempotency_by_age', kind: 'btree', columns: ['account_id', 'created_at'] },
+]
+
+export const expectedIndexes: readonly ExpectedIndex[] = [
+  ...ownTables,
+  ...Object.values(resources).flatMap(indexesOf),
+]
+
+/** Every field can be filtered by: each has an index, and all texts together have one for "contains". */
+function indexesOf({ name: table, fields }: Resource): ExpectedIndex[] {
+  const texts = fields.filter((field) => field.type === 'text').map((field) => field.name)
+  return [
+    { table, name: `${table}_pkey`, kind: 'primary', columns: ['account_id', 'id'] },
+    ...fields
+      .filter((field) => field.name !== 'id')
+      .map(({ name }): ExpectedIndex => {
+        return { table, name: `${table}_${name}`, kind: 'btree', columns: ['account_id', name, 'id'] }
+      }),
+    { table, name: `${table}_text`, kind: 'text', columns: ['account_id', ...texts] },
+  ]
+}
+
+/** The SQL that makes it on a database that is being used. */
+export function creating({ table, name, kind, columns }: ExpectedIndex): string {
+  switch (kind) {
+    case 'primary':
+      return `alter table ${table} add constraint ${name} primary key (${columns.join(', ')});`
+    case 'unique':
+      return `alter table ${table} add constraint ${name} unique (${columns.join(', ')});`
+    case 'btree':
+      return `create index concurrently ${name} on ${table} (${columns.join(', ')});`
+    case 'text': {
+      const [account, ...texts] = columns
+      const searched = texts.map((column) => `${column} collate "default" gin_trgm_ops`)
+      return `create index concurrently ${name} on ${table} using gin (${[account, ...searched].join(', ')}) with (fastupdate = off);`
+    }
+    default:
+      return kind satisfies never
+  }
+}

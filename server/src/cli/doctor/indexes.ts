@@ -1,0 +1,83 @@
+import type pg from 'pg'
+import { creating, type ExpectedIndex, expectedIndexes } from './expected-indexes.ts'
+import { type Finding, right, wrong } from './finding.ts'
+
+interface Index {
+  readonly table: string
+  readonly name: string
+  readonly method: string
+  readonly valid: boolean
+  readonly unique: boolean
+  readonly primary: boolean
+  readonly partial: boolean
+  /** Of each key column: its name, operator class and collation. */
+  readonly columns: readonly string[]
+  readonly operators: readonly string[]
+  readonly collations: readonly string[]
+}
+
+export async function checkIndexes(client: pg.Client): Promise<Finding[]> {
+  const indexes = await readIndexes(client)
+  const faults = expectedIndexes.flatMap((expected) => faultOf(expected, indexes))
+  return faults.length > 0
+    ? faults
+    : [right('indexes', `All ${expectedIndexes.length} indexes are there and valid.`)]
+}
+
+function faultOf(expected: ExpectedIndex, indexes: readonly Index[]): Finding[] {
+  const { table, name, kind, columns } = expected
+  const fitting = indexes.filter((index) => fits(index, expected))
+  if (fitting.some((index) => index.valid)) return []
+  const broken = fitting[0]
+  if (broken !== undefined) {
+    const fact = `The index ${broken.name} on ${table} is invalid: its building was broken off, and no query uses it.`
+    return [wrong('indexes', fact, `reindex index concurrently ${broken.name};`)]
+  }
+  const fact = `There is no ${kind === 'text' ? 'text index' : 'index'} on ${table} (${columns.join(', ')})`
+  if (indexes.some((index) => index.name === name)) {
+    const mend = `drop index concurrently ${name}; ${creating(expected)}`
+    return [wrong('indexes', `${fact}: ${name} is another one.`, mend)]
+  }
+  return [wrong('indexes', `${fact}.`, creating(expected))]
+}
+
+function fits(index: Index, { table, kind, columns }: ExpectedIndex): boolean {
+  if (index.table !== table || index.partial) return false
+  if (kind === 'text') return index.method === 'gin' && columns.every((column) => searches(index, column))
+  if (kind === 'primary' && !index.primary) return false
+  if (kind === 'unique' && !index.unique) return false
+  return index.method === 'btree' && index.columns.join() === columns.join()
+}
+
+/** "Contains" asks by the database's own ctype; an index of another collation or operator class would not answer. */
+function searches(index: Index, column: string): boolean {
+  const at = index.columns.indexOf(column)
+  if (at < 0 || column === 'account_id') return at >= 0
+  return index.operators[at] === 'gin_trgm_ops' && index.collations[at] === 'default'
+}
+
+async function readIndexes(client: pg.Client): Promise<Index[]> {
+  const { rows } = await client.query<Index>(
+    `select t.relname::text as table, c.relname::text as name, m.amname::text as method,
+            i.indisvalid and i.indisready as valid, i.indisunique as unique, i.indisprimary as primary,
+            i.indpred is not null as partial, k.columns, k.operators, k.collations
+       from pg_index i
+       join pg_class c on c.oid = i.indexrelid
+       join pg_class t on t.oid = i.indrelid
+       join pg_am m on m.oid = c.relam
+      cross join lateral (
+        select array_agg(coalesce(a.attname::text, '') order by n) as columns,
+               array_agg(coalesce(o.opcname::text, '') order by n) as operators,
+               array_agg(coalesce(l.collname::text, '') order by n) as collations
+          from unnest(i.indkey::int2[], i.indclass::oid[], i.indcollation::oid[])
+               with ordinality u (attribute_number, class_oid, collation_oid, n)
+          left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = u.attribute_number and a.attnum > 0
+          left join pg_opclass o on o.oid = u.class_oid
+          left join pg_collation l on l.oid = u.collation_oid
+         where n <= i.indnkeyatts
+      ) k
+      where i.indrelid = any (select to_regclass(name) from unnest($1::text[]) name)`,
+    [[...new Set(expectedIndexes.map(({ table }) => table))]],
+  )
+  return rows
+}

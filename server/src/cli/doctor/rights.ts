@@ -1,0 +1,122 @@
+import type pg from 'pg'
+import type { Config } from '../../config.ts'
+import { placeOf } from '../database-fault.ts'
+import { type Finding, right, wrong } from './finding.ts'
+
+type Privilege = 'select' | 'insert' | 'update' | 'delete' | 'truncate'
+
+/** What requests need, and nothing else: the grants of the migrations. */
+const needed: Readonly<Record<string, readonly Privilege[]>> = {
+  account: ['select'],
+  api_key: ['select'],
+  tally: ['select'],
+  idempotency: ['select', 'insert', 'update', 'delete'],
+  product: ['select'],
+  partner: ['select', 'insert'],
+  company: ['select'],
+  migration: ['select'],
+}
+/** A tally is ticked, never given to another account or resource: only these columns are written. */
+const tickedColumns = ['version', 'total', 'last_id']
+
+/** Made by the first migration. */
+const serverRole = 'quartermaster_server'
+
+/** What the role that serves may do. A right too few ends in refused requests; one too many makes a slip dangerous. */
+export async function checkRights(client: pg.Client, config: Config): Promise<Finding[]> {
+  const role =
+    config.DATABASE_ROLE || (config.DATABASE_URL === undefined ? '' : placeOf(config.DATABASE_URL).user)
+  if (role === '') return []
+  const facts = await roleFacts(client, role)
+  if (facts === undefined) {
+    const mend = `create role ${role} nologin; then: quartermaster doctor, which names the grants it lacks`
+    return [wrong('rights', `There is no role ${role}.`, mend)]
+  }
+  const findings =
+    facts.superuser || facts.owner
+      ? [tooPowerful(role, facts.superuser, config)]
+      : await privilegeFaults(client, role)
+  return findings.length > 0
+    ? findings
+    : [right('rights', `Requests are served as ${role}, with the rights they need.`)]
+}
+
+async function roleFacts(
+  client: pg.Client,
+  role: string,
+): Promise<{ superuser: boolean; owner: boolean } | undefined> {
+  const { rows } = await client.query<{ superuser: boolean; owner: boolean }>(
+    `select r.rolsuper as superuser,
+            exists (select from pg_class c where c.oid = any (select to_regclass(name) from unnest($2::text[]) name)
+                      and pg_has_role(r.oid, c.relowner, 'usage')) as owner
+       from pg_roles r where r.rolname = $1`,
+    [role, Object.keys(needed)],
+  )
+  return rows[0]
+}
+
+function tooPowerful(role: string, superuser: boolean, config: Config): Finding {
+  const what = superuser ? 'a superuser' : 'the owner of the tables'
+  const fact = `Requests are served as ${role}, ${what}: far more than they need.`
+  return config.DATABASE_ROLE === serverRole
+    ? wrong('rights', fact, `alter role ${role} nosuperuser; and give its tables to another role`)
+    : wrong('rights', fact, `export DATABASE_ROLE=${serverRole}`)
+}
+
+/** A role of one's own lacks many rights at once, and one grant gives them all. */
+async function privilegeFaults(client: pg.Client, role: string): Promise<Finding[]> {
+  const { lacking, excess } = await privileges(client, role)
+  const name = client.escapeIdentifier(role)
+  const missing =
+    role === serverRole || lacking.length === 0
+      ? lacking.map((it) => wrong('rights', `${role} lacks the right to ${it}.`, `grant ${it} to ${name};`))
+      : [
+          wrong(
+            'rights',
+            `${role} lacks ${lacking.length} rights that requests need, first of all to ${lacking[0]}.`,
+            `grant ${serverRole} to ${name};`,
+          ),
+        ]
+  const superfluous = excess.map((it) =>
+    wrong(
+      'rights',
+      `${role} has the right to ${it}, which no request needs.`,
+      `revoke ${it} from ${name}, public;`,
+    ),
+  )
+  return [...missing, ...superfluous]
+}
+
+/** Rights as a grant names them: `insert on partner`. */
+async function privileges(client: pg.Client, role: string): Promise<{ lacking: string[]; excess: string[] }> {
+  const { rows: tables } = await client.query<{
+    table: string
+    privilege: Privilege
+    granted: boolean | null
+  }>(
+    `select t as table, p as privilege, has_table_privilege($1, to_regclass(t), p) as granted
+       from unnest($2::text[]) with ordinality a (t, n),
+            unnest(array['select', 'insert', 'update', 'delete', 'truncate']) with ordinality b (p, m)
+      order by n, m`,
+    [role, Object.keys(needed)],
+  )
+  const { rows: others } = await client.query<{ privilege: string; granted: boolean }>(
+    `select 'connect on database ' || quote_ident(current_database()) as privilege,
+            has_database_privilege($1, current_database(), 'connect') as granted
+      union all
+     select 'usage on schema ' || quote_ident(current_schema()), has_schema_privilege($1, current_schema(), 'usage')
+      union all
+     select 'update (' || array_to_string($2::text[], ', ') || ') on tally',
+            (select bool_and(has_column_privilege($1, 'tally', name, 'update')) from unnest($2::text[]) name)`,
+    [role, tickedColumns],
+  )
+  const isDue = (table: string, privilege: Privilege) => needed[table]?.includes(privilege) === true
+  const shown = ({ table, privilege }: { table: string; privilege: Privilege }) => `${privilege} on ${table}`
+  return {
+    lacking: [
+      ...tables.filter((it) => isDue(it.table, it.privilege) && it.granted !== true).map(shown),
+      ...others.filter((it) => !it.granted).map((it) => it.privilege),
+    ],
+    excess: tables.filter((it) => !isDue(it.table, it.privilege) && it.granted === true).map(shown),
+  }
+}

@@ -1,0 +1,115 @@
+import type pg from 'pg'
+import { type Account, accountNamed } from '../../accounts/accounts.ts'
+import { note } from '../print.ts'
+import { type Finding, type Findings, mended, right, unchecked, wrong } from './finding.ts'
+import { countTallies, mendTally, tallyFaults } from './tally-count.ts'
+
+export interface TallyOptions {
+  readonly account?: string
+  readonly allTallies: boolean
+  readonly mend: boolean
+}
+
+/** Counting reads every record. Unasked, doctor reads no more than this, which takes some seconds. */
+const accountsUnasked = 100
+const recordsUnasked = 1_000_000
+const accountsAtOnce = 1000
+
+export async function* checkTallies(client: pg.Client, options: TallyOptions): Findings {
+  if (options.account !== undefined) {
+    yield* one(client, await accountNamed(client, options.account), options)
+  } else if (options.allTallies) {
+    yield* all(client, options)
+  } else {
+    yield* some(client, options)
+  }
+}
+
+async function* one(client: pg.Client, account: Account, options: TallyOptions): Findings {
+  const findings = await checkAccount(client, account, options)
+  yield* findings
+  if (findings.length === 0) yield right('tallies', `The tallies of ${account.name} are right.`)
+}
+
+async function* all(client: pg.Client, options: TallyOptions): Findings {
+  let checked = 0
+  let faults = 0
+  for (let last = '0'; ; ) {
+    const accounts = await accountsAfter(client, last, accountsAtOnce)
+    for (const account of accounts) {
+      const findings = await checkAccount(client, account, options)
+      faults += findings.length
+      yield* findings
+    }
+    checked += accounts.length
+    const next = accounts.at(-1)
+    if (next === undefined) break
+    last = next.accountId
+    note(`… tallies of ${checked} accounts checked`)
+  }
+  if (faults === 0) yield right('tallies', `The tallies of all ${checked} accounts are right.`)
+}
+
+async function* some(client: pg.Client, options: TallyOptions): Findings {
+  const found = await accountsAfter(client, '0', accountsUnasked + 1)
+  const looked = found.slice(0, accountsUnasked)
+  let records = 0
+  let checked = 0
+  let faults = 0
+  for (const account of looked) {
+    const size = await recordsOf(client, account)
+    if (records + size > recordsUnasked) continue
+    const findings = await checkAccount(client, account, options)
+    yield* findings
+    faults += findings.length
+    records += size
+    checked += 1
+  }
+  if (faults === 0)
+    yield right('tallies', `The tallies of ${checked} ${checked === 1 ? 'account' : 'accounts'} are right.`)
+  const skipped = looked.length - checked
+  const rest = [
+    ...(skipped > 0 ? [`${skipped} of the first ${looked.length} accounts, which are large`] : []),
+    ...(found.length > looked.length ? [`the accounts after the first ${looked.length}`] : []),
+  ]
+  if (rest.length > 0) {
+    yield unchecked(
+      'tallies',
+      `Not checked: the tallies of ${rest.join(', and of ')}. --account NAME checks one account, --all-tallies all.`,
+    )
+  }
+}
+
+async function checkAccount(client: pg.Client, account: Account, options: TallyOptions): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const tally of await countTallies(client, account)) {
+    const faults = tallyFaults(tally)
+    if (faults.length === 0) continue
+    const fact = `The tally of ${account.name}, ${tally.resource}: ${faults.join('; ')}.`
+    if (options.mend) {
+      await mendTally(client, account, tally.resource)
+      findings.push(mended('tallies', fact))
+    } else {
+      findings.push(wrong('tallies', fact, `quartermaster doctor --mend --account ${account.name}`))
+    }
+  }
+  return findings
+}
+
+async function accountsAfter(client: pg.Client, accountId: string, limit: number): Promise<Account[]> {
+  const { rows } = await client.query<Account>(
+    `select account_id as "accountId", name, status, created_at as "createdAt"
+       from account where account_id > $1 order by account_id limit $2`,
+    [accountId, limit],
+  )
+  return rows
+}
+
+/** As its tallies say: enough to tell what counting would cost. */
+async function recordsOf(client: pg.Client, { accountId }: Account): Promise<number> {
+  const { rows } = await client.query<{ records: number }>(
+    'select coalesce(sum(total), 0)::float8 as records from tally where account_id = $1',
+    [accountId],
+  )
+  return rows[0]?.records ?? 0
+}

@@ -1,0 +1,80 @@
+import type pg from 'pg'
+import { type ResourceName, resources } from '../../catalog/resources.ts'
+import type { AccountScope } from '../../scope.ts'
+import { type Fragment, identifier, type Statement, sql, value } from '../../sql.ts'
+import { inTransaction } from '../../store/transaction.ts'
+
+/** A tally beside what it should say; null where the account has no such row. */
+export interface TallyCount {
+  readonly resource: ResourceName
+  readonly version: number | null
+  readonly total: number | null
+  readonly last_id: number | null
+  readonly counted: number
+  readonly max_id: number
+  readonly max_version: number
+}
+
+/** Each in one statement, hence one snapshot: a write under way is in both or in neither. */
+export async function countTallies(client: pg.ClientBase, scope: AccountScope): Promise<TallyCount[]> {
+  const counts: TallyCount[] = []
+  for (const { name } of Object.values(resources))
+    counts.push(...(await run(client, tallyStatement(scope, name))))
+  return counts
+}
+
+/** In words what is wrong with a tally; empty when it is right. */
+export function tallyFaults(tally: TallyCount): string[] {
+  const { version, total, last_id, counted, max_id, max_version } = tally
+  if (version === null || total === null || last_id === null) return ['there is no tally']
+  return [
+    ...(total === counted ? [] : [`total is ${total}, there are ${counted} records`]),
+    ...(last_id >= max_id ? [] : [`last_id is ${last_id}, the highest id is ${max_id}`]),
+    ...(version >= max_version ? [] : [`version is ${version}, a record has ${max_version}`]),
+  ]
+}
+
+/** Under the lock that every write takes, so that nothing changes between counting and correcting. */
+export async function mendTally(
+  client: pg.ClientBase,
+  scope: AccountScope,
+  resource: ResourceName,
+): Promise<void> {
+  const account = value(scope.accountId)
+  const name = value(resource)
+  const row = sql`account_id = ${account}::bigint and resource = ${name}::text`
+  await inTransaction(client, async () => {
+    await run(
+      client,
+      sql`insert into tally (account_id, resource) values (${account}::bigint, ${name}::text) on conflict do nothing`,
+    )
+    await run(client, sql`select from tally where ${row} for update`)
+    const [found] = await run(client, tallyStatement(scope, resource))
+    if (found === undefined) return
+    // The version always rises: answers kept under the wrong total must not be taken for current ones.
+    await run(
+      client,
+      sql`update tally set version = greatest(version, ${value(found.max_version)}::bigint) + 1,
+        total = ${value(found.counted)}::bigint, last_id = greatest(last_id, ${value(found.max_id)}::bigint)
+        where ${row}`,
+    )
+  })
+}
+
+function tallyStatement(scope: AccountScope, resource: ResourceName): Fragment {
+  const account = value(scope.accountId)
+  const name = value(resource)
+  return sql`select ${name}::text as resource, t.version::float8 as version, t.total::float8 as total,
+  t.last_id::float8 as last_id, r.counted::float8 as counted, r.max_id::float8 as max_id,
+  r.max_version::float8 as max_version
+from (
+  select count(*) as counted, coalesce(max(id), 0) as max_id, coalesce(max(version), 0) as max_version
+  from ${identifier(resource)} where account_id = ${account}::bigint
+) r
+left join tally t on t.account_id = ${account}::bigint and t.resource = ${name}::text`
+}
+
+async function run(client: pg.ClientBase, fragment: Fragment): Promise<TallyCount[]> {
+  const { text, values }: Statement = fragment.statement()
+  return (await client.query<TallyCount>(text, [...values])).rows
+}

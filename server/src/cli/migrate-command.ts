@@ -1,0 +1,16 @@
+import type { Config } from '../config.ts'
+import { migrate } from '../store/migrate.ts'
+import { explained, ownerUrl } from './owner.ts'
+import { note, printJson, printLine } from './print.ts'
+
+export async function migrateCommand(config: Config, options: { json?: boolean }): Promise<void> {
+  const owner = ownerUrl(config)
+  const applied = await explained(owner, () => migrate(owner.url, note))
+  if (options.json === true) {
+    printJson({ applied })
+  } else if (applied.length === 0) {
+    printLine('The database is up to date.')
+  } else {
+    for (const name of applied) printLine(`applied ${name}`)
+  }
+}

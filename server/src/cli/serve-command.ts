@@ -1,0 +1,95 @@
+import { BlockList } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Accesses } from '../accounts/access.ts'
+import type { Config } from '../config.ts'
+import { buildApp } from '../http/app.ts'
+import { limits } from '../limits.ts'
+import { Store } from '../store/pool.ts'
+import type { Tell } from '../telemetry/events.ts'
+import { logTo } from '../telemetry/log.ts'
+
+export interface Service {
+  readonly port: number
+  /** Lets requests under way finish, then closes what is left. */
+  close(): Promise<void>
+}
+
+export interface ServeOptions {
+  readonly databaseUrl: string
+  readonly host: string
+  readonly port: number
+  readonly tell: Tell
+}
+
+export async function startService(config: Config, options: ServeOptions): Promise<Service> {
+  const { tell } = options
+  const store = new Store({
+    url: options.databaseUrl,
+    role: config.DATABASE_ROLE,
+    connectionsMax: config.DATABASE_POOL_MAX,
+    readMsMax: config.READ_MS_MAX,
+    onBroken: (error) => tell({ kind: 'connection-broken', error }),
+  })
+  let stopping = false
+  const app = buildApp({
+    store,
+    doorkeeper: {
+      accesses: new Accesses(store),
+      hosts: { serviceDomain: config.SERVICE_DOMAIN, defaultAccount: config.DEFAULT_ACCOUNT },
+      trustedProxies: blockList(config.TRUSTED_PROXIES),
+    },
+    tell,
+    isStopping: () => stopping,
+  })
+  await app.listen({ host: options.host, port: options.port })
+  const address = app.server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : options.port
+  tell({ kind: 'listening', host: options.host, port })
+  const close = async () => {
+    stopping = true
+    const closed = app.close().then(() => store.close())
+    const late = await Promise.race([closed, sleep(limits.shutdownMsMax, 'late', { ref: false })])
+    if (late === 'late') app.server.closeAllConnections()
+  }
+  return { port, close }
+}
+
+/** Serves until SIGTERM or SIGINT. */
+export async function serve(config: Config, options: { port?: number; host?: string }): Promise<void> {
+  if (config.DATABASE_URL === undefined) {
+    throw new Error(
+      'DATABASE_URL is not set. Example: DATABASE_URL=postgres://user:password@localhost:5432/quartermaster',
+    )
+  }
+  const tell = logTo(config.LOG_LEVEL)
+  const service = await startService(config, {
+    databaseUrl: config.DATABASE_URL,
+    host: options.host ?? config.HOST,
+    port: options.port ?? config.PORT,
+    tell,
+  })
+  const signal = await stopSignal()
+  tell({ kind: 'stopping', signal })
+  await service.close()
+  tell({ kind: 'stopped' })
+}
+
+export function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal))
+  })
+}
+
+function blockList(addresses: string | undefined): BlockList {
+  const list = new BlockList()
+  for (const entry of (addresses ?? '')
+    .split(',')
+    .map((a) => a.trim())
+    .filter((a) => a !== '')) {
+    const [address = '', prefix] = entry.split('/')
+    const family = address.includes(':') ? 'ipv6' : 'ipv4'
+    if (prefix === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(prefix), family)
+  }
+  return list
+}

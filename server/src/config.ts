@@ -1,0 +1,35 @@
+import { envSchema } from 'env-schema'
+import { type Static, Type } from 'typebox'
+import { limits } from './limits.ts'
+
+const schema = Type.Object({
+  /** The database that requests are served from. */
+  DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
+  /** The same database as its owner: migrations and the operator's commands. Without it, DATABASE_URL. */
+  DATABASE_OWNER_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
+  /** The role that serving connections take on. Empty where a pooler in between refuses it. */
+  DATABASE_ROLE: Type.String({ default: 'quartermaster_server', pattern: '^[a-z_][a-z0-9_]*$|^$' }),
+  DATABASE_POOL_MAX: Type.Integer({ default: 16, minimum: 1, maximum: 1000 }),
+  READ_MS_MAX: Type.Integer({ default: limits.readMsMax, minimum: 10, maximum: 600_000 }),
+  HOST: Type.String({ default: '127.0.0.1' }),
+  PORT: Type.Integer({ default: 8080, minimum: 0, maximum: 65_535 }),
+  /** `acme.<SERVICE_DOMAIN>` is the host of the account acme. */
+  SERVICE_DOMAIN: Type.String({ default: 'localhost', pattern: '^[a-z0-9.-]+$' }),
+  /** The account of hosts without a label (`localhost`, an IP address), for a deployment that has only one. */
+  DEFAULT_ACCOUNT: Type.Optional(Type.String({ pattern: '^[a-z0-9-]+$' })),
+  /** Addresses or networks, separated by commas, whose X-Forwarded-Host counts. */
+  TRUSTED_PROXIES: Type.Optional(Type.String()),
+  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
+})
+
+export type Config = Readonly<Static<typeof schema>>
+
+/** Reads the environment, once: only `main.ts` calls it, and hands the frozen result down. */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const known = Object.fromEntries(
+    Object.keys(schema.properties)
+      .filter((name) => environment[name] !== undefined)
+      .map((name) => [name, environment[name]]),
+  )
+  return Object.freeze(envSchema<Static<typeof schema>>({ schema, data: known, env: false }))
+}

@@ -1,0 +1,81 @@
+/**
+ * Everything that can go wrong for a caller, as one closed table. Nothing here knows HTTP: `http/problem.ts` gives
+ * each code its status, once. A code is never renamed nor given another meaning; callers switch on it.
+ */
+export const errorTitles = {
+  request_invalid: 'The request has invalid parameters.',
+  body_invalid: 'The request body is not valid.',
+  unauthenticated: 'A valid API key is required.',
+  scope_missing: 'The API key lacks a scope that this request needs.',
+  path_unknown: 'There is nothing at this path.',
+  record_unknown: 'There is no record with this id.',
+  method_not_allowed: 'This path does not take this method.',
+  media_type_unsupported: 'The request body has a media type that this path does not take.',
+  body_too_large: 'The request body is too large.',
+  url_too_long: 'The URL is too long.',
+  headers_too_large: 'The request headers are too large.',
+  idempotency_conflict: 'A request with this Idempotency-Key is still running.',
+  idempotency_mismatch: 'This Idempotency-Key was used with another request body.',
+  overloaded: 'The service has more work than it can take on now.',
+  store_away: 'The database cannot be reached.',
+  outcome_unknown: 'It is not known whether the write was kept.',
+  deadline_exceeded: 'The query took longer than it may.',
+  internal: 'Something went wrong on our side.',
+} as const
+
+export type ErrorCode = keyof typeof errorTitles
+
+/** What exactly is wrong with one part of a request. */
+export type FaultCode =
+  | 'parameter_unknown'
+  | 'parameter_repeated'
+  | 'parameter_encoding'
+  | 'page_invalid'
+  | 'limit_invalid'
+  | 'field_unknown'
+  | 'field_empty'
+  | 'operator_not_for_type'
+  | 'value_not_for_type'
+  | 'value_out_of_range'
+  | 'value_null_not_comparable'
+  | 'value_empty'
+  | 'member_required'
+  | 'member_unknown'
+  | 'member_invalid'
+  | 'json_invalid'
+  | 'content_type_invalid'
+  | 'header_invalid'
+  | `filter_${string}`
+
+export interface Fault {
+  /** The query parameter or header at fault, or … */
+  readonly parameter?: string
+  /** … the JSON pointer into the body. */
+  readonly pointer?: string
+  readonly code: FaultCode
+  readonly message: string
+  /** Where in the decoded parameter, in UTF-16 code units. */
+  readonly offset?: number
+  readonly length?: number
+  readonly expected?: readonly string[]
+  readonly suggestion?: string
+}
+
+/** The one thing that is thrown at a caller. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly code: ErrorCode
+  readonly faults: readonly Fault[]
+
+  constructor(code: ErrorCode, detail: string, faults: readonly Fault[] = [], cause?: unknown) {
+    super(detail, { cause })
+    this.code = code
+    this.faults = faults
+  }
+}
+
+/** A request that is wrong in one or more places; the detail is the first fault's own sentence. */
+export function invalid(faults: readonly Fault[]): Failure {
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see errors)` : ''
+  return new Failure('request_invalid', `${faults[0]?.message ?? ''}${more}`, faults)
+}

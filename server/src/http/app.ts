@@ -1,0 +1,130 @@
+import Fastify, { type FastifyInstance, type HTTPMethods } from 'fastify'
+import { type Resource, resources } from '../catalog/resources.ts'
+import { Failure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { Store } from '../store/pool.ts'
+import type { Tell } from '../telemetry/events.ts'
+import { authenticate, type Doorkeeper } from './authenticate.ts'
+import { createRoute } from './create-route.ts'
+import { answerClientError, errorHandler, sendProblem } from './errors.ts'
+import { healthRoutes } from './health-routes.ts'
+import { listRoute } from './list-route.ts'
+import { oneRoute } from './one-route.ts'
+import { openApi } from './openapi/document.ts'
+import { requestIdOf } from './request-id.ts'
+
+export interface AppParts {
+  readonly store: Store
+  readonly doorkeeper: Doorkeeper
+  readonly tell: Tell
+  readonly isStopping: () => boolean
+}
+
+/** Every hook and route by name, in the order in which a request meets them. */
+export function buildApp({ store, doorkeeper, tell, isStopping }: AppParts): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    genReqId: requestIdOf,
+    requestTimeout: limits.requestReceiveMsMax,
+    bodyLimit: limits.createBodyBytesMax,
+    http: { maxHeaderSize: limits.headerBytesMax },
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      maxParamLength: limits.urlBytesMax,
+      querystringParser: () => ({}),
+    },
+    // A connection that is still open while stopping is answered, not refused: Connection: close ends it.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => {
+      // A path that cannot even be routed is judged like any other: the key first.
+      authenticate(request, doorkeeper).then(
+        () => errorHandler(tell)(error, request, reply),
+        (failure: Failure) => sendProblem(reply, failure, request.id),
+      )
+    },
+  })
+  app.decorateRequest('access', undefined)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    if (isStopping()) reply.header('connection', 'close')
+    if (request.routeOptions.config.open !== true) await authenticate(request, doorkeeper)
+    refuseOversized(request.raw.url ?? '')
+    if (request.method === 'GET' || request.method === 'HEAD') refuseBody(request.headers)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    tell({
+      kind: 'request-answered',
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? 'unknown',
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 1000) / 1000,
+    })
+  })
+  app.setErrorHandler(errorHandler(tell))
+  app.setNotFoundHandler(() => {
+    throw new Failure('path_unknown', 'There is nothing at this path. The paths are listed in /openapi.json.')
+  })
+
+  healthRoutes(app, store, isStopping)
+  app.get('/openapi.json', { config: { open: true } }, async () => openApi)
+  for (const resource of Object.values(resources)) resourceRoutes(app, store, resource)
+  return app
+}
+
+function resourceRoutes(app: FastifyInstance, store: Store, resource: Resource): void {
+  const path = `/api/v1/${resource.path}`
+  const listMethods: HTTPMethods[] = ['GET', 'HEAD', 'QUERY']
+  app.route({
+    method: listMethods,
+    url: path,
+    bodyLimit: limits.queryBodyBytesMax,
+    handler: listRoute(store, resource),
+  })
+  if (resource.name === 'partner') app.post(path, createRoute(store))
+  allowOnly(app, path, resource.name === 'partner' ? [...listMethods, 'POST'] : listMethods)
+
+  app.route({ method: ['GET', 'HEAD'], url: `${path}/:id`, handler: oneRoute(store, resource) })
+  allowOnly(app, `${path}/:id`, ['GET', 'HEAD'])
+}
+
+/** 405 for every other method that Node can parse, before its body is looked at. */
+function allowOnly(app: FastifyInstance, url: string, methods: readonly HTTPMethods[]): void {
+  app.route({
+    method: app.supportedMethods.filter(
+      (method) => !methods.includes(method as HTTPMethods),
+    ) as HTTPMethods[],
+    url,
+    onRequest: async (request, reply) => {
+      reply.header('allow', methods.join(', '))
+      throw new Failure(
+        'method_not_allowed',
+        `${request.method} is not for this path; it takes ${methods.join(', ')}.`,
+      )
+    },
+    handler: () => undefined,
+  })
+}
+
+function refuseOversized(url: string): void {
+  if (Buffer.byteLength(url) > limits.urlBytesMax) {
+    throw new Failure(
+      'url_too_long',
+      `The URL is ${Buffer.byteLength(url)} bytes long; at most ${limits.urlBytesMax} are taken. Send long filters in the body of a QUERY.`,
+    )
+  }
+}
+
+function refuseBody(headers: {
+  'content-length'?: string | undefined
+  'transfer-encoding'?: string | undefined
+}): void {
+  if (Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined) {
+    throw new Failure('body_invalid', 'A GET request takes no body. To send parameters in a body, use QUERY.')
+  }
+}

@@ -1,0 +1,82 @@
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { Failure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { Tell } from '../telemetry/events.ts'
+import { problemBody, problemMediaType, retryAfterSeconds, statusOf } from './problem.ts'
+import { newRequestId } from './request-id.ts'
+
+/** Answers what was thrown. What is ours to mend is told to the operator, with its cause; the caller gets the code. */
+export function errorHandler(tell: Tell) {
+  return (error: FastifyError | Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const failure = error instanceof Failure ? error : failureOfFastify(error)
+    if (statusOf[failure.code] >= 500) {
+      tell({
+        kind: 'request-failed',
+        requestId: request.id,
+        code: failure.code,
+        cause: failure.cause ?? failure,
+      })
+    }
+    return sendProblem(reply, failure, request.id)
+  }
+}
+
+export function sendProblem(reply: FastifyReply, failure: Failure, requestId: string): FastifyReply {
+  const retryAfter = retryAfterSeconds[failure.code]
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
+  if (failure.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer')
+  if (failure.code === 'url_too_long' || failure.code === 'body_too_large')
+    reply.header('connection', 'close')
+  return reply.code(statusOf[failure.code]).type(problemMediaType).send(problemBody(failure, requestId))
+}
+
+function failureOfFastify(error: FastifyError): Failure {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Failure('body_too_large', 'The request body is larger than this path takes.')
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new Failure('path_unknown', 'There is nothing at this path.')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new Failure('body_invalid', 'The body is not as long as its Content-Length says.')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Failure(
+        'media_type_unsupported',
+        'The Content-Type is missing, or this path does not take it.',
+      )
+    default:
+      return new Failure('internal', 'Something went wrong on our side. It has been noted.', [], error)
+  }
+}
+
+/** What Node's parser refuses never becomes a request; it gets the same kind of answer all the same. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [failure, status] = clientFailure(error.code)
+  const requestId = newRequestId()
+  const body = problemBody(failure, requestId).replace(
+    `"status":${statusOf[failure.code]}`,
+    `"status":${status}`,
+  )
+  socket.end(
+    `HTTP/1.1 ${status} ${status === 431 ? 'Request Header Fields Too Large' : 'Bad Request'}\r\n` +
+      `Content-Type: ${problemMediaType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+function clientFailure(code: string | undefined): [Failure, number] {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    const message = `The request line and headers are longer than ${limits.headerBytesMax} bytes.`
+    return [new Failure('headers_too_large', message), 431]
+  }
+  const message =
+    code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? 'The request was not sent in time.'
+      : 'This is not a well-formed HTTP request. Percent-encode what a URL cannot hold: spaces and all but ASCII.'
+  return [new Failure('request_invalid', message), 400]
+}

@@ -1,0 +1,57 @@
+import { scopes } from '../../accounts/key.ts'
+import { resources } from '../../catalog/resources.ts'
+import { headers, parameters, responses } from './parts.ts'
+import { healthPaths, resourcePaths } from './paths.ts'
+import { envelopeSchemas, problemSchemas, recordSchema } from './schemas.ts'
+
+const all = Object.values(resources)
+
+/** The OpenAPI 3.1 document of the service, made from the catalog: a field added there appears here. */
+export const openApi = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Quartermaster',
+    version: '1.0.0',
+    summary: 'Products, partners and companies of an account, listed exactly.',
+    description:
+      'Each account has its own host, `https://<account>.<service domain>`, and its own API keys. Lists are ordered by ' +
+      '`id`, so that no record is on two pages or on none. Input that is not understood is answered with 400, never ' +
+      'ignored.\n\nEvery list can also be asked by the method `QUERY` (RFC 10008) with the same parameters as an ' +
+      '`application/x-www-form-urlencoded` body, for filters longer than a URL takes. OpenAPI 3.1 has no place for ' +
+      'that method, so it is told here.',
+    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  },
+  servers: [
+    {
+      url: 'http://{account}.{domain}',
+      description: 'The host of one account',
+      variables: {
+        account: { default: 'acme', description: 'The name of the account' },
+        domain: { default: 'localhost:8080', description: 'The service domain of the deployment' },
+      },
+    },
+  ],
+  security: [{ apiKey: [] }],
+  tags: [
+    ...all.map((resource) => ({ name: resource.name, description: resource.description })),
+    { name: 'health', description: 'Whether a process runs and can answer. No key is needed.' },
+  ],
+  paths: Object.assign({}, ...all.map(resourcePaths), healthPaths),
+  components: {
+    securitySchemes: {
+      apiKey: {
+        type: 'http',
+        scheme: 'bearer',
+        description: `\`Authorization: Bearer qm_…\`, on the host of the key's own account. Scopes: ${scopes.join(', ')}.`,
+      },
+    },
+    parameters,
+    headers,
+    responses,
+    schemas: {
+      ...Object.fromEntries(all.map((resource) => [resource.name, recordSchema(resource)])),
+      ...envelopeSchemas,
+      ...problemSchemas,
+    },
+  },
+}

@@ -1,0 +1,125 @@
+import { limits } from '../../limits.ts'
+
+export const parameters = {
+  page: {
+    name: 'page',
+    in: 'query',
+    description: 'The page number. A page beyond the last is empty, with the true total.',
+    schema: { type: 'integer', minimum: 1, maximum: limits.pageNumberMax, default: 1 },
+    example: 1,
+  },
+  limit: {
+    name: 'limit',
+    in: 'query',
+    description: 'Records per page.',
+    schema: {
+      type: 'integer',
+      minimum: 1,
+      maximum: limits.pageRecordsMax,
+      default: limits.pageRecordsDefault,
+    },
+    example: 5,
+  },
+  id: {
+    name: 'id',
+    in: 'path',
+    required: true,
+    description: 'The identifier of the record.',
+    schema: { type: 'string' },
+    example: '1',
+  },
+  idempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      `Makes the request safe to send again for ${limits.idempotencyHours} hours: the same key and body is answered ` +
+      'as the first time, with `Idempotent-Replayed: true`, and creates nothing.',
+    schema: { type: 'string', minLength: 1, maxLength: limits.idempotencyKeyCharactersMax },
+    example: '0d1cbf3e-5c0f-4a63-9d0a-5ad3b8a4a8f1',
+  },
+} as const
+
+export const headers = {
+  requestId: {
+    description: 'Names this request in our logs. The one you send is taken over where it is fit for that.',
+    schema: { type: 'string' },
+  },
+  link: {
+    description: 'RFC 8288: `first`, `prev`, `next` and `last`, relative to the request.',
+    schema: { type: 'string' },
+  },
+} as const
+
+/** Examples of errors, each with the query that brings it about. */
+const badRequests = {
+  unknown_field: {
+    summary: 'A field that does not exist',
+    'x-request': 'filter=nane=Bolt',
+    value: {
+      type: '/errors/request_invalid',
+      title: 'The request has invalid parameters.',
+      status: 400,
+      detail: 'A {resource} has no field "nane". Did you mean name?',
+      code: 'request_invalid',
+      request_id: '5f0c1d6e-7a38-4a53-8f7c-0f7f2a1c9b11',
+      errors: [
+        {
+          parameter: 'filter',
+          code: 'field_unknown',
+          message: 'A {resource} has no field "nane". Did you mean name?',
+          expected: ['name'],
+          offset: 0,
+          length: 4,
+          suggestion: 'name=Bolt',
+        },
+      ],
+    },
+  },
+  limit_too_high: {
+    summary: 'More records than a page holds',
+    'x-request': 'limit=5000',
+    value: {
+      type: '/errors/request_invalid',
+      title: 'The request has invalid parameters.',
+      status: 400,
+      detail: 'The limit must be an integer from 1 to 1000; it is "5000".',
+      code: 'request_invalid',
+      request_id: '5f0c1d6e-7a38-4a53-8f7c-0f7f2a1c9b11',
+      errors: [
+        {
+          parameter: 'limit',
+          code: 'limit_invalid',
+          message: 'The limit must be an integer from 1 to 1000; it is "5000".',
+          expected: ['an integer from 1 to 1000'],
+        },
+      ],
+    },
+  },
+}
+
+const problem = { schema: { $ref: '#/components/schemas/problem' } }
+const error = (description: string) => ({
+  description,
+  headers: { 'X-Request-Id': { $ref: '#/components/headers/requestId' } },
+  content: { 'application/problem+json': problem },
+})
+
+export const responses = {
+  unauthenticated: error('No valid key of this account. One and the same answer for every reason.'),
+  forbidden: error('The key lacks the scope that this request needs.'),
+  notFound: error('No record has this id.'),
+  invalid: error(
+    'Something in the request is not understood; `errors` says what, where, and how to write it.',
+  ),
+  conflict: error('The first request with this `Idempotency-Key` is still running.'),
+  mismatch: error('This `Idempotency-Key` was used with another body.'),
+  tooLarge: error('The body is too large.'),
+  unavailable: error('Too much work, or the database is away. Try again after `Retry-After` seconds.'),
+  late: error('The query took longer than it may.'),
+} as const
+
+/** 400 of a list, with examples in the words of the resource. */
+export function invalidListResponse(resourceName: string): unknown {
+  const examples = JSON.parse(JSON.stringify(badRequests).replaceAll('{resource}', resourceName)) as unknown
+  return { ...responses.invalid, content: { 'application/problem+json': { ...problem, examples } } }
+}

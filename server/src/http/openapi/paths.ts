@@ -1,0 +1,193 @@
+import type { FieldType } from '../../catalog/field.ts'
+import { type Resource, resources } from '../../catalog/resources.ts'
+import { invalidListResponse } from './parts.ts'
+import { exampleRecord } from './schemas.ts'
+
+const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
+const responseHeaders = { 'X-Request-Id': ref('headers', 'requestId') }
+const json = (schema: unknown, example: unknown) => ({ 'application/json': { schema, example } })
+
+const guarded = {
+  '401': ref('responses', 'unauthenticated'),
+  '403': ref('responses', 'forbidden'),
+  '503': ref('responses', 'unavailable'),
+}
+
+export function resourcePaths(resource: Resource): Record<string, unknown> {
+  const path = `/api/v1/${resource.path}`
+  return {
+    [path]: {
+      get: listOperation(resource),
+      ...(resource.name === 'partner' ? { post: createOperation() } : {}),
+    },
+    [`${path}/{id}`]: { get: oneOperation(resource) },
+  }
+}
+
+function listOperation(resource: Resource) {
+  const schema = {
+    type: 'object',
+    required: ['data', 'meta', 'pagination'],
+    properties: {
+      data: { type: 'array', items: ref('schemas', resource.name) },
+      meta: ref('schemas', 'meta'),
+      pagination: ref('schemas', 'pagination'),
+    },
+  }
+  const example = {
+    data: [exampleRecord(resource)],
+    meta: { count: 1, total: 1 },
+    pagination: { previousPage: null, currentPage: 1, nextPage: null, totalPages: 1 },
+  }
+  return {
+    operationId: `list_${resource.plural}`,
+    tags: [resource.name],
+    summary: `List ${resource.plural}`,
+    description: `Needs the scope \`${resource.name}:read\`.`,
+    parameters: [
+      fieldsParameter(resource),
+      filterParameter(resource),
+      ref('parameters', 'page'),
+      ref('parameters', 'limit'),
+    ],
+    responses: {
+      '200': {
+        description: 'A page of records, in the order of their ids.',
+        headers: { ...responseHeaders, Link: ref('headers', 'link') },
+        content: json(schema, example),
+      },
+      '400': invalidListResponse(resource.name),
+      ...guarded,
+      '504': ref('responses', 'late'),
+    },
+  }
+}
+
+function oneOperation(resource: Resource) {
+  return {
+    operationId: `get_${resource.name}`,
+    tags: [resource.name],
+    summary: `Get one ${resource.name}`,
+    description: `Needs the scope \`${resource.name}:read\`.`,
+    parameters: [ref('parameters', 'id'), fieldsParameter(resource)],
+    responses: {
+      '200': {
+        description: 'The record.',
+        headers: responseHeaders,
+        content: json(
+          { type: 'object', required: ['data'], properties: { data: ref('schemas', resource.name) } },
+          { data: exampleRecord(resource) },
+        ),
+      },
+      '400': ref('responses', 'invalid'),
+      '404': ref('responses', 'notFound'),
+      ...guarded,
+    },
+  }
+}
+
+function createOperation() {
+  const id = { type: 'integer', minimum: 1 }
+  const name = resources.partner.fields.find((field) => field.name === 'name')
+  return {
+    operationId: 'create_partner',
+    tags: ['partner'],
+    summary: 'Create a partner',
+    description: 'Needs the scope `partner:create`.',
+    parameters: [ref('parameters', 'idempotencyKey')],
+    requestBody: {
+      required: true,
+      content: json(
+        {
+          type: 'object',
+          required: ['name'],
+          properties: { name: { type: 'string', minLength: 1, maxLength: name?.charactersMax } },
+          additionalProperties: false,
+        },
+        { name: name?.example },
+      ),
+    },
+    responses: {
+      '201': {
+        description: 'The partner has been created.',
+        headers: {
+          ...responseHeaders,
+          Location: { description: 'The path of the new record.', schema: { type: 'string' } },
+        },
+        content: json(
+          {
+            type: 'object',
+            required: ['data'],
+            properties: { data: { type: 'object', required: ['id'], properties: { id } } },
+          },
+          { data: { id: 123 } },
+        ),
+      },
+      '400': ref('responses', 'invalid'),
+      ...guarded,
+      '409': ref('responses', 'conflict'),
+      '413': ref('responses', 'tooLarge'),
+      '422': ref('responses', 'mismatch'),
+    },
+  }
+}
+
+function fieldsParameter(resource: Resource) {
+  const names = resource.fields.map((field) => field.name)
+  return {
+    name: 'fields',
+    in: 'query',
+    description: `Names of fields, separated by commas, in the order wanted; all when left out: ${names.join(', ')}.`,
+    schema: { type: 'string' },
+    example: names.slice(0, 2).join(','),
+  }
+}
+
+/** Conditions that show each type of field at work. */
+const conditions: Record<FieldType, (name: string) => Record<string, string>> = {
+  text: (name) => ({ [`${name}_contains`]: `${name}*o`, [`${name}_is`]: `${name}="A, B & C"` }),
+  integer: (name) => ({ [`${name}_list`]: `${name}[1,2,3]` }),
+  decimal: (name) => ({ [`${name}_between`]: `${name}>=10&${name}<20.5` }),
+  boolean: (name) => ({ [`${name}_true`]: `${name}=true` }),
+  timestamp: (name) => ({ [`${name}_since`]: `${name}>=2026-01-01` }),
+}
+
+function filterParameter(resource: Resource) {
+  const examples = Object.assign(
+    {},
+    ...resource.fields.map((field) => conditions[field.type](field.name)),
+  ) as object
+  return {
+    name: 'filter',
+    in: 'query',
+    description:
+      'Conditions joined by `&` (and) and `|` (or), `&` first; parentheses group. Operators: `=` `!=` `*` (contains) ' +
+      '`!*` `>` `>=` `<` `<=` `[a,b]` (one of) `![a,b]` (none of). Values with reserved characters go in double ' +
+      'quotes; `null` is the null value. Percent-encode the whole.',
+    schema: { type: 'string' },
+    examples: Object.fromEntries(
+      Object.entries(examples).map(([key, text]) => [key, { value: text as string }]),
+    ),
+  }
+}
+
+const health = (summary: string) => ({
+  tags: ['health'],
+  summary,
+  security: [],
+  responses: {
+    '200': {
+      description: 'Yes.',
+      content: json(
+        { type: 'object', required: ['status'], properties: { status: { type: 'string', const: 'ok' } } },
+        { status: 'ok' },
+      ),
+    },
+    '503': ref('responses', 'unavailable'),
+  },
+})
+
+export const healthPaths = {
+  '/livez': { get: { operationId: 'livez', ...health('Does this process run?') } },
+  '/readyz': { get: { operationId: 'readyz', ...health('Can this process answer requests?') } },
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { openApi } from './document.ts'
+
+describe('the OpenAPI document', () => {
+  it('has every field of the catalog with its type', () => {
+    const { product } = openApi.components.schemas as Record<
+      string,
+      { properties: Record<string, { type: unknown }> }
+    >
+    expect(Object.entries(product?.properties ?? {}).map(([name, schema]) => [name, schema.type])).toEqual([
+      ['id', 'integer'],
+      ['name', 'string'],
+      ['default_code', ['string', 'null']],
+      ['list_price', 'number'],
+      ['qty_available', 'number'],
+      ['active', 'boolean'],
+      ['categ_id', ['integer', 'null']],
+      ['product_tmpl_id', ['integer', 'null']],
+      ['is_rsd_product', ['boolean', 'null']],
+      ['create_date', 'string'],
+      ['write_date', 'string'],
+    ])
+  })
+
+  it('has the paths of the service', () => {
+    expect(Object.keys(openApi.paths).sort()).toEqual([
+      '/api/v1/inventory/product',
+      '/api/v1/inventory/product/{id}',
+      '/api/v1/resources/company',
+      '/api/v1/resources/company/{id}',
+      '/api/v1/resources/partner',
+      '/api/v1/resources/partner/{id}',
+      '/livez',
+      '/readyz',
+    ])
+  })
+})

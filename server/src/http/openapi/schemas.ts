@@ -1,0 +1,99 @@
+import type { Field, FieldType } from '../../catalog/field.ts'
+import type { Resource } from '../../catalog/resources.ts'
+import { errorTitles } from '../../errors.ts'
+import { limits } from '../../limits.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+
+const types: Record<FieldType, Schema> = {
+  integer: { type: 'integer', format: 'int64', minimum: -limits.integerMax, maximum: limits.integerMax },
+  decimal: { type: 'number' },
+  text: { type: 'string' },
+  boolean: { type: 'boolean' },
+  timestamp: { type: 'string', format: 'date-time' },
+}
+
+/** One record. Only the fields that were asked for are in it, so none is required. */
+export function recordSchema(resource: Resource): Schema {
+  return {
+    type: 'object',
+    description: resource.description,
+    properties: Object.fromEntries(resource.fields.map((field) => [field.name, fieldSchema(field)])),
+    additionalProperties: false,
+  }
+}
+
+function fieldSchema(field: Field): Schema {
+  const schema = types[field.type]
+  return {
+    ...schema,
+    ...(field.nullable ? { type: [schema['type'], 'null'] } : {}),
+    ...(field.charactersMax === undefined ? {} : { maxLength: field.charactersMax }),
+    ...(field.name === 'id' ? { minimum: 1 } : {}),
+    description: field.description,
+    examples: [field.example],
+  }
+}
+
+export function exampleRecord(resource: Resource): Schema {
+  return Object.fromEntries(resource.fields.map((field) => [field.name, field.example]))
+}
+
+const pageNumber = (description: string) => ({ type: ['integer', 'null'], minimum: 1, description })
+
+export const envelopeSchemas: Record<string, Schema> = {
+  meta: {
+    type: 'object',
+    required: ['count', 'total'],
+    properties: {
+      count: { type: 'integer', minimum: 0, description: 'Records in this answer.' },
+      total: { type: 'integer', minimum: 0, description: 'Records that match the filter, exactly.' },
+    },
+  },
+  pagination: {
+    type: 'object',
+    required: ['previousPage', 'currentPage', 'nextPage', 'totalPages'],
+    properties: {
+      previousPage: pageNumber('Null on the first page; beyond the last, the last page that exists.'),
+      currentPage: { type: 'integer', minimum: 1, description: 'The page returned.' },
+      nextPage: pageNumber('Null on the last page and beyond.'),
+      totalPages: { type: 'integer', minimum: 0, description: 'The total divided by the limit, rounded up.' },
+    },
+  },
+}
+
+export const problemSchemas: Record<string, Schema> = {
+  problem: {
+    type: 'object',
+    description: 'An error, as RFC 9457 has it.',
+    required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
+    properties: {
+      type: { type: 'string', format: 'uri-reference' },
+      title: { type: 'string', description: 'The same for every error of this code.' },
+      status: { type: 'integer' },
+      detail: { type: 'string', description: 'What is wrong with this request, for a person.' },
+      code: { type: 'string', enum: Object.keys(errorTitles), description: 'What is wrong, for a program.' },
+      request_id: { type: 'string', description: 'As in `X-Request-Id`; name it when you ask for help.' },
+      errors: { type: 'array', items: { $ref: '#/components/schemas/fault' } },
+    },
+  },
+  fault: {
+    type: 'object',
+    description: 'One thing that is wrong, and where.',
+    required: ['code', 'message'],
+    properties: {
+      parameter: { type: 'string', description: 'The query parameter or header.' },
+      pointer: { type: 'string', format: 'json-pointer', description: 'The place in a JSON body.' },
+      code: { type: 'string' },
+      message: { type: 'string' },
+      offset: {
+        type: 'integer',
+        minimum: 0,
+        description: 'From 0, in UTF-16 code units of the decoded parameter.',
+      },
+      length: { type: 'integer', minimum: 0 },
+      expected: { type: 'array', items: { type: 'string' }, description: 'What could stand there instead.' },
+      suggestion: { type: 'string', description: 'The whole parameter, corrected, where that can be told.' },
+    },
+  },
+}

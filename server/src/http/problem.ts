@@ -1,0 +1,46 @@
+import { type ErrorCode, errorTitles, type Failure } from '../errors.ts'
+
+/** The one place where a code becomes a status. */
+export const statusOf: Record<ErrorCode, number> = {
+  request_invalid: 400,
+  body_invalid: 400,
+  unauthenticated: 401,
+  scope_missing: 403,
+  path_unknown: 404,
+  record_unknown: 404,
+  method_not_allowed: 405,
+  media_type_unsupported: 415,
+  body_too_large: 413,
+  url_too_long: 414,
+  headers_too_large: 431,
+  idempotency_conflict: 409,
+  idempotency_mismatch: 422,
+  overloaded: 503,
+  store_away: 503,
+  outcome_unknown: 503,
+  deadline_exceeded: 504,
+  internal: 500,
+}
+
+export const problemMediaType = 'application/problem+json; charset=utf-8'
+
+/** Seconds after which another try makes sense. */
+export const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
+  overloaded: 1,
+  store_away: 2,
+  outcome_unknown: 2,
+  idempotency_conflict: 1,
+}
+
+/** RFC 9457. */
+export function problemBody(failure: Failure, requestId: string): string {
+  return JSON.stringify({
+    type: `/errors/${failure.code}`,
+    title: errorTitles[failure.code],
+    status: statusOf[failure.code],
+    detail: failure.message,
+    code: failure.code,
+    request_id: requestId,
+    ...(failure.faults.length > 0 ? { errors: failure.faults } : {}),
+  })
+}

@@ -1,0 +1,71 @@
+/**
+ * Every bound of the service, with its unit in the name and its reason beside it. What is not here is not bounded,
+ * and what is not bounded is a defect.
+ */
+export const limits = {
+  /** Records on a page: the specification's default and maximum. */
+  pageRecordsDefault: 10,
+  pageRecordsMax: 1000,
+  /** The highest page number that can be asked for: page × limit stays an exact integer. */
+  pageNumberMax: 9_000_000_000_000,
+
+  /** A URL, with its query. Longer filters go by QUERY. */
+  urlBytesMax: 16 * 1024,
+  /** Request line and headers together, as Node counts them: the URL and as much again for headers. */
+  headerBytesMax: 32 * 1024,
+  /** The body of a create: a name of 512 characters, each written as a JSON escape pair, fits many times over. */
+  createBodyBytesMax: 64 * 1024,
+  /** The body of a QUERY: a filter of the full 64 KB with every byte percent-encoded, and the other parameters. */
+  queryBodyBytesMax: 256 * 1024,
+
+  filterUrlBytesMax: 8 * 1024,
+  filterBodyBytesMax: 64 * 1024,
+  filterConditionsMax: 200,
+  filterListValuesMax: 1000,
+  filterDepthMax: 32,
+  /** `![]` up to this many values becomes index ranges; beyond, one array test. Each range is an index scan of its own. */
+  filterGapValuesMax: 16,
+  /** Matches of a filter that are found by index and sorted, some 1 µs each; beyond, ids are walked in order. */
+  filterSortedMax: 20_000,
+  /** Characters of a decimal literal, and its exponent: far beyond what is stored, far below what numeric refuses. */
+  decimalCharactersMax: 100,
+  decimalExponentMax: 1000,
+  /** Errors listed in one answer. */
+  errorsListedMax: 50,
+
+  /** Integers travel as JSON numbers, which most clients read as doubles. */
+  integerMax: Number.MAX_SAFE_INTEGER,
+  /** Stored decimals: the digits before and after the point. */
+  decimalWholeDigitsMax: 24,
+  decimalFractionDigitsMax: 12,
+
+  partnerNameCharactersMax: 512,
+  idempotencyKeyCharactersMax: 255,
+  idempotencyHours: 24,
+  /** Expired idempotency keys removed with each create: more than one is added, so the table cannot grow forever. */
+  idempotencySweepRows: 20,
+  requestIdCharactersMax: 128,
+
+  /** Names of accounts remembered by their host: an id per name, some 100 bytes each. */
+  accountNamesKept: 100_000,
+
+  /** A read that PostgreSQL has not finished by then is cancelled: 504. */
+  readMsMax: 10_000,
+  /** A write waits this long for its account's turn, then gives up before having written anything: 503. */
+  writeLockMsMax: 5_000,
+  /** No answer at all from the database within this time: the connection is given up. */
+  silenceMsMax: 30_000,
+  /** A connection is made, or one in the pool becomes free, within this time; otherwise 503. */
+  connectMsMax: 5_000,
+  /** Requests that may wait for a connection; beyond, 503 at once. */
+  poolWaitingMax: 1_000,
+  /** How long requests under way may take to end after SIGTERM. */
+  shutdownMsMax: 15_000,
+  /** A client that sends its request slower than this is cut off. */
+  requestReceiveMsMax: 30_000,
+
+  /** Rows of an import that are written, and tick the tally, together: about half a second of the account's write lock. */
+  importBatchRows: 10_000,
+  /** One line of an import file. */
+  importLineBytesMax: 1024 * 1024,
+} as const

@@ -1,0 +1,44 @@
+import { configurationFaults, doctorWithoutConfiguration } from './cli/doctor/configuration.ts'
+import { program } from './cli/program.ts'
+import { type Config, readConfig } from './config.ts'
+
+/** The one place that reads the environment, and the one that ends the process. */
+async function main(): Promise<void> {
+  const config = configuration()
+  if (config !== undefined) await program(config).parseAsync()
+}
+
+function configuration(): Config | undefined {
+  try {
+    return readConfig(process.env)
+  } catch (error) {
+    if (process.argv[2] !== 'doctor') {
+      const facts = configurationFaults(error).map(({ fact }) => fact)
+      throw new Error(`The configuration is wrong: ${facts.join(' ')}`, { cause: error })
+    }
+    process.exitCode = doctorWithoutConfiguration(error, process.argv.includes('--json'))
+    return undefined
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if ('code' in error && error.code === 'EADDRINUSE') {
+    return `${error.message}. End what listens there, or choose another --port (0 takes any).`
+  }
+  return error.message
+}
+
+// `quartermaster account list | head` is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
+
+try {
+  await main()
+} catch (error) {
+  const debug = process.env['DEBUG'] !== undefined
+  console.error(debug ? error : `quartermaster: ${sentenceOf(error)}`)
+  process.exitCode = 1
+}

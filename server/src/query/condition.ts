@@ -1,0 +1,129 @@
+import type { Operator } from '@quartermaster/filter'
+import type { Field, FieldType } from '../catalog/field.ts'
+import { limits } from '../limits.ts'
+import { compareDecimals } from './decimal.ts'
+import type { PlainValue, Predicate, Range } from './predicate.ts'
+import { type TimeSpan, timestampText } from './timestamp.ts'
+
+/** A condition whose values are of the field's type; a null stands apart, as `hasNull`. */
+export interface TypedCondition {
+  readonly field: Field
+  readonly operator: Operator
+  readonly values: readonly PlainValue[]
+  readonly spans: readonly TimeSpan[]
+  readonly hasNull: boolean
+}
+
+type Comparison = '>' | '>=' | '<' | '<='
+
+/** What the condition asks of a record. Every way of being unequal becomes ranges where it can: an index finds those. */
+export function predicateOf(condition: TypedCondition): Predicate {
+  const { field, operator, values, hasNull } = condition
+  switch (operator) {
+    case '=':
+    case '[]':
+      return field.type === 'timestamp'
+        ? { kind: 'ranges', field, ranges: merged(condition.spans).map(rangeOf), orNull: hasNull }
+        : { kind: 'one-of', field, values: [...new Set(values)], orNull: hasNull }
+    case '!=':
+    case '![]':
+      return outside(condition)
+    case '*':
+    case '!*':
+      return {
+        kind: 'contains',
+        field,
+        text: String(values[0]),
+        negated: operator === '!*',
+        orNull: operator === '!*' && field.nullable,
+      }
+    case '>':
+    case '>=':
+    case '<':
+    case '<=':
+      return { kind: 'ranges', field, ranges: [compared(condition, operator)], orNull: false }
+    default:
+      return operator satisfies never
+  }
+}
+
+function outside({ field, values, spans, hasNull }: TypedCondition): Predicate {
+  const orNull = field.nullable && !hasNull
+  if (field.type === 'boolean') {
+    return { kind: 'one-of', field, values: [true, false].filter((v) => !values.includes(v)), orNull }
+  }
+  if (values.length === 0 && spans.length === 0) return { kind: 'known', field }
+  if (field.type === 'timestamp') return { kind: 'ranges', field, ranges: between(merged(spans)), orNull }
+  const distinct = [...new Set(values)]
+  if (distinct.length > limits.filterGapValuesMax) return { kind: 'none-of', field, values: distinct, orNull }
+  return { kind: 'ranges', field, ranges: gaps(distinct.toSorted(orderOf[field.type])), orNull }
+}
+
+function compared({ values, spans }: TypedCondition, operator: Comparison): Range {
+  const [span] = spans
+  const below = operator === '<' || operator === '<='
+  if (span !== undefined) {
+    // A literal is the whole span it names: `>` begins where it ends, `<=` goes on until there.
+    const value = timestampText(operator === '>' || operator === '<=' ? span.end : span.start)
+    return below ? { to: { value, inclusive: false } } : { from: { value, inclusive: true } }
+  }
+  const border = { value: values[0] ?? '', inclusive: operator === '>=' || operator === '<=' }
+  return below ? { to: border } : { from: border }
+}
+
+/** As the columns order them: text by bytes, which is by code points; the rest by its worth. */
+const orderOf: Record<
+  Exclude<FieldType, 'boolean' | 'timestamp'>,
+  (a: PlainValue, b: PlainValue) => number
+> = {
+  text: (a, b) => Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b))),
+  integer: (a, b) => Number(a) - Number(b),
+  decimal: (a, b) => compareDecimals(String(a), String(b)),
+}
+
+function gaps(sorted: readonly PlainValue[]): Range[] {
+  const ranges: Range[] = []
+  for (let i = 0; i <= sorted.length; i++) {
+    const left = sorted[i - 1]
+    const right = sorted[i]
+    ranges.push({
+      ...(left === undefined ? {} : { from: { value: left, inclusive: false } }),
+      ...(right === undefined ? {} : { to: { value: right, inclusive: false } }),
+    })
+  }
+  return ranges
+}
+
+function between(spans: readonly TimeSpan[]): Range[] {
+  const ranges: Range[] = []
+  for (let i = 0; i <= spans.length; i++) {
+    const left = spans[i - 1]
+    const right = spans[i]
+    ranges.push({
+      ...(left === undefined ? {} : { from: { value: timestampText(left.end), inclusive: true } }),
+      ...(right === undefined ? {} : { to: { value: timestampText(right.start), inclusive: false } }),
+    })
+  }
+  return ranges
+}
+
+function rangeOf(span: TimeSpan): Range {
+  return {
+    from: { value: timestampText(span.start), inclusive: true },
+    to: { value: timestampText(span.end), inclusive: false },
+  }
+}
+
+/** Spans in order, apart from each other, without the empty ones (a fraction finer than a millisecond may be). */
+function merged(spans: readonly TimeSpan[]): TimeSpan[] {
+  const result: TimeSpan[] = []
+  for (const span of spans.filter((s) => s.start < s.end).toSorted((a, b) => a.start - b.start)) {
+    const last = result.at(-1)
+    if (last !== undefined && span.start <= last.end) {
+      result[result.length - 1] = { start: last.start, end: Math.max(last.end, span.end) }
+    } else {
+      result.push(span)
+    }
+  }
+  return result
+}

@@ -1,0 +1,35 @@
+/** The name that was probably meant: within two slips of the finger, and fewer than half of the word. */
+export function nearest(name: string, names: readonly string[]): string | undefined {
+  const lower = name.toLowerCase()
+  let best: string | undefined
+  let bestSlips = Math.min(2, Math.floor(name.length / 2)) + 1
+  for (const candidate of names) {
+    const count = slips(lower, candidate)
+    if (count < bestSlips) {
+      best = candidate
+      bestSlips = count
+    }
+  }
+  return best
+}
+
+/** Letters to add, drop, change, or swap with their neighbour (optimal string alignment). */
+function slips(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY
+  let older: number[] = []
+  let old = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1]
+      let least = Math.min((old[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (old[j - 1] ?? 0) + (same ? 0 : 1))
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        least = Math.min(least, (older[j - 2] ?? 0) + 1)
+      }
+      row.push(least)
+    }
+    older = old
+    old = row
+  }
+  return old[b.length] ?? 0
+}

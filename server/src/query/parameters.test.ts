@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import type { Fault } from '../errors.ts'
+import { parseParameters } from './parameters.ts'
+
+const names = ['fields', 'filter', 'page', 'limit']
+
+function parsed(raw: string): { parameters: Record<string, string>; codes: string[] } {
+  const faults: Fault[] = []
+  const parameters = Object.fromEntries(parseParameters(raw, names, faults))
+  return { parameters, codes: faults.map((fault) => `${fault.parameter}: ${fault.code}`) }
+}
+
+describe('parseParameters', () => {
+  const same = { filter: 'list_price>10&active=true', limit: '5' }
+  it.each([
+    ['filter=list_price>10&active=true&limit=5', same],
+    ['limit=5&filter=list_price>10&active=true', same],
+    ['filter=list_price%3E10%26active%3Dtrue&limit=5', same],
+    ['filter=list_price>10&&active=true&&limit=5&', same],
+    ['', {}],
+    ['&', {}],
+    ['fields=', { fields: '' }],
+    ['limit', { limit: '' }],
+    ['filter=name=a+b%2Bc', { filter: 'name=a b+c' }],
+    ['filter=name=%2526', { filter: 'name=%26' }],
+    ['filter=a=1&limit>5&page=2', { filter: 'a=1&limit>5', page: '2' }],
+    ['filter=a=1&Limit=5', { filter: 'a=1&Limit=5' }],
+  ])('%s', (raw, parameters) => {
+    expect(parsed(raw)).toEqual({ parameters, codes: [] })
+  })
+
+  it.each([
+    ['limit=5&limit=6', ['limit: parameter_repeated']],
+    ['filter=a=1&filter=b=2', ['filter: parameter_repeated']],
+    ['sort=name', ['sort: parameter_unknown']],
+    ['filter=a=1&limit=5&active=true', ['active: parameter_unknown']],
+    ['filter=a%ZZ', ['filter: parameter_encoding']],
+    ['fields=%ff', ['fields: parameter_encoding']],
+    ['a=1&b=2', ['a: parameter_unknown', 'b: parameter_unknown']],
+  ])('%s is refused', (raw, codes) => {
+    expect(parsed(raw).codes).toEqual(codes)
+  })
+})

@@ -1,0 +1,81 @@
+import type { Fault } from '../errors.ts'
+
+/** Parameters by name, decoded. */
+export type Parameters = ReadonlyMap<string, string>
+
+/**
+ * Splits a raw query string (or form body) into the parameters in `names`.
+ *
+ * A filter may hold `&` unencoded: a segment that names no parameter and directly follows the filter belongs to it.
+ * So `filter=list_price>10&active=true&limit=5` means the same as its percent-encoded form. Any other segment that is
+ * not understood is a fault; nothing is left out silently.
+ */
+export function parseParameters(raw: string, names: readonly string[], faults: Fault[]): Parameters {
+  const encoded = new Map<string, string>()
+  let inFilter = false
+  for (const segment of raw.split('&')) {
+    if (segment === '') continue
+    const equals = segment.indexOf('=')
+    const name = equals < 0 ? segment : segment.slice(0, equals)
+    if (names.includes(name)) {
+      if (encoded.has(name)) faults.push(repeated(name))
+      else encoded.set(name, equals < 0 ? '' : segment.slice(equals + 1))
+      inFilter = name === 'filter'
+    } else if (inFilter) {
+      encoded.set('filter', `${encoded.get('filter')}&${segment}`)
+    } else {
+      faults.push(unknown(segment, name, names, encoded.has('filter')))
+    }
+  }
+  const decoded = new Map<string, string>()
+  for (const [name, text] of encoded) {
+    const plain = decode(text)
+    if (plain === undefined) faults.push(undecodable(name, text))
+    else decoded.set(name, plain)
+  }
+  return decoded
+}
+
+/** Percent-decoded once, `+` for a space; undefined where that cannot be done. */
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}
+
+function repeated(name: string): Fault {
+  return {
+    parameter: name,
+    code: 'parameter_repeated',
+    message: `The parameter ${name} is given more than once.`,
+  }
+}
+
+function unknown(segment: string, name: string, names: readonly string[], afterFilter: boolean): Fault {
+  const takes =
+    names.length === 0 ? 'This request takes no query parameters' : `This request takes ${listed(names)}`
+  const belongs = afterFilter
+    ? ' If it belongs to the filter, let it follow the filter directly, or write its "&" as %26.'
+    : ''
+  return {
+    parameter: (decode(name) ?? name).slice(0, 100),
+    code: 'parameter_unknown',
+    message: `"${(decode(segment) ?? segment).slice(0, 100)}" is not a parameter of this request. ${takes}.${belongs}`,
+    expected: names,
+  }
+}
+
+function undecodable(name: string, text: string): Fault {
+  const bad = /%(?![0-9a-f]{2})/i.exec(text)
+  const message =
+    bad === null
+      ? `The percent-encoded bytes of the parameter ${name} are not valid UTF-8.`
+      : `The parameter ${name} has a "%" that is not followed by two hexadecimal digits. Write a percent sign as %25.`
+  return { parameter: name, code: 'parameter_encoding', message }
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 1 ? `only ${names[0]}` : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}

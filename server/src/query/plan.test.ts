@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { resources } from '../catalog/resources.ts'
+import { Failure, type Fault } from '../errors.ts'
+import { parseListRequest } from './list-request.ts'
+import { planList } from './plan.ts'
+
+function faultsOf(raw: string): readonly Fault[] {
+  try {
+    planList(resources.product, parseListRequest(raw, 'url'))
+    return []
+  } catch (error) {
+    if (error instanceof Failure) return error.faults
+    throw error
+  }
+}
+
+const short = ({ parameter, code, offset, length, suggestion }: Fault) => [
+  parameter,
+  code,
+  offset,
+  length,
+  suggestion,
+]
+
+describe('what a list request can get wrong', () => {
+  it.each<[string, unknown[][]]>([
+    ['filter=list_prise>10', [['filter', 'field_unknown', 0, 10, 'list_price>10']]],
+    [
+      'filter=nmae=x&(colour=red|actve=true)',
+      [
+        ['filter', 'field_unknown', 0, 4, 'name=x&(colour=red|active=true)'],
+        ['filter', 'field_unknown', 8, 6, undefined],
+        ['filter', 'field_unknown', 19, 5, 'name=x&(colour=red|active=true)'],
+      ],
+    ],
+    ['fields=id,nane', [['fields', 'field_unknown', 3, 4, 'id,name']]],
+    ['fields=id,,name', [['fields', 'field_empty', 3, 0, 'id,name']]],
+    ['filter=name>5', [['filter', 'operator_not_for_type', 4, 1, undefined]]],
+    ['filter=active>true', [['filter', 'operator_not_for_type', 6, 1, undefined]]],
+    ['filter=list_price*1', [['filter', 'operator_not_for_type', 10, 1, undefined]]],
+    ['filter=list_price>ten', [['filter', 'value_not_for_type', 11, 3, undefined]]],
+    ['filter=list_price>1e2000', [['filter', 'value_out_of_range', 11, 6, undefined]]],
+    ['filter=list_price=.5', [['filter', 'value_not_for_type', 11, 2, undefined]]],
+    ['filter=list_price=NaN', [['filter', 'value_not_for_type', 11, 3, undefined]]],
+    ['filter=categ_id=1.0', [['filter', 'value_not_for_type', 9, 3, undefined]]],
+    ['filter=id=9007199254740992', [['filter', 'value_out_of_range', 3, 16, undefined]]],
+    ['filter=active=yes&name=x', [['filter', 'value_not_for_type', 7, 3, 'active=true&name=x']]],
+    ['filter=name*', [['filter', 'value_empty', 5, 0, undefined]]],
+    ['filter=list_price>null', [['filter', 'value_null_not_comparable', 11, 4, undefined]]],
+    ['filter=name*null', [['filter', 'value_null_not_comparable', 5, 4, undefined]]],
+    [
+      'filter=write_date>2026-11-14T09:30:00+02:00',
+      [['filter', 'value_not_for_type', 11, 25, 'write_date>2026-11-14T09:30:00+02:00']],
+    ],
+    ['filter=name=%00', [['filter', 'value_not_for_type', 5, 1, undefined]]],
+    ['limit=1001', [['limit', 'limit_invalid', undefined, undefined, undefined]]],
+    [
+      'limit=0&page=0',
+      [
+        ['page', 'page_invalid', undefined, undefined, undefined],
+        ['limit', 'limit_invalid', undefined, undefined, undefined],
+      ],
+    ],
+    ['limit=1.5', [['limit', 'limit_invalid', undefined, undefined, undefined]]],
+    ['page=%2B1', [['page', 'page_invalid', undefined, undefined, undefined]]],
+    ['filter=', [['filter', 'filter_empty', 0, 0, undefined]]],
+  ])('%s', (raw, expected) => {
+    expect(faultsOf(raw).map(short)).toEqual(expected)
+  })
+
+  it('names the type and its operators', () => {
+    expect(faultsOf('filter=name>5')[0]).toMatchObject({
+      message:
+        '">" does not go with name, which is a text: it takes = != * !* [] ![]. Text has no order here; use * for a part of it.',
+      expected: ['=', '!=', '*', '!*', '[]', '![]'],
+    })
+  })
+
+  it('a filter in a URL has at most 8 KB, in a body 64 KB', () => {
+    const long = `filter=name=${'x'.repeat(9000)}`
+    expect(faultsOf(long).map((fault) => fault.code)).toEqual(['filter_too_long'])
+    expect(planList(resources.product, parseListRequest(long, 'body')).where).toBeDefined()
+  })
+})

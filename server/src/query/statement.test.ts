@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { resources } from '../catalog/resources.ts'
+import { parseListRequest } from './list-request.ts'
+import { planList } from './plan.ts'
+import { listStatement, oneStatement } from './statement.ts'
+
+/** The condition of a filter on products, as it stands in the statement, and its values without account, bound, limit, offset. */
+function condition(filter: string): [string, unknown[]] {
+  const raw = `fields=id&limit=7&filter=${encodeURIComponent(filter)}`
+  const { text, values } = listStatement(
+    { accountId: '12' },
+    planList(resources.product, parseListRequest(raw, 'url')),
+  )
+  const found = /select id from product where account_id = \$1::bigint and (.*) limit \$\d+::int \+ 1/.exec(
+    text,
+  )
+  return [found?.[1] ?? text, values.slice(1, -4)]
+}
+
+describe('listStatement', () => {
+  it('with a filter finds few matches once, by their index, and walks the ids only when there are many', () => {
+    const plan = planList(resources.company, parseListRequest('fields=name&filter=id>5', 'url'))
+    expect(listStatement({ accountId: '12' }, plan)).toEqual({
+      text: `with few as materialized (
+  select id from company where account_id = $1::bigint and (id > $2::bigint) limit $3::int + 1
+), size as materialized (select count(*) as n from few)
+select t.version, case when (select n from size) <= $3::int then (select n from size)
+  else (select count(*) from company where account_id = $1::bigint and (id > $2::bigint)) end as total, p.count, p.records
+from tally t
+cross join (
+  select count(*)::int as count, coalesce(string_agg(row_to_json(f)::text, ',' order by r.id), '') as records
+  from (
+    select id, name from company where account_id = $1::bigint
+      and id = any(array(select id from few order by id limit $4::int offset $5::bigint)) and (select n from size) <= $3::int
+    union all
+    (select id, name from company where account_id = $1::bigint and (id > $2::bigint)
+      and (select n from size) > $3::int
+    order by id limit $4::int offset $5::bigint)
+  ) r
+  cross join lateral (select r.name) f
+) p
+where t.account_id = $1::bigint and t.resource = $6::text`,
+      values: ['12', '5', 20000, 10, 0, 'company'],
+    })
+  })
+
+  it('without a filter takes the total from the tally', () => {
+    const plan = planList(
+      resources.company,
+      parseListRequest('fields=name,create_date&page=3&limit=20', 'url'),
+    )
+    expect(listStatement({ accountId: '12' }, plan)).toEqual({
+      text: `select t.version, t.total as total, p.count, p.records
+from tally t
+cross join (
+  select count(*)::int as count, coalesce(string_agg(row_to_json(f)::text, ',' order by r.id), '') as records
+  from (
+    select id, name, create_date from company where account_id = $1::bigint
+    order by id limit $2::int offset $3::bigint
+  ) r
+  cross join lateral (select r.name, to_char(r.create_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as create_date) f
+) p
+where t.account_id = $1::bigint and t.resource = $4::text`,
+      values: ['12', 20, 40, 'company'],
+    })
+  })
+
+  it.each<[string, string, unknown[]]>([
+    ['name=Bolt', 'name = $2::text', ['Bolt']],
+    ['name=', 'name = $2::text', ['']],
+    ['name!=Bolt', '(name < $2::text or name > $3::text)', ['Bolt', 'Bolt']],
+    [
+      'default_code!=A',
+      '((default_code < $2::text or default_code > $3::text) or default_code is null)',
+      ['A', 'A'],
+    ],
+    ['default_code=null', '(false or default_code is null)', []],
+    ['default_code="null"', 'default_code = $2::text', ['null']],
+    ['default_code!=null', 'default_code is not null', []],
+    ['name*50%_\\\\', 'name collate "default" ilike $2::text', ['%50\\%\\_\\\\%']],
+    [
+      'default_code!*x',
+      '(default_code collate "default" not ilike $2::text or default_code is null)',
+      ['%x%'],
+    ],
+    ['list_price>10', '(list_price > $2::numeric)', ['10']],
+    ['list_price<=1e-3', '(list_price <= $2::numeric)', ['1e-3']],
+    ['categ_id[3,1,3]', 'categ_id = any($2::bigint[])', [['3', '1']]],
+    ['categ_id[3,null]', '(categ_id = $2::bigint or categ_id is null)', ['3']],
+    [
+      'categ_id![30,4]',
+      '((categ_id < $2::bigint or (categ_id > $3::bigint and categ_id < $4::bigint) or categ_id > $5::bigint) or categ_id is null)',
+      ['4', '4', '30', '30'],
+    ],
+    ['categ_id![4,null]', '(categ_id < $2::bigint or categ_id > $3::bigint)', ['4', '4']],
+    ['categ_id![null]', 'categ_id is not null', []],
+    ['active=true', 'active = $2::boolean', [true]],
+    ['active!=true', 'active = $2::boolean', [false]],
+    ['active![true,false]', 'false', []],
+    ['is_rsd_product!=true', '(is_rsd_product = $2::boolean or is_rsd_product is null)', [false]],
+    [
+      'create_date=2026-11-14',
+      '((create_date >= $2::timestamptz and create_date < $3::timestamptz))',
+      ['2026-11-14T00:00:00.000Z', '2026-11-15T00:00:00.000Z'],
+    ],
+    ['create_date>2026-11-14', '(create_date >= $2::timestamptz)', ['2026-11-15T00:00:00.000Z']],
+    ['create_date<=2026-11-14', '(create_date < $2::timestamptz)', ['2026-11-15T00:00:00.000Z']],
+    [
+      'create_date![2026-11-15,2026-11-14]',
+      '(create_date < $2::timestamptz or create_date >= $3::timestamptz)',
+      ['2026-11-14T00:00:00.000Z', '2026-11-16T00:00:00.000Z'],
+    ],
+    [
+      'active=true&(name=a|name=b)',
+      '(active = $2::boolean and (name = $3::text or name = $4::text))',
+      [true, 'a', 'b'],
+    ],
+  ])('%s', (filter, text, values) => {
+    expect(condition(filter)).toEqual([text, values])
+  })
+
+  it('takes many excluded values as one array', () => {
+    const many = Array.from({ length: 17 }, (_, i) => String(i))
+    expect(condition(`categ_id![${many}]`)).toEqual([
+      '(categ_id <> all($2::bigint[]) or categ_id is null)',
+      [many],
+    ])
+  })
+})
+
+it('oneStatement names the account and the id', () => {
+  const fields = resources.product.fields.filter((field) => field.name === 'list_price')
+  expect(oneStatement({ accountId: '12' }, resources.product, fields, '5')).toEqual({
+    text: `select row_to_json(f)::text as record
+from product r
+cross join lateral (select r.list_price) f
+where r.account_id = $1::bigint and r.id = $2::bigint`,
+    values: ['12', '5'],
+  })
+})

@@ -1,0 +1,80 @@
+import type { Field, FieldType } from '../catalog/field.ts'
+import { type Fragment, identifier, join, sql, value } from '../sql.ts'
+import type { Border, Predicate, Range } from './predicate.ts'
+
+/** The predicate as SQL over the columns of one record. */
+export function where(predicate: Predicate): Fragment {
+  switch (predicate.kind) {
+    case 'all':
+      return sql`(${join(predicate.terms.map(where), ' and ')})`
+    case 'some':
+      return sql`(${join(predicate.terms.map(where), ' or ')})`
+    case 'one-of':
+      return orNull(predicate, oneOf(predicate.field, predicate.values))
+    case 'none-of':
+      return orNull(
+        predicate,
+        sql`${column(predicate.field)} <> all(${list(predicate.field, predicate.values)})`,
+      )
+    case 'ranges':
+      return orNull(
+        predicate,
+        predicate.ranges.length === 0
+          ? sql`false`
+          : sql`(${join(
+              predicate.ranges.map((range) => inRange(predicate.field, range)),
+              ' or ',
+            )})`,
+      )
+    case 'contains': {
+      const pattern = value(`%${predicate.text.replace(/[\\%_]/g, '\\$&')}%`)
+      // The columns order by bytes; only the database's own collation folds case, and the trigram index is built with it.
+      const folded = sql`${column(predicate.field)} collate "default"`
+      return orNull(
+        predicate,
+        predicate.negated ? sql`${folded} not ilike ${pattern}::text` : sql`${folded} ilike ${pattern}::text`,
+      )
+    }
+    case 'known':
+      return sql`${column(predicate.field)} is not null`
+    default:
+      return predicate satisfies never
+  }
+}
+
+function orNull({ field, orNull: wanted }: { field: Field; orNull: boolean }, test: Fragment): Fragment {
+  return wanted ? sql`(${test} or ${column(field)} is null)` : test
+}
+
+function oneOf(field: Field, values: readonly (string | boolean)[]): Fragment {
+  if (values.length === 0) return sql`false`
+  if (values.length > 1) return sql`${column(field)} = any(${list(field, values)})`
+  return sql`${column(field)} = ${value(values[0])}::${types[field.type]}`
+}
+
+function list(field: Field, values: readonly (string | boolean)[]): Fragment {
+  return sql`${value(values)}::${types[field.type]}[]`
+}
+
+function inRange(field: Field, { from, to }: Range): Fragment {
+  const low = from && sql`${column(field)} ${from.inclusive ? sql`>=` : sql`>`} ${border(field, from)}`
+  const high = to && sql`${column(field)} ${to.inclusive ? sql`<=` : sql`<`} ${border(field, to)}`
+  if (low && high) return sql`(${low} and ${high})`
+  return low ?? high ?? sql`true`
+}
+
+function border(field: Field, { value: at }: Border): Fragment {
+  return sql`${value(at)}::${types[field.type]}`
+}
+
+function column(field: Field): Fragment {
+  return identifier(field.name)
+}
+
+const types: Record<FieldType, Fragment> = {
+  integer: sql`bigint`,
+  decimal: sql`numeric`,
+  text: sql`text`,
+  boolean: sql`boolean`,
+  timestamp: sql`timestamptz`,
+}

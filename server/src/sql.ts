@@ -1,0 +1,68 @@
+/**
+ * SQL text from our own code, values apart from it. A fragment is made only by the `sql` tag and by `identifier`, so
+ * what came in from outside has no way into a statement but as a value, `$n`.
+ */
+
+/** What PostgreSQL is asked: the text with `$1`, `$2` …, and what they stand for. */
+export interface Statement {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** A value that travels beside the text. Used several times in a statement, one `Value` keeps one number. */
+export class Value {
+  readonly of: unknown
+  constructor(of: unknown) {
+    this.of = of
+  }
+}
+
+export const value = (of: unknown): Value => new Value(of)
+
+/** Text and values in turn; private, so that only this file makes one. */
+export class Fragment {
+  readonly #parts: readonly (string | Value)[]
+
+  private constructor(parts: readonly (string | Value)[]) {
+    this.#parts = parts
+  }
+
+  static of(strings: readonly string[], parts: readonly (Fragment | Value)[]): Fragment {
+    return new Fragment(
+      strings.flatMap((text, i) => {
+        const part = parts[i]
+        if (part === undefined) return [text]
+        return part instanceof Value ? [text, part] : [text, ...part.#parts]
+      }),
+    )
+  }
+
+  statement(): Statement {
+    const numbers = new Map<Value, number>()
+    let text = ''
+    for (const part of this.#parts) {
+      if (part instanceof Value) {
+        if (!numbers.has(part)) numbers.set(part, numbers.size + 1)
+        text += `$${numbers.get(part)}`
+      } else {
+        text += part
+      }
+    }
+    return { text, values: [...numbers.keys()].map((v) => v.of) }
+  }
+}
+
+export function sql(strings: TemplateStringsArray, ...parts: readonly (Fragment | Value)[]): Fragment {
+  return Fragment.of(strings, parts)
+}
+
+/** The name of a table, column or type of ours. The pattern is the guard: what passes it needs no quoting. */
+export function identifier(name: string): Fragment {
+  if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new Error(`not an identifier: ${JSON.stringify(name)}`)
+  return Fragment.of([name], [])
+}
+
+export function join(parts: readonly Fragment[], separator: ', ' | ' and ' | ' or ' | ''): Fragment {
+  if (parts.length === 0) return Fragment.of([''], [])
+  return Fragment.of(['', ...Array<string>(parts.length - 1).fill(separator), ''], parts)
+}

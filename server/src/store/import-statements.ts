@@ -1,0 +1,117 @@
+import type { FieldType } from '../catalog/field.ts'
+import type { Resource } from '../catalog/resources.ts'
+import type { AccountScope } from '../scope.ts'
+import { type Fragment, identifier, join, type Statement, sql, value } from '../sql.ts'
+
+const columnTypes: Record<FieldType, Fragment> = {
+  integer: sql`bigint`,
+  decimal: sql`numeric`,
+  text: sql`text collate "C"`,
+  boolean: sql`boolean`,
+  timestamp: sql`timestamptz(3)`,
+}
+
+/**
+ * `import_staging` holds the rows of a batch that are there already, until they are compared; its key keeps the join
+ * cheap whichever side the planner begins with. `import_seen` holds every id of the file, `import_gone` what is to go.
+ */
+export function temporaryTables(resource: Resource): Statement[] {
+  const columns = resource.fields.map(({ name, type }) => sql`${identifier(name)} ${columnTypes[type]}`)
+  return [
+    sql`drop table if exists pg_temp.import_staging, pg_temp.import_seen, pg_temp.import_gone`.statement(),
+    sql`create temp table import_staging (given int, ${join(columns, ', ')}, primary key (id)) on commit delete rows`.statement(),
+    sql`create temp table import_seen (id bigint)`.statement(),
+    sql`create temp table import_gone (n bigint primary key, id bigint)`.statement(),
+  ]
+}
+
+export const copySeen = sql`copy import_seen (id) from stdin`.statement()
+
+export function copyStaging(columns: readonly Fragment[]): Statement {
+  return sql`copy import_staging (given, ${join(columns, ', ')}) from stdin`.statement()
+}
+
+export function copyRecords(resource: Resource): Statement {
+  const columns = resource.fields.map(({ name }) => identifier(name))
+  return sql`copy ${identifier(resource.name)} (account_id, version, ${join(columns, ', ')}) from stdin`.statement()
+}
+
+/** The version that this write will have, and its moment. Whoever holds the row is the account's only writer. */
+export function lockTally(scope: AccountScope, resource: Resource): Statement {
+  return sql`select (version + 1)::text as version, last_id::text as last_id,
+  to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as moment
+from tally where account_id = ${value(scope.accountId)}::bigint and resource = ${value(resource.name)}
+for update`.statement()
+}
+
+export function tick(scope: AccountScope, resource: Resource, added: number, lastId: number): Statement {
+  return sql`update tally set version = version + 1, total = total + ${value(added)}::bigint,
+  last_id = greatest(last_id, ${value(lastId)}::bigint)
+where account_id = ${value(scope.accountId)}::bigint and resource = ${value(resource.name)}`.statement()
+}
+
+export function known(scope: AccountScope, resource: Resource, ids: readonly string[]): Statement {
+  return sql`select id::text as id from ${identifier(resource.name)}
+where account_id = ${value(scope.accountId)}::bigint and id = any(${value(ids)}::bigint[])`.statement()
+}
+
+export interface UpdateColumn {
+  readonly name: string
+  readonly bit: number
+  /** Every row of the batch gives it, so that `given` need not be asked. */
+  readonly always: boolean
+}
+
+/** Writes only records that really change. Without a write_date of its own, a changed record has that of its batch. */
+export function update(
+  scope: AccountScope,
+  resource: Resource,
+  batch: {
+    readonly ids: readonly string[]
+    readonly columns: readonly UpdateColumn[]
+    readonly version: string
+    readonly moment: string
+  },
+): Statement {
+  const moment = sql`${value(batch.moment)}::timestamptz`
+  const columns = batch.columns.filter(({ name }) => name !== 'id')
+  const stored = columns.map(({ name }) => sql`t.${identifier(name)}`)
+  const given = columns.map((column) => otherwise(column, sql`t.${identifier(column.name)}`))
+  const assignments = columns.map((column) => {
+    const name = identifier(column.name)
+    return sql`${name} = ${otherwise(column, column.name === 'write_date' ? moment : sql`t.${name}`)}`
+  })
+  if (!columns.some(({ name }) => name === 'write_date')) assignments.push(sql`write_date = ${moment}`)
+  return sql`update ${identifier(resource.name)} t set version = ${value(batch.version)}::bigint, ${join(assignments, ', ')}
+from import_staging s
+where t.account_id = ${value(scope.accountId)}::bigint and t.id = any(${value(batch.ids)}::bigint[]) and t.id = s.id
+  and row(${join(stored, ', ')}) is distinct from row(${join(given, ', ')})`.statement()
+}
+
+function otherwise(column: UpdateColumn, absent: Fragment): Fragment {
+  const name = identifier(column.name)
+  if (column.always) return sql`s.${name}`
+  return sql`case when s.given & ${value(column.bit)}::int <> 0 then s.${name} else ${absent} end`
+}
+
+/** Found without a lock, for that takes a look at every record of the account; numbered, to be taken in batches. */
+export function findGone(scope: AccountScope, resource: Resource): Statement[] {
+  return [
+    sql`analyze import_seen`.statement(),
+    sql`insert into import_gone (n, id)
+select row_number() over (order by t.id), t.id from ${identifier(resource.name)} t
+where t.account_id = ${value(scope.accountId)}::bigint
+  and not exists (select from import_seen s where s.id = t.id)`.statement(),
+  ]
+}
+
+export function deleteGone(scope: AccountScope, resource: Resource, from: number, to: number): Statement {
+  return sql`delete from ${identifier(resource.name)}
+where account_id = ${value(scope.accountId)}::bigint and id = any(array(
+  select id from import_gone where n between ${value(from)}::bigint and ${value(to)}::bigint
+))`.statement()
+}
+
+export function analyze(resource: Resource): Statement {
+  return sql`analyze ${identifier(resource.name)}`.statement()
+}

@@ -1,0 +1,159 @@
+import pg from 'pg'
+import { Failure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { Statement } from '../sql.ts'
+import { failureOf, failureToConnect } from './sqlstate.ts'
+
+export interface StoreOptions {
+  readonly url: string
+  /** Taken on by every connection; empty to keep the login's own. */
+  readonly role: string
+  readonly connectionsMax: number
+  readonly readMsMax: number
+  /** Told of connections that broke while idle. */
+  readonly onBroken: (error: Error) => void
+}
+
+/** A transaction under way. */
+export interface Transaction {
+  run<Row>(statement: Statement): Promise<Row[]>
+}
+
+/** The database as requests see it: reads with a deadline, writes that are never cancelled. */
+export class Store {
+  readonly #reads: pg.Pool
+  readonly #writes: pg.Pool
+
+  constructor(options: StoreOptions) {
+    this.#reads = pool(options, { statement_timeout: options.readMsMax })
+    // A cancelled wait for a standby would report success, so writes have no deadline but the one on their locks,
+    // which passes before anything is written.
+    this.#writes = pool(options, { lock_timeout: limits.writeLockMsMax })
+  }
+
+  async read<Row>(statement: Statement): Promise<Row[]> {
+    const client = await connect(this.#reads)
+    try {
+      const rows = await run<Row>(client, statement)
+      client.release()
+      return rows
+    } catch (error) {
+      client.release(!(error instanceof pg.DatabaseError))
+      throw failureOf(error)
+    }
+  }
+
+  /** One statement that is a transaction of its own. */
+  async writeOne<Row>(statement: Statement): Promise<Row[]> {
+    const client = await connect(this.#writes)
+    try {
+      const rows = await kept(client, () => run<Row>(client, statement))
+      client.release()
+      return rows
+    } catch (error) {
+      const refused = error instanceof pg.DatabaseError
+      client.release(!refused)
+      throw refused || error instanceof Failure ? failureOf(error) : outcomeUnknown(error)
+    }
+  }
+
+  /** Runs `work` in a transaction and commits. What it throws rolls back. */
+  async write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const client = await connect(this.#writes)
+    let unsure = false
+    try {
+      await client.query('begin')
+      const result = await work({ run: (statement) => run(client, statement) })
+      unsure = true
+      await kept(client, () => client.query('commit'))
+      client.release()
+      return result
+    } catch (error) {
+      if (error instanceof pg.DatabaseError || error instanceof Failure) await rollBack(client)
+      else client.release(true)
+      if (unsure && !(error instanceof pg.DatabaseError)) throw outcomeUnknown(error)
+      throw failureOf(error)
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#reads.end(), this.#writes.end()])
+  }
+}
+
+function pool(
+  options: StoreOptions,
+  deadline: { statement_timeout?: number; lock_timeout?: number },
+): pg.Pool {
+  const made = new pg.Pool({
+    connectionString: options.url,
+    application_name: 'quartermaster',
+    max: options.connectionsMax,
+    connectionTimeoutMillis: limits.connectMsMax,
+    query_timeout: limits.silenceMsMax,
+    keepAlive: true,
+    options: settings(options.role),
+    ...deadline,
+  })
+  made.on('error', options.onBroken)
+  return made
+}
+
+/**
+ * No sequential scans: every statement names one account, and a scan reads the records of all of them. PostgreSQL
+ * would choose it for an account that is most of the table.
+ */
+function settings(role: string): string {
+  return role === '' ? '-c enable_seqscan=off' : `-c enable_seqscan=off -c role=${role}`
+}
+
+async function connect(from: pg.Pool): Promise<pg.PoolClient> {
+  if (from.waitingCount >= limits.poolWaitingMax) {
+    throw new Failure('overloaded', 'The service has more work than it can take on now. Try again shortly.')
+  }
+  try {
+    return await from.connect()
+  } catch (error) {
+    throw failureToConnect(error)
+  }
+}
+
+async function run<Row>(client: pg.PoolClient, { text, values }: Statement): Promise<Row[]> {
+  const result = await client.query(text, [...values])
+  return result.rows as Row[]
+}
+
+/** PostgreSQL reports a commit whose wait for the standby was broken off as done, with a warning. It may be lost yet. */
+async function kept<T>(client: pg.PoolClient, committing: () => Promise<T>): Promise<T> {
+  let warning: unknown
+  const note = (notice: { severity?: string | undefined }) => {
+    if (notice.severity === 'WARNING') warning = notice
+  }
+  client.on('notice', note)
+  try {
+    const result = await committing()
+    if (warning !== undefined) throw outcomeUnknown(warning)
+    return result
+  } finally {
+    client.off('notice', note)
+  }
+}
+
+async function rollBack(client: pg.PoolClient): Promise<void> {
+  try {
+    await client.query('rollback')
+    client.release()
+  } catch {
+    client.release(true)
+  }
+}
+
+function outcomeUnknown(cause: unknown): Failure {
+  return new Failure(
+    'outcome_unknown',
+    'The connection to the database broke while the write was being kept: it may have been kept or not. ' +
+      'Try again with the same Idempotency-Key; without one, look first.',
+    [],
+    cause,
+  )
+}

@@ -1,0 +1,52 @@
+import { DatabaseError } from 'pg'
+import { Failure } from '../errors.ts'
+
+/** What an error of PostgreSQL, or of the way to it, means for the caller: the one place that knows SQLSTATEs. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Failure) return error
+  if (!(error instanceof DatabaseError)) return storeAway(error)
+  switch (error.code) {
+    case '57014': // query_canceled: only the statement deadline cancels
+      return new Failure(
+        'deadline_exceeded',
+        'The query took longer than it may. Narrow the filter, or ask for fewer records at once.',
+        [],
+        error,
+      )
+    case '55P03': // lock_not_available: the write gave up before it wrote anything
+      return new Failure(
+        'overloaded',
+        'Other writes of this account took too long. Nothing was written; try again.',
+        [],
+        error,
+      )
+    case '53300': // too_many_connections
+    case '53200': // out_of_memory
+    case '53100': // disk_full
+      return new Failure(
+        'overloaded',
+        'The database has no room for more work now. Try again shortly.',
+        [],
+        error,
+      )
+    case '57P01': // admin_shutdown
+    case '57P02': // crash_shutdown
+    case '57P03': // cannot_connect_now
+    case '25006': // read_only_sql_transaction: a standby that was a primary a moment ago
+    case '40001': // serialization_failure
+    case '40P01': // deadlock_detected
+      return new Failure('store_away', 'The database is changing over. Try again shortly.', [], error)
+    default:
+      return new Failure('internal', 'Something went wrong on our side. It has been noted.', [], error)
+  }
+}
+
+/** No connection: whatever the reason, a password or a network, the caller can only wait for the operator. */
+export function failureToConnect(error: unknown): Failure {
+  const failure = failureOf(error)
+  return failure.code === 'internal' ? storeAway(error) : failure
+}
+
+function storeAway(error: unknown): Failure {
+  return new Failure('store_away', 'The database cannot be reached. Try again shortly.', [], error)
+}

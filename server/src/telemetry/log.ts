@@ -1,0 +1,31 @@
+import { type DestinationStream, pino } from 'pino'
+import type { Event, Tell } from './events.ts'
+
+type Level = 'error' | 'warn' | 'info' | 'debug'
+
+const levels: Record<Event['kind'], Level> = {
+  listening: 'info',
+  stopping: 'info',
+  stopped: 'info',
+  'connection-broken': 'warn',
+  'request-failed': 'error',
+  'request-answered': 'info',
+}
+
+/** One JSON line an event, on stderr: stdout belongs to data. Neither keys nor filters are in any event. */
+export function logTo(level: string, destination?: DestinationStream): Tell {
+  const log = pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    destination ?? pino.destination(2),
+  )
+  return ({ kind, ...facts }: Event) => {
+    log[levels[kind]](
+      'cause' in facts ? { ...facts, cause: pino.stdSerializers.errWithCause(asError(facts.cause)) } : facts,
+      kind,
+    )
+  }
+}
+
+function asError(cause: unknown): Error {
+  return cause instanceof Error ? cause : new Error(String(cause))
+}

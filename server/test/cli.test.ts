@@ -1,0 +1,264 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { createInterface } from 'node:readline/promises'
+import { json } from 'node:stream/consumers'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  cloneDatabase,
+  startThrowawayPostgres,
+  type ThrowawayPostgres,
+} from '../src/cli/throwaway-postgres.ts'
+import { bin, environmentWith, quartermaster } from './command.ts'
+
+let postgres: ThrowawayPostgres
+let url: string
+
+beforeAll(async () => {
+  postgres = await startThrowawayPostgres({ fsync: 'off' })
+  url = await cloneDatabase(postgres.url, 'cli', 'template0')
+}, 60_000)
+
+afterAll(async () => {
+  await postgres.stop()
+})
+
+async function query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return (await client.query<Row>(text, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const run = (...args: string[]) => quartermaster(args, { DATABASE_URL: url })
+
+describe('quartermaster', { timeout: 60_000 }, () => {
+  test('migrates, and then has nothing to do', async () => {
+    expect(await run('account', 'list')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'quartermaster: The database cli lacks a table: relation "account" does not exist. ' +
+        'Run quartermaster migrate.\n',
+    })
+    const first = await run('migrate', '--json')
+    expect(first.code).toBe(0)
+    expect(JSON.parse(first.stdout).applied.slice(0, 2)).toEqual(['0001_accounts', '0002_records'])
+    expect(await run('migrate')).toEqual({ code: 0, stdout: 'The database is up to date.\n', stderr: '' })
+  })
+
+  test('makes an account with a tally of each resource', async () => {
+    const made = await run('account', 'create', 'acme', '--json')
+    expect(JSON.parse(made.stdout)).toMatchObject({ account_id: 1, name: 'acme', status: 'active' })
+    const shown = await run('account', 'show', 'acme', '--json')
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      name: 'acme',
+      keys: { valid: 0, all: 0 },
+      tallies: [
+        { resource: 'company', total: 0, version: 0, last_id: 0 },
+        { resource: 'partner', total: 0, version: 0, last_id: 0 },
+        { resource: 'product', total: 0, version: 0, last_id: 0 },
+      ],
+    })
+  })
+
+  test('refuses an account that exists, and a name that is no label of a host', async () => {
+    expect(await run('account', 'create', 'acme')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'quartermaster: There is already an account named acme.\n',
+    })
+    for (const name of ['Acme', '-a', 'a-', 'a.b', 'a_b', '', 'a'.repeat(64)]) {
+      const refused = await run('account', 'create', '--', name)
+      expect([name, refused.code, refused.stderr]).toEqual([
+        name,
+        1,
+        expect.stringContaining('first label of a host'),
+      ])
+    }
+    expect(await query('select name from account')).toEqual([{ name: 'acme' }])
+    expect((await query('select from tally')).length).toBe(3)
+  })
+
+  test('lists accounts a page at a time', async () => {
+    for (const name of ['zeta', 'beta']) await run('account', 'create', name)
+    const first = await run('account', 'list', '--limit', '2')
+    expect(first.stdout.split('\n').map((line) => line.split(/\s+/).slice(0, 2))).toEqual([
+      ['NAME', 'STATUS'],
+      ['acme', 'active'],
+      ['beta', 'active'],
+      [''],
+    ])
+    expect(first.stderr).toBe('There are more: quartermaster account list --after beta\n')
+    const rest = await run('account', 'list', '--after', 'beta', '--json')
+    expect(JSON.parse(rest.stdout)).toMatchObject({ accounts: [{ name: 'zeta' }], next_after: null })
+  })
+
+  test('suspends and activates', async () => {
+    expect(JSON.parse((await run('account', 'suspend', 'beta', '--json')).stdout).status).toBe('suspended')
+    expect(await query(`select name from account where status = 'suspended'`)).toEqual([{ name: 'beta' }])
+    expect((await run('account', 'activate', 'beta')).stdout).toMatch(/^beta: active, created /)
+    const unknown = await run('account', 'suspend', 'nobody')
+    expect([unknown.code, unknown.stderr]).toEqual([
+      1,
+      expect.stringContaining('There is no account named nobody.'),
+    ])
+  })
+
+  test('makes a key, shown once, that does not manage the account unless told to', async () => {
+    const made = await run('key', 'create', '--account', 'acme', '--name', 'shop', '--expires', '2099-01-01')
+    expect(made.stdout).toMatch(/^qm_[0-9A-Za-z]{36}\n$/)
+    expect(made.stderr).not.toContain(made.stdout.trim())
+    expect(
+      await query(
+        `select name, scopes, expires_at, account_id::int, hash = sha256($1::bytea) as hashed from api_key`,
+        [Buffer.from(made.stdout.trim())],
+      ),
+    ).toEqual([
+      {
+        name: 'shop',
+        scopes: ['product:read', 'partner:read', 'partner:create', 'company:read'],
+        expires_at: new Date('2099-01-01T00:00:00Z'),
+        account_id: 1,
+        hashed: true,
+      },
+    ])
+    const all = await run(
+      'key',
+      'create',
+      '--account',
+      'beta',
+      '--name',
+      'ops',
+      '--scopes',
+      'account:manage',
+      '--json',
+    )
+    expect(JSON.parse(all.stdout)).toMatchObject({
+      account: 'beta',
+      scopes: ['account:manage'],
+      expires_at: null,
+    })
+  })
+
+  test('refuses an unknown scope, a past expiry and a missing name', async () => {
+    const create = ['key', 'create', '--account', 'acme']
+    for (const [args, says] of [
+      [['--name', 'x', '--scopes', 'product:write'], '"product:write" is no scope.'],
+      [['--name', 'x', '--expires', '2020-01-01'], 'It has to be in the future.'],
+      [['--name', ''], 'The name of a key has 1 to 100 characters'],
+      [[], "required option '--name <text>' not specified"],
+    ] as const) {
+      const refused = await run(...create, ...args)
+      expect([args, refused.code, refused.stdout, refused.stderr]).toEqual([
+        args,
+        1,
+        '',
+        expect.stringContaining(says),
+      ])
+    }
+  })
+
+  test("lists an account's own keys and revokes one of them", async () => {
+    const [key] = JSON.parse((await run('key', 'list', '--account', 'acme', '--json')).stdout).keys
+    expect(key).toMatchObject({ name: 'shop', state: 'valid' })
+    const foreign = await run('key', 'revoke', key.key_id, '--account', 'beta')
+    expect([foreign.code, foreign.stderr]).toEqual([
+      1,
+      expect.stringContaining(`The account has no key ${key.key_id}.`),
+    ])
+    expect((await run('key', 'revoke', key.key_id, '--account', 'acme')).code).toBe(0)
+    const listed = await run('key', 'list', '--account', 'acme')
+    expect(listed.stdout).toMatch(/^KEY ID {4}STATE {4}CREATED/)
+    expect(listed.stdout).toContain(`${key.key_id}  revoked  `)
+    expect(listed.stdout.trimEnd().endsWith('  shop')).toBe(true)
+  })
+
+  test('says in a sentence what is missing, and no stack', async () => {
+    const none = await quartermaster(['account', 'list'], {})
+    expect([none.code, none.stdout]).toEqual([1, ''])
+    expect(none.stderr).toContain('Set DATABASE_URL, for example DATABASE_URL=postgres://')
+    expect(none.stderr.trimEnd().split('\n')).toHaveLength(1)
+    const wrong = await quartermaster(['account', 'list'], { DATABASE_URL: url, PORT: 'many' })
+    expect(wrong.stderr).toBe('quartermaster: The configuration is wrong: PORT must be integer.\n')
+    const away = await quartermaster(['account', 'list'], {
+      DATABASE_URL: 'postgres://a:secret@127.0.0.1:1/x',
+    })
+    expect(away.stderr).toBe(
+      'quartermaster: No PostgreSQL listens at 127.0.0.1:1. Start PostgreSQL there, or set DATABASE_URL to the ' +
+        'right place.\n',
+    )
+    expect((await run('acount')).stderr).toContain('(Did you mean account?)')
+  })
+
+  test('starts a throw-away PostgreSQL that goes with its stdin', async () => {
+    const child = spawn(process.execPath, [bin, 'postgres', '--json', '-c', 'work_mem=7MB'], {
+      env: environmentWith({}),
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    const [line] = await once(createInterface(child.stdout), 'line')
+    const client = new pg.Client(JSON.parse(String(line)).database_url)
+    await client.connect()
+    expect((await client.query('show work_mem')).rows).toEqual([{ work_mem: '7MB' }])
+    await client.end()
+    child.stdin.end()
+    expect(await once(child, 'exit')).toEqual([0, null])
+    await expect(new pg.Client(JSON.parse(String(line)).database_url).connect()).rejects.toThrow(
+      'ECONNREFUSED',
+    )
+  })
+
+  test('serves a demo on a database of its own, and ends with it', async () => {
+    const child = spawn(process.execPath, [bin, 'demo', '--json', '--port', '0', '--products', '30'], {
+      env: environmentWith({}),
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const lines: string[] = []
+    const reader = createInterface(child.stdout).on('line', (line) => lines.push(line))
+    await once(reader, 'line')
+    const { base_url: baseUrl, account, key } = JSON.parse(lines[0] ?? '')
+    expect([baseUrl, account]).toEqual([expect.stringMatching(/^http:\/\/acme\.localhost:\d+$/), 'acme'])
+    const list = await get(new URL('/api/v1/inventory/product?limit=2', baseUrl), key)
+    expect(list).toMatchObject({ data: [{ id: 1 }, { id: 2 }], meta: { count: 2, total: 30 } })
+    child.kill('SIGTERM')
+    expect(await once(child, 'exit')).toEqual([0, null])
+    expect(lines).toHaveLength(1)
+  })
+
+  test('serves a demo on a given database, and leaves no key behind that works', async () => {
+    const child = spawn(
+      process.execPath,
+      [bin, 'demo', '--json', '--port', '0', '--products', '5', '--account', 'fair'],
+      {
+        env: environmentWith({ DATABASE_URL: url }),
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    )
+    await once(createInterface(child.stdout), 'line')
+    const keys = `select scopes, revoked_at is null as valid from api_key k join account a using (account_id)
+                  where a.name = 'fair'`
+    const scopes = ['product:read', 'partner:read', 'partner:create', 'company:read', 'account:manage']
+    expect(await query(keys)).toEqual([{ scopes, valid: true }])
+    child.kill('SIGINT')
+    expect(await once(child, 'exit')).toEqual([0, null])
+    expect(await query(keys)).toEqual([{ scopes, valid: false }])
+    const shown = JSON.parse((await run('account', 'show', 'fair', '--json')).stdout)
+    expect(shown.tallies).toMatchObject([
+      { resource: 'company', total: 5 },
+      { resource: 'partner', total: 1 },
+      { resource: 'product', total: 5 },
+    ])
+  })
+})
+
+/** By the loopback address: not every resolver knows hosts below localhost. */
+async function get(url: URL, key: string): Promise<unknown> {
+  const headers = { host: url.host, authorization: `Bearer ${key}` }
+  const asked = request({ host: '127.0.0.1', port: url.port, path: url.pathname + url.search, headers }).end()
+  const [response] = await once(asked, 'response')
+  return await json(response)
+}

@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+export const bin = fileURLToPath(new URL('../bin/quartermaster.js', import.meta.url))
+
+export interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export type Environment = Readonly<Record<string, string>>
+
+/** The environment of a command: nothing of ours but what a test says. */
+export function environmentWith(settings: Environment): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', NO_COLOR: '1', ...settings }
+}
+
+/** Runs the real command to its end. */
+export function quartermaster(args: readonly string[], settings: Environment): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [bin, ...args],
+      { env: environmentWith(settings) },
+      (error, stdout, stderr) => {
+        resolve({
+          code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1,
+          stdout,
+          stderr,
+        })
+      },
+    )
+  })
+}

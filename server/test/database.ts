@@ -1,0 +1,40 @@
+import pg from 'pg'
+import { inject } from 'vitest'
+import { createAccount } from '../src/accounts/accounts.ts'
+import { generateKey, hashOfKey, type Scope, scopes } from '../src/accounts/key.ts'
+import { cloneDatabase } from '../src/cli/throwaway-postgres.ts'
+import { templateName } from './global-setup.ts'
+
+let made = 0
+
+/** A migrated, empty database of the test file's own. */
+export function freshDatabase(): Promise<string> {
+  return cloneDatabase(inject('postgresUrl'), `test_${process.pid}_${Date.now()}_${++made}`, templateName)
+}
+
+export async function connected(url: string): Promise<pg.Client> {
+  const client = new pg.Client(url)
+  await client.connect()
+  return client
+}
+
+export interface TestAccount {
+  readonly accountId: string
+  readonly name: string
+  readonly key: string
+}
+
+/** An account with a key, by the functions that the command line uses. */
+export async function account(
+  client: pg.Client,
+  name: string,
+  granted: readonly Scope[] = scopes,
+): Promise<TestAccount> {
+  const { accountId } = await createAccount(client, name)
+  const key = generateKey()
+  await client.query(
+    `insert into api_key (account_id, key_id, hash, name, scopes) values ($1, $2, $3, 'test', $4)`,
+    [accountId, key.slice(3, 11), hashOfKey(key), granted],
+  )
+  return { accountId, name, key }
+}

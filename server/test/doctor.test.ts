@@ -1,0 +1,388 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectedIndexes } from '../src/cli/doctor/expected-indexes.ts'
+import {
+  cloneDatabase,
+  databaseUrl,
+  startThrowawayPostgres,
+  type ThrowawayPostgres,
+} from '../src/cli/throwaway-postgres.ts'
+import { type Environment, quartermaster } from './command.ts'
+
+let postgres: ThrowawayPostgres
+let databases = 0
+
+beforeAll(async () => {
+  postgres = await startThrowawayPostgres({ fsync: 'off' })
+  const template = await cloneDatabase(postgres.url, 'migrated', 'template0')
+  for (const args of [['migrate'], ['account', 'create', 'acme']]) {
+    const { code, stderr } = await quartermaster(args, { DATABASE_URL: template })
+    if (code !== 0) throw new Error(stderr)
+  }
+}, 60_000)
+
+afterAll(async () => {
+  await postgres.stop()
+})
+
+/** A migrated database with the empty account acme, on which the given SQL was run. */
+async function databaseAfter(...statements: string[]): Promise<string> {
+  databases += 1
+  const url = await cloneDatabase(postgres.url, `doctor_${databases}`, 'migrated')
+  for (const statement of statements) await sql(url, statement)
+  return url
+}
+
+async function sql<Row extends pg.QueryResultRow>(url: string, text: string): Promise<Row[]> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return (await client.query<Row>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** What doctor finds wrong: pairs of fact and mend. */
+async function faults(settings: Environment, ...args: string[]) {
+  const { code, stdout } = await quartermaster(['doctor', '--json', ...args], settings)
+  const { ok, findings } = JSON.parse(stdout)
+  const wrong = findings.filter((finding: { status: string }) => finding.status === 'wrong')
+  expect([code, ok]).toEqual(wrong.length === 0 ? [0, true] : [1, false])
+  return wrong.map(({ fact, mend }: { fact: string; mend: string }) => [fact, mend])
+}
+
+/** The fault is found; its mend, run as it stands, leaves none. */
+async function foundAndMended(url: string, expected: [fact: string, mend: string][]): Promise<void> {
+  expect(await faults({ DATABASE_URL: url })).toEqual(expected)
+  for (const [, mend] of expected) {
+    for (const statement of mend.split(/(?<=;) /)) await sql(url, statement)
+  }
+  expect(await faults({ DATABASE_URL: url })).toEqual([])
+}
+
+const missingText = (table: string, ...columns: string[]): [string, string] => [
+  `There is no text index on ${table} (account_id, ${columns.join(', ')}).`,
+  `create index concurrently ${table}_text on ${table} using gin (account_id, ` +
+    `${columns.map((column) => `${column} collate "default" gin_trgm_ops`).join(', ')}) with (fastupdate = off);`,
+]
+
+const company = (id: number, version: number) =>
+  `insert into company (account_id, id, version, name, branch_user, create_date, write_date)
+   values (1, ${id}, ${version}, 'Quayside', '001', now(), now())`
+const tallies = (url: string) =>
+  sql(
+    url,
+    `select resource, version::int, total::int, last_id::int from tally where account_id = 1 order by resource`,
+  )
+
+describe('doctor', { timeout: 60_000 }, () => {
+  test('finds nothing wrong with a migrated database', async () => {
+    const url = await databaseAfter()
+    const { code, stdout, stderr } = await quartermaster(['doctor'], { DATABASE_URL: url })
+    expect([code, stderr]).toEqual([0, 'All is well.\n'])
+    expect(stdout).toContain(`✓ All ${expectedIndexes.length} indexes are there and valid.\n`)
+    expect(stdout).toContain('✓ The tallies of 1 account are right.\n')
+    expect(stdout).not.toContain('✗')
+  })
+
+  test('expects every index that the migrations make', async () => {
+    const made = await sql<{ indexname: string }>(
+      databaseUrl(postgres.url, 'migrated'),
+      `select indexname::text from pg_indexes where schemaname = 'public' and tablename <> 'migration'`,
+    )
+    expect(expectedIndexes.map(({ name }) => name).toSorted()).toEqual(
+      made.map(({ indexname }) => indexname).toSorted(),
+    )
+  })
+
+  test('shows a fault and how to mend it', async () => {
+    const { code, stdout, stderr } = await quartermaster(['doctor'], {
+      DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c',
+    })
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      '✓ The configuration can be read.\n' +
+        '✗ No PostgreSQL listens at 127.0.0.1:1.\n' +
+        '    mend: Start PostgreSQL there, or set DATABASE_URL to the right place.\n' +
+        '– Not checked for that: what comes after it.\n',
+      '1 thing is wrong.\n',
+    ])
+  })
+
+  test('finds faults of the configuration', async () => {
+    expect(await faults({})).toEqual([
+      [
+        'It is not said which database to use.',
+        'export DATABASE_URL=postgres://quartermaster:PASSWORD@localhost:5432/quartermaster',
+      ],
+    ])
+    expect(await faults({ DATABASE_URL: 'mysql://x', LOG_LEVEL: 'loud' })).toEqual([
+      ['DATABASE_URL does not begin with postgres://.', expect.stringContaining('Set DATABASE_URL')],
+      [
+        expect.stringMatching(/^LOG_LEVEL must be .*fatal, error, warn/),
+        expect.stringContaining('Set LOG_LEVEL'),
+      ],
+    ])
+    const url = await databaseAfter()
+    expect(await faults({ DATABASE_URL: url, TRUSTED_PROXIES: '10.0.0.0/8, proxy' })).toEqual([
+      ['TRUSTED_PROXIES has "proxy", which is no address or network.', expect.stringContaining('10.0.0.0/8')],
+    ])
+    expect(await faults({ DATABASE_URL: url, DEFAULT_ACCOUNT: 'zeta' })).toEqual([
+      ['DEFAULT_ACCOUNT is zeta, and there is no such account.', 'quartermaster account create zeta'],
+    ])
+    expect(await faults({ DATABASE_URL: url, DATABASE_POOL_MAX: '60' })).toEqual([
+      [
+        'A process that serves may make 120 connections; PostgreSQL has 97.',
+        'Set DATABASE_POOL_MAX to 48 or less, or raise max_connections.',
+      ],
+    ])
+  })
+
+  test('finds an unknown host and an unknown database', async () => {
+    expect(await faults({ DATABASE_URL: 'postgres://a@db.invalid/c' })).toEqual([
+      ['The host of db.invalid:5432 is not known.', expect.stringContaining('set DATABASE_URL')],
+    ])
+    const { host } = new URL(postgres.url)
+    expect(await faults({ DATABASE_URL: databaseUrl(postgres.url, 'nowhere') })).toEqual([
+      [
+        `There is no database nowhere at ${host}.`,
+        `create database "nowhere" template template0 encoding 'UTF8' locale 'C.UTF-8';`,
+      ],
+    ])
+  })
+
+  test('finds a wrong password, and never shows it', async () => {
+    await sql(postgres.url, `create role locked login password 'right'`)
+    const file = join(postgres.folder, 'data', 'pg_hba.conf')
+    const before = readFileSync(file, 'utf8')
+    writeFileSync(file, 'host all locked 127.0.0.1/32 scram-sha-256\n')
+    appendFileSync(file, before)
+    await sql(postgres.url, 'select pg_reload_conf()')
+    const { host } = new URL(postgres.url)
+    const withUser = (user: string) => `postgres://${user}@${host}/migrated`
+    await expect
+      .poll(() => faults({ DATABASE_URL: withUser('locked:hunter2') }), { timeout: 10_000 })
+      .toEqual([
+        [
+          `PostgreSQL at ${host} refused the password of locked.`,
+          `Set DATABASE_URL to postgres://locked:PASSWORD@${host}/migrated with the right password.`,
+        ],
+      ])
+    const { stdout, stderr } = await quartermaster(['doctor'], { DATABASE_URL: withUser('locked:hunter2') })
+    expect(stdout + stderr).not.toContain('hunter2')
+    expect(await faults({ DATABASE_URL: withUser('locked') })).toEqual([
+      [
+        `PostgreSQL at ${host} asks for a password and DATABASE_URL has none.`,
+        `Set DATABASE_URL to postgres://locked:PASSWORD@${host}/migrated.`,
+      ],
+    ])
+  })
+
+  test('finds a database that does not fold case', async () => {
+    await sql(postgres.url, `create database plain_c template template0 encoding 'UTF8' locale 'C'`)
+    const found = await faults({ DATABASE_URL: databaseUrl(postgres.url, 'plain_c') })
+    expect(found[0]).toEqual([
+      'The database plain_c does not fold the case of all letters (UTF8, C): "contains" would miss É for é.',
+      expect.stringContaining(
+        `create database plain_c_utf8 template template0 encoding 'UTF8' locale 'C.UTF-8';`,
+      ),
+    ])
+    await sql(postgres.url, `create database latin template template0 encoding 'LATIN1' locale 'C'`)
+    const latin = await faults({ DATABASE_URL: databaseUrl(postgres.url, 'latin') })
+    expect(latin[0]?.[0]).toContain('(LATIN1, C)')
+  })
+
+  test('finds pending migrations, and a database newer than the build', async () => {
+    const empty = await cloneDatabase(postgres.url, 'empty', 'template0')
+    expect(await faults({ DATABASE_URL: empty })).toEqual([
+      [expect.stringMatching(/^Not applied yet: 0001_accounts, 0002_records/), 'quartermaster migrate'],
+    ])
+    const newer = await databaseAfter(`insert into migration (name, run_on) values ('9999_future', now())`)
+    expect(await faults({ DATABASE_URL: newer })).toEqual([
+      [
+        'The database is newer than this build: it has 9999_future.',
+        'Run the build that brought it, or a later one.',
+      ],
+    ])
+  })
+
+  test('finds a dropped extension and the indexes that went with it', async () => {
+    const trigrams = await databaseAfter('drop extension pg_trgm cascade')
+    await foundAndMended(trigrams, [
+      ['The extension pg_trgm is missing.', 'create extension pg_trgm;'],
+      missingText('product', 'name', 'default_code'),
+      missingText('partner', 'name', 'email', 'phone'),
+      missingText('company', 'name', 'company_code', 'branch_user'),
+    ])
+    const found = await faults({ DATABASE_URL: await databaseAfter('drop extension btree_gin cascade') })
+    expect(found[0]).toEqual(['The extension btree_gin is missing.', 'create extension btree_gin;'])
+  })
+
+  test('finds missing, invalid and unlike indexes', async () => {
+    const url = await databaseAfter(
+      'drop index product_list_price',
+      `update pg_index set indisvalid = false where indexrelid = 'partner_email'::regclass`,
+      'drop index company_name; create index company_name on company (account_id, name)',
+      'alter table api_key drop constraint api_key_account_id_hash_key',
+      'drop index partner_text; create index partner_text on partner using gin (account_id, name gin_trgm_ops)',
+    )
+    await foundAndMended(url, [
+      [
+        'There is no index on api_key (account_id, hash).',
+        'alter table api_key add constraint api_key_account_id_hash_key unique (account_id, hash);',
+      ],
+      [
+        'There is no index on product (account_id, list_price, id).',
+        'create index concurrently product_list_price on product (account_id, list_price, id);',
+      ],
+      [
+        'The index partner_email on partner is invalid: its building was broken off, and no query uses it.',
+        'reindex index concurrently partner_email;',
+      ],
+      [
+        'There is no text index on partner (account_id, name, email, phone): partner_text is another one.',
+        'drop index concurrently partner_text; create index concurrently partner_text on partner using gin ' +
+          '(account_id, name collate "default" gin_trgm_ops, email collate "default" gin_trgm_ops, ' +
+          'phone collate "default" gin_trgm_ops) with (fastupdate = off);',
+      ],
+      [
+        'There is no index on company (account_id, name, id): company_name is another one.',
+        'drop index concurrently company_name; create index concurrently company_name on company (account_id, name, id);',
+      ],
+    ])
+  })
+
+  test('finds rights that the serving role lacks, and those too many', async () => {
+    const url = await databaseAfter(
+      'revoke insert on partner from quartermaster_server',
+      'revoke update (total) on tally from quartermaster_server',
+      'grant delete on product to quartermaster_server',
+      'revoke usage on schema public from quartermaster_server, public',
+    )
+    await foundAndMended(url, [
+      [
+        'quartermaster_server lacks the right to insert on partner.',
+        'grant insert on partner to "quartermaster_server";',
+      ],
+      [
+        'quartermaster_server lacks the right to usage on schema public.',
+        'grant usage on schema public to "quartermaster_server";',
+      ],
+      [
+        'quartermaster_server lacks the right to update (version, total, last_id) on tally.',
+        'grant update (version, total, last_id) on tally to "quartermaster_server";',
+      ],
+      [
+        'quartermaster_server has the right to delete on product, which no request needs.',
+        'revoke delete on product from "quartermaster_server", public;',
+      ],
+    ])
+  })
+
+  test('finds requests served as superuser, as owner, or by a login that may not', async () => {
+    const url = await databaseAfter('create role owner_login login', 'create role other_login login')
+    await sql(url, 'alter table partner owner to owner_login; grant quartermaster_server to owner_login')
+    await sql(url, 'grant select, insert on partner to quartermaster_server')
+    const as = (user: string) => url.replace('postgres@', `${user}@`)
+    const served = (settings: Environment) => faults({ DATABASE_OWNER_URL: url, ...settings })
+    expect(await served({ DATABASE_URL: as('postgres'), DATABASE_ROLE: '' })).toEqual([
+      [
+        'Requests are served as postgres, a superuser: far more than they need.',
+        'export DATABASE_ROLE=quartermaster_server',
+      ],
+    ])
+    expect(await served({ DATABASE_URL: as('owner_login'), DATABASE_ROLE: '' })).toEqual([
+      [
+        'Requests are served as owner_login, the owner of the tables: far more than they need.',
+        'export DATABASE_ROLE=quartermaster_server',
+      ],
+    ])
+    expect(await served({ DATABASE_URL: as('owner_login') })).toEqual([])
+    expect(await served({ DATABASE_URL: as('other_login') })).toEqual([
+      [
+        'other_login may not take on the role quartermaster_server: permission denied to set role "quartermaster_server".',
+        'grant "quartermaster_server" to "other_login";',
+      ],
+    ])
+    expect(await served({ DATABASE_URL: as('other_login'), DATABASE_ROLE: '' })).toEqual([
+      [
+        expect.stringMatching(
+          /^other_login lacks \d+ rights that requests need, first of all to select on account\.$/,
+        ),
+        'grant quartermaster_server to "other_login";',
+      ],
+    ])
+    expect(await served({ DATABASE_URL: url, DATABASE_ROLE: 'nobody' })).toEqual([
+      ['There is no role nobody.', expect.stringContaining('create role nobody nologin;')],
+    ])
+  })
+})
+
+describe('doctor on tallies', { timeout: 60_000 }, () => {
+  test('finds one that is off or missing, and mends it', async () => {
+    const url = await databaseAfter(
+      company(4, 9),
+      company(7, 2),
+      `delete from tally where resource = 'product'`,
+    )
+    await sql(url, `update tally set total = 3, last_id = 12, version = 5 where resource = 'partner'`)
+    const mend = 'quartermaster doctor --mend --account acme'
+    const expected = [
+      ['The tally of acme, product: there is no tally.', mend],
+      ['The tally of acme, partner: total is 3, there are 0 records.', mend],
+      [
+        'The tally of acme, company: total is 0, there are 2 records; last_id is 0, the highest id is 7; ' +
+          'version is 0, a record has 9.',
+        mend,
+      ],
+    ]
+    expect(await faults({ DATABASE_URL: url })).toEqual(expected)
+    expect(await faults({ DATABASE_URL: url }, '--account', 'acme')).toEqual(expected)
+    expect(await faults({ DATABASE_URL: url }, '--all-tallies')).toEqual(expected)
+    const mended = await quartermaster(['doctor', '--mend', '--account', 'acme'], { DATABASE_URL: url })
+    expect(mended.code).toBe(0)
+    expect(mended.stdout).toContain('✓ mended: The tally of acme, product: there is no tally.\n')
+    expect(await tallies(url)).toEqual([
+      { resource: 'company', version: 10, total: 2, last_id: 7 },
+      { resource: 'partner', version: 6, total: 0, last_id: 12 },
+      { resource: 'product', version: 1, total: 0, last_id: 0 },
+    ])
+    expect(await faults({ DATABASE_URL: url }, '--all-tallies')).toEqual([])
+  })
+
+  test('leaves right ones alone when mending', async () => {
+    const url = await databaseAfter()
+    await quartermaster(['doctor', '--mend', '--all-tallies'], { DATABASE_URL: url })
+    expect((await tallies(url)).map(({ version }) => version)).toEqual([0, 0, 0])
+  })
+
+  test('says which it did not count', async () => {
+    const url = await databaseAfter(
+      `insert into account (name) select 'many-' || n from generate_series(1, 100) n`,
+      `insert into tally (account_id, resource) select account_id, unnest(array['product', 'partner', 'company'])
+         from account where name like 'many-%'`,
+      `update tally set total = 1000001 where account_id = 1 and resource = 'product'`,
+    )
+    const { code, stdout } = await quartermaster(['doctor'], { DATABASE_URL: url })
+    expect(code).toBe(0)
+    expect(stdout).toContain('✓ The tallies of 99 accounts are right.\n')
+    expect(stdout).toContain(
+      '– Not checked: the tallies of 1 of the first 100 accounts, which are large, and of the accounts after the ' +
+        'first 100. --account NAME checks one account, --all-tallies all.\n',
+    )
+    const all = await faults({ DATABASE_URL: url }, '--all-tallies')
+    expect(all.map(([fact]: string[]) => fact)).toEqual([
+      'The tally of acme, product: total is 1000001, there are 0 records.',
+    ])
+  })
+
+  test('says when there is no such account', async () => {
+    const { code, stderr } = await quartermaster(['doctor', '--account', 'zeta'], {
+      DATABASE_URL: await databaseAfter(),
+    })
+    expect([code, stderr]).toEqual([1, expect.stringContaining('There is no account named zeta.')])
+  })
+})

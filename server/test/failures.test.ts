@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { startTestService, type TestService } from './service.ts'
+
+/** What real failures of the database look like to a caller. */
+
+let url: string
+let client: pg.Client
+let service: TestService
+let acme: TestAccount
+const partners = '/api/v1/resources/partner'
+const json = { 'content-type': 'application/json' }
+
+beforeAll(async () => {
+  url = await freshDatabase()
+  client = await connected(url)
+  acme = await account(client, 'acme')
+  await client.query(
+    `insert into product select $1, g, 1, repeat('x', 500) || g, null, 0, 0, true, null, null, null, now(), now()
+     from generate_series(1, 20000) g`,
+    [acme.accountId],
+  )
+  service = await startTestService(url, { READ_MS_MAX: '50' })
+})
+
+afterAll(async () => {
+  await service.close()
+  await client.end()
+})
+
+describe('deadlines', () => {
+  it('a read past its deadline is 504, and the service goes on', async () => {
+    const slow = `filter=${encodeURIComponent(Array.from({ length: 60 }, (_, i) => `name!*q${i}`).join('&'))}`
+    const late = await service.request(acme, 'GET', `/api/v1/inventory/product?${slow}`)
+    expect([late.status, late.body]).toMatchObject([504, { code: 'deadline_exceeded' }])
+    expect((await service.request(acme, 'GET', '/api/v1/inventory/product/1?fields=id')).body).toEqual({
+      data: { id: 1 },
+    })
+  })
+})
+
+describe('an Idempotency-Key whose first request still runs', () => {
+  it('is 409, and replayed once the first has ended', async () => {
+    await client.query('begin')
+    await client.query(`select 1 from tally where account_id = $1 and resource = 'partner' for update`, [
+      acme.accountId,
+    ])
+    const create = () =>
+      service.request(acme, 'POST', partners, {
+        body: '{"name":"Once"}',
+        headers: { ...json, 'idempotency-key': 'k1' },
+      })
+    const first = create()
+    await sleep(300)
+    const second = await create()
+    expect([second.status, second.body]).toMatchObject([409, { code: 'idempotency_conflict' }])
+    expect(second.headers.get('retry-after')).toBe('1')
+    await client.query('rollback')
+    const created = await first
+    const again = await create()
+    expect([created.status, again.status, again.body]).toEqual([201, 201, created.body])
+    expect([created.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed')]).toEqual([
+      null,
+      'true',
+    ])
+  })
+
+  it('an expired key is free again', async () => {
+    const create = (name: string) =>
+      service.request(acme, 'POST', partners, {
+        body: JSON.stringify({ name }),
+        headers: { ...json, 'idempotency-key': 'k2' },
+      })
+    const first = await create('Old')
+    expect((await create('New')).status).toBe(422)
+    await client.query(
+      `update idempotency set created_at = now() - interval '24 hours 1 second' where key = 'k2'`,
+    )
+    const second = await create('New')
+    expect(second.status).toBe(201)
+    expect(second.body).not.toEqual(first.body)
+  })
+})
+
+describe('a write that cannot get its turn', () => {
+  it('gives up with 503 before anything is written', async () => {
+    const count = async () => (await client.query('select count(*)::int as n from partner')).rows[0]?.n
+    const before = await count()
+    await client.query('begin')
+    await client.query(`select 1 from tally where account_id = $1 and resource = 'partner' for update`, [
+      acme.accountId,
+    ])
+    const refused = await service.request(acme, 'POST', partners, { body: '{"name":"Late"}', headers: json })
+    await client.query('rollback')
+    expect([refused.status, refused.body]).toMatchObject([503, { code: 'overloaded' }])
+    expect(await count()).toBe(before)
+  })
+})
+
+describe('a database that goes away', () => {
+  it('is 503 with Retry-After, and not ready; then everything works again', async () => {
+    const name = new URL(url).pathname.slice(1)
+    await client.end()
+    const admin = await connected(url.replace(name, 'postgres'))
+    await admin.query(`alter database "${name}" allow_connections false`)
+    await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
+    await sleep(1100)
+    const away = await service.request(acme, 'GET', '/api/v1/inventory/product?limit=1')
+    const ready = await service.request(acme, 'GET', '/readyz')
+    await admin.query(`alter database "${name}" allow_connections true`)
+    await admin.end()
+    expect([away.status, away.body]).toMatchObject([503, { code: 'store_away' }])
+    expect(away.headers.get('retry-after')).toBe('2')
+    expect(ready.status).toBe(503)
+    client = await connected(url)
+    expect((await service.request(acme, 'GET', '/api/v1/inventory/product/1?fields=id')).status).toBe(200)
+  })
+})
+
+describe('stopping', () => {
+  it('lets a request under way finish, and refuses new connections', async () => {
+    const other = await startTestService(url)
+    await client.query('begin')
+    await client.query(`select 1 from tally where account_id = $1 and resource = 'partner' for update`, [
+      acme.accountId,
+    ])
+    const underWay = other.request(acme, 'POST', partners, { body: '{"name":"Last"}', headers: json })
+    await sleep(200)
+    const closed = other.close()
+    await sleep(200)
+    await client.query('rollback')
+    expect((await underWay).status).toBe(201)
+    await closed
+    await expect(other.request(acme, 'GET', '/livez')).rejects.toThrow('fetch failed')
+  })
+})

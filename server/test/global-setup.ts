@@ -1,0 +1,24 @@
+import type { TestProject } from 'vitest/node'
+import { cloneDatabase, startThrowawayPostgres } from '../src/cli/throwaway-postgres.ts'
+import { migrate } from '../src/store/migrate.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The superuser's address of the server that holds the migrated template. */
+    postgresUrl: string
+  }
+}
+
+export const templateName = 'quartermaster_template'
+
+/** One PostgreSQL for the run, with a migrated database that every test file clones. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const postgres = await startThrowawayPostgres({
+    fsync: 'off',
+    shared_preload_libraries: 'pg_stat_statements',
+    'pg_stat_statements.max': '10000',
+  })
+  await migrate(await cloneDatabase(postgres.url, templateName, 'template0'))
+  project.provide('postgresUrl', postgres.url)
+  return () => postgres.stop()
+}

@@ -1,0 +1,46 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { account, connected, freshDatabase } from './database.ts'
+
+/** The serving role can do what requests need, and nothing else. */
+
+let client: pg.Client
+
+beforeAll(async () => {
+  client = await connected(await freshDatabase())
+  await account(client, 'acme')
+  await client.query('set role quartermaster_server')
+})
+
+afterAll(() => client.end())
+
+it.each([
+  `insert into account (name) values ('evil')`,
+  `update account set status = 'suspended'`,
+  `delete from account`,
+  `insert into api_key (account_id, key_id, hash, name, scopes) values (1, 'x', sha256('x'), 'x', '{}')`,
+  `update api_key set revoked_at = null`,
+  `delete from api_key`,
+  `insert into tally (account_id, resource) values (1, 'product')`,
+  `update tally set account_id = 2`,
+  `delete from tally`,
+  `insert into product (account_id, id, version) values (1, 1, 1)`,
+  `update product set name = 'x'`,
+  `delete from product`,
+  `update partner set name = 'x'`,
+  `delete from partner`,
+  `update company set name = 'x'`,
+  `truncate partner`,
+  `drop table partner`,
+  `create table t ()`,
+  `create temp table t as select 1; select pg_read_file('/etc/passwd')`,
+])('may not %s', async (text) => {
+  await expect(client.query(text)).rejects.toThrow(/permission denied|must be owner/)
+})
+
+it.each([
+  `select * from account, api_key, tally, product, partner, company, idempotency, migration limit 1`,
+  `update tally set version = version + 1, total = total + 1, last_id = last_id + 1 where account_id = 1`,
+])('may %s', async (text) => {
+  await client.query(text)
+})

@@ -1,0 +1,49 @@
+import { type Service, startService } from '../src/cli/serve-command.ts'
+import { readConfig } from '../src/config.ts'
+import type { Event } from '../src/telemetry/events.ts'
+
+export interface TestService extends Service {
+  readonly events: Event[]
+  request(
+    account: { name: string; key: string },
+    method: string,
+    path: string,
+    options?: { body?: string; headers?: Record<string, string> },
+  ): Promise<{ status: number; headers: Headers; body: unknown }>
+}
+
+/** The service on a port of its own in this process, its account told by X-Forwarded-Host: fetch cannot set Host. */
+export async function startTestService(
+  databaseUrl: string,
+  environment: Record<string, string> = {},
+): Promise<TestService> {
+  const events: Event[] = []
+  const config = readConfig({ TRUSTED_PROXIES: '127.0.0.1', ...environment })
+  const service = await startService(config, {
+    databaseUrl,
+    host: '127.0.0.1',
+    port: 0,
+    tell: (event) => events.push(event),
+  })
+  return {
+    ...service,
+    events,
+    request: async (account, method, path, options = {}) => {
+      const answer = await fetch(`http://127.0.0.1:${service.port}${path}`, {
+        method,
+        headers: {
+          'x-forwarded-host': `${account.name}.localhost`,
+          authorization: `Bearer ${account.key}`,
+          ...options.headers,
+        },
+        ...(options.body === undefined ? {} : { body: options.body }),
+      })
+      const text = await answer.text()
+      return {
+        status: answer.status,
+        headers: answer.headers,
+        body: text === '' ? undefined : JSON.parse(text),
+      }
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import { defineConfig } from 'vitest/config'
+import ClosingLine from './.ci/reporter.ts'
+
+/** `SUITE=unit`: what needs no services. `SUITE=integration`: on a real PostgreSQL. Without it, both. */
+const suites: Record<string, string[]> = {
+  unit: [
+    'filter/src/**/*.test.ts',
+    'server/src/**/*.test.ts',
+    'figures/src/**/*.test.ts',
+    'acceptance/coverage/*.test.ts',
+    'server/test/structure.test.ts',
+  ],
+  integration: ['server/test/**/*.test.ts'],
+}
+const suite = process.env['SUITE']
+
+export default defineConfig({
+  test: {
+    include: suite === undefined ? Object.values(suites).flat() : (suites[suite] ?? []),
+    exclude: suite === 'integration' ? ['server/test/structure.test.ts'] : [],
+    ...(suite === 'unit' ? {} : { globalSetup: ['server/test/global-setup.ts'] }),
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    reporters: ['default', new ClosingLine({ suite: suite ?? 'tests' })],
+  },
+})
