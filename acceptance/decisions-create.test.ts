@@ -67,6 +67,7 @@ describe('C1: the body', () => {
       'null',
       '1',
       '[{"name":"x"}]',
+      '{"name":"x","name":"y"}',
     ]) {
       expect(problemIn(await create(body), 400).code).toBe('body_invalid')
     }
@@ -80,6 +81,9 @@ describe('C1: the body', () => {
     }
     const none = await send(partners, { ...initech(), method: 'POST', body: named('Wrong type') })
     expect(faultIn(none).code).toBe('content_type_invalid')
+    for (const more of [{}, { body: '' }]) {
+      expect((await send(partners, { ...initech(), method: 'POST', ...more })).status).toBe(400)
+    }
     expect((await list(`${partners}?filter=name="Wrong%20type"`, initech())).meta.total).toBe(0)
   })
 

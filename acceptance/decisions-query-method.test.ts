@@ -49,6 +49,13 @@ describe('Q7: QUERY', () => {
     }
   })
 
+  test('[B6] no content type is refused, with and without a body', async () => {
+    for (const more of [{}, { body: '' }, { body: 'limit=2' }]) {
+      const answer = await send(products, { method: 'QUERY', ...more })
+      expect([400, 415], answer.text).toContain(answer.status)
+    }
+  })
+
   test('[B6] parameters in the URL of a QUERY are a 400', async () => {
     problemIn(await send(`${products}?limit=2`, query('page=1')), 400)
   })

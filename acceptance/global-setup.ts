@@ -11,7 +11,8 @@ const bulkProducts = 2500
 
 /**
  * A running service with the fixtures in it. `ACCEPTANCE_BASE_URL`, `ACCEPTANCE_DOMAIN` and `ACCEPTANCE_KEYS` (JSON,
- * as `Keys`) name one that runs elsewhere; otherwise all of it is started here, by the operator's own commands.
+ * as `Keys`) name one that runs elsewhere; otherwise all of it is started here, by the operator's own commands, on the
+ * empty database that `ACCEPTANCE_DATABASE_URL` names or on a throw-away one.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const baseUrl = process.env['ACCEPTANCE_BASE_URL']
@@ -25,9 +26,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     for (const running of started.toReversed()) await running.stop()
   }
   try {
-    const postgres = await startPostgres()
-    started.push(postgres)
-    const environment = { DATABASE_URL: postgres.url }
+    const databaseUrl = process.env['ACCEPTANCE_DATABASE_URL'] ?? (await ownDatabase(started))
+    const environment = { DATABASE_URL: databaseUrl }
     await quartermaster(environment, 'migrate')
     const serve = async (more: Environment) => {
       const running = await startServer({ ...environment, ...more })
@@ -41,13 +41,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
       baseUrl: server.url,
       domain: 'localhost',
       keys,
-      own: { databaseUrl: postgres.url, proxiedUrl: proxied.url },
+      own: { databaseUrl, proxiedUrl: proxied.url },
     })
     return end
   } catch (error) {
     await end()
     throw error
   }
+}
+
+async function ownDatabase(started: Running[]): Promise<string> {
+  const postgres = await startPostgres()
+  started.push(postgres)
+  return postgres.url
 }
 
 type Environment = Readonly<Record<string, string>>

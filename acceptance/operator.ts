@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const command = fileURLToPath(new URL('../server/bin/quartermaster.js', import.meta.url))
+// Half of what a command takes is compiling; there are some fifty of them in a run.
+const compileCache = fileURLToPath(new URL('../node_modules/.cache/acceptance', import.meta.url))
 const run = promisify(execFile)
 
 type Environment = Readonly<Record<string, string>>
@@ -101,7 +103,7 @@ async function stopped(child: ChildProcess): Promise<void> {
 function surroundings(environment: Environment): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, LANG } = process.env
   const kept = Object.entries({ PATH, HOME, TMPDIR, LANG }).filter(([, value]) => value !== undefined)
-  return { ...Object.fromEntries(kept), ...environment }
+  return { ...Object.fromEntries(kept), NODE_COMPILE_CACHE: compileCache, ...environment }
 }
 
 function freePort(): Promise<number> {

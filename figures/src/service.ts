@@ -56,6 +56,11 @@ export class Service implements Stoppable {
     return out
   }
 
+  /** Starts `quartermaster …` and leaves its end to the caller. */
+  spawn(args: readonly string[]): ChildProcess {
+    return start(args, this.environment, ['ignore', 'ignore', 'ignore'])
+  }
+
   /** The new key of a new account. */
   async account(name: string, scopes = allScopes): Promise<string> {
     await this.command(['account', 'create', name])
@@ -144,7 +149,7 @@ export class ServerProcess {
 function start(
   args: readonly string[],
   environment: Record<string, string>,
-  stdio: ['ignore', number | 'pipe', number | 'pipe'],
+  stdio: ['ignore', number | 'pipe' | 'ignore', number | 'pipe' | 'ignore'],
 ): ChildProcess {
   const child = spawn(process.execPath, [program, ...args], {
     env: { ...process.env, ...environment },

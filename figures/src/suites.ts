@@ -1,16 +1,20 @@
 import { exactlyOnce } from './exactly-once.ts'
 import type { Figure } from './figure.ts'
 import { noInjection } from './filter-proof/injection.ts'
+import { largeProof } from './filter-proof/large-proof.ts'
 import { filterProof } from './filter-proof/proof.ts'
 import { rawForms } from './filter-proof/raw-forms.ts'
+import { importKilled } from './import/killed.ts'
+import { importRate } from './import/rate.ts'
 import { noLeak } from './no-leak/no-leak.ts'
 import { parserLinear } from './parser/linear.ts'
 import { printIdentity } from './parser/print-identity.ts'
 import { parserStrings } from './parser/strings.ts'
+import { oneBuffers, pageBuffers, plansIndexed } from './plans/plans.ts'
 
 /**
  * What `npm run figures -- NAME` runs, in this order. `no_injection` looks at the statements that the figures before
- * it caused, so it stands after them.
+ * it caused, so it stands after them; `filter_proof_large` imports more rows, so it stands after that.
  */
 export const suites: Record<string, readonly Figure[]> = {
   service: [
@@ -20,7 +24,13 @@ export const suites: Record<string, readonly Figure[]> = {
     filterProof,
     rawForms,
     noInjection,
+    largeProof,
     noLeak,
     exactlyOnce,
+    plansIndexed,
+    pageBuffers,
+    oneBuffers,
+    importRate,
+    importKilled,
   ],
 }

@@ -13,6 +13,8 @@ export const limits = {
   urlBytesMax: 16 * 1024,
   /** Request line and headers together, as Node counts them: the URL and as much again for headers. */
   headerBytesMax: 32 * 1024,
+  /** A Link header: stock HTTP clients take 16 KB of headers in all. A list with longer links goes without. */
+  linkBytesMax: 4 * 1024,
   /** The body of a create: a name of 512 characters, each written as a JSON escape pair, fits many times over. */
   createBodyBytesMax: 64 * 1024,
   /** The body of a QUERY: a filter of the full 64 KB with every byte percent-encoded, and the other parameters. */
@@ -25,6 +27,8 @@ export const limits = {
   filterDepthMax: 32,
   /** `![]` up to this many values becomes index ranges; beyond, one array test. Each range is an index scan of its own. */
   filterGapValuesMax: 16,
+  /** Conditions apart from each other that are looked up one by one; the gaps between excluded values, and null. */
+  filterArmsMax: 18,
   /** Matches of a filter that are found by index and sorted, some 1 µs each; beyond, ids are walked in order. */
   filterSortedMax: 20_000,
   /** Characters of a decimal literal, and its exponent: far beyond what is stored, far below what numeric refuses. */

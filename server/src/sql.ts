@@ -62,7 +62,10 @@ export function identifier(name: string): Fragment {
   return Fragment.of([name], [])
 }
 
-export function join(parts: readonly Fragment[], separator: ', ' | ' and ' | ' or ' | ''): Fragment {
+export function join(
+  parts: readonly Fragment[],
+  separator: ', ' | ' and ' | ' or ' | ' union all ' | '',
+): Fragment {
   if (parts.length === 0) return Fragment.of([''], [])
   return Fragment.of(['', ...Array<string>(parts.length - 1).fill(separator), ''], parts)
 }

@@ -256,9 +256,14 @@ describe('quartermaster', { timeout: 60_000 }, () => {
 })
 
 /** By the loopback address: not every resolver knows hosts below localhost. */
-async function get(url: URL, key: string): Promise<unknown> {
-  const headers = { host: url.host, authorization: `Bearer ${key}` }
-  const asked = request({ host: '127.0.0.1', port: url.port, path: url.pathname + url.search, headers }).end()
+async function get(address: URL, key: string): Promise<unknown> {
+  const headers = { host: address.host, authorization: `Bearer ${key}` }
+  const asked = request({
+    host: '127.0.0.1',
+    port: address.port,
+    path: address.pathname + address.search,
+    headers,
+  }).end()
   const [response] = await once(asked, 'response')
   return await json(response)
 }

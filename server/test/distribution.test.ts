@@ -20,7 +20,7 @@ async function names(text: string): Promise<string[]> {
 
 it('knows every table: each is an account’s own, the directory of accounts, or the list of migrations', async () => {
   const tables = await names(`select tablename as name from pg_tables where schemaname = 'public' order by 1`)
-  expect(tables).toEqual(['account', ...accountTables, 'migration'].sort())
+  expect(tables).toEqual(['account', ...accountTables, 'migration'].toSorted())
 })
 
 const ownTables = `c.relnamespace = 'public'::regnamespace and c.relname not in ('account', 'migration')`

@@ -236,6 +236,7 @@ describe('replace', () => {
       () => gzipSync('id,name\n2,b\n4,d\n').subarray(0, -6),
       'The gzip file is damaged or cut off.',
     ],
+    ['empty.csv', () => 'id,name\n', 'There are no rows, and --replace would delete every product.'],
     ['latin.csv', () => Buffer.from('id,name\n2,Müller\n', 'latin1'), 'The file is not UTF-8'],
   ])('deletes nothing when the file ended badly: %s', async (file, content, message) => {
     await run('product', 'a.csv', first)

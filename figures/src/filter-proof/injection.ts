@@ -24,10 +24,11 @@ export const noInjection: Figure = {
     const normalised = await normalisedStatements(stand)
     const { texts, lines, errors } = await loggedStatements(stand)
     const foreign: string[] = []
-    for (const text of new Set([...texts, ...normalised])) {
+    const all = new Set([...texts, ...normalised])
+    for (const text of all) {
       const marked = text.toLowerCase().includes(marker) ? 'holds text of a request or a row' : undefined
       const wrong = marked ?? objection(text)
-      if (wrong !== undefined) foreign.push(`${wrong}\n  ${text.slice(0, 1000)}`)
+      if (wrong !== undefined) foreign.push(`${wrong.slice(0, 1500)}\n  ${text.slice(0, 1500)}`)
     }
     // Every request takes two statements: who is asking, and what for. Fewer would mean that the log is not whole.
     const whole = lines >= stand.client.sent * 1.5 && normalised.length > 0
@@ -37,10 +38,10 @@ export const noInjection: Figure = {
       ...(whole ? [] : ['the log does not hold all statements']),
       ...errors.slice(0, 5),
       ...refused.slice(0, 5),
-      ...foreign.slice(0, 10),
+      ...foreign.slice(0, 3),
     ].join('\n')
     return {
-      value: `${grouped(foreign.length)} of ${grouped(texts.size)} texts`,
+      value: `${grouped(foreign.length)} of ${grouped(all.size)} texts`,
       ok: foreign.length === 0 && errors.length === 0 && refused.length === 0 && whole,
       note,
     }

@@ -33,7 +33,7 @@ export async function prove<A extends Rows>(
     const theCase = randomCase(accounts, context.seed, 2, index)
     const answer = await ask(theCase).catch(brokenAnswer)
     const wrong = judge(theCase, answer)
-    if (wrong !== undefined) mismatches.push(`#${index} ${theCase.resource.name} ${theCase.text}\n  ${wrong}`)
+    if (wrong !== undefined) mismatches.push(`#${index} ${wrong}\n  ${theCase.resource.name} ${theCase.text}`)
     if (answer.status === 200 && !answer.text.startsWith('{"data":[]')) matched += 1
     progress.step()
   })
@@ -41,7 +41,7 @@ export async function prove<A extends Rows>(
   const value = `${grouped(mismatches.length)} of ${grouped(count)}`
   // A proof over filters that find nothing would show little.
   const telling = matched > count / 3
-  const first = mismatches.slice(0, 10).map((text) => text.slice(0, 2000))
+  const first = mismatches.slice(0, 10).map((text) => text.slice(0, 1000))
   const note = [`seed ${context.seed}, ${grouped(matched)} filters found records`, ...first].join('\n')
   return { value, ok: mismatches.length === 0 && telling, note }
 }

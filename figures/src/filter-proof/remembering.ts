@@ -1,5 +1,5 @@
 /** The same function, that keeps what it found for the last texts it was given. */
-export function remembering<T>(read: (text: string) => T, most = 20_000): (text: string) => T {
+export function remembering<T>(read: (text: string) => T, most = 100_000): (text: string) => T {
   const kept = new Map<string, T>()
   return (text) => {
     const known = kept.get(text)

@@ -84,6 +84,16 @@ export class Stand implements Stoppable {
     return this.client.ask({ port, method, path, headers, ...(body !== undefined && { body }) })
   }
 
+  /** An account of many rows of one resource. */
+  async largeAccount(seed: number, resource: Resource, count: number) {
+    const rows = randomRows(new Random(seed, 11), resource, count)
+    const none = { product: [], partner: [], company: [] }
+    const account = { name: 'large', key: await this.service.account('large'), rows: none }
+    await importRows(this.service, 'large', resource, rows)
+    await withClient(this.service.postgres.url, (client) => client.query('vacuum analyze'))
+    return { account, rows }
+  }
+
   create(account: StandAccount, name: string, idempotencyKey: string | undefined): Promise<Answer> {
     const headers = ['Host', `${account.name}.localhost`, 'Authorization', `Bearer ${account.key}`]
     headers.push('Content-Type', 'application/json')
@@ -165,9 +175,7 @@ async function makeAccounts(service: Service, context: Context): Promise<StandAc
     const rows: StandAccount['rows'] = { product: [], partner: [], company: [] }
     for (const [at, resource] of Object.values(resources).entries()) {
       const made = randomRows(new Random(context.seed, 1, index, at), resource, 200)
-      const file = join(service.folder, `${name}-${resource.name}.ndjson`)
-      writeFileSync(file, `${made.map((row) => jsonLine(resource, row)).join('\n')}\n`)
-      await service.command(['import', resource.name, file, '--account', name])
+      await importRows(service, name, resource, made)
       rows[resource.name] = made
     }
     accounts[index] = { name, key, rows }
@@ -176,6 +184,17 @@ async function makeAccounts(service: Service, context: Context): Promise<StandAc
   progress.end()
   await withClient(service.postgres.url, (client) => client.query('analyze'))
   return accounts
+}
+
+async function importRows(
+  service: Service,
+  account: string,
+  resource: Resource,
+  rows: readonly PlainRecord[],
+): Promise<void> {
+  const file = join(service.folder, `${account}-${resource.name}.ndjson`)
+  writeFileSync(file, `${rows.map((row) => jsonLine(resource, row)).join('\n')}\n`)
+  await service.command(['import', resource.name, file, '--account', account])
 }
 
 /** From here on only requests cause statements. */

@@ -29,18 +29,35 @@ const group = /\((?:C|\$)(?:(?: and (?:C|\$))+|(?: or (?:C|\$))+)?\)/g
 
 const wire = `(?:r\\.${field}|to_char\\(r\\.${field} at time zone \\$, \\$\\) as ${field})`
 const wires = `${wire}(?:, ${wire})*`
-const matching = 'account_id = \\$::bigint(?: and (?:C|\\$))?'
+const account = 'account_id = \\$::bigint'
+const page = 'limit \\$::int offset \\$::bigint'
+const select = `select id(?:, ${field})* from ${table} where ${account}`
+const size = '\\(select n from size\\)'
+
+// A list: tally, total and page. With a filter, the matches are looked for twice, by what there is of them.
+const match = `select id from ${table} where ${account} and (?:C|\\$)`
+const few =
+  `with few as materialized \\( (?:${match}|select id from \\(${match}(?: union all ${match})*\\) m) ` +
+  'limit \\$::int \\+ \\$ \\), size as materialized \\(select count\\(\\*\\) as n from few\\) '
+const total =
+  `case when ${size} <= \\$::int then ${size} ` +
+  `else \\(select count\\(\\*\\) from ${table} where ${account} and (?:C|\\$)\\) end`
+const someRows =
+  `${select} and id = any\\(array\\(select id from few order by id ${page}\\)\\) and ${size} <= \\$::int ` +
+  `union all \\(${select} and (?:C|\\$) and ${size} > \\$::int order by id ${page}\\)`
+const allRows = `${select} order by id ${page}`
+const list = (head: string, ofTotal: string, rows: string) =>
+  `${head}select t\\.version, ${ofTotal} as total, p\\.count, p\\.records from tally t ` +
+  `cross join \\( select count\\(\\*\\)::int as count, ` +
+  `coalesce\\(string_agg\\(row_to_json\\(f\\)::text, \\$ order by r\\.id\\), \\$\\) as records ` +
+  `from \\( ${rows} \\) r cross join lateral \\(select ${wires}\\) f \\) p ` +
+  `where t\\.account_id = \\$::bigint and t\\.resource = \\$::text`
 
 const dayAgo = 'now\\(\\) - make_interval\\(hours => \\$::int\\)'
 
 const shapes: readonly RegExp[] = [
-  // A list: tally, total and page.
-  `select t\\.version, (?:t\\.total|\\(select count\\(\\*\\) from ${table} where ${matching}\\)) as total, ` +
-    `p\\.count, p\\.records from tally t cross join \\( select count\\(\\*\\)::int as count, ` +
-    `coalesce\\(string_agg\\(row_to_json\\(f\\)::text, \\$ order by r\\.id\\), \\$\\) as records ` +
-    `from \\( select id(?:, ${field})* from ${table} where ${matching} ` +
-    `order by id limit \\$::int offset \\$::bigint \\) r cross join lateral \\(select ${wires}\\) f \\) p ` +
-    `where t\\.account_id = \\$::bigint and t\\.resource = \\$::text`,
+  list('', 't\\.total', allRows),
+  list(few, total, someRows),
   // One record.
   `select row_to_json\\(f\\)::text as record from ${table} r cross join lateral \\(select ${wires}\\) f ` +
     `where r\\.account_id = \\$::bigint and r\\.id = \\$::bigint`,
@@ -83,7 +100,7 @@ function shapeOf(text: string): string {
     .replace(/'(?:[^']|'')*'|\$\d+|\b(?:true|false)\b|(?<!\w)\d+(?!\w)/g, '$')
     .replace(/\s+/g, ' ')
     .trim()
-  if (!shape.startsWith('select t.')) return shape
+  if (!shape.startsWith('with few ')) return shape
   shape = shape.replace(condition, 'C')
   for (let before = ''; before !== shape; ) {
     before = shape

@@ -12,7 +12,7 @@ export interface Field {
   /** Characters of a text, as the column's check holds them. */
   readonly charactersMax?: number
   /** What an import takes where the file has no such column: a value, the moment of the import, or nothing: required. */
-  readonly absent: 'required' | 'now' | null | string | number | boolean
+  readonly absent: 'required' | 'now' | null | number | boolean
 }
 
 export const operatorsOf: Record<FieldType, readonly Operator[]> = {

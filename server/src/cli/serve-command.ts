@@ -1,5 +1,4 @@
 import { BlockList } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Accesses } from '../accounts/access.ts'
 import type { Config } from '../config.ts'
 import { buildApp } from '../http/app.ts'
@@ -7,6 +6,7 @@ import { limits } from '../limits.ts'
 import { Store } from '../store/pool.ts'
 import type { Tell } from '../telemetry/events.ts'
 import { logTo } from '../telemetry/log.ts'
+import { untilSignal } from './until-signal.ts'
 
 export interface Service {
   readonly port: number
@@ -47,37 +47,34 @@ export async function startService(config: Config, options: ServeOptions): Promi
   tell({ kind: 'listening', host: options.host, port })
   const close = async () => {
     stopping = true
-    const closed = app.close().then(() => store.close())
-    const late = await Promise.race([closed, sleep(limits.shutdownMsMax, 'late', { ref: false })])
-    if (late === 'late') app.server.closeAllConnections()
+    const late = setTimeout(() => app.server.closeAllConnections(), limits.shutdownMsMax)
+    await app.close()
+    clearTimeout(late)
+    await store.close()
   }
   return { port, close }
 }
 
 /** Serves until SIGTERM or SIGINT. */
 export async function serve(config: Config, options: { port?: number; host?: string }): Promise<void> {
-  if (config.DATABASE_URL === undefined) {
-    throw new Error(
-      'DATABASE_URL is not set. Example: DATABASE_URL=postgres://user:password@localhost:5432/quartermaster',
-    )
-  }
   const tell = logTo(config.LOG_LEVEL)
   const service = await startService(config, {
-    databaseUrl: config.DATABASE_URL,
+    databaseUrl: servingUrl(config),
     host: options.host ?? config.HOST,
     port: options.port ?? config.PORT,
     tell,
   })
-  const signal = await stopSignal()
-  tell({ kind: 'stopping', signal })
+  await untilSignal()
+  tell({ kind: 'stopping' })
   await service.close()
   tell({ kind: 'stopped' })
 }
 
-export function stopSignal(): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal))
-  })
+function servingUrl({ DATABASE_URL: url }: Config): string {
+  if (url !== undefined) return url
+  throw new Error(
+    'DATABASE_URL is not set. Example: DATABASE_URL=postgres://user:password@localhost:5432/quartermaster',
+  )
 }
 
 function blockList(addresses: string | undefined): BlockList {
@@ -88,8 +85,17 @@ function blockList(addresses: string | undefined): BlockList {
     .filter((a) => a !== '')) {
     const [address = '', prefix] = entry.split('/')
     const family = address.includes(':') ? 'ipv6' : 'ipv4'
-    if (prefix === undefined) list.addAddress(address, family)
-    else list.addSubnet(address, Number(prefix), family)
+    try {
+      if (prefix === undefined) list.addAddress(address, family)
+      else list.addSubnet(address, Number(prefix), family)
+    } catch (error) {
+      throw new Error(
+        `TRUSTED_PROXIES: "${entry}" is neither an IP address nor a network such as 10.0.0.0/8.`,
+        {
+          cause: error,
+        },
+      )
+    }
   }
   return list
 }

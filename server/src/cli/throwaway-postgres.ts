@@ -102,7 +102,7 @@ function postgresBinaries(): string {
   const versions = existsSync(debian)
     ? readdirSync(debian)
         .filter((v) => Number(v) >= 15)
-        .sort((a, b) => Number(a) - Number(b))
+        .toSorted((a, b) => Number(a) - Number(b))
         .map((v) => join(debian, v, 'bin'))
     : []
   const candidates = [...versions, ...(process.env['PATH'] ?? '').split(delimiter)]
@@ -121,8 +121,11 @@ function postgresBinaries(): string {
 /** PostgreSQL refuses to run as root: Debian's user `postgres` runs it then. */
 function serverUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
-  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
-  return { uid: id('-u'), gid: id('-g') }
+  return { uid: idOfPostgres('-u'), gid: idOfPostgres('-g') }
+}
+
+function idOfPostgres(flag: '-u' | '-g'): number {
+  return Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
 }
 
 function freePort(): Promise<number> {

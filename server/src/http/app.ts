@@ -1,17 +1,24 @@
-import Fastify, { type FastifyInstance, type HTTPMethods } from 'fastify'
+import Fastify, {
+  type FastifyContextConfig,
+  type FastifyInstance,
+  type FastifyRequest,
+  type HTTPMethods,
+} from 'fastify'
 import { type Resource, resources } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
+import { parseNoParameters } from '../query/list-request.ts'
 import type { Store } from '../store/pool.ts'
 import type { Tell } from '../telemetry/events.ts'
 import { authenticate, type Doorkeeper } from './authenticate.ts'
 import { createRoute } from './create-route.ts'
 import { answerClientError, errorHandler, sendProblem } from './errors.ts'
-import { healthRoutes } from './health-routes.ts'
 import { listRoute } from './list-route.ts'
 import { oneRoute } from './one-route.ts'
 import { openApi } from './openapi/document.ts'
+import { readiness } from './readiness.ts'
 import { requestIdOf } from './request-id.ts'
+import { rawQueryOf } from './url.ts'
 
 export interface AppParts {
   readonly store: Store
@@ -55,6 +62,7 @@ export function buildApp({ store, doorkeeper, tell, isStopping }: AppParts): Fas
     if (request.routeOptions.config.open !== true) await authenticate(request, doorkeeper)
     refuseOversized(request.raw.url ?? '')
     if (request.method === 'GET' || request.method === 'HEAD') refuseBody(request.headers)
+    refuseEncoding(request.headers['content-encoding'])
   })
   app.addHook('onResponse', async (request, reply) => {
     tell({
@@ -71,8 +79,9 @@ export function buildApp({ store, doorkeeper, tell, isStopping }: AppParts): Fas
     throw new Failure('path_unknown', 'There is nothing at this path. The paths are listed in /openapi.json.')
   })
 
-  healthRoutes(app, store, isStopping)
-  app.get('/openapi.json', { config: { open: true } }, async () => openApi)
+  openRoute(app, '/livez', async () => ({ status: 'ok' }))
+  openRoute(app, '/readyz', readiness(store, isStopping))
+  openRoute(app, '/openapi.json', async () => openApi)
   for (const resource of Object.values(resources)) resourceRoutes(app, store, resource)
   return app
 }
@@ -93,12 +102,26 @@ function resourceRoutes(app: FastifyInstance, store: Store, resource: Resource):
   allowOnly(app, `${path}/:id`, ['GET', 'HEAD'])
 }
 
+/** What needs no key. */
+function openRoute(app: FastifyInstance, url: string, answer: () => Promise<unknown>): void {
+  const handler = (request: FastifyRequest) => {
+    parseNoParameters(rawQueryOf(request))
+    return answer()
+  }
+  app.route({ method: ['GET', 'HEAD'], url, config: { open: true }, handler })
+  allowOnly(app, url, ['GET', 'HEAD'], { open: true })
+}
+
 /** 405 for every other method that Node can parse, before its body is looked at. */
-function allowOnly(app: FastifyInstance, url: string, methods: readonly HTTPMethods[]): void {
+function allowOnly(
+  app: FastifyInstance,
+  url: string,
+  methods: readonly HTTPMethods[],
+  config: FastifyContextConfig = {},
+): void {
   app.route({
-    method: app.supportedMethods.filter(
-      (method) => !methods.includes(method as HTTPMethods),
-    ) as HTTPMethods[],
+    config,
+    method: app.supportedMethods.filter((method) => !methods.includes(method)),
     url,
     onRequest: async (request, reply) => {
       reply.header('allow', methods.join(', '))
@@ -126,5 +149,11 @@ function refuseBody(headers: {
 }): void {
   if (Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined) {
     throw new Failure('body_invalid', 'A GET request takes no body. To send parameters in a body, use QUERY.')
+  }
+}
+
+function refuseEncoding(encoding: string | undefined): void {
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new Failure('media_type_unsupported', 'Bodies are taken as they are, without a Content-Encoding.')
   }
 }

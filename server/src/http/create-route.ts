@@ -7,7 +7,7 @@ import { parseNoParameters } from '../query/list-request.ts'
 import { createPartner, type Idempotency } from '../store/create-partner.ts'
 import type { Store } from '../store/pool.ts'
 import { accessFor } from './authenticate.ts'
-import { rawQueryOf } from './url.ts'
+import { bodyOf, rawQueryOf } from './url.ts'
 
 export function createRoute(store: Store) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -34,7 +34,7 @@ function nameOf(request: FastifyRequest): string {
       expected: ['application/json'],
     })
   }
-  const body = jsonObject((request.body as Buffer | undefined) ?? Buffer.alloc(0))
+  const body = jsonObject(bodyOf(request))
   const faults: Fault[] = Object.keys(body)
     .filter((member) => member !== 'name')
     .slice(0, limits.errorsListedMax)
@@ -69,7 +69,7 @@ function checkedName(given: unknown, faults: Fault[]): string {
     return ''
   }
   const name = given.trim()
-  const characters = [...name].length
+  const characters = Array.from(name).length
   if (characters < 1) fault('member_invalid', 'The name is empty.')
   else if (characters > limits.partnerNameCharactersMax) {
     fault(
@@ -114,7 +114,7 @@ function jsonObject(bytes: Buffer): Record<string, unknown> {
     // JSON.parse keeps the last of two; which one was meant is not ours to guess.
     throw badBody({ pointer: '/name', code: 'member_invalid', message: 'The name is given more than once.' })
   }
-  return parsed as Record<string, unknown>
+  return { ...parsed }
 }
 
 const singleMember = /^\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*"(?:[^"\\]|\\.)*"\s*\}\s*$/

@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Tell } from '../telemetry/events.ts'
-import { problemBody, problemMediaType, retryAfterSeconds, statusOf } from './problem.ts'
+import { formMediaType, problemBody, problemMediaType, retryAfterSeconds, statusOf } from './problem.ts'
 import { newRequestId } from './request-id.ts'
 
 /** Answers what was thrown. What is ours to mend is told to the operator, with its cause; the caller gets the code. */
@@ -25,6 +25,7 @@ export function errorHandler(tell: Tell) {
 export function sendProblem(reply: FastifyReply, failure: Failure, requestId: string): FastifyReply {
   const retryAfter = retryAfterSeconds[failure.code]
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
+  if (failure.code === 'media_type_unsupported') reply.header('accept-query', formMediaType)
   if (failure.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer')
   if (failure.code === 'url_too_long' || failure.code === 'body_too_large')
     reply.header('connection', 'close')
@@ -41,6 +42,7 @@ function failureOfFastify(error: FastifyError): Failure {
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new Failure('body_invalid', 'The body is not as long as its Content-Length says.')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
       return new Failure(
         'media_type_unsupported',
         'The Content-Type is missing, or this path does not take it.',

@@ -8,7 +8,8 @@ import { type ListRow, listStatement } from '../query/statement.ts'
 import type { Store } from '../store/pool.ts'
 import { accessFor } from './authenticate.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
-import { pathOf, rawQueryOf } from './url.ts'
+import { formMediaType } from './problem.ts'
+import { bodyOf, pathOf, rawQueryOf } from './url.ts'
 
 /** A list, asked by GET with its parameters in the URL or by QUERY with the same in the body. */
 export function listRoute(store: Store, resource: Resource) {
@@ -22,8 +23,7 @@ export function listRoute(store: Store, resource: Resource) {
       throw new Failure('internal', 'Something went wrong on our side. It has been noted.')
     const pages = pageNumbers(plan.page, plan.limit, Number(row.total))
     const link = linkHeader(pathOf(request), list, pages)
-    // Links to a list too long for a URL would lead nowhere; nor would they fit into a header.
-    if (link.length <= limits.urlBytesMax) reply.header('link', link)
+    if (link.length <= limits.linkBytesMax) reply.header('link', link)
     return reply.type('application/json; charset=utf-8').send(listBody(row, pages))
   }
 }
@@ -45,16 +45,14 @@ function rawParameters(request: FastifyRequest): [string, ListSource] {
 
 function formBody(request: FastifyRequest): string {
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
-  if (type !== 'application/x-www-form-urlencoded') {
+  if (type !== formMediaType) {
     throw new Failure(
       'media_type_unsupported',
       'The body of a QUERY is application/x-www-form-urlencoded: filter=…&limit=…, as in a URL.',
     )
   }
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(
-      (request.body as Buffer | undefined) ?? Buffer.alloc(0),
-    )
+    return new TextDecoder('utf-8', { fatal: true }).decode(bodyOf(request))
   } catch {
     throw new Failure('body_invalid', 'The body is not valid UTF-8.')
   }

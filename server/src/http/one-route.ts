@@ -10,10 +10,13 @@ import { accessFor } from './authenticate.ts'
 import { rawQueryOf } from './url.ts'
 
 export function oneRoute(store: Store, resource: Resource) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  return async (
+    request: FastifyRequest<{ Params: { id: string } }>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
     const scope = accessFor(request, `${resource.name}:read`)
     const fields = planOne(resource, parseOneRequest(rawQueryOf(request)))
-    const { id } = request.params as { id: string }
+    const { id } = request.params
     const [row] = isId(id) ? await store.read<OneRow>(oneStatement(scope, resource, fields, id)) : []
     if (row === undefined) {
       throw new Failure(

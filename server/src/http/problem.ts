@@ -22,6 +22,8 @@ export const statusOf: Record<ErrorCode, number> = {
   internal: 500,
 }
 
+/** What the body of a QUERY is. */
+export const formMediaType = 'application/x-www-form-urlencoded'
 export const problemMediaType = 'application/problem+json; charset=utf-8'
 
 /** Seconds after which another try makes sense. */

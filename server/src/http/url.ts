@@ -10,3 +10,8 @@ export function rawQueryOf(request: FastifyRequest): string {
 export function pathOf(request: FastifyRequest): string {
   return (request.raw.url ?? '').split('?', 1)[0] ?? ''
 }
+
+/** The bytes of the body; none where there is none. */
+export function bodyOf(request: FastifyRequest): Buffer {
+  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+}

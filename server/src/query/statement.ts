@@ -4,7 +4,8 @@ import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
 import type { ListPlan } from './plan.ts'
-import { where } from './where.ts'
+import type { Predicate } from './predicate.ts'
+import { anyOf, armsOf } from './where.ts'
 
 /** The columns of the one row that a list statement returns. */
 export interface ListRow {
@@ -33,7 +34,7 @@ export function listStatement(scope: AccountScope, plan: ListPlan): Statement {
     ),
     page,
   }
-  const { head, total, rows } = plan.where === undefined ? everything(of) : matching(of, where(plan.where))
+  const { head, total, rows } = plan.where === undefined ? everything(of) : matching(of, plan.where)
   return sql`${head}select t.version, ${total} as total, p.count, p.records
 from tally t
 cross join (
@@ -75,11 +76,17 @@ function everything({ account, table, columns, page }: Selection): Parts {
  * newest ids), so the choice is made by what is there: up to `filterSortedMax` matches are found by their own index,
  * once, for the total and the page; only beyond is the walk taken, when it must meet matches soon.
  */
-function matching({ account, table, columns, page }: Selection, condition: Fragment): Parts {
+function matching({ account, table, columns, page }: Selection, predicate: Predicate): Parts {
   const most = value(limits.filterSortedMax)
+  const arms = armsOf(predicate)
+  const condition = arms.length === 1 ? join(arms, '') : anyOf(arms)
+  const each = arms.map(
+    (arm) => sql`select id from ${table} where account_id = ${account}::bigint and ${arm}`,
+  )
+  const matches = arms.length === 1 ? join(each, '') : sql`select id from (${join(each, ' union all ')}) m`
   return {
     head: sql`with few as materialized (
-  select id from ${table} where account_id = ${account}::bigint and ${condition} limit ${most}::int + 1
+  ${matches} limit ${most}::int + 1
 ), size as materialized (select count(*) as n from few)
 `,
     total: sql`case when (select n from size) <= ${most}::int then (select n from size)

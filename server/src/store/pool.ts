@@ -1,4 +1,4 @@
-import pg from 'pg'
+import pg, { type QueryResultRow } from 'pg'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Statement } from '../sql.ts'
@@ -16,7 +16,7 @@ export interface StoreOptions {
 
 /** A transaction under way. */
 export interface Transaction {
-  run<Row>(statement: Statement): Promise<Row[]>
+  run<Row extends QueryResultRow>(statement: Statement): Promise<Row[]>
 }
 
 /** The database as requests see it: reads with a deadline, writes that are never cancelled. */
@@ -31,7 +31,7 @@ export class Store {
     this.#writes = pool(options, { lock_timeout: limits.writeLockMsMax })
   }
 
-  async read<Row>(statement: Statement): Promise<Row[]> {
+  async read<Row extends QueryResultRow>(statement: Statement): Promise<Row[]> {
     const client = await connect(this.#reads)
     try {
       const rows = await run<Row>(client, statement)
@@ -44,7 +44,7 @@ export class Store {
   }
 
   /** One statement that is a transaction of its own. */
-  async writeOne<Row>(statement: Statement): Promise<Row[]> {
+  async writeOne<Row extends QueryResultRow>(statement: Statement): Promise<Row[]> {
     const client = await connect(this.#writes)
     try {
       const rows = await kept(client, () => run<Row>(client, statement))
@@ -92,7 +92,7 @@ function pool(
     connectionTimeoutMillis: limits.connectMsMax,
     query_timeout: limits.silenceMsMax,
     keepAlive: true,
-    options: settings(options.role),
+    options: servingSettings(options.role),
     ...deadline,
   })
   made.on('error', options.onBroken)
@@ -103,7 +103,7 @@ function pool(
  * No sequential scans: every statement names one account, and a scan reads the records of all of them. PostgreSQL
  * would choose it for an account that is most of the table.
  */
-function settings(role: string): string {
+export function servingSettings(role: string): string {
   return role === '' ? '-c enable_seqscan=off' : `-c enable_seqscan=off -c role=${role}`
 }
 
@@ -118,9 +118,12 @@ async function connect(from: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-async function run<Row>(client: pg.PoolClient, { text, values }: Statement): Promise<Row[]> {
-  const result = await client.query(text, [...values])
-  return result.rows as Row[]
+async function run<Row extends QueryResultRow>(
+  client: pg.PoolClient,
+  { text, values }: Statement,
+): Promise<Row[]> {
+  const result = await client.query<Row>(text, [...values])
+  return result.rows
 }
 
 /** PostgreSQL reports a commit whose wait for the standby was broken off as done, with a warning. It may be lost yet. */

@@ -5,7 +5,7 @@ import { Failure } from '../errors.ts'
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error
   if (!(error instanceof DatabaseError)) return storeAway(error)
-  switch (error.code) {
+  switch (error.code ?? '') {
     case '57014': // query_canceled: only the statement deadline cancels
       return new Failure(
         'deadline_exceeded',

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors.ts'
 /** Everything worth telling an operator, as one union. Logs subscribe to it; metrics and traces will. */
 export type Event =
   | { readonly kind: 'listening'; readonly host: string; readonly port: number }
-  | { readonly kind: 'stopping'; readonly signal: string }
+  | { readonly kind: 'stopping' }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'connection-broken'; readonly error: Error }
   | {

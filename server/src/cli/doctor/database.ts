@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Config } from '../../config.ts'
+import { foldsCase } from '../../store/migrate.ts'
 import { type Finding, right, wrong } from './finding.ts'
 
 export interface DatabaseFacts {
@@ -29,14 +30,6 @@ export async function checkDatabase(client: pg.Client, config: Config): Promise<
   if (facts === undefined) return []
   const folds = facts.encoding === 'UTF8' && (await foldsCase(client))
   return judgeDatabase({ ...facts, folds }, config.DATABASE_POOL_MAX)
-}
-
-/** Asked of UTF-8 only: another encoding may have no such letters, and then refuses the question. */
-async function foldsCase(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ folds: boolean }>(
-    `select lower('ÉЖ' collate "default") = 'éж' as folds`,
-  )
-  return rows[0]?.folds === true
 }
 
 export function judgeDatabase(facts: DatabaseFacts, poolMax: number): Finding[] {

@@ -58,8 +58,6 @@ async function importFile(options: ImportOptions, totals: ImportTotals, rejects:
   const source = await openSource(options.file, options.format, options.stdin ?? process.stdin)
   const resource = resources[options.resource]
   await withClient(options.ownerUrl, async (client) => {
-    // A connection that breaks is told by the statement that was under way.
-    client.on('error', () => {})
     const scope = await accountNamed(client, options.account)
     const endProgress = showProgress(options.stderr, 'rows', () => ({
       done: totals.read,

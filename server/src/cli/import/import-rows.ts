@@ -4,6 +4,7 @@ import { limits } from '../../limits.ts'
 import type { AccountScope } from '../../scope.ts'
 import { ImportSession } from '../../store/import-session.ts'
 import { Batch } from './batch.ts'
+import { ImportError } from './columns.ts'
 import type { RowChunk, RowFault } from './row.ts'
 
 /** How far an import is; counted up while it runs. */
@@ -36,8 +37,16 @@ export function noTotals(): ImportTotals {
 
 export async function importRows(run: ImportRun): Promise<void> {
   const { client, scope, resource, totals } = run
+  // A connection that breaks is told by the statement that was under way.
+  client.on('error', () => {})
   const session = await ImportSession.open(client, scope, resource, { keepIds: run.replace })
   await writeAll(session, run)
+  if (run.replace && totals.read === 0) {
+    // More likely an export that went wrong than the wish to have nothing.
+    throw new ImportError(
+      `There are no rows, and --replace would delete every ${resource.name}. Nothing was deleted.`,
+    )
+  }
   if (run.replace && totals.rejected === 0) {
     await session.deleteOthers((deleted) => {
       totals.deleted += deleted

@@ -37,9 +37,11 @@ export class ChunkBuilder implements RowChunk {
   readonly faults: RowFault[] = []
   rejected = 0
   readonly #resource: Resource
+  readonly #nothingGiven: readonly (string | undefined)[]
 
   constructor(resource: Resource) {
     this.#resource = resource
+    this.#nothingGiven = resource.fields.map(() => undefined)
   }
 
   addCsv(line: number, columns: readonly number[], record: readonly CsvCell[]): void {
@@ -48,7 +50,7 @@ export class ChunkBuilder implements RowChunk {
       this.refuse([{ line, field: '', reason, value: record.map((cell) => textOf(cell)).join(',') }])
       return
     }
-    const row: Row = { line, cells: this.#emptyCells() }
+    const row: Row = { line, cells: this.#nothingGiven.slice() }
     const faults: RowFault[] = []
     columns.forEach((place, i) => {
       const field = this.#resource.fields[place]
@@ -62,7 +64,7 @@ export class ChunkBuilder implements RowChunk {
   }
 
   addObject(line: number, members: object): void {
-    const row: Row = { line, cells: this.#emptyCells() }
+    const row: Row = { line, cells: this.#nothingGiven.slice() }
     const faults: RowFault[] = []
     let known = 0
     this.#resource.fields.forEach((field, place) => {
@@ -81,10 +83,6 @@ export class ChunkBuilder implements RowChunk {
   refuse(faults: readonly RowFault[]): void {
     this.rejected += 1
     this.faults.push(...faults)
-  }
-
-  #emptyCells(): (string | undefined)[] {
-    return Array.from<string | undefined>({ length: this.#resource.fields.length })
   }
 
   #place(row: Row, faults: RowFault[], place: number, field: Field, cell: Cell, value: unknown): void {

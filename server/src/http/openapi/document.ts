@@ -36,7 +36,10 @@ export const openApi = {
     ...all.map((resource) => ({ name: resource.name, description: resource.description })),
     { name: 'health', description: 'Whether a process runs and can answer. No key is needed.' },
   ],
-  paths: Object.assign({}, ...all.map(resourcePaths), healthPaths),
+  paths: {
+    ...Object.fromEntries(all.flatMap((resource) => Object.entries(resourcePaths(resource)))),
+    ...healthPaths,
+  },
   components: {
     securitySchemes: {
       apiKey: {

@@ -153,10 +153,7 @@ const conditions: Record<FieldType, (name: string) => Record<string, string>> = 
 }
 
 function filterParameter(resource: Resource) {
-  const examples = Object.assign(
-    {},
-    ...resource.fields.map((field) => conditions[field.type](field.name)),
-  ) as object
+  const examples = resource.fields.flatMap((field) => Object.entries(conditions[field.type](field.name)))
   return {
     name: 'filter',
     in: 'query',
@@ -165,9 +162,7 @@ function filterParameter(resource: Resource) {
       '`!*` `>` `>=` `<` `<=` `[a,b]` (one of) `![a,b]` (none of). Values with reserved characters go in double ' +
       'quotes; `null` is the null value. Percent-encode the whole.',
     schema: { type: 'string' },
-    examples: Object.fromEntries(
-      Object.entries(examples).map(([key, text]) => [key, { value: text as string }]),
-    ),
+    examples: Object.fromEntries(examples.map(([key, text]) => [key, { value: text }])),
   }
 }
 

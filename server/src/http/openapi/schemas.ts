@@ -14,7 +14,7 @@ const types: Record<FieldType, Schema> = {
 }
 
 /** One record. Only the fields that were asked for are in it, so none is required. */
-export function recordSchema(resource: Resource): Schema {
+export function recordSchema(resource: Resource): Schema & { readonly properties: Record<string, Schema> } {
   return {
     type: 'object',
     description: resource.description,

@@ -1,0 +1,53 @@
+import type pg from 'pg'
+import type { Statement } from '../../../server/src/sql.ts'
+
+/** What EXPLAIN (ANALYZE, BUFFERS) says of a statement, as far as it matters here. */
+export interface Explained {
+  readonly buffers: number
+  /** Scans of the table that read it from end to end, all accounts. */
+  readonly sequential: number
+  /** Scans by an index that were run. */
+  readonly byIndex: number
+  /** Rows of the table that were read and thrown away. */
+  readonly thrownAway: number
+}
+
+interface Node {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Rows Removed by Index Recheck'?: number
+  readonly 'Shared Hit Blocks': number
+  readonly 'Shared Read Blocks': number
+  readonly Plans?: readonly Node[]
+}
+
+export async function explain(
+  client: pg.Client,
+  { text, values }: Statement,
+  table: string,
+): Promise<Explained> {
+  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(
+    `explain (analyze, buffers, timing off, format json) ${text}`,
+    [...values],
+  )
+  const root = rows[0]?.['QUERY PLAN'][0].Plan
+  if (root === undefined) throw new Error('EXPLAIN said nothing')
+  const scans = nodesOf(root).filter((node) => node['Relation Name'] === table)
+  const run = scans.filter((node) => node['Actual Loops'] > 0)
+  return {
+    buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'],
+    sequential: scans.filter((node) => node['Node Type'] === 'Seq Scan').length,
+    byIndex: run.filter((node) => node['Node Type'] !== 'Seq Scan').length,
+    thrownAway: run.reduce((sum, node) => sum + removed(node) * node['Actual Loops'], 0),
+  }
+}
+
+function nodesOf(node: Node): Node[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+}
+
+function removed(node: Node): number {
+  return (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
+}

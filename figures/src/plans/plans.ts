@@ -1,0 +1,124 @@
+import pg from 'pg'
+import { resources } from '../../../server/src/catalog/resources.ts'
+import { parseListRequest } from '../../../server/src/query/list-request.ts'
+import { planList } from '../../../server/src/query/plan.ts'
+import { listStatement, oneStatement } from '../../../server/src/query/statement.ts'
+import type { Statement } from '../../../server/src/sql.ts'
+import { servingSettings } from '../../../server/src/store/pool.ts'
+import { type Context, type Figure, shared } from '../figure.ts'
+import { Service } from '../service.ts'
+import { cases, wholeIndex } from './cases.ts'
+import { type DataSet, fill, largeAccount } from './data.ts'
+import { explain } from './explain.ts'
+
+const scope = { accountId: largeAccount }
+const buffersMax = 50
+/** Rows read in vain, as a part of the account: what a selective filter may cost beyond its own matches. */
+const thrownAwayMax = 0.01
+const selective = 0.01
+
+// A vacuum in the middle would change what is measured; the data are vacuumed once they are there.
+const settings = {
+  shared_buffers: '1GB',
+  max_wal_size: '8GB',
+  maintenance_work_mem: '512MB',
+  autovacuum: 'off',
+}
+const stand = shared(() => Service.start(settings))
+
+export const plansIndexed: Figure = {
+  name: 'plans_indexed',
+  bound: '= all, no sequential scan',
+  async run(context) {
+    const records = context.size(1_000_000, 100_000)
+    const accounts = context.size(1000, 100)
+    const { postgres } = await stand(context)
+    const faults: string[] = []
+    let shown = 0
+    for (const set of ['skewed', 'varied'] as const) {
+      context.log(`${set}: filling one account of ${records} products among ${accounts} accounts`)
+      await withClient(postgres.url, '', (client) => fill(client, set, records, accounts))
+      await withClient(postgres.url, servingSettings('quartermaster_server'), async (client) => {
+        for (const filter of filtersOf(set, records)) {
+          const fault = await faultOf(client, filter, records)
+          if (fault === undefined) shown++
+          else faults.push(`${set} ${filter}: ${fault}`)
+        }
+      })
+    }
+    const all = cases.skewed.length + cases.varied.length
+    return { value: `${shown} of ${all} by index`, ok: shown === all, note: faults.join('\n') }
+  },
+}
+
+export const pageBuffers: Figure = {
+  name: 'page_1_buffers',
+  bound: `< ${buffersMax} buffers`,
+  run: (context) =>
+    buffersOf(context, listStatement(scope, planList(resources.product, parseListRequest('', 'url')))),
+}
+
+export const oneBuffers: Figure = {
+  name: 'one_record_buffers',
+  bound: `< ${buffersMax} buffers`,
+  run: (context) =>
+    buffersOf(context, oneStatement(scope, resources.product, resources.product.fields, '4711')),
+}
+
+/** Runs after `plans_indexed`, on its data; alone, it fills them itself. */
+async function buffersOf(context: Context, statement: Statement) {
+  const { postgres } = await stand(context)
+  await withClient(postgres.url, '', async (client) => {
+    const { rowCount } = await client.query('select 1 from product limit 1')
+    if (rowCount === 0)
+      await fill(client, 'varied', context.size(1_000_000, 100_000), context.size(1000, 100))
+  })
+  const { buffers } = await withClient(
+    postgres.url,
+    servingSettings('quartermaster_server'),
+    async (client) => {
+      await explain(client, statement, 'product')
+      return explain(client, statement, 'product')
+    },
+  )
+  return { value: `${buffers} buffers`, ok: buffers > 0 && buffers < buffersMax }
+}
+
+function filtersOf(set: DataSet, records: number): string[] {
+  const lastDay = new Date(Date.UTC(2020, 0, 1) + records * 180_000 - 24 * 3_600_000)
+    .toISOString()
+    .slice(0, 10)
+  return cases[set].map((filter) =>
+    filter
+      .replace('{last}', String(records - 100))
+      .replace('{third}', String(Math.floor(records / 3) - 100))
+      .replace('{lastDay}', lastDay),
+  )
+}
+
+async function faultOf(client: pg.Client, filter: string, records: number): Promise<string | undefined> {
+  const request = parseListRequest(`filter=${encodeURIComponent(filter)}`, 'url')
+  const statement = listStatement(scope, planList(resources.product, request))
+  const { rows } = await client.query<{ total: string }>(statement.text, [...statement.values])
+  const matches = Number(rows[0]?.total)
+  if (!(matches <= records * selective)) return `${matches} matches: not selective, the case is wrong`
+  const { sequential, byIndex, thrownAway } = await explain(client, statement, 'product')
+  if (sequential > 0 || byIndex === 0) return `${sequential} sequential scans, ${byIndex} by index`
+  if (thrownAway > records * thrownAwayMax && !wholeIndex.has(filter))
+    return `${thrownAway} rows read in vain`
+  return undefined
+}
+
+async function withClient<T>(
+  url: string,
+  options: string,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({ connectionString: url, options })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
