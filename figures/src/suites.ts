@@ -1,9 +1,11 @@
+import { oneAccount } from './distribute.ts'
 import { exactlyOnce } from './exactly-once.ts'
 import type { Figure } from './figure.ts'
 import { noInjection } from './filter-proof/injection.ts'
 import { largeProof } from './filter-proof/large-proof.ts'
 import { filterProof } from './filter-proof/proof.ts'
 import { rawForms } from './filter-proof/raw-forms.ts'
+import { firstMinute } from './first-minute.ts'
 import { importKilled } from './import/killed.ts'
 import { importRate } from './import/rate.ts'
 import { noLeak } from './no-leak/no-leak.ts'
@@ -27,10 +29,12 @@ export const suites: Record<string, readonly Figure[]> = {
     largeProof,
     noLeak,
     exactlyOnce,
+    oneAccount,
     plansIndexed,
     pageBuffers,
     oneBuffers,
     importRate,
     importKilled,
+    firstMinute,
   ],
 }

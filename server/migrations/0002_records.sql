@@ -5,7 +5,8 @@
 --   break an index. Only "contains" folds case, by the database's own ctype: collate "default".
 -- * Decimals are kept in their shortest form, so that a read prints them as they are.
 -- * b-tree indexes end in id: an equality then reads a page already in order, and a count reads the index alone.
--- * fastupdate = off: no search pays for a pending list that an import left behind.
+-- * The text indexes gather up to 1 MB before they sort it in: that loads more than four times as fast as without
+--   (300,000 products: 24 s against 108 s), and costs a search a few milliseconds at most.
 
 create table product (
   account_id      bigint not null,
@@ -33,7 +34,7 @@ create index product_product_tmpl_id on product (account_id, product_tmpl_id, id
 create index product_is_rsd_product  on product (account_id, is_rsd_product, id);
 create index product_create_date     on product (account_id, create_date, id);
 create index product_write_date      on product (account_id, write_date, id);
-create index product_text            on product using gin (account_id, name collate "default" gin_trgm_ops, default_code collate "default" gin_trgm_ops) with (fastupdate = off);
+create index product_text            on product using gin (account_id, name collate "default" gin_trgm_ops, default_code collate "default" gin_trgm_ops) with (fastupdate = on, gin_pending_list_limit = 1024);
 
 create table partner (
   account_id  bigint not null,
@@ -63,7 +64,7 @@ create index partner_phone       on partner (account_id, phone, id);
 create index partner_active      on partner (account_id, active, id);
 create index partner_create_date on partner (account_id, create_date, id);
 create index partner_write_date  on partner (account_id, write_date, id);
-create index partner_text        on partner using gin (account_id, name collate "default" gin_trgm_ops, email collate "default" gin_trgm_ops, phone collate "default" gin_trgm_ops) with (fastupdate = off);
+create index partner_text        on partner using gin (account_id, name collate "default" gin_trgm_ops, email collate "default" gin_trgm_ops, phone collate "default" gin_trgm_ops) with (fastupdate = on, gin_pending_list_limit = 1024);
 
 create table company (
   account_id   bigint not null,
@@ -81,7 +82,7 @@ create index company_company_code on company (account_id, company_code, id);
 create index company_branch_user  on company (account_id, branch_user, id);
 create index company_create_date  on company (account_id, create_date, id);
 create index company_write_date   on company (account_id, write_date, id);
-create index company_text         on company using gin (account_id, name collate "default" gin_trgm_ops, company_code collate "default" gin_trgm_ops, branch_user collate "default" gin_trgm_ops) with (fastupdate = off);
+create index company_text         on company using gin (account_id, name collate "default" gin_trgm_ops, company_code collate "default" gin_trgm_ops, branch_user collate "default" gin_trgm_ops) with (fastupdate = on, gin_pending_list_limit = 1024);
 
 grant select on product, partner, company to quartermaster_server;
 grant insert on partner to quartermaster_server;

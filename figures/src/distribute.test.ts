@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { namesOneAccount, tablesIn } from './distribute.ts'
+
+it.each([
+  'select 1 from product where account_id = $1::bigint',
+  'select (select count(*) from product where account_id = $1::bigint) from tally t where t.account_id = $1::bigint',
+  'insert into idempotency as k (account_id, key) values ($1::bigint, $2::text)',
+  `with t as (update tally set total = $3 where account_id = $1::bigint returning last_id)
+   insert into partner (account_id, id) select $1::bigint, last_id from t`,
+])('names one account: %s', (query) => {
+  expect(namesOneAccount(query)).toBe(true)
+})
+
+it.each([
+  'select 1 from product',
+  'select 1 from product where id = $1::bigint',
+  'select 1 from product where account_id = any($1::bigint[])',
+  'select (select count(*) from product) from tally t where t.account_id = $1::bigint',
+  'select 1 from product p join tally t on t.account_id = p.account_id where p.account_id = $1::bigint',
+  'select 1 from product where account_id = $1::bigint or account_id = $2::bigint',
+  'insert into partner (account_id, id) values ($1::bigint, $2); delete from partner where account_id = $3::bigint',
+])('does not: %s', (query) => {
+  expect(tablesIn(query)).toBeGreaterThan(0)
+  expect(namesOneAccount(query)).toBe(false)
+})
