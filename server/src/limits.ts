@@ -50,6 +50,15 @@ export const limits = {
   idempotencySweepRows: 20,
   requestIdCharactersMax: 128,
 
+  keyNameCharactersMax: 100,
+  /** Accounts that a command prints: a screen of them, or as many as a script asks for at a time. */
+  listedDefault: 100,
+  listedMax: 10_000,
+  accountsListedAtOnce: 1_000,
+  /** Counting reads every record. Unasked, doctor reads no more than this, which takes some seconds. */
+  doctorAccountsUnasked: 100,
+  doctorRecordsUnasked: 1_000_000,
+
   /** Names of accounts remembered by their host: an id per name, some 100 bytes each. */
   accountNamesKept: 100_000,
 

@@ -141,6 +141,24 @@ describe('import', () => {
     }
   })
 
+  it('takes a file of a few columns for records that are there, and refuses what would be a new record', async () => {
+    await run('product', 'a.csv', 'id,name,qty_available\n1,a,5\n2,b,6\n')
+    const outcome = await run('product', 'b.csv', 'id,qty_available\n2,7\n3,8\n1,5\n3,9\n')
+    expect(outcome).toMatchObject({
+      code: 2,
+      summary: { read: 4, inserted: 0, updated: 2, unchanged: 1, rejected: 1 },
+    })
+    expect(
+      await rowsOf('select name, qty_available::text from product where account_id = $1 order by id'),
+    ).toEqual([
+      ['a', '5'],
+      ['b', '7'],
+    ])
+    expect(readFileSync(join(folder, `${made}-b.csv.rejects.csv`), 'utf8').split('\n')[1]).toBe(
+      '5,name,"is required of a new product, and none has this id",',
+    )
+  })
+
   it('takes a write_date of the file as it is', async () => {
     await run('product', 'a.csv', 'id,name,write_date\n1,Bolt,2021-01-01\n')
     await run('product', 'b.csv', 'id,name,write_date\n1,Bolt,2022-01-01T10:00:00.123+02:00\n')
@@ -277,7 +295,7 @@ describe('formats', () => {
       expect.stringMatching(/^4,colour,"a product has no field ""colour"" \(its fields are id, name, /),
       '5,,is not a JSON object,[1]',
       '6,id,is beyond ±9007199254740991,9007199254740993',
-      '7,name,is required,',
+      '7,name,"is required of a new product, and none has this id",',
     ])
   })
 

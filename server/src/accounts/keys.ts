@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { generateKey, hashOfKey, newKeyId, type Scope } from './key.ts'
 
@@ -23,7 +24,6 @@ export interface KeyWish {
   readonly expiresAt: Date | null
 }
 
-const nameCharactersMax = 100
 const columns = `key_id as "keyId", name, scopes, created_at as "createdAt", expires_at as "expiresAt",
   revoked_at as "revokedAt",
   case when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired' else 'valid' end as state`
@@ -34,8 +34,10 @@ export async function createKey(
   wish: KeyWish,
 ): Promise<NewKey> {
   const length = Array.from(wish.name).length
-  if (length < 1 || length > nameCharactersMax || /\p{Cc}/u.test(wish.name)) {
-    throw new Error(`The name of a key has 1 to ${nameCharactersMax} characters and no control characters.`)
+  if (length < 1 || length > limits.keyNameCharactersMax || /\p{Cc}/u.test(wish.name)) {
+    throw new Error(
+      `The name of a key has 1 to ${limits.keyNameCharactersMax} characters and no control characters.`,
+    )
   }
   if (wish.scopes.length === 0) throw new Error('A key needs at least one scope.')
   const key = generateKey()

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Argument, Command, Option } from 'commander'
 import { type ResourceName, resources } from '../catalog/resources.ts'
 import type { Config } from '../config.ts'
+import { limits } from '../limits.ts'
 import {
   accountActivate,
   accountCreate,
@@ -17,7 +18,9 @@ const json = () => new Option('--json', 'print JSON')
 const account = () => new Option('--account <name>', 'the account').makeOptionMandatory()
 const port = () => new Option('--port <port>', 'the port; 0 takes any').argParser(integerBetween(0, 65_535))
 const listLimit = () =>
-  new Option('--limit <count>', 'how many at most').argParser(integerBetween(1, 10_000)).default(100)
+  new Option('--limit <count>', 'how many at most')
+    .argParser(integerBetween(1, limits.listedMax))
+    .default(limits.listedDefault)
 
 /** All commands. What weighs much, or is seldom used, is loaded when it is called. */
 export function program(config: Config): Command {

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
@@ -13,6 +14,8 @@ export type ImportRow = readonly (string | undefined)[]
 export interface BatchOutcome {
   readonly inserted: number
   readonly updated: number
+  /** Rows of the batch that would be new records but lack a field that those need; they were not written. */
+  readonly incomplete: readonly { readonly place: number; readonly field: Field }[]
 }
 
 interface TallyRow {
@@ -57,14 +60,19 @@ export class ImportSession {
       if (this.#keepIds) await copyIn(this.#client, statements.copySeen, ids)
       const tally = await this.#lockTally()
       const known = await this.#knownOf(ids, Number(tally.last_id))
-      const fresh = rows.filter((_, i) => !known.has(ids[i] ?? ''))
+      const incomplete = rows.flatMap((row, place) => {
+        const field = known.has(ids[place] ?? '') ? undefined : this.#lackedBy(row)
+        return field === undefined ? [] : [{ place, field }]
+      })
+      const left = new Set(incomplete.map(({ place }) => place))
+      const fresh = rows.filter((_, i) => !known.has(ids[i] ?? '') && !left.has(i))
       const inserted = await this.#insert(fresh, tally)
       const updated = await this.#update(
         rows.filter((_, i) => known.has(ids[i] ?? '')),
         tally,
       )
       if (inserted + updated > 0) await this.#tick(inserted, highest(fresh))
-      return { inserted, updated }
+      return { inserted, updated, incomplete }
     })
   }
 
@@ -87,6 +95,12 @@ export class ImportSession {
   /** So that the planner knows the table as it is now, and not from its next automatic look on. */
   async analyze(): Promise<void> {
     await this.#run(statements.analyze(this.#resource))
+  }
+
+  #lackedBy(row: ImportRow): Field | undefined {
+    return this.#resource.fields.find(
+      (field, place) => field.absent === 'required' && row[place] === undefined,
+    )
   }
 
   async #lockTally(): Promise<TallyRow> {

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { type Account, accountNamed } from '../../accounts/accounts.ts'
+import { limits } from '../../limits.ts'
 import { note } from '../print.ts'
 import { type Finding, type Findings, mended, right, unchecked, wrong } from './finding.ts'
 import { countTallies, mendTally, tallyFaults } from './tally-count.ts'
@@ -9,11 +10,6 @@ export interface TallyOptions {
   readonly allTallies: boolean
   readonly mend: boolean
 }
-
-/** Counting reads every record. Unasked, doctor reads no more than this, which takes some seconds. */
-const accountsUnasked = 100
-const recordsUnasked = 1_000_000
-const accountsAtOnce = 1000
 
 export async function* checkTallies(client: pg.Client, options: TallyOptions): Findings {
   if (options.account !== undefined) {
@@ -35,7 +31,7 @@ async function* all(client: pg.Client, options: TallyOptions): Findings {
   let checked = 0
   let faults = 0
   for (let last = '0'; ; ) {
-    const accounts = await accountsAfter(client, last, accountsAtOnce)
+    const accounts = await accountsAfter(client, last, limits.accountsListedAtOnce)
     for (const account of accounts) {
       const findings = await checkAccount(client, account, options)
       faults += findings.length
@@ -51,14 +47,14 @@ async function* all(client: pg.Client, options: TallyOptions): Findings {
 }
 
 async function* some(client: pg.Client, options: TallyOptions): Findings {
-  const found = await accountsAfter(client, '0', accountsUnasked + 1)
-  const looked = found.slice(0, accountsUnasked)
+  const found = await accountsAfter(client, '0', limits.doctorAccountsUnasked + 1)
+  const looked = found.slice(0, limits.doctorAccountsUnasked)
   let records = 0
   let checked = 0
   let faults = 0
   for (const account of looked) {
     const size = await recordsOf(client, account)
-    if (records + size > recordsUnasked) continue
+    if (records + size > limits.doctorRecordsUnasked) continue
     const findings = await checkAccount(client, account, options)
     yield* findings
     faults += findings.length

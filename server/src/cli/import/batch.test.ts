@@ -3,13 +3,14 @@ import { Batch } from './batch.ts'
 
 it('lays a later line over an earlier one of the same id, and keeps what it does not give', () => {
   const batch = new Batch()
-  batch.add(['1', 'a', '5'])
-  batch.add(['2', 'b', '6'])
-  batch.add(['1', 'c', undefined])
-  batch.add(['2', 'b', '6'])
+  batch.add({ line: 2, cells: ['1', 'a', '5'] })
+  batch.add({ line: 3, cells: ['2', 'b', '6'] })
+  batch.add({ line: 4, cells: ['1', 'c', undefined] })
+  batch.add({ line: 5, cells: ['2', 'b', '6'] })
   expect(batch.rows).toEqual([
     ['1', 'c', '5'],
     ['2', 'b', '6'],
   ])
+  expect(batch.lines).toEqual([4, 5])
   expect([batch.repeatsChanged, batch.repeatsUnchanged]).toEqual([1, 1])
 })

@@ -63,8 +63,8 @@ describe('a CSV file', () => {
   })
   it.each([
     [
-      'id,nmae,branch_user\n',
-      'This is not a file of companies: a company has no field "nmae" (did you mean name?); the column name is missing. Nothing was written.',
+      'nmae,branch_user\n',
+      'This is not a file of companies: a company has no field "nmae" (did you mean name?); the column id is missing. Nothing was written.',
     ],
     [
       'id,name,name,branch_user\n',

@@ -61,7 +61,7 @@ async function writeAll(session: ImportSession, run: ImportRun): Promise<void> {
   let batch = new Batch()
   const hand = async () => {
     await writing
-    writing = write(session, batch, run.totals)
+    writing = write(session, batch, run)
     // Awaited in the next turn; until then its error is nobody's.
     writing.catch(() => {})
     batch = new Batch()
@@ -72,7 +72,7 @@ async function writeAll(session: ImportSession, run: ImportRun): Promise<void> {
       run.totals.rejected += chunk.rejected
       run.onFaults(chunk.faults)
       for (const row of chunk.rows) {
-        batch.add(row.cells)
+        batch.add(row)
         if (batch.rows.length >= limits.importBatchRows) await hand()
       }
     }
@@ -83,10 +83,23 @@ async function writeAll(session: ImportSession, run: ImportRun): Promise<void> {
   }
 }
 
-async function write(session: ImportSession, batch: Batch, totals: ImportTotals): Promise<void> {
+async function write(
+  session: ImportSession,
+  batch: Batch,
+  { resource, totals, onFaults }: ImportRun,
+): Promise<void> {
   if (batch.rows.length === 0) return
-  const { inserted, updated } = await session.write(batch.rows)
+  const { inserted, updated, incomplete } = await session.write(batch.rows)
   totals.inserted += inserted
   totals.updated += updated + batch.repeatsChanged
-  totals.unchanged += batch.rows.length - inserted - updated + batch.repeatsUnchanged
+  totals.unchanged += batch.rows.length - inserted - updated - incomplete.length + batch.repeatsUnchanged
+  totals.rejected += incomplete.length
+  onFaults(
+    incomplete.map(({ place, field }) => ({
+      line: batch.lines[place] ?? 0,
+      field: field.name,
+      reason: `is required of a new ${resource.name}, and none has this id`,
+      value: '',
+    })),
+  )
 }

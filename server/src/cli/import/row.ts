@@ -72,7 +72,7 @@ export class ChunkBuilder implements RowChunk {
         known += 1
         const value: unknown = Reflect.get(members, field.name)
         this.#place(row, faults, place, field, cellOfJson(field, value), value)
-      } else if (field.absent === 'required') {
+      } else if (field.name === 'id') {
         faults.push({ line, field: field.name, reason: 'is required', value: '' })
       }
     })
