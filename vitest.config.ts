@@ -8,7 +8,7 @@ const suites: Record<string, string[]> = {
     'server/src/**/*.test.ts',
     'figures/src/**/*.test.ts',
     'acceptance/coverage/*.test.ts',
-    'server/test/structure.test.ts',
+    'house/*.test.ts',
   ],
   integration: ['server/test/**/*.test.ts'],
 }
@@ -17,7 +17,6 @@ const suite = process.env['SUITE']
 export default defineConfig({
   test: {
     include: suite === undefined ? Object.values(suites).flat() : (suites[suite] ?? []),
-    exclude: suite === 'integration' ? ['server/test/structure.test.ts'] : [],
     ...(suite === 'unit' ? {} : { globalSetup: ['server/test/global-setup.ts'] }),
     testTimeout: 60_000,
     hookTimeout: 120_000,

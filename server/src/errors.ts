@@ -75,7 +75,10 @@ export class Failure extends Error {
 }
 
 /** A request that is wrong in one or more places; the detail is the first fault's own sentence. */
-export function invalid(faults: readonly Fault[]): Failure {
+export function invalid(
+  faults: readonly Fault[],
+  code: 'request_invalid' | 'body_invalid' = 'request_invalid',
+): Failure {
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see errors)` : ''
-  return new Failure('request_invalid', `${faults[0]?.message ?? ''}${more}`, faults)
+  return new Failure(code, `${faults[0]?.message ?? ''}${more}`, faults)
 }

@@ -66,7 +66,7 @@ async function foundAndMended(url: string, expected: [fact: string, mend: string
 const missingText = (table: string, ...columns: string[]): [string, string] => [
   `There is no text index on ${table} (account_id, ${columns.join(', ')}).`,
   `create index concurrently ${table}_text on ${table} using gin (account_id, ` +
-    `${columns.map((column) => `${column} collate "default" gin_trgm_ops`).join(', ')}) with (fastupdate = off);`,
+    `${columns.map((column) => `${column} collate "default" gin_trgm_ops`).join(', ')}) with (fastupdate = on, gin_pending_list_limit = 1024);`,
 ]
 
 const company = (id: number, version: number) =>
@@ -246,7 +246,7 @@ describe('doctor', { timeout: 60_000 }, () => {
         'There is no text index on partner (account_id, name, email, phone): partner_text is another one.',
         'drop index concurrently partner_text; create index concurrently partner_text on partner using gin ' +
           '(account_id, name collate "default" gin_trgm_ops, email collate "default" gin_trgm_ops, ' +
-          'phone collate "default" gin_trgm_ops) with (fastupdate = off);',
+          'phone collate "default" gin_trgm_ops) with (fastupdate = on, gin_pending_list_limit = 1024);',
       ],
       [
         'There is no index on company (account_id, name, id): company_name is another one.',

@@ -67,7 +67,9 @@ function bare(text: string, random: Random, inList: boolean, inGroup: boolean): 
   return characters
     .map((character, at) => {
       const edge = at === 0 || at === characters.length - 1
-      const escaped = mustEscape(character, at, edge, inList, keepParentheses) || random.chance(0.01)
+      // One parenthesis of a pair, escaped, would leave the other one alone.
+      const needlessly = random.chance(0.01) && character !== '(' && character !== ')'
+      const escaped = mustEscape(character, at, edge, inList, keepParentheses) || needlessly
       return escaped ? `\\${character}` : character
     })
     .join('')

@@ -8,8 +8,10 @@ import { migrate } from '../store/migrate.ts'
 import { logTo } from '../telemetry/log.ts'
 import { demoRecords } from './demo-data.ts'
 import { importRecords } from './import/import-records.ts'
+import { noTotals } from './import/import-rows.ts'
 import { asOwner, explained, ownerUrl } from './owner.ts'
 import { note, printJson, printLine } from './print.ts'
+import { grouped, showProgress } from './progress.ts'
 import { startService } from './serve-command.ts'
 import { startThrowawayPostgres } from './throwaway-postgres.ts'
 import { untilSignal } from './until-signal.ts'
@@ -55,7 +57,7 @@ async function demoOn(config: Config, databaseUrl: string, options: DemoOptions)
       { ...config, SERVICE_DOMAIN: serviceDomain },
       { databaseUrl, host: config.HOST, port: options.port, tell: logTo('warn') },
     )
-    announce(`http://${account}.${serviceDomain}:${service.port}`, key.key, options)
+    announce(`http://${account}.${serviceDomain}:${service.port}`, key.key, owner.url, options)
     await untilSignal()
     await service.close()
   } finally {
@@ -77,13 +79,18 @@ async function prepareAccount(
   const counts = { product: products, partner: Math.ceil(products / 5), company: Math.min(products, 12) }
   for (const { resource, total } of tallies) {
     if (total > 0 || counts[resource] === 0) continue
-    note(`Making ${counts[resource]} ${resources[resource].plural} …`)
-    await importRecords({
-      ownerUrl: url,
-      account,
-      resource,
-      records: demoRecords[resource](counts[resource]),
-    })
+    const count = counts[resource]
+    note(`Making ${grouped(count)} ${resources[resource].plural} …`)
+    const totals = noTotals()
+    const endProgress = showProgress(process.stderr, resources[resource].plural, () => ({
+      done: totals.read,
+      fraction: totals.read / count,
+    }))
+    try {
+      await importRecords({ ownerUrl: url, account, resource, records: demoRecords[resource](count), totals })
+    } finally {
+      endProgress()
+    }
   }
 }
 
@@ -92,7 +99,7 @@ async function makeKey(client: pg.Client, account: string) {
   return await createKey(client, scope, { name: 'demo', scopes, expiresAt: new Date(Date.now() + keyMs) })
 }
 
-function announce(baseUrl: string, key: string, { account, json }: DemoOptions): void {
+function announce(baseUrl: string, key: string, databaseUrl: string, { account, json }: DemoOptions): void {
   if (json === true) {
     printJson({ base_url: baseUrl, account, key })
     return
@@ -102,5 +109,14 @@ Quartermaster serves the account ${account} at ${baseUrl}
 
   curl -H 'Authorization: Bearer ${key}' '${baseUrl}/api/v1/inventory/product?limit=2'
 
-The key may do everything and holds until the demo ends. Ctrl-C ends it.`)
+The key may do everything and holds until the demo ends. Ctrl-C ends it. For the other commands:
+
+  export DATABASE_URL=${shownUrl(databaseUrl)}`)
+}
+
+/** Without its password: the terminal may be seen by others. */
+function shownUrl(databaseUrl: string): string {
+  const url = new URL(databaseUrl)
+  if (url.password !== '') url.password = 'PASSWORD'
+  return url.href
 }

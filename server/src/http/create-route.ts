@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { resources } from '../catalog/resources.ts'
-import { Failure, type Fault, invalid } from '../errors.ts'
+import { type Failure, type Fault, invalid } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { parseNoParameters } from '../query/list-request.ts'
 import { createPartner, type Idempotency } from '../store/create-partner.ts'
@@ -120,7 +120,9 @@ function jsonObject(bytes: Buffer): Record<string, unknown> {
 const singleMember = /^\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*"(?:[^"\\]|\\.)*"\s*\}\s*$/
 
 function whereIn(error: unknown): string {
-  const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
+  const message = error instanceof Error ? error.message : ''
+  if (message.startsWith('Unexpected end')) return ': it ends too early'
+  const position = /at position (\d+)/.exec(message)?.[1]
   return position === undefined ? '' : `: it goes wrong at character ${position}`
 }
 
@@ -147,5 +149,5 @@ function idempotencyOf(request: FastifyRequest, name: string): Idempotency | und
 const printable = new RegExp(`^[\\x20-\\x7e]{1,${limits.idempotencyKeyCharactersMax}}$`)
 
 function badBody(...faults: Fault[]): Failure {
-  return new Failure('body_invalid', faults[0]?.message ?? '', faults)
+  return invalid(faults, 'body_invalid')
 }

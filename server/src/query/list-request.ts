@@ -5,7 +5,7 @@ import { type Parameters, parseParameters } from './parameters.ts'
 
 /** A list as it was asked for: its syntax is right, its names and values are not yet looked at. */
 export interface ListRequest {
-  /** Undefined: all fields. */
+  /** As they are written, one perhaps twice. Undefined: all fields. */
   readonly fields: readonly string[] | undefined
   readonly filter: Filter | undefined
   /** The decoded text of the filter, that offsets in it refer to. */
@@ -71,7 +71,7 @@ function parseFields(parameters: Parameters, faults: Fault[]): readonly string[]
     }
     offset += name.length + 1
   }
-  return [...new Set(text.split(','))]
+  return text.split(',')
 }
 
 function parseFilter(text: string | undefined, source: ListSource, faults: Fault[]): Filter | undefined {

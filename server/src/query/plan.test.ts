@@ -33,6 +33,7 @@ describe('what a list request can get wrong', () => {
         ['filter', 'field_unknown', 19, 5, 'name=x&(colour=red|active=true)'],
       ],
     ],
+    ['fields=id,id,nane', [['fields', 'field_unknown', 6, 4, 'id,name']]],
     ['fields=id,nane', [['fields', 'field_unknown', 3, 4, 'id,name']]],
     ['fields=id,,name', [['fields', 'field_empty', 3, 0, 'id,name']]],
     ['filter=name>5', [['filter', 'operator_not_for_type', 4, 1, undefined]]],

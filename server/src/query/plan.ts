@@ -40,11 +40,11 @@ function planFields(
 ): readonly Field[] {
   if (names === undefined) return resource.fields
   const corrected = names.map((name) => fieldOf(resource, name)?.name ?? near(resource, name) ?? name)
-  const fields: Field[] = []
+  const fields = new Set<Field>()
   let offset = 0
   for (const name of names) {
     const field = fieldOf(resource, name)
-    if (field !== undefined) fields.push(field)
+    if (field !== undefined) fields.add(field)
     else {
       faults.push({
         parameter: 'fields',
@@ -56,7 +56,7 @@ function planFields(
     }
     offset += name.length + 1
   }
-  return fields
+  return [...fields]
 }
 
 function planFilter(

@@ -49,7 +49,7 @@ export function creating({ table, name, kind, columns }: ExpectedIndex): string 
     case 'text': {
       const [account, ...texts] = columns
       const searched = texts.map((column) => `${column} collate "default" gin_trgm_ops`)
-      return `create index concurrently ${name} on ${table} using gin (${[account, ...searched].join(', ')}) with (fastupdate = off);`
+      return `create index concurrently ${name} on ${table} using gin (${[account, ...searched].join(', ')}) with (fastupdate = on, gin_pending_list_limit = 1024);`
     }
     default:
       return kind satisfies never

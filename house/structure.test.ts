@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 /** The shape of the house: which room may know which, how large a file or function may be, what words are not used. */
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
+const root = fileURLToPath(new URL('..', import.meta.url))
 const linesMax = 400
 const functionLinesMax = 70
 

@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { resources } from '../server/src/catalog/resources.ts'
+import { errorTitles } from '../server/src/errors.ts'
+import { statusOf } from '../server/src/http/problem.ts'
+import { limits } from '../server/src/limits.ts'
+
+/** The documents say what is there: names that code and documents share are held against each other. */
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)))
+const documents = tracked.filter((file) => file.endsWith('.md'))
+
+const missingFrom = (text: string, names: readonly string[]) =>
+  names.filter((name) => !text.includes(`\`${name}\``))
+
+describe('docs/operating.md', () => {
+  const operating = read('docs/operating.md')
+
+  it('names every setting', () => {
+    const settings = [...read('server/src/config.ts').matchAll(/^ {2}([A-Z_]+):/gm)].map(
+      (match) => match[1] ?? '',
+    )
+    expect(settings.length).toBeGreaterThan(5)
+    expect(missingFrom(operating, settings)).toEqual([])
+  })
+
+  it('names every limit', () => {
+    expect(missingFrom(operating, Object.keys(limits))).toEqual([])
+  })
+})
+
+describe('docs/api.md', () => {
+  const api = read('docs/api.md')
+
+  it('has every error code with its status', () => {
+    const rows = Object.keys(errorTitles).filter(
+      (code) => !new RegExp(`^\\| \`${code}\` \\| \\d{3} \\|`, 'm').test(api),
+    )
+    expect(rows).toEqual([])
+    for (const [code, status] of Object.entries(statusOf))
+      expect(api).toContain(`| \`${code}\` | ${status} |`)
+  })
+
+  it('has every code of a fault', () => {
+    const codes = [...read('server/src/errors.ts').matchAll(/^ {2}\| '(\w+)'$/gm)].map(
+      (match) => match[1] ?? '',
+    )
+    expect(codes.length).toBeGreaterThan(10)
+    expect(missingFrom(api, codes)).toEqual([])
+  })
+
+  it('has every field', () => {
+    const fields = Object.values(resources).flatMap((resource) => resource.fields.map((field) => field.name))
+    expect(missingFrom(api, fields)).toEqual([])
+  })
+})
+
+it('docs/filter-language.md has every code of a wrong filter', () => {
+  const codes = [...read('filter/src/error.ts').matchAll(/^ {2}\| '(filter_\w+)'$/gm)].map(
+    (match) => match[1] ?? '',
+  )
+  expect(codes.length).toBeGreaterThan(8)
+  expect(missingFrom(read('docs/filter-language.md'), codes)).toEqual([])
+})
+
+it('every decision has a record, and every record is in the index', () => {
+  const index = read('docs/adr/README.md')
+  const rows = [...read('acceptance/COVERAGE.md').matchAll(/^\| ([QFRCAEV]\d+)\b/gm)].map(
+    (match) => match[1] ?? '',
+  )
+  expect(rows.length).toBeGreaterThan(30)
+  expect([...new Set(rows)].filter((row) => !new RegExp(`\\b${row}\\b`).test(index))).toEqual([])
+  const records = documents.filter((file) => /^docs\/adr\/\d/.test(file))
+  expect(records.filter((file) => !index.includes(`(${file.slice('docs/adr/'.length)})`))).toEqual([])
+})
+
+it('links lead somewhere', () => {
+  const broken = documents.flatMap((file) =>
+    [...read(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)/g)]
+      .map((match) => match[1] ?? '')
+      .filter((target) => !existsSync(join(root, dirname(file), target)))
+      .map((target) => `${file}: ${target}`),
+  )
+  expect(broken).toEqual([])
+})
+
+it('JSON in the documents is JSON', () => {
+  for (const file of documents) {
+    for (const [, block = ''] of read(file).matchAll(/^```json\n([\s\S]*?)^```$/gm)) {
+      expect(() => JSON.parse(block), `${file}:\n${block}`).not.toThrow()
+    }
+  }
+})
+
+it('the lock file names no host', () => {
+  expect(read('package-lock.json')).not.toMatch(/"resolved": "http/)
+})
