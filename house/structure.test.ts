@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const linesMax = 400
 const functionLinesMax = 70
 
-const sourceFiles = ['filter/src', 'server/src', 'acceptance', 'figures/src'].flatMap((folder) =>
+const sourceFiles = ['filter/src', 'server/src', 'acceptance', 'figures/src', 'bench/src'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
     .map((file) => join(folder, file)),

@@ -30,7 +30,9 @@ export const oneAccount: Figure = {
            where r.rolname = 'quartermaster_server'`,
         ),
       )
-      const statements = rows.map(({ query }) => query).filter((query) => tablesIn(query) > 0)
+      const statements = rows
+        .map(({ query }) => query)
+        .filter((query) => tablesIn(query) > 0 && !isCheck(query))
       const wrong = statements.filter((query) => !namesOneAccount(query))
       return {
         value: `${statements.length - wrong.length} of ${statements.length}`,
@@ -41,6 +43,11 @@ export const oneAccount: Figure = {
       await service.stop()
     }
   },
+}
+
+/** The one exception: the keys and tallies of all requests that wait are asked at once, of the shards that hold them. */
+function isCheck(query: string): boolean {
+  return /from unnest\(\$1::bigint\[\]/.test(query) && /k\.account_id = any\(\$1::bigint\[\]\)/.test(query)
 }
 
 export function tablesIn(query: string): number {

@@ -6,6 +6,8 @@ import { largeProof } from './filter-proof/large-proof.ts'
 import { filterProof } from './filter-proof/proof.ts'
 import { rawForms } from './filter-proof/raw-forms.ts'
 import { firstMinute } from './first-minute.ts'
+import { neverLost } from './fresh/never-lost.ts'
+import { brokenIsCaught, neverStale } from './fresh/never-stale.ts'
 import { importKilled } from './import/killed.ts'
 import { importRate } from './import/rate.ts'
 import { noLeak } from './no-leak/no-leak.ts'
@@ -37,4 +39,5 @@ export const suites: Record<string, readonly Figure[]> = {
     importKilled,
     firstMinute,
   ],
+  lists: [neverStale, brokenIsCaught, neverLost],
 }

@@ -62,6 +62,28 @@ export const limits = {
   /** Names of accounts remembered by their host: an id per name, some 100 bytes each. */
   accountNamesKept: 100_000,
 
+  /** Questions of one check statement, statements under way at once, and requests that may wait to ask. */
+  checkQuestionsMax: 500,
+  checksAtOnce: 2,
+  checksWaitingMax: 1_000,
+  /** Requests that were understood once: a plan and its text, some 2 KB each. */
+  plansKept: 5_000,
+  planTextCharactersMax: 1_000,
+  /** Answers kept ready to send, and the largest that is. */
+  answersBytesMax: 64 * 1024 * 1024,
+  answerBytesMax: 4 * 1024 * 1024,
+  /** Below, compressing costs more than it saves. */
+  zipBytesMin: 1_024,
+  /** Filters whose total and page ends are remembered; limits for each; ends for each, beyond which they thin out. */
+  listsRemembered: 10_000,
+  pageLimitsRemembered: 4,
+  pageEndsRemembered: 4_000,
+
+  /** Statements kept prepared on every connection; how often a text must come for that, and texts counted meanwhile. */
+  preparedMax: 100,
+  preparedSightings: 3,
+  preparedCandidates: 1_000,
+
   /** A read that PostgreSQL has not finished by then is cancelled: 504. */
   readMsMax: 10_000,
   /** A write waits this long for its account's turn, then gives up before having written anything: 503. */

@@ -5,6 +5,8 @@
 
 /** What PostgreSQL is asked: the text with `$1`, `$2` …, and what they stand for. */
 export interface Statement {
+  /** Its best plan does not depend on its values: worth keeping prepared, where its text comes again. */
+  readonly steady?: boolean
   readonly text: string
   readonly values: readonly unknown[]
 }

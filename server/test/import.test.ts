@@ -5,10 +5,11 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ResourceName } from '../src/catalog/resources.ts'
+import { type ResourceName, resources } from '../src/catalog/resources.ts'
 import { demoProducts } from '../src/cli/demo-data.ts'
 import { type ImportOptions, importCommand } from '../src/cli/import/import-command.ts'
 import { importRecords } from '../src/cli/import/import-records.ts'
+import { ImportSession } from '../src/store/import-session.ts'
 import { account, connected, freshDatabase } from './database.ts'
 
 let url: string
@@ -236,6 +237,28 @@ describe('replace', () => {
     expect(outcome).toMatchObject({ code: 0, summary: { inserted: 1, unchanged: 1, deleted: 2 } })
     expect((await products()).map(([id]) => id)).toEqual([2, 4])
     expect(await tally('product')).toEqual({ version: 3, total: 2, last_id: 4 })
+  })
+
+  it('leaves alone what others wrote since the import began', async () => {
+    await run('product', 'a.csv', 'id,name\n1,a\n2,b\n3,c\n')
+    const importer = await connected(url)
+    const session = await ImportSession.open(importer, { accountId }, resources.product, { keepIds: true })
+    await client.query(
+      `insert into product select account_id, 4, version + 1, 'd', null, 0, 0, true, null, null, null, now(), now()
+       from tally where account_id = $1 and resource = 'product'`,
+      [accountId],
+    )
+    await client.query(
+      `update tally set version = version + 1, total = 4, last_id = 4 where account_id = $1 and resource = 'product'`,
+      [accountId],
+    )
+    await session.write([['1', 'a2']])
+    await session.deleteOthers(() => {})
+    await importer.end()
+    expect(await rowsOf('select id::text, name from product where account_id = $1 order by id')).toEqual([
+      ['1', 'a2'],
+      ['4', 'd'],
+    ])
   })
 
   it('deletes nothing when a row was rejected', async () => {

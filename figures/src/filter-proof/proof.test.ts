@@ -37,16 +37,17 @@ const list = (where: string) =>
   `with few as materialized (
   select id from product where account_id = $1::bigint and ${where} limit $3::int + 1
 ), size as materialized (select count(*) as n from few)
-select t.version, case when (select n from size) <= $3::int then (select n from size)
-  else (select count(*) from product where account_id = $1::bigint and ${where}) end as total, p.count, p.records
+select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, case when (select n from size) <= $3::int then (select n from size)
+  else (select count(*) from product where account_id = $1::bigint and ${where}) end as total, p.count, p.records, p.last_id
 from tally t
 cross join (
-  select count(*)::int as count, coalesce(string_agg(row_to_json(f)::text, ',' order by r.id), '') as records
+  select count(*)::int as count, coalesce(string_agg(row_to_json(f)::text, ',' order by r.id), '') as records,
+    max(r.id) as last_id
   from (
     select id, name from product where account_id = $1::bigint
       and id = any(array(select id from few order by id limit $4::int offset $5::bigint)) and (select n from size) <= $3::int
     union all
-    (select id, name from product where account_id = $1::bigint and ${where}
+    (    select id, name from product where account_id = $1::bigint and ${where}
       and (select n from size) > $3::int
     order by id limit $4::int offset $5::bigint)
   ) r

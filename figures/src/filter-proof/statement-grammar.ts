@@ -13,7 +13,9 @@ const table = '(?:product|partner|company)'
 const type = '(?:bigint|numeric|text|boolean|timestamptz)'
 
 /** The only constants that our own text holds. */
-const literals = new Set(["'UTC'", `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`, "','", "''", "'partner'", "'active'"])
+const literals = new Set(
+  `'UTC' 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"' ',' '' 'partner' 'active' '+' 'hex'`.split(' ').concat("' '"),
+)
 
 // What a filter becomes: conditions, which are C from here on, and groups of them, which are C again.
 const condition = new RegExp(
@@ -34,22 +36,31 @@ const page = 'limit \\$::int offset \\$::bigint'
 const select = `select id(?:, ${field})* from ${table} where ${account}`
 const size = '\\(select n from size\\)'
 
-// A list: tally, total and page. With a filter, the matches are looked for twice, by what there is of them.
-const match = `select id from ${table} where ${account} and (?:C|\\$)`
+// A list: tally, total and page. With a filter, the matches are looked for by what there is of them.
+const C = '(?:C|\\$)'
+const match = `select id from ${table} where ${account} and ${C}`
+const matches = `(?:${match}|select id from \\(${match}(?: union all ${match})*\\) m)`
 const few =
-  `with few as materialized \\( (?:${match}|select id from \\(${match}(?: union all ${match})*\\) m) ` +
+  `with few as materialized \\( ${matches} ` +
   'limit \\$::int \\+ \\$ \\), size as materialized \\(select count\\(\\*\\) as n from few\\) '
 const total =
   `case when ${size} <= \\$::int then ${size} ` +
-  `else \\(select count\\(\\*\\) from ${table} where ${account} and (?:C|\\$)\\) end`
+  `else \\(select count\\(\\*\\) from ${table} where ${account} and ${C}\\) end`
+const byIds = (ids: string) => `${select} and id = any\\(array\\(${ids} order by id ${page}\\)\\)`
+// Along the ids, perhaps from the end of another page on, perhaps with the records looked up in the end.
+const walk = (narrowed: string) =>
+  `(?:${select}${narrowed} order by id ${page}|${select} and id = any\\(array\\( ` +
+  `select id from ${table} where ${account}${narrowed} order by id ${page}\\)\\))`
 const someRows =
-  `${select} and id = any\\(array\\(select id from few order by id ${page}\\)\\) and ${size} <= \\$::int ` +
-  `union all \\(${select} and (?:C|\\$) and ${size} > \\$::int order by id ${page}\\)`
-const allRows = `${select} order by id ${page}`
+  `${byIds('select id from few')} and ${size} <= \\$::int ` +
+  `union all \\( ${walk(` and ${C} and ${size} > \\$::int`)}\\)`
+const knownRows = `(?:${byIds(`select id from \\(${matches}\\) m`)}|${walk(`(?: and ${C}){1,2}`)})`
+const allRows = walk('(?: and C)?')
+const history = 'substr\\(pg_walfile_name\\(pg_current_wal_lsn\\(\\)\\), \\$, \\$\\) as history'
 const list = (head: string, ofTotal: string, rows: string) =>
-  `${head}select t\\.version, ${ofTotal} as total, p\\.count, p\\.records from tally t ` +
+  `${head}select ${history}, t\\.version, ${ofTotal} as total, p\\.count, p\\.records, p\\.last_id from tally t ` +
   `cross join \\( select count\\(\\*\\)::int as count, ` +
-  `coalesce\\(string_agg\\(row_to_json\\(f\\)::text, \\$ order by r\\.id\\), \\$\\) as records ` +
+  `coalesce\\(string_agg\\(row_to_json\\(f\\)::text, \\$ order by r\\.id\\), \\$\\) as records, max\\(r\\.id\\) as last_id ` +
   `from \\( ${rows} \\) r cross join lateral \\(select ${wires}\\) f \\) p ` +
   `where t\\.account_id = \\$::bigint and t\\.resource = \\$::text`
 
@@ -58,13 +69,19 @@ const dayAgo = 'now\\(\\) - make_interval\\(hours => \\$::int\\)'
 const shapes: readonly RegExp[] = [
   list('', 't\\.total', allRows),
   list(few, total, someRows),
+  list('', '(?:null|\\$)', knownRows),
   // One record.
-  `select row_to_json\\(f\\)::text as record from ${table} r cross join lateral \\(select ${wires}\\) f ` +
-    `where r\\.account_id = \\$::bigint and r\\.id = \\$::bigint`,
-  // Who is asking.
-  'select account_id from account where name = \\$::text',
-  'select k\\.key_id, k\\.scopes from api_key k join account a on a\\.account_id = \\$::bigint ' +
-    'where k\\.account_id = \\$::bigint and k\\.hash = \\$::bytea and k\\.revoked_at is null ' +
+  `select ${history}, t\\.version, \\( select row_to_json\\(f\\)::text from ${table} r ` +
+    `cross join lateral \\(select ${wires}\\) f where r\\.account_id = \\$::bigint and r\\.id = \\$::bigint \\) as record ` +
+    `from tally t where t\\.account_id = \\$::bigint and t\\.resource = \\$::text`,
+  // Who is asking, of all requests that wait.
+  'select account_id from account where C',
+  `select ${history}, string_agg\\( concat_ws\\(\\$, q\\.n, k\\.key_id, array_to_string\\(k\\.scopes, \\$\\), t\\.version\\), \\$\\) ` +
+    'as found from unnest\\(\\$::bigint\\[\\], \\$::text\\[\\], \\$::text\\[\\]\\) with ordinality ' +
+    'q\\(account_id, hash, resource, n\\) join api_key k on k\\.account_id = q\\.account_id and k\\.hash = decode\\(q\\.hash, \\$\\) ' +
+    'join account a on a\\.account_id = q\\.account_id ' +
+    'left join tally t on t\\.account_id = q\\.account_id and t\\.resource = q\\.resource ' +
+    'where k\\.account_id = any\\(\\$::bigint\\[\\]\\) and k\\.revoked_at is null ' +
     'and \\(k\\.expires_at is null or k\\.expires_at > now\\(\\)\\) and a\\.status = \\$',
   // Whether the database is there and migrated.
   'select name from migration',
@@ -100,7 +117,6 @@ function shapeOf(text: string): string {
     .replace(/'(?:[^']|'')*'|\$\d+|\b(?:true|false)\b|(?<!\w)\d+(?!\w)/g, '$')
     .replace(/\s+/g, ' ')
     .trim()
-  if (!shape.startsWith('with few ')) return shape
   shape = shape.replace(condition, 'C')
   for (let before = ''; before !== shape; ) {
     before = shape

@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto'
+import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 export const scopes = [
@@ -29,7 +29,7 @@ export function generateKey(): string {
 export function hashOfKey(text: string): Buffer | undefined {
   if (!pattern.test(text)) return undefined
   if (checksumOf(text.slice(0, -checksumCharacters)) !== text.slice(-checksumCharacters)) return undefined
-  return createHash('sha256').update(text).digest()
+  return hash('sha256', text, 'buffer')
 }
 
 /** Names a key within its account, in lists and in revocations; it is no secret. */

@@ -1,5 +1,5 @@
 import { BlockList } from 'node:net'
-import { Accesses } from '../accounts/access.ts'
+import { Checks } from '../accounts/checks.ts'
 import type { Config } from '../config.ts'
 import { buildApp } from '../http/app.ts'
 import { limits } from '../limits.ts'
@@ -34,7 +34,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const app = buildApp({
     store,
     doorkeeper: {
-      accesses: new Accesses(store),
+      checks: new Checks(store),
       hosts: { serviceDomain: config.SERVICE_DOMAIN, defaultAccount: config.DEFAULT_ACCOUNT },
       trustedProxies: blockList(config.TRUSTED_PROXIES),
     },

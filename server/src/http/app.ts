@@ -8,12 +8,14 @@ import { type Resource, resources } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { parseNoParameters } from '../query/list-request.ts'
+import { ListMemory } from '../store/list-memory.ts'
 import type { Store } from '../store/pool.ts'
 import type { Tell } from '../telemetry/events.ts'
+import { Answers } from './answers.ts'
 import { authenticate, type Doorkeeper } from './authenticate.ts'
 import { createRoute } from './create-route.ts'
 import { answerClientError, errorHandler, sendProblem } from './errors.ts'
-import { listRoute } from './list-route.ts'
+import { listRoute, type Reads } from './list-route.ts'
 import { oneRoute } from './one-route.ts'
 import { openApi } from './openapi/document.ts'
 import { readiness } from './readiness.ts'
@@ -52,7 +54,7 @@ export function buildApp({ store, doorkeeper, tell, isStopping }: AppParts): Fas
       )
     },
   })
-  app.decorateRequest('access', undefined)
+  app.decorateRequest('check', undefined)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
@@ -82,23 +84,26 @@ export function buildApp({ store, doorkeeper, tell, isStopping }: AppParts): Fas
   openRoute(app, '/livez', async () => ({ status: 'ok' }))
   openRoute(app, '/readyz', readiness(store, isStopping))
   openRoute(app, '/openapi.json', async () => openApi)
-  for (const resource of Object.values(resources)) resourceRoutes(app, store, resource)
+  const reads: Reads = { store, answers: new Answers(), memory: new ListMemory() }
+  for (const resource of Object.values(resources)) resourceRoutes(app, reads, resource)
   return app
 }
 
-function resourceRoutes(app: FastifyInstance, store: Store, resource: Resource): void {
+function resourceRoutes(app: FastifyInstance, reads: Reads, resource: Resource): void {
+  const config = { resource: resource.name }
   const path = `/api/v1/${resource.path}`
   const listMethods: HTTPMethods[] = ['GET', 'HEAD', 'QUERY']
   app.route({
     method: listMethods,
     url: path,
     bodyLimit: limits.queryBodyBytesMax,
-    handler: listRoute(store, resource),
+    config,
+    handler: listRoute(reads, resource),
   })
-  if (resource.name === 'partner') app.post(path, createRoute(store))
+  if (resource.name === 'partner') app.post(path, createRoute(reads.store))
   allowOnly(app, path, resource.name === 'partner' ? [...listMethods, 'POST'] : listMethods)
 
-  app.route({ method: ['GET', 'HEAD'], url: `${path}/:id`, handler: oneRoute(store, resource) })
+  app.route({ method: ['GET', 'HEAD'], url: `${path}/:id`, config, handler: oneRoute(reads, resource) })
   allowOnly(app, `${path}/:id`, ['GET', 'HEAD'])
 }
 

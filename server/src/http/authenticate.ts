@@ -1,22 +1,25 @@
 import type { BlockList } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import type { Access, Accesses } from '../accounts/access.ts'
+import type { Access, Check, Checks, TallyState } from '../accounts/checks.ts'
 import { accountNameOf, type Hosts } from '../accounts/host.ts'
 import type { Scope } from '../accounts/key.ts'
+import type { ResourceName } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Answered without a key. Everything else needs one. */
     readonly open?: boolean
+    /** What the request is about: the state of its tally is looked up together with the key. */
+    readonly resource?: ResourceName
   }
   interface FastifyRequest {
-    access: Access | undefined
+    check: Check | undefined
   }
 }
 
 export interface Doorkeeper {
-  readonly accesses: Accesses
+  readonly checks: Checks
   readonly hosts: Hosts
   readonly trustedProxies: BlockList
 }
@@ -25,8 +28,9 @@ export interface Doorkeeper {
 export async function authenticate(request: FastifyRequest, doorkeeper: Doorkeeper): Promise<void> {
   const key = bearerOf(request.headers.authorization)
   const account = accountNameOf(hostOf(request, doorkeeper.trustedProxies), doorkeeper.hosts)
-  request.access = key === undefined ? undefined : await doorkeeper.accesses.find(account, key)
-  if (request.access === undefined) {
+  const { resource } = request.routeOptions.config
+  request.check = key === undefined ? undefined : await doorkeeper.checks.check(account, key, resource)
+  if (request.check === undefined) {
     // One answer for every reason: which part was wrong would help only those who guess.
     throw new Failure(
       'unauthenticated',
@@ -37,12 +41,20 @@ export async function authenticate(request: FastifyRequest, doorkeeper: Doorkeep
 
 /** Whose data the request may touch; refused where the key lacks the scope. */
 export function accessFor(request: FastifyRequest, scope: Scope): Access {
-  const { access } = request
+  const access = request.check?.access
   if (access === undefined) throw new Error(`a route without authentication asks for ${scope}`)
   if (!access.scopes.has(scope)) {
     throw new Failure('scope_missing', `This request needs the scope ${scope}, which the key does not have.`)
   }
   return access
+}
+
+/** The same for a read, with the state of what is read. */
+export function checkFor(request: FastifyRequest, scope: Scope): Check & { readonly tally: TallyState } {
+  const access = accessFor(request, scope)
+  const tally = request.check?.tally
+  if (tally === undefined) throw new Error(`the account ${access.accountId} has no tally for ${scope}`)
+  return { access, tally }
 }
 
 function bearerOf(header: string | undefined): string | undefined {
@@ -51,12 +63,22 @@ function bearerOf(header: string | undefined): string | undefined {
 
 /** The host as the client wrote it. What a proxy forwarded counts only from a proxy we were told to trust. */
 function hostOf(request: FastifyRequest, trustedProxies: BlockList): string | undefined {
-  const { headersDistinct, socket } = request.raw
-  const forwarded = headersDistinct['x-forwarded-host']
-  if (forwarded !== undefined && isTrusted(socket.remoteAddress, trustedProxies)) {
-    return forwarded.length === 1 && !forwarded[0]?.includes(',') ? forwarded[0] : undefined
+  const { headers, rawHeaders, socket } = request.raw
+  const forwarded = headers['x-forwarded-host']
+  if (typeof forwarded === 'string' && isTrusted(socket.remoteAddress, trustedProxies)) {
+    return forwarded.includes(',') || isRepeated(rawHeaders, 'x-forwarded-host') ? undefined : forwarded
   }
-  return headersDistinct['host']?.length === 1 ? headersDistinct['host'][0] : undefined
+  return isRepeated(rawHeaders, 'host') ? undefined : headers.host
+}
+
+/** Of two hosts, Node keeps the first and proxies perhaps the last: which one is meant is not ours to guess. */
+function isRepeated(rawHeaders: readonly string[], name: string): boolean {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const other = rawHeaders[i]
+    if (other?.length === name.length && other.toLowerCase() === name) count++
+  }
+  return count > 1
 }
 
 function isTrusted(address: string | undefined, trustedProxies: BlockList): boolean {

@@ -1,5 +1,4 @@
 import type { ListRequest } from '../query/list-request.ts'
-import type { ListRow } from '../query/statement.ts'
 
 export interface PageNumbers {
   readonly previousPage: number | null
@@ -20,8 +19,8 @@ export function pageNumbers(page: number, limit: number, total: number): PageNum
 }
 
 /** The records came as JSON text and stay so: only the numbers around them are written here. */
-export function listBody(row: ListRow, pages: PageNumbers): string {
-  return `{"data":[${row.records}],"meta":{"count":${row.count},"total":${row.total}},"pagination":${JSON.stringify(pages)}}`
+export function listBody(records: string, count: number, total: number, pages: PageNumbers): string {
+  return `{"data":[${records}],"meta":{"count":${count},"total":${total}},"pagination":${JSON.stringify(pages)}}`
 }
 
 /** RFC 8288, relative to the request: a proxy may have the service under another name. */

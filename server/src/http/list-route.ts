@@ -1,30 +1,72 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Check, TallyState } from '../accounts/checks.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { Failure, invalid } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { type ListSource, parseListRequest } from '../query/list-request.ts'
-import { planList } from '../query/plan.ts'
+import type { ListSource } from '../query/list-request.ts'
+import { type PlannedList, plannedList } from '../query/planned.ts'
 import { type ListRow, listStatement } from '../query/statement.ts'
+import type { ListMemory } from '../store/list-memory.ts'
 import type { Store } from '../store/pool.ts'
-import { accessFor } from './authenticate.ts'
+import { type Answer, etagOf, isKnown, sendAnswer, sendNotModified } from './answer.ts'
+import type { Answers } from './answers.ts'
+import { checkFor } from './authenticate.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
 import { formMediaType } from './problem.ts'
 import { bodyOf, pathOf, rawQueryOf } from './url.ts'
 
+export interface Reads {
+  readonly store: Store
+  readonly answers: Answers
+  readonly memory: ListMemory
+}
+
 /** A list, asked by GET with its parameters in the URL or by QUERY with the same in the body. */
-export function listRoute(store: Store, resource: Resource) {
+export function listRoute(reads: Reads, resource: Resource) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const scope = accessFor(request, `${resource.name}:read`)
+    const check = checkFor(request, `${resource.name}:read`)
     const [raw, source] = rawParameters(request)
-    const list = parseListRequest(raw, source)
-    const plan = planList(resource, list)
-    const [row] = await store.read<ListRow>(listStatement(scope, plan))
-    if (row === undefined)
-      throw new Failure('internal', 'Something went wrong on our side. It has been noted.')
-    const pages = pageNumbers(plan.page, plan.limit, Number(row.total))
-    const link = linkHeader(pathOf(request), list, pages)
-    if (link.length <= limits.linkBytesMax) reply.header('link', link)
-    return reply.type('application/json; charset=utf-8').send(listBody(row, pages))
+    const list = plannedList(resource, raw, source)
+    const etag = etagOf(check.tally, list.mark)
+    if (isKnown(request, etag)) return sendNotModified(reply, etag)
+    const answer = await reads.answers.get(check, list.key, () =>
+      readList(reads, check, list, pathOf(request)),
+    )
+    return sendAnswer(request, reply, answer)
+  }
+}
+
+async function readList(
+  { store, memory }: Reads,
+  { access, tally }: Check & { readonly tally: TallyState },
+  list: PlannedList,
+  path: string,
+): Promise<Answer> {
+  const { plan } = list
+  const name = `${access.accountId} ${plan.resource.name} ${list.filterKey}`
+  const remembered = memory.recall(name, tally, plan.limit, plan.page)
+  let [row] = await store.read<ListRow>(listStatement(access, plan, remembered))
+  if (row !== undefined && (row.version !== tally.version || row.history !== tally.history)) {
+    // Somebody wrote in between: what was remembered may not hold of what was read.
+    if (remembered.total !== undefined) [row] = await store.read<ListRow>(listStatement(access, plan))
+  }
+  if (row === undefined) throw new Failure('internal', 'Something went wrong on our side. It has been noted.')
+  const total = Number(row.total ?? remembered.total)
+  const isFull = row.count === plan.limit
+  memory.note(name, row, {
+    total,
+    limit: plan.limit,
+    page: plan.page,
+    lastId: isFull ? (row.last_id ?? undefined) : undefined,
+  })
+  const pages = pageNumbers(plan.page, plan.limit, total)
+  const link = linkHeader(path, list.request, pages)
+  return {
+    history: row.history,
+    version: row.version,
+    etag: etagOf(row, list.mark),
+    body: Buffer.from(listBody(row.records, row.count, total, pages)),
+    link: link.length <= limits.linkBytesMax ? link : undefined,
   }
 }
 

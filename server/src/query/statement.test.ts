@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { resources } from '../catalog/resources.ts'
 import { parseListRequest } from './list-request.ts'
 import { planList } from './plan.ts'
-import { listStatement, oneStatement } from './statement.ts'
+import { listStatement, oneStatement, type Remembered } from './statement.ts'
 
 /** The condition of a filter on products, as it stands in the statement, and its values without account, bound, limit, offset. */
 function condition(filter: string): [string, unknown[]] {
@@ -24,16 +24,17 @@ describe('listStatement', () => {
       text: `with few as materialized (
   select id from company where account_id = $1::bigint and (id > $2::bigint) limit $3::int + 1
 ), size as materialized (select count(*) as n from few)
-select t.version, case when (select n from size) <= $3::int then (select n from size)
-  else (select count(*) from company where account_id = $1::bigint and (id > $2::bigint)) end as total, p.count, p.records
+select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, case when (select n from size) <= $3::int then (select n from size)
+  else (select count(*) from company where account_id = $1::bigint and (id > $2::bigint)) end as total, p.count, p.records, p.last_id
 from tally t
 cross join (
-  select count(*)::int as count, coalesce(string_agg(row_to_json(f)::text, ',' order by r.id), '') as records
+  select count(*)::int as count, coalesce(string_agg(row_to_json(f)::text, ',' order by r.id), '') as records,
+    max(r.id) as last_id
   from (
     select id, name from company where account_id = $1::bigint
       and id = any(array(select id from few order by id limit $4::int offset $5::bigint)) and (select n from size) <= $3::int
     union all
-    (select id, name from company where account_id = $1::bigint and (id > $2::bigint)
+    (    select id, name from company where account_id = $1::bigint and (id > $2::bigint)
       and (select n from size) > $3::int
     order by id limit $4::int offset $5::bigint)
   ) r
@@ -59,10 +60,11 @@ where t.account_id = $1::bigint and t.resource = $6::text`,
       parseListRequest('fields=name,create_date&page=3&limit=20', 'url'),
     )
     expect(listStatement({ accountId: '12' }, plan)).toEqual({
-      text: `select t.version, t.total as total, p.count, p.records
+      text: `select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, t.total as total, p.count, p.records, p.last_id
 from tally t
 cross join (
-  select count(*)::int as count, coalesce(string_agg(row_to_json(f)::text, ',' order by r.id), '') as records
+  select count(*)::int as count, coalesce(string_agg(row_to_json(f)::text, ',' order by r.id), '') as records,
+    max(r.id) as last_id
   from (
     select id, name, create_date from company where account_id = $1::bigint
     order by id limit $2::int offset $3::bigint
@@ -71,6 +73,7 @@ cross join (
 ) p
 where t.account_id = $1::bigint and t.resource = $4::text`,
       values: ['12', 20, 40, 'company'],
+      steady: true,
     })
   })
 
@@ -140,10 +143,47 @@ where t.account_id = $1::bigint and t.resource = $4::text`,
 it('oneStatement names the account and the id', () => {
   const fields = resources.product.fields.filter((field) => field.name === 'list_price')
   expect(oneStatement({ accountId: '12' }, resources.product, fields, '5')).toEqual({
-    text: `select row_to_json(f)::text as record
-from product r
-cross join lateral (select r.list_price) f
-where r.account_id = $1::bigint and r.id = $2::bigint`,
-    values: ['12', '5'],
+    text: `select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, (
+  select row_to_json(f)::text from product r cross join lateral (select r.list_price) f
+  where r.account_id = $1::bigint and r.id = $2::bigint
+) as record
+from tally t
+where t.account_id = $1::bigint and t.resource = $3::text`,
+    values: ['12', '5', 'product'],
+    steady: true,
+  })
+})
+
+describe('with what is remembered', () => {
+  const rows = (query: string, remembered: Remembered) => {
+    const plan = planList(resources.company, parseListRequest(`fields=id&${query}`, 'url'))
+    const { text, values } = listStatement({ accountId: '12' }, plan, remembered)
+    return [/ {2}from \(\n([\s\S]*)\n {2}\) r/.exec(text)?.[1]?.replace(/\s+/g, ' ').trim(), values]
+  }
+
+  it('a page goes on from the end of the nearest one before it', () => {
+    expect(rows('page=7&limit=10', { total: 500, end: { page: 6, id: '61' } })).toEqual([
+      'select id from company where account_id = $1::bigint and id > $2::bigint order by id limit $3::int offset $4::bigint',
+      ['12', '61', 10, 0, 'company'],
+    ])
+  })
+
+  it('far from any end, only ids are read on the way', () => {
+    expect(rows('page=901&limit=1000', { total: 1e6, end: { page: 100, id: '100000' } })).toEqual([
+      'select id from company where account_id = $1::bigint and id = any(array( select id from company where ' +
+        'account_id = $1::bigint and id > $2::bigint order by id limit $3::int offset $4::bigint))',
+      ['12', '100000', 1000, 800000, 'company'],
+    ])
+  })
+
+  it('few matches are found by their index and sorted, many are walked', () => {
+    expect(rows('filter=name=a', { total: 20 })[0]).toBe(
+      'select id from company where account_id = $1::bigint and id = any(array(select id from ' +
+        '(select id from company where account_id = $1::bigint and name = $2::text) m ' +
+        'order by id limit $3::int offset $4::bigint))',
+    )
+    expect(rows('filter=name=a', { total: 20_001 })[0]).toBe(
+      'select id from company where account_id = $1::bigint and name = $2::text order by id limit $3::int offset $4::bigint',
+    )
   })
 })

@@ -85,7 +85,7 @@ function idOf([row]: InsertedRow[]): string {
 /** Ticks the tally and inserts under the new id and version, as one statement. */
 export function insertStatement(scope: AccountScope, name: string): Statement {
   const account = value(scope.accountId)
-  return sql`with tick as (
+  const statement = sql`with tick as (
   update tally set version = version + 1, total = total + 1, last_id = last_id + 1
   where account_id = ${account}::bigint and resource = 'partner'
   returning version, last_id
@@ -95,6 +95,7 @@ insert into partner (account_id, id, version, name, is_company, is_patient, is_c
 select ${account}::bigint, last_id, version, ${value(name)}::text, false, false, false, false, false, true, now(), now()
 from tick
 returning id`.statement()
+  return { ...statement, steady: true }
 }
 
 /** Whether nobody else is at work under this key, and what was kept under it. The lock goes with the transaction. */

@@ -33,6 +33,8 @@ export class ImportSession {
   readonly #scope: AccountScope
   readonly #resource: Resource
   readonly #keepIds: boolean
+  /** The version that the account's resource had before the first batch. */
+  #versionBefore = '0'
 
   private constructor(client: pg.ClientBase, scope: AccountScope, resource: Resource, keepIds: boolean) {
     this.#client = client
@@ -50,6 +52,8 @@ export class ImportSession {
   ): Promise<ImportSession> {
     const session = new ImportSession(client, scope, resource, keepIds)
     for (const statement of statements.temporaryTables(resource)) await session.#run(statement)
+    const { rows } = await session.#run<{ version: string }>(statements.currentVersion(scope, resource))
+    session.#versionBefore = rows[0]?.version ?? '0'
     return session
   }
 
@@ -76,9 +80,10 @@ export class ImportSession {
     })
   }
 
-  /** Deletes what no batch had. A record that was created since the last batch stays: the file could not know it. */
+  /** Deletes what no batch had. A record that others wrote since the import began stays: the file could not know it. */
   async deleteOthers(onBatch: (deleted: number) => void): Promise<void> {
-    for (const statement of statements.findGone(this.#scope, this.#resource)) await this.#run(statement)
+    for (const statement of statements.findGone(this.#scope, this.#resource, this.#versionBefore))
+      await this.#run(statement)
     for (let from = 1; ; from += limits.importBatchRows) {
       const deleted = await inTransaction(this.#client, async () => {
         await this.#lockTally()

@@ -44,6 +44,11 @@ from tally where account_id = ${value(scope.accountId)}::bigint and resource = $
 for update`.statement()
 }
 
+export function currentVersion(scope: AccountScope, resource: Resource): Statement {
+  return sql`select version::text as version from tally
+where account_id = ${value(scope.accountId)}::bigint and resource = ${value(resource.name)}`.statement()
+}
+
 export function tick(scope: AccountScope, resource: Resource, added: number, lastId: number): Statement {
   return sql`update tally set version = version + 1, total = total + ${value(added)}::bigint,
   last_id = greatest(last_id, ${value(lastId)}::bigint)
@@ -95,12 +100,12 @@ function otherwise(column: UpdateColumn, absent: Fragment): Fragment {
 }
 
 /** Found without a lock, for that takes a look at every record of the account; numbered, to be taken in batches. */
-export function findGone(scope: AccountScope, resource: Resource): Statement[] {
+export function findGone(scope: AccountScope, resource: Resource, versionBefore: string): Statement[] {
   return [
     sql`analyze import_seen`.statement(),
     sql`insert into import_gone (n, id)
 select row_number() over (order by t.id), t.id from ${identifier(resource.name)} t
-where t.account_id = ${value(scope.accountId)}::bigint
+where t.account_id = ${value(scope.accountId)}::bigint and t.version <= ${value(versionBefore)}::bigint
   and not exists (select from import_seen s where s.id = t.id)`.statement(),
   ]
 }

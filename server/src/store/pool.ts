@@ -2,6 +2,7 @@ import pg, { type QueryResultRow } from 'pg'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Statement } from '../sql.ts'
+import { PreparedNames } from './prepared.ts'
 import { failureOf, failureToConnect } from './sqlstate.ts'
 
 export interface StoreOptions {
@@ -22,17 +23,20 @@ export interface Transaction {
 /** The database as requests see it: reads with a deadline, writes that are never cancelled. */
 export class Store {
   readonly #reads: pg.Pool
+  readonly #steadyReads: pg.Pool
   readonly #writes: pg.Pool
 
   constructor(options: StoreOptions) {
-    this.#reads = pool(options, { statement_timeout: options.readMsMax })
+    this.#reads = pool(options, '', { statement_timeout: options.readMsMax })
+    // Left to itself, PostgreSQL plans a page of ten anew each time: what it knows of an unknown LIMIT is worse.
+    this.#steadyReads = pool(options, generic, { statement_timeout: options.readMsMax })
     // A cancelled wait for a standby would report success, so writes have no deadline but the one on their locks,
     // which passes before anything is written.
-    this.#writes = pool(options, { lock_timeout: limits.writeLockMsMax })
+    this.#writes = pool(options, generic, { lock_timeout: limits.writeLockMsMax })
   }
 
   async read<Row extends QueryResultRow>(statement: Statement): Promise<Row[]> {
-    const client = await connect(this.#reads)
+    const client = await connect(statement.steady === true ? this.#steadyReads : this.#reads)
     try {
       const rows = await run<Row>(client, statement)
       client.release()
@@ -77,12 +81,16 @@ export class Store {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#reads.end(), this.#writes.end()])
+    await Promise.all([this.#reads.end(), this.#steadyReads.end(), this.#writes.end()])
   }
 }
 
+/** One plan for all values, made once: for statements that say they have such a plan. */
+const generic = ' -c plan_cache_mode=force_generic_plan'
+
 function pool(
   options: StoreOptions,
+  settings: string,
   deadline: { statement_timeout?: number; lock_timeout?: number },
 ): pg.Pool {
   const made = new pg.Pool({
@@ -92,7 +100,7 @@ function pool(
     connectionTimeoutMillis: limits.connectMsMax,
     query_timeout: limits.silenceMsMax,
     keepAlive: true,
-    options: servingSettings(options.role),
+    options: `${servingSettings(options.role)}${settings}`,
     ...deadline,
   })
   made.on('error', options.onBroken)
@@ -118,11 +126,18 @@ async function connect(from: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
+const prepared = new PreparedNames()
+
 async function run<Row extends QueryResultRow>(
   client: pg.PoolClient,
-  { text, values }: Statement,
+  { steady, text, values }: Statement,
 ): Promise<Row[]> {
-  const result = await client.query<Row>(text, [...values])
+  const name = steady === true ? prepared.nameOf(text) : undefined
+  const result = await client.query<Row>({
+    ...(name === undefined ? {} : { name }),
+    text,
+    values: [...values],
+  })
   return result.rows
 }
 

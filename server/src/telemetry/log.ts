@@ -18,7 +18,9 @@ export function logTo(level: string, destination?: DestinationStream): Tell {
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     destination ?? pino.destination(2),
   )
-  return ({ kind, ...facts }: Event) => {
+  return (event: Event) => {
+    if (!log.isLevelEnabled(levels[event.kind])) return
+    const { kind, ...facts } = event
     log[levels[kind]](
       'cause' in facts ? { ...facts, cause: pino.stdSerializers.errWithCause(asError(facts.cause)) } : facts,
       kind,

@@ -14,8 +14,8 @@ export interface DatabaseFacts {
   readonly connections: number
 }
 
-/** Each process that serves has one pool for reads and one for writes. */
-const poolsPerProcess = 2
+/** Each process that serves has a pool for lists with filters, one for other reads and one for writes. */
+const poolsPerProcess = 3
 
 export async function checkDatabase(client: pg.Client, config: Config): Promise<Finding[]> {
   const { rows } = await client.query<Omit<DatabaseFacts, 'folds'>>(

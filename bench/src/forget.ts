@@ -1,0 +1,35 @@
+import type { Client } from '../../figures/src/client.ts'
+import { withClient } from '../../server/src/store/client.ts'
+import { get } from './same-work.ts'
+import type { Stand } from './stand.ts'
+
+/** A new version of all products: no answer, total or page that the server remembers holds any longer. */
+export async function forgetAll({ url }: Stand): Promise<void> {
+  await withClient(url, async (client) => {
+    await client.query(`update tally set version = version + 1 where resource = 'product'`)
+    await client.query('vacuum tally')
+  })
+}
+
+/** How long requests to the large account take, before each of which what is remembered of it is forgotten. */
+export async function forgottenMs(
+  stand: Stand,
+  client: Client,
+  count: number,
+  pathOf: () => string,
+): Promise<number[]> {
+  return withClient(stand.url, async (bare) => {
+    const times: number[] = []
+    for (let i = 0; i < count; i++) {
+      await bare.query(
+        `update tally set version = version + 1 where account_id = $1 and resource = 'product'`,
+        [stand.large.id],
+      )
+      const path = pathOf()
+      const started = performance.now()
+      await get(client, stand, stand.large, path)
+      times.push(performance.now() - started)
+    }
+    return times
+  })
+}

@@ -1,0 +1,22 @@
+import type { BenchFigure } from './figure.ts'
+import { short } from './numbers.ts'
+import { provenStand } from './rates.ts'
+import { peakBytes } from './server.ts'
+import { bar } from './side-by-side.ts'
+
+const boundMb = 400
+
+/** Of every server process that this run has started: it stands last. */
+export const memory: BenchFigure = {
+  name: 'memory',
+  bound: `≤ ${boundMb} MB`,
+  async run(context) {
+    await provenStand(context)
+    const service = bar('service, peak', [peakBytes() / 1024 / 1024])
+    return {
+      value: `${short(service.value)} MB`,
+      ok: service.value <= boundMb,
+      series: [{ label: 'resident memory', unit: 'MB', service, limit: boundMb }],
+    }
+  },
+}

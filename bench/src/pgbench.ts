@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+export interface Script {
+  /** SQL, with `:name` for variables; each statement goes over the wire by itself. */
+  readonly text: string
+  readonly variables: Readonly<Record<string, string | number>>
+}
+
+/** Transactions per second of the bare engine: prepared statements over TCP, as many clients as the service has. */
+export async function pgbenchRate(
+  url: string,
+  script: Script,
+  clients: number,
+  seconds: number,
+): Promise<number> {
+  const out = await pgbench(url, script, [
+    '-c',
+    String(clients),
+    '-j',
+    String(Math.min(2, clients)),
+    '-T',
+    String(seconds),
+  ])
+  return Number(/^tps = ([\d.]+)/m.exec(out)?.[1])
+}
+
+/** How long each of so many transactions took, one after the other. */
+export async function pgbenchTimesMs(url: string, script: Script, count: number): Promise<number[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-bench-'))
+  try {
+    await pgbench(url, script, ['-c', '1', '-t', String(count), '-l', '--log-prefix', join(folder, 'log')])
+    return readdirSync(folder)
+      .flatMap((file) => readFileSync(join(folder, file), 'utf8').trim().split('\n'))
+      .map((line) => Number(line.split(' ')[2]) / 1000)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function pgbench(url: string, { text, variables }: Script, args: readonly string[]): Promise<string> {
+  const { hostname, port, username, pathname } = new URL(url)
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-bench-'))
+  const file = join(folder, 'script.sql')
+  const always = ['-n', '-M', 'prepared', '-h', hostname, '-p', port, '-U', username, '-f', file]
+  try {
+    writeFileSync(file, text)
+    const { stdout } = await run(program(), [
+      ...always,
+      ...Object.entries(variables).flatMap(([name, value]) => ['-D', `${name}=${value}`]),
+      ...args,
+      pathname.slice(1),
+    ])
+    const failed = /number of failed transactions: (\d+)/.exec(stdout)?.[1]
+    if (failed !== undefined && failed !== '0') throw new Error(`pgbench: ${failed} transactions failed`)
+    return stdout
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function program(): string {
+  const debian = '/usr/lib/postgresql/15/bin/pgbench'
+  return existsSync(debian) ? debian : 'pgbench'
+}

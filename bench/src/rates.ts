@@ -1,0 +1,160 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from '../../figures/src/client.ts'
+import type { Context } from '../../figures/src/figure.ts'
+import { inParallel } from '../../figures/src/parallel.ts'
+import { withClient } from '../../server/src/store/client.ts'
+import { createPartner, oneRecord, pageAndCount } from './bare.ts'
+import type { BenchFigure } from './figure.ts'
+import { forgetAll } from './forget.ts'
+import { pgbenchRate, type Script } from './pgbench.ts'
+import { headersOf, proveSameWork } from './same-work.ts'
+import { ratesAtLeast } from './side-by-side.ts'
+import { accountLines, type Stand, smallRecords, standOf } from './stand.ts'
+import { type Requests, Wrk } from './wrk.ts'
+
+const readers = 32
+const writers = 16
+/**
+ * Enough that no request of a run comes twice, and not so many that preparing their statements, on each connection, is
+ * what is measured: the bare engine has one.
+ */
+export const forms = 8
+const productPath = '/api/v1/inventory/product'
+const partnerPath = '/api/v1/resources/partner'
+const partnerName = 'Nordwind Logistics'
+
+export const mainStand = standOf('main', (context) => ({
+  records: context.size(1_000_000, 100_000),
+  accounts: context.size(10_000, 1_000),
+}))
+
+const proven = new WeakSet<Stand>()
+
+/** The stand, once both sides were seen to do the same work on it. */
+export async function provenStand(context: Context): Promise<Stand> {
+  const stand = await mainStand(context)
+  if (!proven.has(stand)) await proveSameWork(stand, context.seed)
+  proven.add(stand)
+  return stand
+}
+
+export const warmList: BenchFigure = {
+  name: 'warm_list',
+  bound: '≥ 1.5',
+  async run(context) {
+    const stand = await provenStand(context)
+    const requests: Requests = { shape: 'list', path: productPath, accounts: stand.files.small }
+    const wrk = new Wrk(stand.server.port, requests, readers)
+    await wrk.prove(context, '200', stand.small.length)
+    return ratesAtLeast(context, 'list, asked again', 1.5, {
+      service: (seconds) => wrk.rate(seconds),
+      other: bareRate(stand, pageAndCount(stand, 1), readers),
+    })
+  },
+}
+
+export const notModified: BenchFigure = {
+  name: 'not_modified',
+  bound: '≥ 1.8',
+  async run(context) {
+    const stand = await provenStand(context)
+    const accounts = await knownAnswers(stand)
+    const wrk = new Wrk(stand.server.port, { shape: 'list', path: productPath, accounts }, readers)
+    await wrk.prove(context, '304')
+    return ratesAtLeast(context, 'list, not modified', 1.8, {
+      service: (seconds) => wrk.rate(seconds),
+      other: bareRate(stand, pageAndCount(stand, 1), readers),
+    })
+  },
+}
+
+export const coldList: BenchFigure = {
+  name: 'cold_list',
+  bound: '≥ 0.6',
+  async run(context) {
+    const stand = await provenStand(context)
+    const pages = smallRecords / 10
+    const { small: accounts, orders } = stand.files
+    const requests: Requests = { shape: 'cold', path: productPath, accounts, orders, forms, pages }
+    const wrk = new Wrk(stand.server.port, requests, readers)
+    await wrk.prove(context, '200')
+    return ratesAtLeast(context, 'list, never asked before', 0.6, {
+      service: (seconds) => forgetAll(stand).then(() => wrk.rate(seconds)),
+      other: bareRate(stand, pageAndCount(stand, pages), readers),
+    })
+  },
+}
+
+export const oneRecordCold: BenchFigure = {
+  name: 'one_record',
+  bound: '≥ 0.35',
+  async run(context) {
+    const stand = await provenStand(context)
+    const { small: accounts, orders } = stand.files
+    const requests: Requests = { shape: 'one', path: productPath, accounts, orders, forms, ids: smallRecords }
+    const wrk = new Wrk(stand.server.port, requests, readers)
+    await wrk.prove(context, '200')
+    return ratesAtLeast(context, 'one record, never asked before', 0.35, {
+      service: (seconds) => forgetAll(stand).then(() => wrk.rate(seconds)),
+      other: bareRate(stand, oneRecord(stand), readers),
+    })
+  },
+}
+
+export const create: BenchFigure = {
+  name: 'create',
+  bound: '≥ 0.5',
+  async run(context) {
+    const stand = await provenStand(context)
+    const body = JSON.stringify({ name: partnerName })
+    const requests: Requests = { shape: 'create', path: partnerPath, accounts: stand.files.small, body }
+    const wrk = new Wrk(stand.server.port, requests, writers)
+    await wrk.prove(context, '201')
+    const outcome = await ratesAtLeast(context, 'partners created', 0.5, {
+      service: (seconds) => wrk.rate(seconds),
+      other: bareRate(stand, createPartner(stand, partnerName), writers),
+    })
+    await proveKept(stand)
+    return outcome
+  },
+}
+
+function bareRate({ url }: Stand, script: Script, clients: number): (seconds: number) => Promise<number> {
+  return (seconds) => pgbenchRate(url, script, clients, seconds)
+}
+
+/** A file of the accounts with the ETag that each one's list has now. */
+async function knownAnswers(stand: Stand): Promise<string> {
+  const client = new Client()
+  const known: (Stand['small'][number] & { etag: string })[] = []
+  await inParallel(stand.small.length, readers, async (i) => {
+    const account = stand.small[i]
+    if (account === undefined) return
+    const answer = await client.ask({
+      port: stand.server.port,
+      path: productPath,
+      headers: headersOf(account),
+    })
+    const { etag } = answer.headers
+    if (answer.status !== 200 || typeof etag !== 'string') throw new Error(`${answer.status} without an ETag`)
+    known.push({ ...account, etag })
+  })
+  client.close()
+  const file = join(stand.folder, 'known.txt')
+  writeFileSync(file, accountLines(known))
+  return file
+}
+
+/** Both sides wrote what they said, and the tallies know of it. */
+async function proveKept({ url }: Stand): Promise<void> {
+  const { rows } = await withClient(url, (client) =>
+    client.query<{ kept: string; tallied: string }>(
+      `select (select count(*) from partner) as kept,
+              (select sum(total) from tally where resource = 'partner') as tallied`,
+    ),
+  )
+  if (rows[0] === undefined || Number(rows[0].kept) === 0 || rows[0].kept !== rows[0].tallied) {
+    throw new Error(`partners kept and tallied: ${JSON.stringify(rows[0])}`)
+  }
+}

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('../../server/bin/quartermaster.js', import.meta.url))
+const profiles = fileURLToPath(new URL('../out/', import.meta.url))
+const readyMsMax = 30_000
+const endMsMax = 20_000
+
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** The most that any server process of this run has held, in bytes. */
+let peakOfAll = 0
+const servers = new Set<Server>()
+
+export function peakBytes(): number {
+  for (const server of servers) server.noteMemory()
+  return peakOfAll
+}
+
+/** One `quartermaster serve`, whose memory is known. */
+export class Server {
+  readonly port: number
+  readonly #child: ChildProcess
+
+  private constructor(port: number, child: ChildProcess) {
+    this.port = port
+    this.#child = child
+  }
+
+  static async start(databaseUrl: string, folder: string, profile: boolean): Promise<Server> {
+    const port = await freePort()
+    const log = join(folder, `server-${port}.log`)
+    const out = openSync(log, 'a')
+    mkdirSync(profiles, { recursive: true })
+    const flags = profile ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : []
+    const child = spawn(process.execPath, [...flags, program, 'serve', '--port', String(port)], {
+      env: { ...process.env, DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn' },
+      stdio: ['ignore', out, out],
+    })
+    closeSync(out)
+    running.add(child)
+    child.once('exit', () => running.delete(child))
+    const server = new Server(port, child)
+    const until = Date.now() + readyMsMax
+    while (!(await isReady(port))) {
+      if (child.exitCode !== null || Date.now() > until) {
+        child.kill('SIGKILL')
+        throw new Error(`the server did not come up:\n${readFileSync(log, 'utf8').slice(-3000)}`)
+      }
+      await sleep(50)
+    }
+    servers.add(server)
+    return server
+  }
+
+  noteMemory(): void {
+    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')
+    peakOfAll = Math.max(peakOfAll, Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024)
+  }
+
+  /** By SIGTERM, as an operator would: only then is a profile written. */
+  async stop(): Promise<void> {
+    if (!servers.delete(this) || this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    this.noteMemory()
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.#child.kill('SIGTERM')
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), endMsMax)
+    await ended
+    clearTimeout(late)
+  }
+}
+
+async function isReady(port: number): Promise<boolean> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`)
+    await response.arrayBuffer()
+    return response.ok
+  } catch {
+    return false
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}

@@ -1,0 +1,67 @@
+import { withClient } from '../../server/src/store/client.ts'
+import type { BenchFigure } from './figure.ts'
+import { median, short } from './numbers.ts'
+import { provenStand } from './rates.ts'
+import { bar, sideBySide } from './side-by-side.ts'
+import { half, type Stand } from './stand.ts'
+import { Wrk } from './wrk.ts'
+
+const boundFull = 50
+const countsPerRun = 5
+
+/** Other pages of a filter whose total is known, none asked before, by one client: the total is all that is known. */
+export const totalAgain: BenchFigure = {
+  name: 'total_again',
+  bound: `≥ ${boundFull}`,
+  async run(context) {
+    const stand = await provenStand(context)
+    // The time of a count grows with the matches, of which a quick run has a tenth.
+    const boundMin = context.size(boundFull, boundFull / 10)
+    const wrk = new Wrk(
+      stand.server.port,
+      {
+        shape: 'cold',
+        path: '/api/v1/inventory/product',
+        query: `filter=${encodeURIComponent(half.filter)}&`,
+        accounts: stand.files.large,
+        orders: stand.files.orders,
+        pages: context.size(2000, 1000),
+      },
+      1,
+    )
+    await wrk.prove(context, '200')
+    const halfWithin: number[] = []
+    const runs = await sideBySide(context, {
+      service: async (seconds) => {
+        const { p50Ms, p99Ms } = await wrk.measure(seconds)
+        halfWithin.push(p50Ms)
+        return p99Ms
+      },
+      other: () => countMs(stand),
+    })
+    const [service, other] = [bar('service, p99', runs.service), bar('bare count', runs.other)]
+    const ratio = other.value / service.value
+    return {
+      value: `${ratio.toFixed(1)} (${short(other.value)} ÷ ${short(service.value)} ms)`,
+      bound: `≥ ${boundMin}`,
+      ok: ratio >= boundMin,
+      note: `half of the answers within ${short(median(halfWithin))} ms`,
+      series: [
+        { label: 'total of half the products', unit: 'ms', service, other, limit: other.value / boundMin },
+      ],
+    }
+  },
+}
+
+async function countMs({ url, large }: Stand): Promise<number> {
+  return withClient(url, async (client) => {
+    const text = `select count(*) from product where account_id = $1 and ${half.condition}`
+    const times: number[] = []
+    for (let i = 0; i < countsPerRun; i++) {
+      const started = performance.now()
+      await client.query({ name: 'count', text, values: [large.id] })
+      times.push(performance.now() - started)
+    }
+    return median(times)
+  })
+}

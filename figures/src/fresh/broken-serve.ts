@@ -1,0 +1,51 @@
+import { Checks } from '../../../server/src/accounts/checks.ts'
+import { startService } from '../../../server/src/cli/serve-command.ts'
+import { readConfig } from '../../../server/src/config.ts'
+import { ListMemory } from '../../../server/src/store/list-memory.ts'
+import { logTo } from '../../../server/src/telemetry/log.ts'
+
+/**
+ * The service, broken on purpose, so that it can be seen that the checker finds it. It has the port told to its
+ * parent, and ends with it.
+ *
+ *     stale   a check counts for 50 ms: the tally was read before the request arrived
+ *     torn    a total counts for ever: it is put beside a page of another version
+ */
+const [, , breakage] = process.argv
+if (breakage === 'stale') reuseChecks(50)
+else if (breakage === 'torn') reuseTotals()
+else throw new Error(`there is no breakage ${breakage}`)
+
+const config = readConfig(process.env)
+const service = await startService(config, {
+  databaseUrl: config.DATABASE_URL ?? '',
+  host: '127.0.0.1',
+  port: 0,
+  tell: logTo(config.LOG_LEVEL),
+})
+process.send?.(service.port)
+process.once('disconnect', () => process.exit())
+
+function reuseChecks(forMs: number): void {
+  type Made = ReturnType<Checks['check']>
+  // oxlint-disable-next-line typescript/unbound-method -- it is bound where it is called
+  const honest = Checks.prototype.check
+  const made = new Map<string, { readonly at: number; readonly check: Made }>()
+  Checks.prototype.check = function (this: Checks, ...question): Made {
+    const place = JSON.stringify(question)
+    const last = made.get(place)
+    if (last !== undefined && performance.now() - last.at < forMs) return last.check
+    const check = honest.apply(this, question)
+    made.set(place, { at: performance.now(), check })
+    return check
+  }
+}
+
+function reuseTotals(): void {
+  const totals = new Map<string, number>()
+  ListMemory.prototype.recall = (list) => {
+    const total = totals.get(list)
+    return total === undefined ? {} : { total }
+  }
+  ListMemory.prototype.note = (list, _state, { total }) => void totals.set(list, total)
+}

@@ -1,0 +1,66 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { limits } from '../limits.ts'
+
+/** An answer as bytes ready to send, and the state of the data that it shows. */
+export interface Answer {
+  readonly history: string
+  readonly version: string
+  readonly etag: string
+  readonly body: Buffer
+  readonly link: string | undefined
+  /** The body compressed, once somebody wanted it so. */
+  zipped?: Promise<Buffer>
+}
+
+const zip = promisify(gzip)
+
+/** Weak: the compressed and the plain bytes are one answer. The version makes it new, the rest tells lists apart. */
+export function etagOf(state: { readonly history: string; readonly version: string }, mark: string): string {
+  return `W/"${state.history}-${state.version}-${mark}"`
+}
+
+/** Whether the caller has this already (RFC 9110, If-None-Match: weak comparison). */
+export function isKnown(request: FastifyRequest, etag: string): boolean {
+  const given = request.headers['if-none-match']
+  if (given === undefined) return false
+  return given === etag || given.split(',').some((one) => one.trim().replace(/^W\//, '') === etag.slice(2))
+}
+
+export function sendNotModified(reply: FastifyReply, etag: string): FastifyReply {
+  return validators(reply, etag).code(304).send()
+}
+
+export async function sendAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer,
+): Promise<FastifyReply> {
+  // `*`: whatever there is, and now it is known that there is something.
+  if (request.headers['if-none-match'] === '*' || isKnown(request, answer.etag)) {
+    return sendNotModified(reply, answer.etag)
+  }
+  validators(reply, answer.etag).type('application/json; charset=utf-8')
+  if (answer.link !== undefined) reply.header('link', answer.link)
+  if (answer.body.length < limits.zipBytesMin || !takesGzip(request)) return reply.send(answer.body)
+  answer.zipped ??= zip(answer.body)
+  return reply.header('content-encoding', 'gzip').send(await answer.zipped)
+}
+
+function validators(reply: FastifyReply, etag: string): FastifyReply {
+  return reply
+    .header('etag', etag)
+    .header('cache-control', 'private, no-cache')
+    .header('vary', 'accept-encoding')
+}
+
+/** RFC 9110, Accept-Encoding: named, or `*`, and not with a weight of nothing. */
+function takesGzip(request: FastifyRequest): boolean {
+  const accepted = request.headers['accept-encoding']
+  if (accepted === undefined) return false
+  return accepted
+    .toLowerCase()
+    .split(',')
+    .some((coding) => /^\s*(?:gzip|\*)\s*(?:;\s*q=(?:1(?:\.0*)?|0?\.0*[1-9]\d*))?\s*$/.test(coding))
+}

@@ -1,0 +1,62 @@
+import { hash } from 'node:crypto'
+import { print } from '@quartermaster/filter'
+import { LRUCache } from 'lru-cache'
+import type { Field } from '../catalog/field.ts'
+import type { Resource } from '../catalog/resources.ts'
+import { limits } from '../limits.ts'
+import { type ListRequest, type ListSource, parseListRequest, parseOneRequest } from './list-request.ts'
+import { type ListPlan, planList, planOne } from './plan.ts'
+
+/** A list as it was asked for and as it is understood, with the names under which things about it are remembered. */
+export interface PlannedList {
+  readonly request: ListRequest
+  readonly plan: ListPlan
+  /** The filter in its one canonical form; empty for none. */
+  readonly filterKey: string
+  /** The whole request in its one canonical form: two requests with the same key have the same answer. */
+  readonly key: string
+  /** The key, short enough for an ETag. */
+  readonly mark: string
+}
+
+export interface PlannedOne {
+  readonly fields: readonly Field[]
+  readonly key: string
+}
+
+/** Requests come again and again, to the letter: what was understood once need not be understood again. */
+const lists = new LRUCache<string, PlannedList>({ max: limits.plansKept })
+const ones = new LRUCache<string, PlannedOne>({ max: limits.plansKept })
+
+export function plannedList(resource: Resource, raw: string, source: ListSource): PlannedList {
+  return kept(lists, `${resource.name} ${source} ${raw}`, () => {
+    const request = parseListRequest(raw, source)
+    const plan = planList(resource, request)
+    const filterKey = request.filter === undefined ? '' : print(request.filter)
+    const key = `${resource.name} ${plan.page} ${plan.limit} ${namesOf(plan.fields)} ${filterKey}`
+    return { request, plan, filterKey, key, mark: markOf(key) }
+  })
+}
+
+export function plannedOne(resource: Resource, raw: string): PlannedOne {
+  return kept(ones, `${resource.name} ${raw}`, () => {
+    const fields = planOne(resource, parseOneRequest(raw))
+    return { fields, key: `${resource.name} ${namesOf(fields)}` }
+  })
+}
+
+export function markOf(key: string): string {
+  return hash('sha1', key, 'base64url').slice(0, 12)
+}
+
+function kept<T extends object>(cache: LRUCache<string, T>, text: string, make: () => T): T {
+  const found = cache.get(text)
+  if (found !== undefined) return found
+  const made = make()
+  if (text.length <= limits.planTextCharactersMax) cache.set(text, made)
+  return made
+}
+
+function namesOf(fields: readonly Field[]): string {
+  return fields.map((field) => field.name).join(',')
+}

@@ -1,0 +1,197 @@
+import fc from 'fast-check'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { importRecords } from '../src/cli/import/import-records.ts'
+import { limits } from '../src/limits.ts'
+import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { startTestService, type TestService } from './service.ts'
+
+/** Whatever is remembered of a list, its pages are those of one bare statement: the ids in order, cut at the limit. */
+
+let url: string
+let client: pg.Client
+let service: TestService
+let made = 0
+
+beforeAll(async () => {
+  url = await freshDatabase()
+  client = await connected(url)
+  service = await startTestService(url)
+})
+
+afterAll(async () => {
+  await service.close()
+  await client.end()
+})
+
+/** A filter as it is sent, and as whoever knows SQL would write it. */
+interface Condition {
+  readonly filter: string
+  readonly where: string
+}
+
+const id = fc.integer({ min: 1, max: 30_000 })
+const plain: fc.Arbitrary<Condition> = fc.oneof(
+  fc.constantFrom<Condition>(
+    { filter: 'is_customer=true', where: 'is_customer' },
+    { filter: 'is_company!=true', where: 'not is_company' },
+    { filter: 'email=null', where: 'email is null' },
+    { filter: 'email!=null', where: 'email is not null' },
+    { filter: 'phone![1,5]', where: `(phone is null or phone not in ('1', '5'))` },
+    { filter: 'phone[null,3]', where: `(phone is null or phone = '3')` },
+    { filter: 'name*BOLT', where: `strpos(lower(name), 'bolt') > 0` },
+    { filter: 'name!*nut', where: `strpos(lower(name), 'nut') = 0` },
+  ),
+  id.map((border) => ({ filter: `id>${border}`, where: `id > ${border}` })),
+  id.map((border) => ({ filter: `id<=${border}`, where: `id <= ${border}` })),
+  id.map((one) => ({ filter: `id!=${one}`, where: `id <> ${one}` })),
+)
+const condition: fc.Arbitrary<Condition | undefined> = fc.oneof(
+  fc.constant(undefined),
+  plain,
+  fc.tuple(plain, plain, fc.boolean()).map(([one, other, both]) => ({
+    filter: `${one.filter}${both ? '&' : '|'}${other.filter}`,
+    where: `(${one.where} ${both ? 'and' : 'or'} ${other.where})`,
+  })),
+)
+
+interface List {
+  readonly condition: Condition | undefined
+  readonly limit: number
+}
+
+interface Body {
+  readonly data: readonly { readonly id: number }[]
+  readonly meta: { readonly count: number; readonly total: number }
+}
+
+async function idsOf({ accountId }: TestAccount, { condition: one }: List): Promise<number[]> {
+  const { rows } = await client.query<{ id: number }>(
+    `select id::int from partner where account_id = $1 and ${one?.where ?? 'true'} order by id`,
+    [accountId],
+  )
+  return rows.map((row) => row.id)
+}
+
+/** The page as the service has it, held against its place among all ids. */
+async function look(of: TestAccount, list: List, ids: readonly number[], page: number): Promise<void> {
+  const filter = list.condition === undefined ? '' : `&filter=${encodeURIComponent(list.condition.filter)}`
+  const path = `/api/v1/resources/partner?fields=id&limit=${list.limit}&page=${page}${filter}`
+  const answer = await service.request(of, 'GET', path)
+  const expected = ids.slice((page - 1) * list.limit, page * list.limit)
+  expect(answer, path).toMatchObject({
+    status: 200,
+    body: {
+      data: expected.map((one) => ({ id: one })),
+      meta: { count: expected.length, total: ids.length },
+    } satisfies Body,
+  })
+}
+
+/** All pages and the one beyond, those in the given places first: each place is a share of the way. */
+async function lookAtAll(of: TestAccount, list: List, places: readonly number[]): Promise<void> {
+  const ids = await idsOf(of, list)
+  const pages = Math.ceil(ids.length / list.limit) + 1
+  const jumps = places.map((place) => 1 + Math.floor(place * pages))
+  for (const page of new Set([...jumps, ...Array.from({ length: pages }, (_, at) => at + 1)]))
+    await look(of, list, ids, page)
+}
+
+const partner = fc.record({
+  id: fc.integer({ min: 1, max: 300 }),
+  name: fc.constantFrom('Hex bolt', 'BOLT', 'Nut', 'nuts and bolts', 'Pin'),
+  is_company: fc.boolean(),
+  is_customer: fc.boolean(),
+  email: fc.constantFrom(null, '', 'a@example.com'),
+  phone: fc.constantFrom(null, '1', '3', '5'),
+})
+const partners = fc.uniqueArray(partner, { selector: (one) => one.id, minLength: 1, maxLength: 120 })
+const place = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+const places = fc.array(place, { maxLength: 8 })
+
+async function create(of: TestAccount, name: string): Promise<void> {
+  const { status } = await service.request(of, 'POST', '/api/v1/resources/partner', {
+    body: JSON.stringify({ name }),
+    headers: { 'content-type': 'application/json' },
+  })
+  expect(status).toBe(201)
+}
+
+describe('pages', () => {
+  it('equal one ordered statement, in whichever order they are asked for, also after writes', async () => {
+    const write = fc.oneof(
+      fc.record({ records: partners, replace: fc.boolean() }),
+      fc.record({ name: fc.constantFrom('Bolt', 'Nut') }),
+    )
+    const lists = fc.array(fc.record({ condition, limit: fc.integer({ min: 1, max: 40 }) }), {
+      minLength: 1,
+      maxLength: 3,
+    })
+    await fc.assert(
+      fc.asyncProperty(
+        partners,
+        lists,
+        fc.array(fc.tuple(places, write), { minLength: 1, maxLength: 4 }),
+        async (records, wanted, turns) => {
+          const acme = await account(client, `pages-${++made}`)
+          const load = { ownerUrl: url, account: acme.name, resource: 'partner' as const }
+          await importRecords({ ...load, records })
+          for (const [jumps, change] of turns) {
+            for (const list of wanted) await lookAtAll(acme, list, jumps)
+            if ('name' in change) await create(acme, change.name)
+            else await importRecords({ ...load, ...change })
+          }
+          for (const list of wanted) await lookAtAll(acme, list, [])
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+})
+
+describe('pages of more records than are sorted', () => {
+  const records = limits.filterSortedMax + 5_000
+  let large: TestAccount
+
+  beforeAll(async () => {
+    large = await account(client, 'large')
+    // Every 50th is none of the usual, so that filters have more, and others fewer matches than are sorted.
+    await client.query(
+      `insert into partner
+       select $1, g, 1, case g % 50 when 0 then 'Nut' else 'Bolt' end || g, g % 50 = 0, false, g % 50 <> 7, false, false,
+         case when g % 50 = 3 then 'a@example.com' end, case when g % 50 = 9 then '5' end, true, now(), now()
+       from generate_series(1, $2::int) g`,
+      [large.accountId, records],
+    )
+    await client.query(
+      `update tally set version = 1, total = $2, last_id = $2 where account_id = $1 and resource = 'partner'`,
+      [large.accountId, records],
+    )
+    await client.query('analyze partner')
+  })
+
+  it('equal one ordered statement, wherever one jumps', async () => {
+    const limit = fc.oneof(fc.constantFrom(1, 10, 999, 1000), fc.integer({ min: 2, max: 1000 }))
+    const jumps = fc.array(place, { minLength: 1, maxLength: 6 })
+    let many = 0
+    await fc.assert(
+      fc.asyncProperty(condition, limit, jumps, jumps, async (one, cut, before, after) => {
+        const list: List = { condition: one, limit: cut }
+        for (const shares of [before, after]) {
+          const ids = await idsOf(large, list)
+          if (one !== undefined && ids.length > limits.filterSortedMax) many += 1
+          const pages = Math.ceil(ids.length / cut) + 1
+          for (const share of shares) await look(large, list, ids, 1 + Math.floor(share * pages))
+          await create(large, 'Bolt')
+        }
+      }),
+      { numRuns: 40 },
+    )
+    expect(many).toBeGreaterThan(5)
+  })
+
+  it('walked from the first to the last are all of them, once', async () => {
+    for (const one of [undefined, { filter: 'is_customer=true', where: 'is_customer' }])
+      await lookAtAll(large, { condition: one, limit: 1000 }, [0.7, 0.2, 0.9, 0.5])
+  })
+})
