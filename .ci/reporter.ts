@@ -4,7 +4,10 @@ import type { Reporter, TestModule } from 'vitest/node'
 export default class ClosingLine implements Reporter {
   readonly #suite: string
 
-  constructor({ suite }: { suite: string }) {
+  /** Named on the command line it gets no suite: then it is the package that is tested. */
+  constructor({
+    suite = process.env['npm_package_name']?.split('/').at(-1) ?? 'tests',
+  }: { suite?: string } = {}) {
     this.#suite = suite
   }
 
