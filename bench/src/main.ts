@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { progressTo } from '../../figures/src/progress.ts'
+import { commit, contextOf, messageOf, type Result, runFigures } from '../../figures/src/runner.ts'
 import type { BenchContext, BenchFigure, BenchOutcome } from './figure.ts'
 import { figures } from './figures.ts'
 import { plot } from './plot.ts'
@@ -18,8 +17,6 @@ interface Options {
   readonly quick: boolean
   readonly profile: boolean
 }
-
-type Result = BenchOutcome & { readonly name: string; readonly bound: string; readonly seconds: number }
 
 const options = readOptions(process.argv.slice(2))
 if (options === undefined) {
@@ -46,57 +43,23 @@ function readOptions(args: string[]): Options | undefined {
       profile: values.profile ?? false,
     }
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n`)
+    process.stderr.write(`${messageOf(error)}\n\n`)
     return undefined
   }
 }
 
-async function runAll({ figures: wanted, quick, profile }: Options): Promise<Result[]> {
-  const stops: (() => Promise<void>)[] = []
-  const context: BenchContext = {
-    quick,
-    profile,
-    seed: 1,
-    size: (full, small) => (quick ? small : full),
-    progress: (label, total) => progressTo(process.stderr, label, total),
-    log: (line) => void process.stderr.write(`${line}\n`),
-    atEnd: (stop) => void stops.push(stop),
-  }
-  const results: Result[] = []
-  const nameWidth = Math.max(...wanted.map(({ name }) => name.length))
-  const boundWidth = Math.max(...wanted.map(({ bound }) => bound.length))
+async function runAll({ figures: wanted, quick, profile }: Options): Promise<Result<BenchOutcome>[]> {
+  const { context, stop } = contextOf(quick, 1)
   try {
-    for (const figure of wanted) {
-      context.log(`— ${figure.name}`)
-      const result = await measure(figure, context)
-      results.push(result)
-      const { name, value, bound, ok, note } = result
-      if (note !== undefined) context.log(note)
-      process.stdout.write(
-        `${name.padEnd(nameWidth)}  ${value.padEnd(34)}  ${bound.padEnd(boundWidth)}  ${ok ? 'ok' : 'SHORT'}\n`,
-      )
-    }
+    const benchContext: BenchContext = { ...context, profile }
+    return await runFigures(wanted, benchContext, (outcome) => ({ ...outcome, series: [] }))
   } finally {
-    for (const stop of stops.toReversed()) await stop()
-  }
-  return results
-}
-
-/** A figure that breaks is short: what could not be measured was not shown. */
-async function measure(figure: BenchFigure, context: BenchContext): Promise<Result> {
-  const { name, bound } = figure
-  const started = performance.now()
-  const seconds = () => Math.round((performance.now() - started) / 100) / 10
-  try {
-    return { name, bound, ...(await figure.run(context)), seconds: seconds() }
-  } catch (error) {
-    const note = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    return { name, bound, value: 'not measured', ok: false, note, series: [], seconds: seconds() }
+    await stop()
   }
 }
 
 /** The plot in `docs` is of whole runs in full size; others stay beside their results. */
-function writeResults(chosen: Options, results: readonly Result[]): void {
+function writeResults(chosen: Options, results: readonly Result<BenchOutcome>[]): void {
   const out = fileURLToPath(new URL('../out/', import.meta.url))
   mkdirSync(out, { recursive: true })
   const at = new Date().toISOString()
@@ -111,16 +74,4 @@ function writeResults(chosen: Options, results: readonly Result[]): void {
   const whole = !quick && chosen.figures.length === figures.length
   const place = whole ? fileURLToPath(new URL('../../docs/', import.meta.url)) : out
   writeFileSync(`${place}bench.svg`, picture)
-}
-
-function commit(): { commit: string | null; clean: boolean } {
-  try {
-    return { commit: git('rev-parse', 'HEAD').trim(), clean: git('status', '--porcelain') === '' }
-  } catch {
-    return { commit: null, clean: false }
-  }
-}
-
-function git(...args: string[]): string {
-  return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
 }

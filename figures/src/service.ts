@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { startThrowawayPostgres, type ThrowawayPostgres } from '../../server/src/cli/throwaway-postgres.ts'
+import {
+  freePort,
+  startThrowawayPostgres,
+  type ThrowawayPostgres,
+} from '../../server/src/cli/throwaway-postgres.ts'
 import type { Stoppable } from './figure.ts'
 
 const program = fileURLToPath(new URL('../../server/bin/quartermaster.js', import.meta.url))
@@ -158,15 +161,4 @@ function start(
   running.add(child)
   child.once('exit', () => running.delete(child))
   return child
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

@@ -21,13 +21,12 @@ export function logTo(level: string, destination?: DestinationStream): Tell {
   return (event: Event) => {
     if (!log.isLevelEnabled(levels[event.kind])) return
     const { kind, ...facts } = event
-    log[levels[kind]](
-      'cause' in facts ? { ...facts, cause: pino.stdSerializers.errWithCause(asError(facts.cause)) } : facts,
-      kind,
-    )
+    log[levels[kind]](event.kind === 'request-failed' ? { ...facts, cause: causeOf(event) } : facts, kind)
   }
 }
 
-function asError(cause: unknown): Error {
-  return cause instanceof Error ? cause : new Error(String(cause))
+/** The stack only where it helps: a database that is away fails every request in the same place. */
+function causeOf({ code, cause }: Extract<Event, { kind: 'request-failed' }>): unknown {
+  const error = cause instanceof Error ? cause : new Error(String(cause))
+  return code === 'internal' ? pino.stdSerializers.errWithCause(error) : error.message
 }
