@@ -33,6 +33,7 @@ export function failureOf(error: unknown): Failure {
     case '57P02': // crash_shutdown
     case '57P03': // cannot_connect_now
     case '25006': // read_only_sql_transaction: a standby that was a primary a moment ago
+    case '55000': // object_not_in_prerequisite_state: the same, asked for its timeline
     case '40001': // serialization_failure
     case '40P01': // deadlock_detected
       return new Failure('store_away', 'The database is changing over. Try again shortly.', [], error)
