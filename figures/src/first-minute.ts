@@ -41,10 +41,10 @@ export function quickStart(readme: string): string {
 }
 
 function bash(script: string, cwd: string): Promise<string> {
-  // A new user's shell: nothing of this run's Node or database.
-  const { PATH = '', HOME = '' } = process.env
-  const path = PATH.split(':').filter((part) => !part.startsWith(root))
-  const env = { PATH: path.join(':'), HOME }
+  // A new user's shell: nothing of this run's Node, npm or database.
+  const path = (process.env['PATH'] ?? '').split(':').filter((part) => !part.startsWith(root))
+  const kept = Object.entries(process.env).filter(([name]) => !/^(?:npm_|DATABASE_|NODE$)/.test(name))
+  const env = { ...Object.fromEntries(kept), PATH: path.join(':') }
   const child = spawn('bash', ['-e', '-c', script], {
     cwd,
     env,
