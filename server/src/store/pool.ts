@@ -27,12 +27,12 @@ export class Store {
   readonly #writes: pg.Pool
 
   constructor(options: StoreOptions) {
-    this.#reads = pool(options, '', { statement_timeout: options.readMsMax })
-    // Left to itself, PostgreSQL plans a page of ten anew each time: what it knows of an unknown LIMIT is worse.
-    this.#steadyReads = pool(options, generic, { statement_timeout: options.readMsMax })
+    this.#reads = pool(options, { statement_timeout: options.readMsMax })
+    // Apart from lists with filters: a few slow ones would hold up the check of every request.
+    this.#steadyReads = pool(options, { statement_timeout: options.readMsMax })
     // A cancelled wait for a standby would report success, so writes have no deadline but the one on their locks,
     // which passes before anything is written.
-    this.#writes = pool(options, generic, { lock_timeout: limits.writeLockMsMax })
+    this.#writes = pool(options, { lock_timeout: limits.writeLockMsMax })
   }
 
   async read<Row extends QueryResultRow>(statement: Statement): Promise<Row[]> {
@@ -85,12 +85,8 @@ export class Store {
   }
 }
 
-/** One plan for all values, made once: for statements that say they have such a plan. */
-const generic = ' -c plan_cache_mode=force_generic_plan'
-
 function pool(
   options: StoreOptions,
-  settings: string,
   deadline: { statement_timeout?: number; lock_timeout?: number },
 ): pg.Pool {
   const made = new pg.Pool({
@@ -100,7 +96,7 @@ function pool(
     connectionTimeoutMillis: limits.connectMsMax,
     query_timeout: limits.silenceMsMax,
     keepAlive: true,
-    options: `${servingSettings(options.role)}${settings}`,
+    options: servingSettings(options.role),
     ...deadline,
   })
   made.on('error', options.onBroken)
