@@ -82,3 +82,8 @@ export function invalid(
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see errors)` : ''
   return new Failure(code, `${faults[0]?.message ?? ''}${more}`, faults)
 }
+
+/** More waits than may wait. */
+export function overloaded(): Failure {
+  return new Failure('overloaded', 'The service has more work than it can take on now. Try again shortly.')
+}

@@ -1,9 +1,10 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { resources } from '../../../server/src/catalog/resources.ts'
 import { parseListRequest } from '../../../server/src/query/list-request.ts'
 import { planList } from '../../../server/src/query/plan.ts'
 import { listStatement, oneStatement } from '../../../server/src/query/statement.ts'
 import type { Statement } from '../../../server/src/sql.ts'
+import { withClient } from '../../../server/src/store/client.ts'
 import { servingSettings } from '../../../server/src/store/pool.ts'
 import { type Context, type Figure, shared } from '../figure.ts'
 import { Service } from '../service.ts'
@@ -37,8 +38,8 @@ export const plansIndexed: Figure = {
     let shown = 0
     for (const set of ['skewed', 'varied'] as const) {
       context.log(`${set}: filling one account of ${records} products among ${accounts} accounts`)
-      await withClient(postgres.url, '', (client) => fill(client, set, records, accounts))
-      await withClient(postgres.url, servingSettings('quartermaster_server'), async (client) => {
+      await withClient(postgres.url, (client) => fill(client, set, records, accounts))
+      await withClient(asServer(postgres.url), async (client) => {
         for (const filter of filtersOf(set, records)) {
           const fault = await faultOf(client, filter, records)
           if (fault === undefined) shown++
@@ -68,19 +69,15 @@ export const oneBuffers: Figure = {
 /** Runs after `plans_indexed`, on its data; alone, it fills them itself. */
 async function buffersOf(context: Context, statement: Statement) {
   const { postgres } = await stand(context)
-  await withClient(postgres.url, '', async (client) => {
+  await withClient(postgres.url, async (client) => {
     const { rowCount } = await client.query('select 1 from product limit 1')
     if (rowCount === 0)
       await fill(client, 'varied', context.size(1_000_000, 100_000), context.size(1000, 100))
   })
-  const { buffers } = await withClient(
-    postgres.url,
-    servingSettings('quartermaster_server'),
-    async (client) => {
-      await explain(client, statement, 'product')
-      return explain(client, statement, 'product')
-    },
-  )
+  const { buffers } = await withClient(asServer(postgres.url), async (client) => {
+    await explain(client, statement, 'product')
+    return explain(client, statement, 'product')
+  })
   return { value: `${buffers} buffers`, ok: buffers > 0 && buffers < buffersMax }
 }
 
@@ -109,16 +106,7 @@ async function faultOf(client: pg.Client, filter: string, records: number): Prom
   return undefined
 }
 
-async function withClient<T>(
-  url: string,
-  options: string,
-  work: (client: pg.Client) => Promise<T>,
-): Promise<T> {
-  const client = new pg.Client({ connectionString: url, options })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
+/** A connection with the settings of those that serve. */
+function asServer(url: string): string {
+  return `${url}?options=${encodeURIComponent(servingSettings('quartermaster_server'))}`
 }

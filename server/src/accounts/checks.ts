@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import type { ResourceName } from '../catalog/resources.ts'
-import { Failure } from '../errors.ts'
+import { overloaded } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Statement, sql, value } from '../sql.ts'
 import type { Store } from '../store/pool.ts'
+import { history, type TallyState } from '../tally-state.ts'
 import { hashOfKey, type Scope, scopes } from './key.ts'
 
 /** What an accepted key may do, and in which account. */
@@ -13,16 +14,9 @@ export interface Access extends AccountScope {
   readonly scopes: ReadonlySet<Scope>
 }
 
-/** The state of a resource that was current at some moment after the request arrived. */
-export interface TallyState {
-  /** Versions are unique only within one history of the database: a failover or a restore begins another. */
-  readonly history: string
-  readonly version: string
-}
-
 export interface Check {
   readonly access: Access
-  /** Absent where the request is about no resource. */
+  /** Current at some moment after the request arrived. Absent where the request is about no resource. */
   readonly tally: TallyState | undefined
 }
 
@@ -73,7 +67,7 @@ export class Checks {
     if (hash === undefined) return undefined
     const accountId = this.#ids.get(accountName ?? '') ?? (await this.#find(accountName)) ?? nobody
     if (this.#waiting.length + this.#asked >= limits.checksWaitingMax) {
-      throw new Failure('overloaded', 'The service has more work than it can take on now. Try again shortly.')
+      throw overloaded()
     }
     return new Promise((answer, fail) => {
       this.#waiting.push({ accountId, hash, resource, answer, fail })
@@ -116,7 +110,10 @@ export class Checks {
   }
 }
 
-function checksOf({ history, found }: CheckRow, questions: readonly Question[]): (Check | undefined)[] {
+function checksOf(
+  { history: current, found }: CheckRow,
+  questions: readonly Question[],
+): (Check | undefined)[] {
   const checks: (Check | undefined)[] = questions.map(() => undefined)
   if (found === null) return checks
   for (const entry of found.split(',')) {
@@ -125,7 +122,7 @@ function checksOf({ history, found }: CheckRow, questions: readonly Question[]):
     if (question === undefined) continue
     checks[Number(n) - 1] = {
       access: { accountId: question.accountId, keyId, scopes: scopeSet(granted) },
-      tally: version === undefined || version === '' ? undefined : { history, version },
+      tally: version === undefined || version === '' ? undefined : { history: current, version },
     }
   }
   return checks
@@ -158,7 +155,7 @@ function checkStatement(questions: readonly Question[]): Statement {
   const asked = value(questions.map((question) => question.resource ?? ''))
   return {
     steady: true,
-    ...sql`select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, string_agg(
+    ...sql`select ${history} as history, string_agg(
   concat_ws(' ', q.n, k.key_id, array_to_string(k.scopes, '+'), t.version), ',') as found
 from unnest(${accounts}::bigint[], ${hashes}::text[], ${asked}::text[]) with ordinality q(account_id, hash, resource, n)
 join api_key k on k.account_id = q.account_id and k.hash = decode(q.hash, 'hex')

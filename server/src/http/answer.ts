@@ -2,11 +2,10 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { limits } from '../limits.ts'
+import type { TallyState } from '../tally-state.ts'
 
 /** An answer as bytes ready to send, and the state of the data that it shows. */
-export interface Answer {
-  readonly history: string
-  readonly version: string
+export interface Answer extends TallyState {
   readonly etag: string
   readonly body: Buffer
   readonly link: string | undefined
@@ -17,7 +16,7 @@ export interface Answer {
 const zip = promisify(gzip)
 
 /** Weak: the compressed and the plain bytes are one answer. The version makes it new, the rest tells lists apart. */
-export function etagOf(state: { readonly history: string; readonly version: string }, mark: string): string {
+export function etagOf(state: TallyState, mark: string): string {
   return `W/"${state.history}-${state.version}-${mark}"`
 }
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import type { Check, TallyState } from '../accounts/checks.ts'
+import type { Check } from '../accounts/checks.ts'
 import { limits } from '../limits.ts'
+import { isSameState, type TallyState } from '../tally-state.ts'
 import type { Answer } from './answer.ts'
 
 /**
@@ -26,7 +27,7 @@ export class Answers {
     const { history, version } = check.tally
     const place = `${check.access.accountId} ${key}`
     const kept = this.#kept.get(place)
-    if (kept !== undefined && kept.version === version && kept.history === history) return kept
+    if (kept !== undefined && isSameState(kept, check.tally)) return kept
     const flight = `${history} ${version} ${place}`
     const underWay = this.#underWay.get(flight)
     if (underWay !== undefined) return underWay

@@ -1,10 +1,11 @@
 import type { BlockList } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import type { Access, Check, Checks, TallyState } from '../accounts/checks.ts'
+import type { Access, Check, Checks } from '../accounts/checks.ts'
 import { accountNameOf, type Hosts } from '../accounts/host.ts'
 import type { Scope } from '../accounts/key.ts'
 import type { ResourceName } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
+import type { TallyState } from '../tally-state.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Check, TallyState } from '../accounts/checks.ts'
+import type { Check } from '../accounts/checks.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { Failure, invalid } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -8,6 +8,7 @@ import { type PlannedList, plannedList } from '../query/planned.ts'
 import { type ListRow, listStatement } from '../query/statement.ts'
 import type { ListMemory } from '../store/list-memory.ts'
 import type { Store } from '../store/pool.ts'
+import { isSameState, type TallyState } from '../tally-state.ts'
 import { type Answer, etagOf, isKnown, sendAnswer, sendNotModified } from './answer.ts'
 import type { Answers } from './answers.ts'
 import { checkFor } from './authenticate.ts'
@@ -46,7 +47,7 @@ async function readList(
   const name = `${access.accountId} ${plan.resource.name} ${list.filterKey}`
   const remembered = memory.recall(name, tally, plan.limit, plan.page)
   let [row] = await store.read<ListRow>(listStatement(access, plan, remembered))
-  if (row !== undefined && (row.version !== tally.version || row.history !== tally.history)) {
+  if (row !== undefined && !isSameState(row, tally)) {
     // Somebody wrote in between: what was remembered may not hold of what was read.
     if (remembered.total !== undefined) [row] = await store.read<ListRow>(listStatement(access, plan))
   }

@@ -3,14 +3,13 @@ import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
+import { history, type TallyState } from '../tally-state.ts'
 import type { ListPlan } from './plan.ts'
 import type { Predicate } from './predicate.ts'
 import { anyOf, armsOf } from './where.ts'
 
 /** The columns of the one row that a list statement returns. */
-export interface ListRow {
-  readonly history: string
-  readonly version: string
+export interface ListRow extends TallyState {
   /** Null where the statement was told it. */
   readonly total: string | null
   readonly count: number
@@ -51,9 +50,6 @@ ${rows}
 where t.account_id = ${account}::bigint and t.resource = ${value(plan.resource.name)}::text`.statement()
   return plan.where === undefined ? { ...statement, steady: true } : statement
 }
-
-/** The timeline: a failover or a restore begins another, in which versions mean something else. */
-export const history = sql`substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
 
 interface Parts {
   readonly head: Fragment
@@ -152,9 +148,7 @@ function matchesOf({ account, table }: Selection, arms: readonly Fragment[]): Fr
   return arms.length === 1 ? join(each, '') : sql`select id from (${join(each, ' union all ')}) m`
 }
 
-export interface OneRow {
-  readonly history: string
-  readonly version: string
+export interface OneRow extends TallyState {
   /** Null where there is none. */
   readonly record: string | null
 }

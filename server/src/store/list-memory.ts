@@ -1,18 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import { limits } from '../limits.ts'
-
-/** The state of the data that something was seen in. */
-export interface State {
-  readonly history: string
-  readonly version: string
-}
+import { isSameState, type TallyState } from '../tally-state.ts'
 
 interface PageEnd {
   readonly page: number
   readonly id: string
 }
 
-interface ListFacts extends State {
+interface ListFacts extends TallyState {
   readonly total: number
   /** By limit: ends of pages, in the order of their numbers. */
   readonly ends: Map<number, PageEnd[]>
@@ -23,9 +18,9 @@ export class ListMemory {
   readonly #lists = new LRUCache<string, ListFacts>({ max: limits.listsRemembered })
 
   /** What holds of the list in this state; nothing where it was seen in another. */
-  recall(list: string, state: State, limit: number, page: number): { total?: number; end?: PageEnd } {
+  recall(list: string, state: TallyState, limit: number, page: number): { total?: number; end?: PageEnd } {
     const facts = this.#lists.get(list)
-    if (facts === undefined || facts.version !== state.version || facts.history !== state.history) return {}
+    if (facts === undefined || !isSameState(facts, state)) return {}
     const end = nearestBefore(facts.ends.get(limit) ?? [], page)
     return end === undefined ? { total: facts.total } : { total: facts.total, end }
   }
@@ -33,11 +28,11 @@ export class ListMemory {
   /** `lastId` ends the page, if it was a full one. */
   note(
     list: string,
-    state: State,
+    state: TallyState,
     seen: { total: number; limit: number; page: number; lastId: string | undefined },
   ): void {
     let facts = this.#lists.get(list)
-    if (facts === undefined || facts.version !== state.version || facts.history !== state.history) {
+    if (facts === undefined || !isSameState(facts, state)) {
       facts = { ...state, total: seen.total, ends: new Map() }
       this.#lists.set(list, facts)
     }

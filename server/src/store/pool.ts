@@ -1,5 +1,5 @@
 import pg, { type QueryResultRow } from 'pg'
-import { Failure } from '../errors.ts'
+import { Failure, overloaded } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Statement } from '../sql.ts'
 import { PreparedNames } from './prepared.ts'
@@ -113,7 +113,7 @@ export function servingSettings(role: string): string {
 
 async function connect(from: pg.Pool): Promise<pg.PoolClient> {
   if (from.waitingCount >= limits.poolWaitingMax) {
-    throw new Failure('overloaded', 'The service has more work than it can take on now. Try again shortly.')
+    throw overloaded()
   }
   try {
     return await from.connect()
