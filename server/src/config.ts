@@ -9,7 +9,7 @@ const schema = Type.Object({
   DATABASE_OWNER_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   /** The role that serving connections take on. Empty where a pooler in between refuses it. */
   DATABASE_ROLE: Type.String({ default: 'quartermaster_server', pattern: '^[a-z_][a-z0-9_]*$|^$' }),
-  /** Connections of a serving process for lists with filters; as many again for other reads, and for writes. */
+  /** Connections of a serving process for lists that may take long; as many again for writes. Quick reads have their own. */
   DATABASE_POOL_MAX: Type.Integer({ default: 10, minimum: 1, maximum: 1000 }),
   READ_MS_MAX: Type.Integer({ default: limits.readMsMax, minimum: 10, maximum: 600_000 }),
   HOST: Type.String({ default: '127.0.0.1' }),

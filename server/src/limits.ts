@@ -72,6 +72,8 @@ export const limits = {
   /** Answers kept ready to send, and the largest that is. */
   answersBytesMax: 64 * 1024 * 1024,
   answerBytesMax: 4 * 1024 * 1024,
+  /** Answers up to this long are kept as text, longer ones as bytes. */
+  answerTextCharactersMax: 16 * 1024,
   /** Below, compressing costs more than it saves. */
   zipBytesMin: 1_024,
   /** Filters whose total and page ends are remembered; limits for each; ends for each, beyond which they thin out. */
@@ -83,6 +85,14 @@ export const limits = {
   preparedMax: 100,
   preparedSightings: 3,
   preparedCandidates: 1_000,
+
+  /** Connections that quick statements share, one behind the other, and how many may be under way on one. */
+  lanes: 3,
+  laneStatementsMax: 500,
+  /** Statements of one turn that go the same way: one write to a socket costs as much as making five of them. */
+  laneTurnStatements: 8,
+  /** Records of a page that is quick: some 0.3 ms. */
+  quickRecordsMax: 100,
 
   /** A read that PostgreSQL has not finished by then is cancelled: 504. */
   readMsMax: 10_000,

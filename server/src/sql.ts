@@ -3,13 +3,21 @@
  * what came in from outside has no way into a statement but as a value, `$n`.
  */
 
+/**
+ * What is known beforehand of how a statement runs. `steady`: its best plan does not depend on its values, so it is
+ * worth keeping prepared. `quick`: besides, it reads a few rows by their key, so others may queue behind it.
+ */
+export type Pace = 'steady' | 'quick'
+
 /** What PostgreSQL is asked: the text with `$1`, `$2` …, and what they stand for. */
 export interface Statement {
-  /** Its best plan does not depend on its values: worth keeping prepared, where its text comes again. */
-  readonly steady?: boolean
+  readonly pace?: Pace | undefined
   readonly text: string
   readonly values: readonly unknown[]
 }
+
+/** Makes the statement of a text that was made once, from what its holes stand for this time. */
+export type Template = (given: readonly unknown[]) => Statement
 
 /** A value that travels beside the text. Used several times in a statement, one `Value` keeps one number. */
 export class Value {
@@ -20,6 +28,9 @@ export class Value {
 }
 
 export const value = (of: unknown): Value => new Value(of)
+
+/** What a template is given each time. */
+export const hole = (): Value => new Value(undefined)
 
 /** Text and values in turn; private, so that only this file makes one. */
 export class Fragment {
@@ -40,6 +51,25 @@ export class Fragment {
   }
 
   statement(): Statement {
+    const { text, values } = this.#numbered()
+    return { text, values: values.map((v) => v.of) }
+  }
+
+  /** `holes` are the values that differ from one use to the next, in the order in which they will be given. */
+  template(holes: readonly Value[], pace?: Pace): Template {
+    const { text, values } = this.#numbered()
+    const places = values.map((v) => holes.indexOf(v))
+    return (given) => ({
+      pace,
+      text,
+      values: values.map((v, i) => {
+        const place = places[i] ?? -1
+        return place < 0 ? v.of : given[place]
+      }),
+    })
+  }
+
+  #numbered(): { text: string; values: Value[] } {
     const numbers = new Map<Value, number>()
     let text = ''
     for (const part of this.#parts) {
@@ -50,7 +80,7 @@ export class Fragment {
         text += part
       }
     }
-    return { text, values: [...numbers.keys()].map((v) => v.of) }
+    return { text, values: [...numbers.keys()] }
   }
 }
 
@@ -66,7 +96,7 @@ export function identifier(name: string): Fragment {
 
 export function join(
   parts: readonly Fragment[],
-  separator: ', ' | ' and ' | ' or ' | ' union all ' | '',
+  separator: ', ' | ' and ' | ' or ' | ' || ' | ' union all ' | '',
 ): Fragment {
   if (parts.length === 0) return Fragment.of([''], [])
   return Fragment.of(['', ...Array<string>(parts.length - 1).fill(separator), ''], parts)

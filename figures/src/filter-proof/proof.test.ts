@@ -41,7 +41,7 @@ select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version
   else (select count(*) from product where account_id = $1::bigint and ${where}) end as total, p.count, p.records, p.last_id
 from tally t
 cross join (
-  select count(*)::int as count, coalesce(string_agg(row_to_json(f)::text, ',' order by r.id), '') as records,
+  select count(*) as count, coalesce(string_agg('{"name":' || to_json(r.name)::text || ',"id":' || r.id::text || '}', ',' order by r.id), '') as records,
     max(r.id) as last_id
   from (
     select id, name from product where account_id = $1::bigint
@@ -51,7 +51,6 @@ cross join (
       and (select n from size) > $3::int
     order by id limit $4::int offset $5::bigint)
   ) r
-  cross join lateral (select r.name, r.id) f
 ) p
 where t.account_id = $1::bigint and t.resource = $6::text`
 

@@ -12,10 +12,12 @@ const field = `(?:${fieldNames.join('|')})`
 const table = '(?:product|partner|company)'
 const type = '(?:bigint|numeric|text|boolean|timestamptz)'
 
-/** The only constants that our own text holds. */
-const literals = new Set(
-  `'UTC' 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"' ',' '' 'partner' 'active' '+' 'hex'`.split(' ').concat("' '"),
-)
+/** The only constants that our own text holds, and the names of members. */
+const literals = new Set([
+  ...`'UTC' '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"' ',' '' '}' 'null' 'partner' 'active' '+' 'hex'`.split(' '),
+  "' '",
+  ...fieldNames.flatMap((name) => [`'{"${name}":'`, `',"${name}":'`]),
+])
 
 // What a filter becomes: conditions, which are C from here on, and groups of them, which are C again.
 const condition = new RegExp(
@@ -29,8 +31,10 @@ const condition = new RegExp(
 )
 const group = /\((?:C|\$)(?:(?: and (?:C|\$))+|(?: or (?:C|\$))+)?\)/g
 
-const wire = `(?:r\\.${field}|to_char\\(r\\.${field} at time zone \\$, \\$\\) as ${field})`
-const wires = `${wire}(?:, ${wire})*`
+// A record as JSON text: the name of each member is a constant, its value a column as text.
+const wire = `(?:r\\.${field}::text|to_json\\(r\\.${field}\\)::text|to_char\\(r\\.${field} at time zone \\$, \\$\\))`
+const member = `\\$ \\|\\| (?:${wire}|coalesce\\(${wire}, \\$\\))`
+const json = `${member}(?: \\|\\| ${member})* \\|\\| \\$`
 const account = 'account_id = \\$::bigint'
 const page = 'limit \\$::int offset \\$::bigint'
 const select = `select id(?:, ${field})* from ${table} where ${account}`
@@ -54,14 +58,14 @@ const walk = (narrowed: string) =>
 const someRows =
   `${byIds('select id from few')} and ${size} <= \\$::int ` +
   `union all \\( ${walk(` and ${C} and ${size} > \\$::int`)}\\)`
-const knownRows = `(?:${byIds(`select id from \\(${matches}\\) m`)}|${walk(`(?: and ${C}){1,2}`)})`
+const knownRows = `(?:${byIds(`select id from \\(${matches}\\) m`)}|${walk(`(?: and ${C}(?: is true)?)+`)})`
 const allRows = walk('(?: and C)?')
 const history = 'substr\\(pg_walfile_name\\(pg_current_wal_lsn\\(\\)\\), \\$, \\$\\) as history'
 const list = (head: string, ofTotal: string, rows: string) =>
   `${head}select ${history}, t\\.version, ${ofTotal} as total, p\\.count, p\\.records, p\\.last_id from tally t ` +
-  `cross join \\( select count\\(\\*\\)::int as count, ` +
-  `coalesce\\(string_agg\\(row_to_json\\(f\\)::text, \\$ order by r\\.id\\), \\$\\) as records, max\\(r\\.id\\) as last_id ` +
-  `from \\( ${rows} \\) r cross join lateral \\(select ${wires}\\) f \\) p ` +
+  `cross join \\( select count\\(\\*\\) as count, ` +
+  `coalesce\\(string_agg\\(${json}, \\$ order by r\\.id\\), \\$\\) as records, max\\(r\\.id\\) as last_id ` +
+  `from \\( ${rows} \\) r \\) p ` +
   `where t\\.account_id = \\$::bigint and t\\.resource = \\$::text`
 
 const dayAgo = 'now\\(\\) - make_interval\\(hours => \\$::int\\)'
@@ -71,8 +75,8 @@ const shapes: readonly RegExp[] = [
   list(few, total, someRows),
   list('', '(?:null|\\$)', knownRows),
   // One record.
-  `select ${history}, t\\.version, \\( select row_to_json\\(f\\)::text from ${table} r ` +
-    `cross join lateral \\(select ${wires}\\) f where r\\.account_id = \\$::bigint and r\\.id = \\$::bigint \\) as record ` +
+  `select ${history}, t\\.version, \\( select ${json} from ${table} r ` +
+    `where r\\.account_id = \\$::bigint and r\\.id = \\$::bigint \\) as record ` +
     `from tally t where t\\.account_id = \\$::bigint and t\\.resource = \\$::text`,
   // Who is asking, of all requests that wait.
   'select account_id from account where C',

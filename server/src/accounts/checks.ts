@@ -3,7 +3,7 @@ import type { ResourceName } from '../catalog/resources.ts'
 import { overloaded } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
-import { type Statement, sql, value } from '../sql.ts'
+import { hole, type Statement, sql } from '../sql.ts'
 import type { Store } from '../store/pool.ts'
 import { history, type TallyState } from '../tally-state.ts'
 import { hashOfKey, type Scope, scopes } from './key.ts'
@@ -77,7 +77,7 @@ export class Checks {
 
   async #find(name: string | undefined): Promise<string | undefined> {
     if (name === undefined) return undefined
-    const [row] = await this.#store.read<{ account_id: string }>(accountStatement(name))
+    const [row] = await this.#store.read<{ account_id: string }>(account([name]))
     if (row !== undefined) this.#ids.set(name, row.account_id)
     return row?.account_id
   }
@@ -141,27 +141,36 @@ function scopeSet(granted: string): ReadonlySet<Scope> {
   return set
 }
 
-function accountStatement(name: string): Statement {
-  return sql`select account_id from account where name = ${value(name)}::text`.statement()
-}
+const accountName = hole()
+const account = sql`select account_id from account where name = ${accountName}::text`.template(
+  [accountName],
+  'quick',
+)
+
+const accounts = hole()
+const hashes = hole()
+const asked = hole()
 
 /**
  * The one statement that names several accounts. `account_id = any($1)` beside the joins lets a distributed database
  * send it only to the shards that hold those accounts.
  */
-function checkStatement(questions: readonly Question[]): Statement {
-  const accounts = value(questions.map((question) => question.accountId))
-  const hashes = value(questions.map((question) => question.hash))
-  const asked = value(questions.map((question) => question.resource ?? ''))
-  return {
-    steady: true,
-    ...sql`select ${history} as history, string_agg(
+const check = sql`select ${history} as history, string_agg(
   concat_ws(' ', q.n, k.key_id, array_to_string(k.scopes, '+'), t.version), ',') as found
 from unnest(${accounts}::bigint[], ${hashes}::text[], ${asked}::text[]) with ordinality q(account_id, hash, resource, n)
 join api_key k on k.account_id = q.account_id and k.hash = decode(q.hash, 'hex')
 join account a on a.account_id = q.account_id
 left join tally t on t.account_id = q.account_id and t.resource = q.resource
 where k.account_id = any(${accounts}::bigint[]) and k.revoked_at is null
-  and (k.expires_at is null or k.expires_at > now()) and a.status = 'active'`.statement(),
-  }
+  and (k.expires_at is null or k.expires_at > now()) and a.status = 'active'`.template(
+  [accounts, hashes, asked],
+  'quick',
+)
+
+function checkStatement(questions: readonly Question[]): Statement {
+  return check([
+    questions.map((question) => question.accountId),
+    questions.map((question) => question.hash),
+    questions.map((question) => question.resource ?? ''),
+  ])
 }

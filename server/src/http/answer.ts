@@ -4,16 +4,28 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { limits } from '../limits.ts'
 import type { TallyState } from '../tally-state.ts'
 
-/** An answer as bytes ready to send, and the state of the data that it shows. */
+/** An answer ready to send, and the state of the data that it shows. */
 export interface Answer extends TallyState {
   readonly etag: string
-  readonly body: Buffer
+  /** A short one stays a text: Node sends it and its headers by one write, and bytes by two. */
+  readonly body: string | Buffer
+  readonly bytes: number
   readonly link: string | undefined
   /** The body compressed, once somebody wanted it so. */
   zipped?: Promise<Buffer>
 }
 
 const zip = promisify(gzip)
+
+export function answerOf(
+  { history, version }: TallyState,
+  etag: string,
+  text: string,
+  link: string | undefined,
+): Answer {
+  const body = text.length <= limits.answerTextCharactersMax ? text : Buffer.from(text)
+  return { history, version, etag, body, bytes: Buffer.byteLength(body), link }
+}
 
 /** Weak: the compressed and the plain bytes are one answer. The version makes it new, the rest tells lists apart. */
 export function etagOf(state: TallyState, mark: string): string {
@@ -42,7 +54,7 @@ export async function sendAnswer(
   }
   validators(reply, answer.etag).type('application/json; charset=utf-8')
   if (answer.link !== undefined) reply.header('link', answer.link)
-  if (answer.body.length < limits.zipBytesMin || !takesGzip(request)) return reply.send(answer.body)
+  if (answer.bytes < limits.zipBytesMin || !takesGzip(request)) return reply.send(answer.body)
   answer.zipped ??= zip(answer.body)
   return reply.header('content-encoding', 'gzip').send(await answer.zipped)
 }

@@ -1,18 +1,13 @@
 import { expect, it } from 'vitest'
-import type { Answer } from './answer.ts'
+import { type Answer, answerOf } from './answer.ts'
 import { Answers } from './answers.ts'
 
 const check = (accountId: string, version: string, history = '1') => ({
   access: { accountId, keyId: 'k', scopes: new Set<never>() },
   tally: { history, version },
 })
-const answer = (version: string, text: string, history = '1'): Answer => ({
-  history,
-  version,
-  etag: `"${version}"`,
-  body: Buffer.from(text),
-  link: undefined,
-})
+const answer = (version: string, text: string, history = '1'): Answer =>
+  answerOf({ history, version }, `"${version}"`, text, undefined)
 
 it('keeps an answer for its account, request, version and history, and for nothing else', async () => {
   const answers = new Answers()

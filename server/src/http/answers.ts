@@ -14,7 +14,7 @@ export class Answers {
     maxSize: limits.answersBytesMax,
     maxEntrySize: limits.answerBytesMax,
     // Twice the body: it may be kept compressed, too. The rest is the entry itself.
-    sizeCalculation: (answer, key) => answer.body.length * 2 + key.length * 2 + 400,
+    sizeCalculation: (answer, key) => answer.bytes * 2 + key.length * 2 + 400,
   })
   readonly #underWay = new Map<string, Promise<Answer>>()
 

@@ -1,5 +1,3 @@
-import type { ListRequest } from '../query/list-request.ts'
-
 export interface PageNumbers {
   readonly previousPage: number | null
   readonly currentPage: number
@@ -19,24 +17,22 @@ export function pageNumbers(page: number, limit: number, total: number): PageNum
 }
 
 /** The records came as JSON text and stay so: only the numbers around them are written here. */
-export function listBody(records: string, count: number, total: number, pages: PageNumbers): string {
-  return `{"data":[${records}],"meta":{"count":${count},"total":${total}},"pagination":${JSON.stringify(pages)}}`
+export function listBody(records: string, count: string, total: number, pages: PageNumbers): string {
+  return `{"data":[${records}],"meta":{"count":${count},"total":${total}},"pagination":{"previousPage":${pages.previousPage},"currentPage":${pages.currentPage},"nextPage":${pages.nextPage},"totalPages":${pages.totalPages}}}`
 }
 
-/** RFC 8288, relative to the request: a proxy may have the service under another name. */
-export function linkHeader(path: string, request: ListRequest, pages: PageNumbers): string {
-  const link = (page: number, rel: string) => `<${path}?${queryOf(request, page)}>; rel="${rel}"`
-  return [
-    link(1, 'first'),
-    ...(pages.previousPage === null ? [] : [link(pages.previousPage, 'prev')]),
-    ...(pages.nextPage === null ? [] : [link(pages.nextPage, 'next')]),
-    link(Math.max(pages.totalPages, 1), 'last'),
-  ].join(', ')
-}
-
-function queryOf({ fields, filterText, limit }: ListRequest, page: number): string {
-  const parts = [`page=${page}`, `limit=${limit}`]
-  if (filterText !== undefined) parts.unshift(`filter=${encodeURIComponent(filterText)}`)
-  if (fields !== undefined) parts.unshift(`fields=${fields.map(encodeURIComponent).join(',')}`)
-  return parts.join('&')
+/**
+ * RFC 8288, relative to the request: a proxy may have the service under another name. `pageQuery` is the query of the
+ * same list around the number of a page.
+ */
+export function linkHeader(
+  path: string,
+  [before, after]: readonly [string, string],
+  { previousPage, nextPage, totalPages }: PageNumbers,
+): string {
+  const start = `<${path}?${before}`
+  const link = (page: number, rel: string) => `${start}${page}${after}>; rel="${rel}"`
+  const previous = previousPage === null ? '' : `, ${link(previousPage, 'prev')}`
+  const next = nextPage === null ? '' : `, ${link(nextPage, 'next')}`
+  return `${link(1, 'first')}${previous}${next}, ${link(Math.max(totalPages, 1), 'last')}`
 }

@@ -9,7 +9,7 @@ import { type ListRow, listStatement } from '../query/statement.ts'
 import type { ListMemory } from '../store/list-memory.ts'
 import type { Store } from '../store/pool.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'
-import { type Answer, etagOf, isKnown, sendAnswer, sendNotModified } from './answer.ts'
+import { type Answer, answerOf, etagOf, isKnown, sendAnswer, sendNotModified } from './answer.ts'
 import type { Answers } from './answers.ts'
 import { checkFor } from './authenticate.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
@@ -53,22 +53,19 @@ async function readList(
   }
   if (row === undefined) throw new Failure('internal', 'Something went wrong on our side. It has been noted.')
   const total = Number(row.total ?? remembered.total)
-  const isFull = row.count === plan.limit
-  memory.note(name, row, {
-    total,
-    limit: plan.limit,
-    page: plan.page,
-    lastId: isFull ? (row.last_id ?? undefined) : undefined,
-  })
-  const pages = pageNumbers(plan.page, plan.limit, total)
-  const link = linkHeader(path, list.request, pages)
-  return {
-    history: row.history,
-    version: row.version,
-    etag: etagOf(row, list.mark),
-    body: Buffer.from(listBody(row.records, row.count, total, pages)),
-    link: link.length <= limits.linkBytesMax ? link : undefined,
+  // Near the beginning of a whole list there is nothing to gain: the tally has the total, and few are skipped.
+  if (plan.where !== undefined || plan.page * plan.limit > limits.quickRecordsMax) {
+    const lastId = Number(row.count) === plan.limit ? (row.last_id ?? undefined) : undefined
+    memory.note(name, row, { total, limit: plan.limit, page: plan.page, lastId })
   }
+  const pages = pageNumbers(plan.page, plan.limit, total)
+  const link = linkHeader(path, list.pageQuery, pages)
+  return answerOf(
+    row,
+    etagOf(row, list.mark),
+    listBody(row.records, row.count, total, pages),
+    link.length <= limits.linkBytesMax ? link : undefined,
+  )
 }
 
 function rawParameters(request: FastifyRequest): [string, ListSource] {

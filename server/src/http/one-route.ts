@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { markOf, plannedOne } from '../query/planned.ts'
+import { plannedOne } from '../query/planned.ts'
 import { type OneRow, oneStatement } from '../query/statement.ts'
-import { etagOf, isKnown, sendAnswer, sendNotModified } from './answer.ts'
+import { answerOf, etagOf, isKnown, sendAnswer, sendNotModified } from './answer.ts'
 import { checkFor } from './authenticate.ts'
 import type { Reads } from './list-route.ts'
 import { rawQueryOf } from './url.ts'
@@ -15,18 +15,17 @@ export function oneRoute({ store, answers }: Reads, resource: Resource) {
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
     const check = checkFor(request, `${resource.name}:read`)
-    const { fields, key: fieldsKey } = plannedOne(resource, rawQueryOf(request))
+    const { fields, mark: fieldsMark } = plannedOne(resource, rawQueryOf(request))
     const { id } = request.params
     if (!isId(id)) throw unknown(resource, id)
-    const key = `${id} ${fieldsKey}`
-    const mark = markOf(key)
-    const etag = etagOf(check.tally, mark)
-    if (isKnown(request, etag)) return sendNotModified(reply, etag)
-    const answer = await answers.get(check, key, async () => {
+    const mark = `${id}-${fieldsMark}`
+    const known = etagOf(check.tally, mark)
+    if (isKnown(request, known)) return sendNotModified(reply, known)
+    const answer = await answers.get(check, mark, async () => {
       const [row] = await store.read<OneRow>(oneStatement(check.access, resource, fields, id))
       if (row === undefined || row.record === null) throw unknown(resource, id)
-      const body = Buffer.from(`{"data":${row.record}}`)
-      return { history: row.history, version: row.version, etag: etagOf(row, mark), body, link: undefined }
+      const etag = etagOf(row, mark)
+      return answerOf(row, etag, `{"data":${row.record}}`, undefined)
     })
     return sendAnswer(request, reply, answer)
   }

@@ -9,7 +9,6 @@ import { type ListPlan, planList, planOne } from './plan.ts'
 
 /** A list as it was asked for and as it is understood, with the names under which things about it are remembered. */
 export interface PlannedList {
-  readonly request: ListRequest
   readonly plan: ListPlan
   /** The filter in its one canonical form; empty for none. */
   readonly filterKey: string
@@ -17,11 +16,14 @@ export interface PlannedList {
   readonly key: string
   /** The key, short enough for an ETag. */
   readonly mark: string
+  /** The query of the same list in a URL, before and after the number of a page. */
+  readonly pageQuery: readonly [string, string]
 }
 
 export interface PlannedOne {
   readonly fields: readonly Field[]
-  readonly key: string
+  /** The fields in one canonical form, short enough for an ETag. */
+  readonly mark: string
 }
 
 /** Requests come again and again, to the letter: what was understood once need not be understood again. */
@@ -34,18 +36,18 @@ export function plannedList(resource: Resource, raw: string, source: ListSource)
     const plan = planList(resource, request)
     const filterKey = request.filter === undefined ? '' : print(request.filter)
     const key = `${resource.name} ${plan.page} ${plan.limit} ${namesOf(plan.fields)} ${filterKey}`
-    return { request, plan, filterKey, key, mark: markOf(key) }
+    return { plan, filterKey, key, mark: markOf(key), pageQuery: pageQueryOf(request) }
   })
 }
 
 export function plannedOne(resource: Resource, raw: string): PlannedOne {
   return kept(ones, `${resource.name} ${raw}`, () => {
     const fields = planOne(resource, parseOneRequest(raw))
-    return { fields, key: `${resource.name} ${namesOf(fields)}` }
+    return { fields, mark: markOf(`${resource.name} ${namesOf(fields)}`) }
   })
 }
 
-export function markOf(key: string): string {
+function markOf(key: string): string {
   return hash('sha1', key, 'base64url').slice(0, 12)
 }
 
@@ -59,4 +61,11 @@ function kept<T extends object>(cache: LRUCache<string, T>, text: string, make: 
 
 function namesOf(fields: readonly Field[]): string {
   return fields.map((field) => field.name).join(',')
+}
+
+function pageQueryOf({ fields, filterText, limit }: ListRequest): [string, string] {
+  const parts = ['page=']
+  if (filterText !== undefined) parts.unshift(`filter=${encodeURIComponent(filterText)}`)
+  if (fields !== undefined) parts.unshift(`fields=${fields.map(encodeURIComponent).join(',')}`)
+  return [parts.join('&'), `&limit=${limit}`]
 }

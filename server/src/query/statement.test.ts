@@ -28,7 +28,7 @@ select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version
   else (select count(*) from company where account_id = $1::bigint and (id > $2::bigint)) end as total, p.count, p.records, p.last_id
 from tally t
 cross join (
-  select count(*)::int as count, coalesce(string_agg(row_to_json(f)::text, ',' order by r.id), '') as records,
+  select count(*) as count, coalesce(string_agg('{"name":' || to_json(r.name)::text || '}', ',' order by r.id), '') as records,
     max(r.id) as last_id
   from (
     select id, name from company where account_id = $1::bigint
@@ -38,7 +38,6 @@ cross join (
       and (select n from size) > $3::int
     order by id limit $4::int offset $5::bigint)
   ) r
-  cross join lateral (select r.name) f
 ) p
 where t.account_id = $1::bigint and t.resource = $6::text`,
       values: ['12', '5', 20000, 10, 0, 'company'],
@@ -63,17 +62,16 @@ where t.account_id = $1::bigint and t.resource = $6::text`,
       text: `select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, t.total as total, p.count, p.records, p.last_id
 from tally t
 cross join (
-  select count(*)::int as count, coalesce(string_agg(row_to_json(f)::text, ',' order by r.id), '') as records,
+  select count(*) as count, coalesce(string_agg('{"name":' || to_json(r.name)::text || ',"create_date":' || to_char(r.create_date at time zone 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"') || '}', ',' order by r.id), '') as records,
     max(r.id) as last_id
   from (
     select id, name, create_date from company where account_id = $1::bigint
     order by id limit $2::int offset $3::bigint
   ) r
-  cross join lateral (select r.name, to_char(r.create_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as create_date) f
 ) p
 where t.account_id = $1::bigint and t.resource = $4::text`,
       values: ['12', 20, 40, 'company'],
-      steady: true,
+      pace: 'quick',
     })
   })
 
@@ -144,13 +142,13 @@ it('oneStatement names the account and the id', () => {
   const fields = resources.product.fields.filter((field) => field.name === 'list_price')
   expect(oneStatement({ accountId: '12' }, resources.product, fields, '5')).toEqual({
     text: `select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, (
-  select row_to_json(f)::text from product r cross join lateral (select r.list_price) f
+  select '{"list_price":' || r.list_price::text || '}' from product r
   where r.account_id = $1::bigint and r.id = $2::bigint
 ) as record
 from tally t
 where t.account_id = $1::bigint and t.resource = $3::text`,
     values: ['12', '5', 'product'],
-    steady: true,
+    pace: 'quick',
   })
 })
 
@@ -185,5 +183,29 @@ describe('with what is remembered', () => {
     expect(rows('filter=name=a', { total: 20_001 })[0]).toBe(
       'select id from company where account_id = $1::bigint and name = $2::text order by id limit $3::int offset $4::bigint',
     )
+  })
+
+  it('a walk uses an index in the order of ids, and no other', () => {
+    const walk = (filter: string) => {
+      const [text] = rows(`filter=${encodeURIComponent(filter)}`, { total: 20_001 })
+      return /and (.*) order by id/.exec(String(text))?.[1]
+    }
+    expect(walk('name*a')).toBe('(name collate "default" ilike $2::text) is true')
+    expect(walk('name=a&create_date>2026-01-01')).toBe(
+      'name = $2::text and ((create_date >= $3::timestamptz)) is true',
+    )
+    expect(walk('id>5&name[a,b]')).toBe('(id > $2::bigint) and (name = any($3::text[])) is true')
+    expect(walk('id>5|name=a')).toBe('((id > $2::bigint) or name = $3::text)')
+  })
+
+  it('a walk is planned once, but where the id is one way among others', () => {
+    const paceOf = (filter: string) =>
+      listStatement(
+        { accountId: '12' },
+        planList(resources.company, parseListRequest(`filter=${encodeURIComponent(filter)}`, 'url')),
+        { total: 20_001 },
+      ).pace
+    expect(paceOf('name*a&create_date>2026-01-01')).toBe('steady')
+    expect(paceOf('id>5|name=a')).toBeUndefined()
   })
 })

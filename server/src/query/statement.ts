@@ -1,18 +1,28 @@
-import type { Field } from '../catalog/field.ts'
+import type { Field, FieldType } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
-import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
+import {
+  type Fragment,
+  hole,
+  identifier,
+  join,
+  type Pace,
+  type Statement,
+  sql,
+  type Template,
+  value,
+} from '../sql.ts'
 import { history, type TallyState } from '../tally-state.ts'
 import type { ListPlan } from './plan.ts'
 import type { Predicate } from './predicate.ts'
-import { anyOf, armsOf } from './where.ts'
+import { anyOf, armsOf, isSteadyOnTheWay, whereOnTheWay } from './where.ts'
 
 /** The columns of the one row that a list statement returns. */
 export interface ListRow extends TallyState {
   /** Null where the statement was told it. */
   readonly total: string | null
-  readonly count: number
+  readonly count: string
   /** The records as JSON objects, separated by commas. */
   readonly records: string
   /** The id of the last record; null without any. */
@@ -34,21 +44,63 @@ export interface Remembered {
  * JSON is built above the limited sub-select: PostgreSQL evaluates the select list of skipped rows too.
  */
 export function listStatement(scope: AccountScope, plan: ListPlan, remembered: Remembered = {}): Statement {
-  const account = value(scope.accountId)
-  const { head, total, rows } = partsOf(account, plan, remembered)
-  const statement =
-    sql`${head}select ${history} as history, t.version, ${total} as total, p.count, p.records, p.last_id
+  const way = wayOf(plan, remembered)
+  const templates = madeOnce(listTemplates, plan, () => new Map<string, Template>())
+  const template = madeOnce(templates, way.name, () => listTemplate(plan, way))
+  return template([scope.accountId, remembered.end?.id, way.skipped])
+}
+
+/** Plans are kept while their requests come again, and with each the few texts of its statements. */
+const listTemplates = new WeakMap<ListPlan, Map<string, Template>>()
+
+const account = hole()
+const endId = hole()
+const skippedAfter = hole()
+
+/** How a page is found: what of the statement's text follows from what is remembered. */
+interface Way {
+  readonly total: 'unknown' | 'few' | 'many'
+  readonly fromEnd: boolean
+  /** Records between the remembered end, or the beginning, and the page. */
+  readonly skipped: number
+  readonly isFar: boolean
+  readonly name: string
+}
+
+function wayOf({ page, limit }: ListPlan, remembered: Remembered): Way {
+  const { total: known, end } = remembered
+  const total = known === undefined ? 'unknown' : known > limits.filterSortedMax ? 'many' : 'few'
+  const skipped = (page - 1 - (end?.page ?? 0)) * limit
+  const isFar = skipped > limits.pageRecordsMax
+  return {
+    total,
+    fromEnd: end !== undefined,
+    skipped,
+    isFar,
+    name: `${total} ${end !== undefined} ${isFar}`,
+  }
+}
+
+function listTemplate(plan: ListPlan, way: Way): Template {
+  const { head, total, rows } = partsOf(plan, way)
+  return sql`${head}select ${history} as history, t.version, ${total} as total, p.count, p.records, p.last_id
 from tally t
 cross join (
-  select count(*)::int as count, coalesce(string_agg(row_to_json(f)::text, ',' order by r.id), '') as records,
+  select count(*) as count, coalesce(string_agg(${recordJson(plan.fields)}, ',' order by r.id), '') as records,
     max(r.id) as last_id
   from (
 ${rows}
   ) r
-  cross join lateral (select ${record(plan.fields)}) f
 ) p
-where t.account_id = ${account}::bigint and t.resource = ${value(plan.resource.name)}::text`.statement()
-  return plan.where === undefined ? { ...statement, steady: true } : statement
+where t.account_id = ${account}::bigint and t.resource = ${value(plan.resource.name)}::text`.template(
+    [account, endId, skippedAfter],
+    paceOf(plan, way),
+  )
+}
+
+function paceOf({ where, limit }: ListPlan, { total, isFar }: Way): Pace | undefined {
+  if (where !== undefined) return total === 'many' && isSteadyOnTheWay(where) ? 'steady' : undefined
+  return isFar || limit > limits.quickRecordsMax ? 'steady' : 'quick'
 }
 
 interface Parts {
@@ -58,7 +110,6 @@ interface Parts {
 }
 
 interface Selection {
-  readonly account: Value
   readonly table: Fragment
   readonly columns: Fragment
   /** The page among all matches. */
@@ -66,45 +117,44 @@ interface Selection {
   /** The page among the matches after a remembered end, and how many of them come before it. */
   readonly after: Fragment
   readonly pageAfter: Fragment
-  readonly skipped: number
+  readonly isFar: boolean
 }
 
-function partsOf(account: Value, plan: ListPlan, { total, end }: Remembered): Parts {
+function partsOf(plan: ListPlan, { total, fromEnd, isFar }: Way): Parts {
   const limit = value(plan.limit)
   const page = sql`limit ${limit}::int offset ${value((plan.page - 1) * plan.limit)}::bigint`
-  const skipped = (plan.page - 1 - (end?.page ?? 0)) * plan.limit
   const selection: Selection = {
-    account,
     table: identifier(plan.resource.name),
     columns: join(
       plan.fields.filter(notId).map((field) => sql`, ${identifier(field.name)}`),
       '',
     ),
     page,
-    after: end === undefined ? sql`` : sql` and id > ${value(end.id)}::bigint`,
-    pageAfter: end === undefined ? page : sql`limit ${limit}::int offset ${value(skipped)}::bigint`,
-    skipped,
+    after: fromEnd ? sql` and id > ${endId}::bigint` : sql``,
+    pageAfter: fromEnd ? sql`limit ${limit}::int offset ${skippedAfter}::bigint` : page,
+    isFar,
   }
   if (plan.where === undefined) return { head: sql``, total: sql`t.total`, rows: walked(selection, sql``) }
-  if (total === undefined) return matching(selection, plan.where)
+  if (total === 'unknown') return matching(selection, plan.where)
   const known = { head: sql``, total: sql`null` }
   const arms = armsOf(plan.where)
-  if (total > limits.filterSortedMax)
-    return { ...known, rows: walked(selection, sql` and ${conditionOf(arms)}`) }
+  if (total === 'many') {
+    return { ...known, rows: walked(selection, sql` and ${whereOnTheWay(plan.where)}`) }
+  }
   return { ...known, rows: byIds(selection, sql`select id from (${matchesOf(selection, arms)}) m`) }
 }
 
 /** Along the primary key. Far from a known id, only ids are read on the way, and the records of the page in the end. */
 function walked(selection: Selection, condition: Fragment): Fragment {
-  const { account, table, columns, after, pageAfter, skipped } = selection
+  const { table, columns, after, pageAfter, isFar } = selection
   const rows = sql`where account_id = ${account}::bigint${after}${condition}
     order by id ${pageAfter}`
-  if (skipped <= limits.pageRecordsMax) return sql`    select id${columns} from ${table} ${rows}`
+  if (!isFar) return sql`    select id${columns} from ${table} ${rows}`
   return sql`    select id${columns} from ${table} where account_id = ${account}::bigint and id = any(array(
     select id from ${table} ${rows}))`
 }
 
-function byIds({ account, table, columns, page }: Selection, ids: Fragment): Fragment {
+function byIds({ table, columns, page }: Selection, ids: Fragment): Fragment {
   return sql`    select id${columns} from ${table} where account_id = ${account}::bigint
       and id = any(array(${ids} order by id ${page}))`
 }
@@ -116,7 +166,7 @@ function byIds({ account, table, columns, page }: Selection, ids: Fragment): Fra
  * once, for the total and the page; only beyond is the walk taken, when it must meet matches soon.
  */
 function matching(selection: Selection, predicate: Predicate): Parts {
-  const { account, table } = selection
+  const { table } = selection
   const most = value(limits.filterSortedMax)
   const arms = armsOf(predicate)
   const condition = conditionOf(arms)
@@ -141,7 +191,7 @@ function conditionOf(arms: readonly Fragment[]): Fragment {
   return arms.length === 1 ? join(arms, '') : anyOf(arms)
 }
 
-function matchesOf({ account, table }: Selection, arms: readonly Fragment[]): Fragment {
+function matchesOf({ table }: Selection, arms: readonly Fragment[]): Fragment {
   const each = arms.map(
     (arm) => sql`select id from ${table} where account_id = ${account}::bigint and ${arm}`,
   )
@@ -159,29 +209,60 @@ export function oneStatement(
   fields: readonly Field[],
   id: string,
 ): Statement {
-  const account = value(scope.accountId)
-  const statement = sql`select ${history} as history, t.version, (
-  select row_to_json(f)::text from ${identifier(resource.name)} r cross join lateral (select ${record(fields)}) f
-  where r.account_id = ${account}::bigint and r.id = ${value(id)}::bigint
-) as record
-from tally t
-where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`.statement()
-  return { ...statement, steady: true }
+  const template = madeOnce(oneTemplates, fields, () => oneTemplate(resource, fields))
+  return template([scope.accountId, id])
 }
 
-/** The wire form of the selected fields, in the order asked for. Decimals are stored in their shortest form. */
-function record(fields: readonly Field[]): Fragment {
-  return join(
-    fields.map((field) => {
-      const name = identifier(field.name)
-      return field.type === 'timestamp'
-        ? sql`to_char(r.${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${name}`
-        : sql`r.${name}`
-    }),
-    ', ',
+const oneTemplates = new WeakMap<readonly Field[], Template>()
+
+const recordId = hole()
+
+function oneTemplate(resource: Resource, fields: readonly Field[]): Template {
+  return sql`select ${history} as history, t.version, (
+  select ${recordJson(fields)} from ${identifier(resource.name)} r
+  where r.account_id = ${account}::bigint and r.id = ${recordId}::bigint
+) as record
+from tally t
+where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`.template(
+    [account, recordId],
+    'quick',
   )
+}
+
+/**
+ * A record as JSON text, its fields in the order asked for. Put together piece by piece: `row_to_json` makes a row
+ * first, which costs a tenth of the statement. Decimals are stored in their shortest form.
+ */
+function recordJson(fields: readonly Field[]): Fragment {
+  const members = fields.map((field, i) => {
+    const name = identifier(field.name)
+    const text = jsonText[field.type](sql`r.${name}`)
+    const json = field.nullable ? sql`coalesce(${text}, 'null')` : text
+    return i === 0 ? sql`'{"${name}":' || ${json}` : sql`',"${name}":' || ${json}`
+  })
+  return sql`${join(members, ' || ')} || '}'`
+}
+
+const jsonText: Record<FieldType, (column: Fragment) => Fragment> = {
+  integer: (column) => sql`${column}::text`,
+  decimal: (column) => sql`${column}::text`,
+  boolean: (column) => sql`${column}::text`,
+  text: (column) => sql`to_json(${column})::text`,
+  timestamp: (column) => sql`to_char(${column} at time zone 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"')`,
 }
 
 function notId(field: Field): boolean {
   return field.name !== 'id'
+}
+
+function madeOnce<Key, Made>(
+  made: { get(key: Key): Made | undefined; set(key: Key, value: Made): unknown },
+  key: Key,
+  make: () => Made,
+): Made {
+  const found = made.get(key)
+  if (found !== undefined) return found
+  const now = make()
+  made.set(key, now)
+  return now
 }

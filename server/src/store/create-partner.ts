@@ -1,7 +1,7 @@
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
-import { type Statement, sql, value } from '../sql.ts'
+import { hole, type Statement, sql, value } from '../sql.ts'
 import type { Store, Transaction } from './pool.ts'
 
 /** What makes a create safe to send again. */
@@ -82,20 +82,23 @@ function idOf([row]: InsertedRow[]): string {
   return row.id
 }
 
+const ofAccount = hole()
+const givenName = hole()
+
 /** Ticks the tally and inserts under the new id and version, as one statement. */
-export function insertStatement(scope: AccountScope, name: string): Statement {
-  const account = value(scope.accountId)
-  const statement = sql`with tick as (
+const insert = sql`with tick as (
   update tally set version = version + 1, total = total + 1, last_id = last_id + 1
-  where account_id = ${account}::bigint and resource = 'partner'
+  where account_id = ${ofAccount}::bigint and resource = 'partner'
   returning version, last_id
 )
 insert into partner (account_id, id, version, name, is_company, is_patient, is_customer, is_vendor, is_employee,
   active, create_date, write_date)
-select ${account}::bigint, last_id, version, ${value(name)}::text, false, false, false, false, false, true, now(), now()
+select ${ofAccount}::bigint, last_id, version, ${givenName}::text, false, false, false, false, false, true, now(), now()
 from tick
-returning id`.statement()
-  return { ...statement, steady: true }
+returning id`.template([ofAccount, givenName], 'quick')
+
+export function insertStatement(scope: AccountScope, name: string): Statement {
+  return insert([scope.accountId, name])
 }
 
 /** Whether nobody else is at work under this key, and what was kept under it. The lock goes with the transaction. */

@@ -2,8 +2,10 @@ import pg, { type QueryResultRow } from 'pg'
 import { Failure, overloaded } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Statement } from '../sql.ts'
+import { Lanes } from './lanes.ts'
 import { PreparedNames } from './prepared.ts'
 import { failureOf, failureToConnect } from './sqlstate.ts'
+import { readText, type TextRow } from './text-rows.ts'
 
 export interface StoreOptions {
   readonly url: string
@@ -23,22 +25,24 @@ export interface Transaction {
 /** The database as requests see it: reads with a deadline, writes that are never cancelled. */
 export class Store {
   readonly #reads: pg.Pool
-  readonly #steadyReads: pg.Pool
+  readonly #lanes: Lanes
   readonly #writes: pg.Pool
 
   constructor(options: StoreOptions) {
     this.#reads = pool(options, { statement_timeout: options.readMsMax })
-    // Apart from lists with filters: a few slow ones would hold up the check of every request.
-    this.#steadyReads = pool(options, { statement_timeout: options.readMsMax })
+    // Apart from the others: a few slow ones would hold up the check of every request.
+    this.#lanes = new Lanes(connection(options, { statement_timeout: options.readMsMax }), options.onBroken)
     // A cancelled wait for a standby would report success, so writes have no deadline but the one on their locks,
     // which passes before anything is written.
     this.#writes = pool(options, { lock_timeout: limits.writeLockMsMax })
   }
 
-  async read<Row extends QueryResultRow>(statement: Statement): Promise<Row[]> {
-    const client = await connect(statement.steady === true ? this.#steadyReads : this.#reads)
+  async read<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
+    const name = nameOf(statement)
+    if (statement.pace === 'quick') return this.#lanes.read<Row>(statement, name)
+    const client = await connect(this.#reads)
     try {
-      const rows = await run<Row>(client, statement)
+      const rows = await readText<Row>(client, statement, name)
       client.release()
       return rows
     } catch (error) {
@@ -48,10 +52,10 @@ export class Store {
   }
 
   /** One statement that is a transaction of its own. */
-  async writeOne<Row extends QueryResultRow>(statement: Statement): Promise<Row[]> {
+  async writeOne<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
     const client = await connect(this.#writes)
     try {
-      const rows = await kept(client, () => run<Row>(client, statement))
+      const rows = await kept(client, () => readText<Row>(client, statement, nameOf(statement)))
       client.release()
       return rows
     } catch (error) {
@@ -81,24 +85,29 @@ export class Store {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#reads.end(), this.#steadyReads.end(), this.#writes.end()])
+    await Promise.all([this.#reads.end(), this.#lanes.close(), this.#writes.end()])
   }
 }
 
-function pool(
-  options: StoreOptions,
-  deadline: { statement_timeout?: number; lock_timeout?: number },
-): pg.Pool {
-  const made = new pg.Pool({
-    connectionString: options.url,
+interface Deadline {
+  readonly statement_timeout?: number
+  readonly lock_timeout?: number
+}
+
+function connection({ url, role }: StoreOptions, deadline: Deadline): pg.ClientConfig {
+  return {
+    connectionString: url,
     application_name: 'quartermaster',
-    max: options.connectionsMax,
     connectionTimeoutMillis: limits.connectMsMax,
     query_timeout: limits.silenceMsMax,
     keepAlive: true,
-    options: servingSettings(options.role),
+    options: servingSettings(role),
     ...deadline,
-  })
+  }
+}
+
+function pool(options: StoreOptions, deadline: Deadline): pg.Pool {
+  const made = new pg.Pool({ ...connection(options, deadline), max: options.connectionsMax })
   made.on('error', options.onBroken)
   return made
 }
@@ -124,15 +133,16 @@ async function connect(from: pg.Pool): Promise<pg.PoolClient> {
 
 const prepared = new PreparedNames()
 
-async function run<Row extends QueryResultRow>(
-  client: pg.PoolClient,
-  { steady, text, values }: Statement,
-): Promise<Row[]> {
-  const name = steady === true ? prepared.nameOf(text) : undefined
+function nameOf({ pace, text }: Statement): string | undefined {
+  return pace === undefined ? undefined : prepared.nameOf(text)
+}
+
+async function run<Row extends QueryResultRow>(client: pg.PoolClient, statement: Statement): Promise<Row[]> {
+  const name = nameOf(statement)
   const result = await client.query<Row>({
     ...(name === undefined ? {} : { name }),
-    text,
-    values: [...values],
+    text: statement.text,
+    values: [...statement.values],
   })
   return result.rows
 }

@@ -1,0 +1,115 @@
+import { Socket } from 'node:net'
+import pg from 'pg'
+import { overloaded } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { Statement } from '../sql.ts'
+import { failureOf, failureToConnect } from './sqlstate.ts'
+import { readText, type TextRow } from './text-rows.ts'
+
+/**
+ * A few connections on which quick statements travel one behind the other, without waiting for each other's answers.
+ * What one turn of the event loop sends is one write, and PostgreSQL finds the next statement already there.
+ */
+export class Lanes {
+  readonly #lanes: readonly [Lane, ...Lane[]]
+  /** The lane of this turn, and how many statements it was given. */
+  #current: Lane
+  #given = 0
+
+  constructor(config: pg.ClientConfig, onBroken: (error: Error) => void) {
+    const lane = () => new Lane(config, onBroken)
+    this.#lanes = [lane(), ...Array.from({ length: limits.lanes - 1 }, lane)]
+    this.#current = this.#lanes[0]
+  }
+
+  async read<Row extends TextRow<Row>>(statement: Statement, name: string | undefined): Promise<Row[]> {
+    const lane = this.#choose()
+    if (lane.underWay >= limits.laneStatementsMax) throw overloaded()
+    return lane.read<Row>(statement, name)
+  }
+
+  /** One lane for some statements of a turn, so that they are one write; then the emptiest. */
+  #choose(): Lane {
+    if (this.#given === 0) setImmediate(() => (this.#given = 0))
+    if (this.#given % limits.laneTurnStatements === 0) {
+      for (const lane of this.#lanes) if (lane.underWay < this.#current.underWay) this.#current = lane
+    }
+    this.#given++
+    return this.#current
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.close()))
+  }
+}
+
+class Lane {
+  underWay = 0
+  readonly #config: pg.ClientConfig
+  readonly #onBroken: (error: Error) => void
+  #client: pg.Client | undefined
+  #connecting: Promise<pg.Client> | undefined
+
+  constructor(config: pg.ClientConfig, onBroken: (error: Error) => void) {
+    this.#config = config
+    this.#onBroken = onBroken
+  }
+
+  async read<Row extends TextRow<Row>>(statement: Statement, name: string | undefined): Promise<Row[]> {
+    this.underWay++
+    try {
+      return await readText<Row>(this.#client ?? (await this.#connect()), statement, name)
+    } catch (error) {
+      throw failureOf(error)
+    } finally {
+      this.underWay--
+    }
+  }
+
+  async #connect(): Promise<pg.Client> {
+    this.#connecting ??= this.#open().finally(() => {
+      this.#connecting = undefined
+    })
+    return this.#connecting
+  }
+
+  async #open(): Promise<pg.Client> {
+    const client = new pg.Client({ ...this.#config, pipeline: true, stream: () => new TurnSocket() })
+    client.on('error', (error) => {
+      if (this.#client === client) this.#client = undefined
+      this.#onBroken(error)
+    })
+    client.on('end', () => {
+      if (this.#client === client) this.#client = undefined
+    })
+    try {
+      await client.connect()
+    } catch (error) {
+      throw failureToConnect(error)
+    }
+    this.#client = client
+    return client
+  }
+
+  async close(): Promise<void> {
+    await this.#client?.end()
+  }
+}
+
+/** Sends what was written in one turn of the event loop together: `pg` corks and uncorks for every statement. */
+class TurnSocket extends Socket {
+  #gathering = false
+
+  override cork(): void {
+    if (!this.#gathering) super.cork()
+  }
+
+  override uncork(): void {
+    if (this.#gathering) return
+    this.#gathering = true
+    setImmediate(() => {
+      this.#gathering = false
+      super.uncork()
+    })
+  }
+}

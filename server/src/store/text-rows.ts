@@ -1,0 +1,56 @@
+import pg from 'pg'
+import type { Statement } from '../sql.ts'
+
+/** A row as PostgreSQL sends it: every column as text, or null. */
+export type TextRow<Row> = { readonly [Column in keyof Row]: string | null }
+
+/**
+ * A query whose rows stay the text they came as. `pg` looks up a converter for every column of every answer; what
+ * requests read is text already, or a number or two that the reader converts. Saves a tenth of a cold request.
+ */
+class TextRows extends pg.Query {
+  name: string | undefined
+  readonly #rows: Record<string, string | null>[] = []
+  #columns: readonly { readonly name: string }[] = []
+
+  constructor(
+    { text, values }: Statement,
+    name: string | undefined,
+    done: (error: Error | null | undefined) => void,
+  ) {
+    // The text by itself, not a configuration: that would be copied, property by property.
+    super(text, [...values], done)
+    this.name = name
+  }
+
+  get read(): readonly unknown[] {
+    return this.#rows
+  }
+
+  handleRowDescription({ fields }: { fields: readonly { readonly name: string }[] }): void {
+    this.#columns = fields
+  }
+
+  handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
+    const row: Record<string, string | null> = {}
+    for (const [i, { name }] of this.#columns.entries()) row[name] = fields[i] ?? null
+    this.#rows.push(row)
+  }
+
+  handleCommandComplete(): void {}
+}
+
+export async function readText<Row extends TextRow<Row>>(
+  client: pg.ClientBase,
+  statement: Statement,
+  name: string | undefined,
+): Promise<Row[]> {
+  return new Promise((resolve, reject) => {
+    const query: TextRows = new TextRows(statement, name, (error) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- which columns there are, the statement says
+      if (error == null) resolve(query.read as Row[])
+      else reject(error)
+    })
+    client.query(query)
+  })
+}
