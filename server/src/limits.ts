@@ -72,6 +72,8 @@ export const limits = {
   /** Answers kept ready to send, and the largest that is. */
   answersBytesMax: 64 * 1024 * 1024,
   answerBytesMax: 4 * 1024 * 1024,
+  /** How far garbage may pile up on what is kept before it is collected; V8 would let it double and more. */
+  heapGrowthPercent: 60,
   /** Answers up to this long are kept as text, longer ones as bytes. */
   answerTextCharactersMax: 16 * 1024,
   /** Below, compressing costs more than it saves. */

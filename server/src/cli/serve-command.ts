@@ -1,4 +1,5 @@
 import { BlockList } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
 import { Checks } from '../accounts/checks.ts'
 import type { Config } from '../config.ts'
 import { buildApp } from '../http/app.ts'
@@ -23,6 +24,7 @@ export interface ServeOptions {
 
 export async function startService(config: Config, options: ServeOptions): Promise<Service> {
   const { tell } = options
+  setFlagsFromString(`--heap-growing-percent=${limits.heapGrowthPercent}`)
   const store = new Store({
     url: options.databaseUrl,
     role: config.DATABASE_ROLE,
