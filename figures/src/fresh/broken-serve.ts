@@ -8,11 +8,11 @@ import { logTo } from '../../../server/src/telemetry/log.ts'
  * The service, broken on purpose, so that it can be seen that the checker finds it. It has the port told to its
  * parent, and ends with it.
  *
- *     stale   a check counts for 50 ms: the tally was read before the request arrived
+ *     stale   a check counts for 250 ms: the tally was read before the request arrived
  *     torn    a total counts for ever: it is put beside a page of another version
  */
 const [, , breakage] = process.argv
-if (breakage === 'stale') reuseChecks(50)
+if (breakage === 'stale') reuseChecks(250)
 else if (breakage === 'torn') reuseTotals()
 else throw new Error(`there is no breakage ${breakage}`)
 
