@@ -6,12 +6,13 @@ const suites: Record<string, string[]> = {
   unit: [
     'filter/src/**/*.test.ts',
     'server/src/**/*.test.ts',
+    'client/src/**/*.test.ts',
     'figures/src/**/*.test.ts',
     'bench/src/**/*.test.ts',
     'acceptance/coverage/*.test.ts',
     'house/*.test.ts',
   ],
-  integration: ['server/test/**/*.test.ts'],
+  integration: ['server/test/**/*.test.ts', 'client/test/**/*.test.ts'],
 }
 const suite = process.env['SUITE']
 

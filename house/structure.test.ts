@@ -9,7 +9,16 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const linesMax = 400
 const functionLinesMax = 70
 
-const sourceFiles = ['filter/src', 'server/src', 'acceptance', 'figures/src', 'bench/src'].flatMap((folder) =>
+const rooms = [
+  'filter/src',
+  'server/src',
+  'client/src',
+  'client/test',
+  'acceptance',
+  'figures/src',
+  'bench/src',
+]
+const sourceFiles = rooms.flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
     .map((file) => join(folder, file)),
@@ -88,6 +97,12 @@ describe('imports', () => {
   it('keep the filter language free of dependencies', () => {
     const filter = sourceFiles.filter((file) => file.startsWith('filter/src/') && !file.endsWith('.test.ts'))
     expect(filter.flatMap(importsOf).filter((name) => !name.startsWith('./'))).toEqual([])
+  })
+
+  it('keep the client free of everything but the filter language', () => {
+    const client = sourceFiles.filter((file) => file.startsWith('client/src/') && !file.endsWith('.test.ts'))
+    const wrong = client.flatMap(importsOf).filter((name) => !/^(?:\.\/|@quartermaster\/filter$)/.test(name))
+    expect(wrong).toEqual([])
   })
 
   it('keep the acceptance tests outside: they know the service only by HTTP and its command line', () => {

@@ -2,5 +2,5 @@ export type { And, Condition, Filter, Name, NullValue, Operator, Or, Span, TextV
 export { operators } from './ast.ts'
 export { FilterError, type FilterErrorCode, type FilterProblem } from './error.ts'
 export { type FilterBounds, filterBounds, parse } from './parse.ts'
-export { print } from './print.ts'
+export { print, quoted } from './print.ts'
 export { type Token, tokens } from './tokens.ts'

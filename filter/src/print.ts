@@ -40,5 +40,10 @@ function printValue(value: Value): string {
     !text.endsWith(' ') &&
     !special.test(text) &&
     !misleadingStart.test(text)
-  return bare ? text : `"${text.replace(/["\\]/g, '\\$&')}"`
+  return bare ? text : quoted(text)
+}
+
+/** The text as a value that nothing around it can change, whatever it holds. */
+export function quoted(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`
 }

@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { openApi } from '../server/src/http/openapi/document.ts'
+
+/** Writes `src/wire.ts`, the types of what travels, from the OpenAPI document. `wire.test.ts` holds it against it. */
+
+interface Schema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly format?: string
+  readonly enum?: readonly string[]
+  readonly description?: string
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+}
+
+interface Operation {
+  readonly parameters?: readonly { readonly name?: string }[]
+  readonly requestBody?: { readonly content: Content }
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema }>>
+
+interface Document {
+  readonly paths: Readonly<Record<string, { readonly get?: Operation; readonly post?: Operation }>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+export const wireFile = fileURLToPath(new URL('src/wire.ts', import.meta.url))
+
+export function wireText(): string {
+  const { paths, components }: Document = JSON.parse(JSON.stringify(openApi))
+  const resources = Object.entries(paths).flatMap(([path, { get }]) => {
+    const name = listedBy(get)
+    return name === undefined ? [] : [{ name, path, schema: components.schemas[name] ?? {} }]
+  })
+  const parts = [
+    '// Generated from the OpenAPI document: npm run wire --workspace client',
+    `/** Where the lists are. */\nexport const paths = {\n${resources.map(({ name, path }) => `  ${name}: '${path}',\n`).join('')}} as const`,
+    ...resources.flatMap(({ name, schema }) => [
+      interfaceOf(capitalised(name), { ...schema, required: Object.keys(schema.properties ?? {}) }),
+      kindsOf(capitalised(name), schema),
+    ]),
+    interfaceOf(
+      'NewPartner',
+      paths['/api/v1/resources/partner']?.post?.requestBody?.content['application/json']?.schema ?? {},
+    ),
+    ...['meta', 'pagination', 'problem', 'fault'].map((name) =>
+      interfaceOf(capitalised(name), components.schemas[name] ?? {}),
+    ),
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+/** The resource that a path lists by a filter; nothing for other paths. */
+function listedBy(get: Operation | undefined): string | undefined {
+  if (!get?.parameters?.some(({ name }) => name === 'filter')) return undefined
+  const list = get.responses['200']?.content?.['application/json']?.schema
+  return list?.properties?.['data']?.items?.$ref?.split('/').at(-1)
+}
+
+function interfaceOf(name: string, schema: Schema): string {
+  const members = Object.entries(schema.properties ?? {}).map(([member, of]) => {
+    const optional = schema.required?.includes(member) ? '' : '?'
+    const type = typeOf(of)
+    return `${comment(of.description, '  ')}  readonly ${member}${optional}:${type.startsWith('\n') ? '' : ' '}${type}\n`
+  })
+  return `${comment(schema.description, '')}export interface ${name} {\n${members.join('')}}`
+}
+
+function kindsOf(name: string, { properties = {} }: Schema): string {
+  const members = Object.entries(properties).map(([member, of]) => `  readonly ${member}: '${kindOf(of)}'\n`)
+  return `/** What a filter takes each field for. */\nexport interface ${name}Kinds {\n${members.join('')}}`
+}
+
+function typeOf(schema: Schema): string {
+  if (schema.$ref !== undefined) return capitalised(schema.$ref.split('/').at(-1) ?? '')
+  if (schema.enum !== undefined) return schema.enum.map((one) => `\n    | '${one}'`).join('')
+  if (schema.items !== undefined) return `readonly ${typeOf(schema.items)}[]`
+  return namesOf(schema)
+    .map((name) => (name === 'integer' ? 'number' : name))
+    .join(' | ')
+}
+
+function kindOf(schema: Schema): string {
+  const name = namesOf(schema).find((one) => one !== 'null')
+  if (name === 'string') return schema.format === 'date-time' ? 'timestamp' : 'text'
+  return name === 'number' ? 'decimal' : (name ?? '')
+}
+
+function namesOf({ type = [] }: Schema): readonly string[] {
+  return typeof type === 'string' ? [type] : type
+}
+
+function comment(text: string | undefined, indent: string): string {
+  return text === undefined ? '' : `${indent}/** ${text} */\n`
+}
+
+function capitalised(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(wireFile, wireText())

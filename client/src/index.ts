@@ -1,0 +1,34 @@
+export { type Cache, type CacheEntry, MemoryCache } from './cache.ts'
+export { Condition, type Fields } from './condition.ts'
+export {
+  ConnectionFailed,
+  IdempotencyConflict,
+  NotFound,
+  QuartermasterError,
+  QueryTooSlow,
+  RateLimited,
+  RequestInvalid,
+  ScopeMissing,
+  ServiceFault,
+  StreamCutShort,
+  TimedOut,
+  Unauthenticated,
+  Unavailable,
+  UnexpectedAnswer,
+} from './errors.ts'
+export type { EndMark } from './export-lines.ts'
+export type { CreateOptions, Partners } from './partners.ts'
+export { Quartermaster, type QuartermasterOptions } from './quartermaster.ts'
+export type {
+  FilterOf,
+  ListOptions,
+  OneOptions,
+  Page,
+  Resource,
+  Selected,
+  SelectOptions,
+  WalkOptions,
+} from './resource.ts'
+export type { CallOptions } from './sender.ts'
+export { FilterText, filter, type TemplateValue } from './template.ts'
+export type { Company, Fault, Meta, NewPartner, Pagination, Partner, Product } from './wire.ts'

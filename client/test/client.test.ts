@@ -1,0 +1,181 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { importRecords } from '../../server/src/cli/import/import-records.ts'
+import { account, connected, freshDatabase, type TestAccount } from '../../server/test/database.ts'
+import { startTestService, type TestService } from '../../server/test/service.ts'
+import {
+  filter,
+  MemoryCache,
+  NotFound,
+  Quartermaster,
+  RequestInvalid,
+  Unauthenticated,
+} from '../src/index.ts'
+
+/** The client against the real service. Its account is the default one: fetch cannot choose the host it names. */
+
+let url: string
+let database: pg.Client
+let service: TestService
+let acme: TestAccount
+let qm: Quartermaster
+const statuses: number[] = []
+
+beforeAll(async () => {
+  url = await freshDatabase()
+  database = await connected(url)
+  acme = await account(database, 'acme')
+  service = await startTestService(url, { DEFAULT_ACCOUNT: 'acme' })
+  const records = Array.from({ length: 2_500 }, (_, at) => ({
+    id: at + 1,
+    name: at % 5 === 0 ? `Bolt & "nut", ${at}` : `Pin ${at}`,
+    list_price: at / 100,
+    default_code: at % 2 === 0 ? `C-${at}` : null,
+  }))
+  await importRecords({ ownerUrl: url, account: 'acme', resource: 'product', records })
+  qm = new Quartermaster({
+    baseUrl: `http://127.0.0.1:${service.port}`,
+    apiKey: acme.key,
+    cache: new MemoryCache(),
+    fetch: async (input, init) => {
+      const response = await fetch(input, init)
+      statuses.push(response.status)
+      return response
+    },
+  })
+})
+
+afterAll(async () => {
+  await service.close()
+  await database.end()
+})
+
+async function everyId(filterText?: string, limit = 1_000): Promise<number[]> {
+  const ids: number[] = []
+  for await (const { id } of qm.products.all({ fields: ['id'], filter: filterText, limit })) ids.push(id)
+  return ids
+}
+
+/** As a write that deletes would do it: the records go, and the tally tells. */
+async function deleteProducts(...ids: readonly number[]): Promise<void> {
+  await database.query(
+    `with gone as (delete from product where account_id = $1 and id = any($2::bigint[]) returning 1)
+     update tally set version = version + 1, total = total - (select count(*) from gone)
+     where account_id = $1 and resource = 'product'`,
+    [acme.accountId, ids],
+  )
+}
+
+describe('lists', () => {
+  it('have the fields that were asked for, the page and the total', async () => {
+    const page = await qm.products.list({ fields: ['name', 'id'], filter: 'id>3', limit: 2, page: 2 })
+    expect(page.data).toEqual([
+      { name: 'Bolt & "nut", 5', id: 6 },
+      { name: 'Pin 6', id: 7 },
+    ])
+    expect(page.meta).toEqual({ count: 2, total: 2_497 })
+    expect(page.pagination).toEqual({ previousPage: 1, currentPage: 2, nextPage: 3, totalPages: 1_249 })
+    expect(page.version).toMatch(/^[0-9A-F]{8}-\d+$/)
+  })
+
+  it('find the same by text, template and builder, by GET and by QUERY', async () => {
+    const name = 'Bolt & "nut", 5'
+    const totals = [
+      await qm.products.list({ filter: 'name="Bolt & \\"nut\\", 5"' }),
+      await qm.products.list({ filter: filter`name=${name}` }),
+      await qm.products.list({ filter: (product) => product.name.eq(name) }),
+      await qm.products.list({
+        filter: (product) => product.name.in([name, ...Array(300).fill('no such product')]),
+      }),
+    ]
+    expect(totals.map(({ data }) => data.map(({ id }) => id))).toEqual([[6], [6], [6], [6]])
+  })
+
+  it('come from the cache where nothing changed, and are new where something did', async () => {
+    const ask = () => qm.products.list({ fields: ['id'], filter: 'id<=2400&id>2398' })
+    const first = await ask()
+    const second = await ask()
+    expect(statuses.slice(-2)).toEqual([200, 304])
+    expect(second).toEqual({ ...first, requestId: second.requestId })
+    await deleteProducts(2_400)
+    const third = await ask()
+    expect(third.data).toEqual([{ id: 2_399 }])
+    expect(third.version).not.toBe(first.version)
+  })
+})
+
+describe('one record', () => {
+  it('is found by its id', async () => {
+    expect(await qm.products.get(2, { fields: ['id', 'default_code'] })).toEqual({
+      id: 2,
+      default_code: null,
+    })
+    expect(Object.keys(await qm.products.get(2))).toContain('write_date')
+  })
+
+  it('that is not there is a NotFound', async () => {
+    await expect(qm.products.get(1_000_000)).rejects.toBeInstanceOf(NotFound)
+    await expect(qm.companies.get(1)).rejects.toThrow('There is no company with the id "1".')
+  })
+})
+
+describe('partners', () => {
+  it('are created once for a key', async () => {
+    const first = await qm.partners.create({ name: 'Nordwind' }, { idempotencyKey: 'order-1' })
+    expect(await qm.partners.create({ name: 'Nordwind' }, { idempotencyKey: 'order-1' })).toEqual(first)
+    const other = await qm.partners.create({ name: 'Nordwind' })
+    expect(other.id).toBe(first.id + 1)
+    expect(await qm.partners.get(first.id, { fields: ['name'] })).toEqual({ name: 'Nordwind' })
+    await expect(qm.partners.create({ name: '' })).rejects.toBeInstanceOf(RequestInvalid)
+  })
+})
+
+describe('errors', () => {
+  it('show the place in the filter', async () => {
+    const wrong = qm.products.list({ filter: 'active=true&list_prise>10' })
+    await expect(wrong).rejects.toMatchObject({
+      offset: 12,
+      length: 10,
+      code: 'request_invalid',
+      status: 400,
+    })
+    await expect(wrong).rejects.toThrow(
+      '  active=true&list_prise>10\n              ^^^^^^^^^^\nPerhaps: active=true&list_price>10',
+    )
+  })
+
+  it('say that a key is not valid', async () => {
+    const stranger = new Quartermaster({ baseUrl: `http://127.0.0.1:${service.port}`, apiKey: 'qm_nothing' })
+    await expect(stranger.products.list()).rejects.toBeInstanceOf(Unauthenticated)
+  })
+})
+
+describe('walks', () => {
+  it('give every record once, with or without its id', async () => {
+    const { total } = (await qm.products.list()).meta
+    const ids = await everyId(undefined, 100)
+    expect(new Set(ids).size).toBe(total)
+    expect(ids).toHaveLength(total)
+    const names: object[] = []
+    for await (const product of qm.products.all({ fields: ['name'], filter: 'id<=2' })) names.push(product)
+    expect(names).toEqual([{ name: 'Bolt & "nut", 0' }, { name: 'Pin 1' }])
+  })
+
+  it('lose nothing where records before them are deleted', async () => {
+    for (const filterText of [undefined, 'default_code!=null|name*pin']) {
+      const before = await everyId(filterText)
+      const gone = new Set<number>()
+      const seen: number[] = []
+      for await (const { id } of qm.products.all({ fields: ['id'], filter: filterText, limit: 50 })) {
+        seen.push(id)
+        if (seen.length % 170 !== 0) continue
+        const victims = [seen[seen.length - 100] ?? 0, before[before.length - seen.length / 17] ?? 0]
+        for (const victim of victims) gone.add(victim)
+        await deleteProducts(...victims)
+      }
+      expect(gone.size).toBeGreaterThan(10)
+      expect(seen).toEqual([...new Set(seen)])
+      expect(before.filter((id) => !gone.has(id) && !seen.includes(id))).toEqual([])
+    }
+  })
+})
