@@ -13,6 +13,8 @@ export const limits = {
   walkPageRecords: 1_000,
   /** A window of ids has room for so many pages: the service finds up to 20,000 matches and their total at once. */
   walkWindowPages: 16,
+  /** While every page shows another version, each is the first of a window: what lies beyond it is counted for nothing. */
+  walkWindowPagesBusy: 2,
   /** Where a window holds less than a page, the next is so many times as wide: eight of them reach beyond any id. */
   walkWindowGrowth: 64,
   /** Characters of a filter that an error shows around the place that is wrong. */

@@ -44,7 +44,8 @@ export async function* walk<R>(
     const [first, last] = [page.records[0], page.records.at(-1)]
     if (first !== undefined && last !== undefined) {
       lastId = idOf(last)
-      if (!page.isLast) width = (lastId - idOf(first) + 1) * limits.walkWindowPages
+      const pages = isCalm ? limits.walkWindowPages : limits.walkWindowPagesBusy
+      if (!page.isLast) width = (lastId - idOf(first) + 1) * pages
     }
     version = page.version
     if (page.isLast && place.upTo === undefined) return yield* page.records

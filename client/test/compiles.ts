@@ -125,7 +125,7 @@ export async function filters(qm: Quartermaster, date: Date, text: string) {
   filter`${cheap}&active=true`
   // @ts-expect-error 2345 undefined is no value
   filter`name=${undefined}`
-  // @ts-expect-error 2345 an object is no value
+  // @ts-expect-error 2353 an object is no value
   filter`name=${{ name: 'bolt' }}`
   // @ts-expect-error 2322 a number is no filter
   await products.list({ filter: 5 })
@@ -141,7 +141,7 @@ export async function calls(qm: Quartermaster, signal: AbortSignal, error: unkno
     cache: new MemoryCache(),
     fetch,
   })
-  // @ts-expect-error 2345 without a key there is none
+  // @ts-expect-error 2345/2741 without a key there is none
   new Quartermaster({ baseUrl: 'https://acme.example' })
   // @ts-expect-error 2353 an option that does not exist
   new Quartermaster({ baseUrl: 'https://acme.example', apiKey: 'k', retries: 5 })
@@ -164,7 +164,7 @@ export async function calls(qm: Quartermaster, signal: AbortSignal, error: unkno
     { name: 'Nordwind' },
     { idempotencyKey: 'order-1', signal },
   )
-  // @ts-expect-error 2345 without a name there is none
+  // @ts-expect-error 2345/2741 without a name there is none
   await qm.partners.create({})
   // @ts-expect-error 2353 and nothing else is taken
   await qm.partners.create({ name: 'Nordwind', email: 'a@example.com' })

@@ -10,6 +10,11 @@ import { neverLost } from './fresh/never-lost.ts'
 import { brokenIsCaught, neverStale } from './fresh/never-stale.ts'
 import { importKilled } from './import/killed.ts'
 import { importRate } from './import/rate.ts'
+import { clientSize } from './integrators/client-size.ts'
+import { packedClient } from './integrators/packed-client.ts'
+import { roundTrip } from './integrators/round-trip.ts'
+import { createsUnderFire, syncUnderFire } from './integrators/sync-under-fire.ts'
+import { typeCases } from './integrators/type-cases.ts'
 import { noLeak } from './no-leak/no-leak.ts'
 import { parserLinear } from './parser/linear.ts'
 import { printIdentity } from './parser/print-identity.ts'
@@ -40,4 +45,5 @@ export const suites: Record<string, readonly Figure[]> = {
     firstMinute,
   ],
   lists: [neverStale, brokenIsCaught, neverLost],
+  integrators: [packedClient, clientSize, typeCases, roundTrip, syncUnderFire, createsUnderFire],
 }

@@ -1,0 +1,61 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { type Context, type Stoppable, shared } from '../figure.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const run = promisify(execFile)
+
+export const tsc7 = join(root, 'node_modules/typescript/bin/tsc')
+export const tsc59 = join(root, 'figures/node_modules/typescript/bin/tsc')
+
+/** The client as `npm pack` makes it, and empty projects that install it from there. */
+export class Packed implements Stoppable {
+  readonly #folder: string
+  readonly #archive: string
+
+  private constructor(folder: string, archive: string) {
+    this.#folder = folder
+    this.#archive = archive
+  }
+
+  static async make(context: Context): Promise<Packed> {
+    context.log('packing the client')
+    const folder = mkdtempSync(join(tmpdir(), 'quartermaster-packed-'))
+    execFileSync('npm', ['pack', '--silent', '--workspace', 'client', '--pack-destination', folder], {
+      cwd: root,
+    })
+    return new Packed(folder, join(folder, 'quartermaster-client-0.1.0.tgz'))
+  }
+
+  /** A folder with these files and nothing else, into which the package is installed, without any network. */
+  async project(name: string, files: Readonly<Record<string, string>>): Promise<string> {
+    const folder = join(this.#folder, name)
+    mkdirSync(folder)
+    for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
+    await run('npm', ['install', '--silent', '--offline', '--no-audit', '--no-fund', this.#archive], {
+      cwd: folder,
+    })
+    return folder
+  }
+
+  async stop(): Promise<void> {
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+export const packed = shared(Packed.make)
+
+/** What a program wrote to stdout; an error with all that it wrote where it failed. */
+export async function output(program: string, args: readonly string[], cwd: string): Promise<string> {
+  try {
+    return (await run(program, args, { cwd })).stdout
+  } catch (error) {
+    const { stdout = '', stderr = '' } =
+      error instanceof Error ? (error as { stdout?: string; stderr?: string }) : {}
+    throw new Error(`${program} ${args.join(' ')}:\n${stdout}${stderr}`, { cause: error })
+  }
+}
