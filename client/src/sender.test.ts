@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { freePort } from '../../server/src/cli/throwaway-postgres.ts'
 import {
   ConnectionFailed,
   MemoryCache,
@@ -46,12 +46,12 @@ async function serving(...answers: readonly Answer[]) {
       answers[Math.min(seen.length, answers.length) - 1]?.(response, one)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await freePort()
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   stops.push(() => {
     server.closeAllConnections()
     server.close()
   })
-  const { port } = server.address() as AddressInfo
   const client = (options: Partial<QuartermasterOptions> = {}) =>
     new Quartermaster({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'qm_key', ...options })
   return { seen, client }

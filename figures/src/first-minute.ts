@@ -40,7 +40,7 @@ export function quickStart(readme: string): string {
   return block
 }
 
-function bash(script: string, cwd: string): Promise<string> {
+export function bash(script: string, cwd: string): Promise<string> {
   // A new user's shell: nothing of this run's Node, npm or database.
   const path = (process.env['PATH'] ?? '').split(':').filter((part) => !part.startsWith(root))
   const kept = Object.entries(process.env).filter(([name]) => !/^(?:npm_|DATABASE_|NODE$)/.test(name))

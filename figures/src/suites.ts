@@ -11,6 +11,7 @@ import { brokenIsCaught, neverStale } from './fresh/never-stale.ts'
 import { importKilled } from './import/killed.ts'
 import { importRate } from './import/rate.ts'
 import { clientSize } from './integrators/client-size.ts'
+import { guidesWork } from './integrators/guides.ts'
 import { packedClient } from './integrators/packed-client.ts'
 import { roundTrip } from './integrators/round-trip.ts'
 import { createsUnderFire, syncUnderFire } from './integrators/sync-under-fire.ts'
@@ -45,5 +46,5 @@ export const suites: Record<string, readonly Figure[]> = {
     firstMinute,
   ],
   lists: [neverStale, brokenIsCaught, neverLost],
-  integrators: [packedClient, clientSize, typeCases, roundTrip, syncUnderFire, createsUnderFire],
+  integrators: [packedClient, clientSize, typeCases, roundTrip, syncUnderFire, createsUnderFire, guidesWork],
 }

@@ -1,5 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { freePort } from '../../../server/src/cli/throwaway-postgres.ts'
 import type { Random } from '../random.ts'
 
 /** What goes wrong, of all requests. */
@@ -32,8 +33,8 @@ export class FaultyProxy {
   }
 
   async listen(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    const { port } = this.#server.address() as AddressInfo
+    const port = await freePort()
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve))
     return `http://127.0.0.1:${port}`
   }
 

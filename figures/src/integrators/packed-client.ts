@@ -1,11 +1,11 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { build } from 'vite'
+import { freePort } from '../../../server/src/cli/throwaway-postgres.ts'
 import type { Figure } from '../figure.ts'
 import { output, type Packed, packed, tsc7, tsc59 } from './packed.ts'
 import * as programs from './programs.ts'
@@ -80,7 +80,8 @@ async function inBrowser(archive: Packed, { server, key }: Stand): Promise<strin
   const folder = await archive.project('vite', files)
   await build({ root: folder, configFile: false, logLevel: 'error' })
   const site = sameOrigin(join(folder, 'dist'), server.port)
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  const port = await freePort()
+  await new Promise<void>((resolve) => site.listen(port, '127.0.0.1', resolve))
   const found = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
   if (found === undefined) throw new Error('no Chromium: apt-get install chromium')
   const browser = await chromium.launch({
@@ -89,7 +90,6 @@ async function inBrowser(archive: Packed, { server, key }: Stand): Promise<strin
   })
   try {
     const page = await browser.newPage()
-    const { port } = site.address() as AddressInfo
     await page.goto(`http://127.0.0.1:${port}/`)
     await page.waitForFunction("document.title !== 'waiting'")
     return await page.title()

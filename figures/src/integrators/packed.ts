@@ -3,11 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { type Context, type Stoppable, shared } from '../figure.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-const run = promisify(execFile)
 
 export const tsc7 = join(root, 'node_modules/typescript/bin/tsc')
 export const tsc59 = join(root, 'figures/node_modules/typescript/bin/tsc')
@@ -36,9 +34,11 @@ export class Packed implements Stoppable {
     const folder = join(this.#folder, name)
     mkdirSync(folder)
     for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
-    await run('npm', ['install', '--silent', '--offline', '--no-audit', '--no-fund', this.#archive], {
-      cwd: folder,
-    })
+    await output(
+      'npm',
+      ['install', '--silent', '--offline', '--no-audit', '--no-fund', this.#archive],
+      folder,
+    )
     return folder
   }
 
@@ -47,15 +47,14 @@ export class Packed implements Stoppable {
   }
 }
 
-export const packed = shared(Packed.make)
+export const packed = shared((context) => Packed.make(context))
 
 /** What a program wrote to stdout; an error with all that it wrote where it failed. */
-export async function output(program: string, args: readonly string[], cwd: string): Promise<string> {
-  try {
-    return (await run(program, args, { cwd })).stdout
-  } catch (error) {
-    const { stdout = '', stderr = '' } =
-      error instanceof Error ? (error as { stdout?: string; stderr?: string }) : {}
-    throw new Error(`${program} ${args.join(' ')}:\n${stdout}${stderr}`, { cause: error })
-  }
+export function output(program: string, args: readonly string[], cwd: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(program, args, { cwd }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout)
+      else reject(new Error(`${program} ${args.join(' ')}:\n${stdout}${stderr}`, { cause: error }))
+    })
+  })
 }

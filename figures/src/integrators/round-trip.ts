@@ -43,18 +43,8 @@ export const roundTrip: Figure = {
   },
 }
 
-const reserved = [
-  ...'&|,()[]"\\=!*<> \t\r\n%+#?;:/\'`$_~^{}@-.',
-  'null',
-  'true',
-  '%26',
-  '\\"',
-  '""',
-  '\r\n',
-  '&&',
-  ' "',
-  '" ',
-]
+const words = ['null', 'true', '%26', '\\"', '""', '\r\n', '&&', ' "', '" ']
+const reserved = ['&|,()[]"\\=!*<> \t\r\n%+#?;:/\'`$_~^{}@-.'.split(''), words].flat()
 const ranges = [
   [0x01, 0x1f],
   [0x20, 0x7e],

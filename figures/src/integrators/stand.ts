@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Context, type Stoppable, shared } from '../figure.ts'
+import { type Stoppable, shared } from '../figure.ts'
 import { type ServerProcess, Service } from '../service.ts'
 
 export const account = 'acme'
@@ -44,7 +44,7 @@ export class Stand implements Stoppable {
 }
 
 /** For figures that only read three products. */
-export const smallStand = shared(async (_: Context) => {
+export const smallStand = shared(async () => {
   const stand = await Stand.start()
   await stand.import('product', [
     { id: 1, name: 'Hex bolt', list_price: 12.5 },

@@ -11,12 +11,9 @@ import { FaultyProxy } from './faulty-proxy.ts'
 const account = 'account-1'
 
 interface Fire {
-  readonly proxy: FaultyProxy
   readonly qm: Quartermaster
   readonly owner: pg.Client
-  /** Cuts every connection, kills the server and starts it again: ten times, each when another part is done. */
-  restartAt(done: number, of: number): void
-  settled(): Promise<number>
+  readonly restarts: Restarts
 }
 
 /** A walk and creates through the client, while the server is restarted, connections are cut and answers are 503. */
@@ -44,7 +41,7 @@ async function underFire(context: Context, work: (context: Context, fire: Fire) 
     proxy = new FaultyProxy(server.port, new Random(context.seed, 62))
     const qm = new Quartermaster({ baseUrl: await proxy.listen(), apiKey: key })
     const restarts = new Restarts(server, proxy, context.size(10, 3))
-    const fire: Fire = { proxy, qm, owner, restartAt: restarts.at, settled: () => restarts.settled() }
+    const fire: Fire = { qm, owner, restarts }
     const { done, wrong } = await work(context, fire)
     const times = await restarts.settled()
     const { requests, refused, cut } = proxy
@@ -66,6 +63,7 @@ interface Found {
   readonly wrong: readonly string[]
 }
 
+/** Cuts every connection, kills the server and starts it again: so many times, each when another part is done. */
 class Restarts {
   readonly #server: ServerProcess
   readonly #proxy: FaultyProxy
@@ -79,14 +77,10 @@ class Restarts {
     this.#times = times
   }
 
-  readonly at = (done: number, of: number): void => {
+  due(done: number, of: number): void {
     if (this.#begun >= this.#times || done < ((this.#begun + 1) * of) / (this.#times + 1)) return
     this.#begun += 1
-    this.#last = this.#last.then(async () => {
-      this.#proxy.cutAll()
-      await this.#server.kill()
-      await this.#server.start()
-    })
+    this.#last = this.#after(this.#last)
     // Told by settled(); until then nobody waits for it.
     this.#last.catch(() => undefined)
   }
@@ -95,10 +89,17 @@ class Restarts {
     await this.#last
     return this.#begun
   }
+
+  async #after(last: Promise<void>): Promise<void> {
+    await last
+    this.#proxy.cutAll()
+    await this.#server.kill()
+    await this.#server.start()
+  }
 }
 
 /** With every restart some records that were passed are deleted: page numbers then lead astray, and a walk must not. */
-async function walkAll(context: Context, { qm, owner, restartAt }: Fire): Promise<Found> {
+async function walkAll(context: Context, { qm, owner, restarts }: Fire): Promise<Found> {
   const { total } = (await qm.products.list({ limit: 1 })).meta
   const times = new Uint8Array(total + 1)
   const progress = context.progress('records', total)
@@ -108,7 +109,7 @@ async function walkAll(context: Context, { qm, owner, restartAt }: Fire): Promis
     times[id] = (times[id] ?? 0) + 1
     done += 1
     progress.step()
-    restartAt(done, total)
+    restarts.due(done, total)
     if (done - before < total / 25) continue
     before = done
     deleted += await deleteProducts(owner, id - 50, id - 40)
@@ -131,7 +132,7 @@ async function deleteProducts(owner: pg.Client, from: number, to: number): Promi
   return rows[0]?.count ?? 0
 }
 
-async function createAll(context: Context, { qm, settled, restartAt }: Fire): Promise<Found> {
+async function createAll(context: Context, { qm, restarts }: Fire): Promise<Found> {
   const count = context.size(10_000, 300)
   const ids = new Map<string, number>()
   const progress = context.progress('creates', count)
@@ -139,10 +140,10 @@ async function createAll(context: Context, { qm, settled, restartAt }: Fire): Pr
     const name = `Partner ${index}`
     ids.set(name, (await qm.partners.create({ name })).id)
     progress.step()
-    restartAt(ids.size, count)
+    restarts.due(ids.size, count)
   })
   progress.end()
-  await settled()
+  await restarts.settled()
   const wrong: string[] = []
   for await (const { id, name } of qm.partners.all({ fields: ['id', 'name'] })) {
     if (ids.get(name) !== id) wrong.push(`${name} is there as ${id}, and was told as ${ids.get(name)}`)

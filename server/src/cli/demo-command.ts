@@ -23,7 +23,7 @@ interface DemoOptions {
   readonly json?: boolean
 }
 
-/** Hosts below `localhost` are this machine for every browser and for curl, without any set-up. */
+/** Hosts below `localhost` are this machine for every browser and for curl; a program may use the address itself. */
 const serviceDomain = 'localhost'
 /** The key is revoked when the demo ends; this is for a demo that was killed. */
 const keyMs = 7 * 86_400_000
@@ -54,10 +54,10 @@ async function demoOn(config: Config, databaseUrl: string, options: DemoOptions)
   })
   try {
     const service = await startService(
-      { ...config, SERVICE_DOMAIN: serviceDomain },
+      { ...config, SERVICE_DOMAIN: serviceDomain, DEFAULT_ACCOUNT: account },
       { databaseUrl, host: config.HOST, port: options.port, tell: logTo('warn') },
     )
-    announce(`http://${account}.${serviceDomain}:${service.port}`, key.key, owner.url, options)
+    announce(service.port, key.key, owner.url, options)
     await untilSignal()
     await service.close()
   } finally {
@@ -99,9 +99,11 @@ async function makeKey(client: pg.Client, account: string) {
   return await createKey(client, scope, { name: 'demo', scopes, expiresAt: new Date(Date.now() + keyMs) })
 }
 
-function announce(baseUrl: string, key: string, databaseUrl: string, { account, json }: DemoOptions): void {
+function announce(port: number, key: string, databaseUrl: string, { account, json }: DemoOptions): void {
+  const baseUrl = `http://${account}.${serviceDomain}:${port}`
+  const localUrl = `http://127.0.0.1:${port}`
   if (json === true) {
-    printJson({ base_url: baseUrl, account, key })
+    printJson({ base_url: baseUrl, local_url: localUrl, account, key })
     return
   }
   printLine(`
@@ -109,6 +111,7 @@ Quartermaster serves the account ${account} at ${baseUrl}
 
   curl -H 'Authorization: Bearer ${key}' '${baseUrl}/api/v1/inventory/product?limit=2'
 
+Programs that cannot find hosts below localhost, as Node's fetch on many machines, ask ${localUrl} instead.
 The key may do everything and holds until the demo ends. Ctrl-C ends it. For the other commands:
 
   export DATABASE_URL=${shownUrl(databaseUrl)}`)

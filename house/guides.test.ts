@@ -1,0 +1,25 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+/** The programs of the guides are those in `examples/`, which the figure `guides` runs. */
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (path: string) => readFileSync(`${root}${path}`, 'utf8')
+
+it('a guide shows its example as it is', () => {
+  const shown = readdirSync(`${root}docs/guides`).flatMap((guide) =>
+    Array.from(
+      read(`docs/guides/${guide}`).matchAll(/^```ts (\S+)\n([\s\S]*?)^```$/gm),
+      ([, name = '', program]) => {
+        expect(program, `${guide}: ${name}`).toBe(read(`examples/${name}`))
+        return name
+      },
+    ),
+  )
+  expect(shown.toSorted()).toEqual(
+    readdirSync(`${root}examples`)
+      .filter((name) => name.endsWith('.ts'))
+      .toSorted(),
+  )
+})
