@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
-import { build } from 'vite'
 import { freePort } from '../../../server/src/cli/throwaway-postgres.ts'
 import type { Figure } from '../figure.ts'
-import { output, type Packed, packed, tsc7, tsc59 } from './packed.ts'
+import { output, type Packed, packed, tsc7, tsc59, vite } from './packed.ts'
 import * as programs from './programs.ts'
 import { type Stand, smallStand } from './stand.ts'
 
@@ -78,7 +77,7 @@ async function inBrowser(archive: Packed, { server, key }: Stand): Promise<strin
     'index.html': programs.page,
   }
   const folder = await archive.project('vite', files)
-  await build({ root: folder, configFile: false, logLevel: 'error' })
+  await output(process.execPath, [vite, 'build', '--logLevel', 'error'], folder)
   const site = sameOrigin(join(folder, 'dist'), server.port)
   const port = await freePort()
   await new Promise<void>((resolve) => site.listen(port, '127.0.0.1', resolve))

@@ -8,6 +8,8 @@ import { type Context, type Stoppable, shared } from '../figure.ts'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 export const tsc7 = join(root, 'node_modules/typescript/bin/tsc')
+/** As a program: called as a function, it would leave NODE_ENV=production to everything that runs after it. */
+export const vite = join(root, 'node_modules/vite/bin/vite.js')
 export const tsc59 = join(root, 'figures/node_modules/typescript/bin/tsc')
 
 /** The client as `npm pack` makes it, and empty projects that install it from there. */
