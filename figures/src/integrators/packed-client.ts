@@ -6,9 +6,9 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { freePort } from '../../../server/src/cli/throwaway-postgres.ts'
 import type { Figure } from '../figure.ts'
+import { type Stand, smallStand } from './client-stand.ts'
 import { output, type Packed, packed, tsc7, tsc59, vite } from './packed.ts'
 import * as programs from './programs.ts'
-import { type Stand, smallStand } from './stand.ts'
 
 /** The packed client in empty projects: it is installed, imported, compiled, and gets a list from a live service. */
 export const packedClient: Figure = {

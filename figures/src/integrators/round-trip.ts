@@ -3,7 +3,7 @@ import type { Figure } from '../figure.ts'
 import { inParallel } from '../parallel.ts'
 import { grouped } from '../progress.ts'
 import { Random } from '../random.ts'
-import { Stand } from './stand.ts'
+import { Stand } from './client-stand.ts'
 
 /** Any text that can be stored, put into a filter by template or builder, finds the record that carries it and no other. */
 export const roundTrip: Figure = {
