@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { resources } from '../server/src/catalog/resources.ts'
+import { views } from '../server/src/catalog/views.ts'
 import { errorTitles } from '../server/src/errors.ts'
 import { statusOf } from '../server/src/http/problem.ts'
 import { limits } from '../server/src/limits.ts'
@@ -60,7 +61,8 @@ describe('docs/api.md', () => {
   })
 
   it('has every field', () => {
-    const fields = Object.values(resources).flatMap((resource) => resource.fields.map((field) => field.name))
+    const listed = [...Object.values(resources), ...Object.values(views)]
+    const fields = listed.flatMap(({ fields: all }) => all.map((field) => field.name))
     expect(missingFrom(api, fields)).toEqual([])
   })
 })

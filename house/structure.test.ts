@@ -32,8 +32,9 @@ const mayImport: Record<string, readonly string[]> = {
   store: ['catalog', 'base'],
   telemetry: ['base'],
   accounts: ['store', 'catalog', 'base'],
+  activity: ['accounts', 'store', 'query', 'catalog', 'telemetry', 'base'],
   http: ['accounts', 'store', 'query', 'catalog', 'telemetry', 'base'],
-  cli: ['http', 'accounts', 'store', 'query', 'catalog', 'telemetry', 'base'],
+  cli: ['http', 'activity', 'accounts', 'store', 'query', 'catalog', 'telemetry', 'base'],
 }
 
 function importsOf(file: string): string[] {

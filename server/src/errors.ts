@@ -16,6 +16,9 @@ export const errorTitles = {
   headers_too_large: 'The request headers are too large.',
   idempotency_conflict: 'A request with this Idempotency-Key is still running.',
   idempotency_mismatch: 'This Idempotency-Key was used with another request body.',
+  key_already_made: 'A key was made by this Idempotency-Key before, and is shown only once.',
+  key_not_active: 'Only an active key can be rotated.',
+  keys_exhausted: 'The account has as many keys as it may have.',
   overloaded: 'The service has more work than it can take on now.',
   store_away: 'The database cannot be reached.',
   outcome_unknown: 'It is not known whether the write was kept.',
@@ -32,6 +35,7 @@ export type FaultCode =
   | 'parameter_encoding'
   | 'page_invalid'
   | 'limit_invalid'
+  | 'choice_invalid'
   | 'field_unknown'
   | 'field_empty'
   | 'operator_not_for_type'

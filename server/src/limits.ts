@@ -51,6 +51,46 @@ export const limits = {
   requestIdCharactersMax: 128,
 
   keyNameCharactersMax: 100,
+  /** Keys of an account that are valid at once: one for every integration, and then some. */
+  keysValidMax: 1_000,
+  /** Keys of an account in all. Beyond, each new key takes the longest ended ones along. */
+  keysKeptMax: 10_000,
+  keysSweepRows: 20,
+  /** How long the old key may go on beside the new one: longer is no rotation any more. */
+  keyOverlapSecondsMax: 30 * 24 * 60 * 60,
+  /** Of an audit record: what the client calls itself, and what a change was about. */
+  auditTextCharactersMax: 500,
+  /** How often what accounts did is written: their request log, usage and last use of keys. */
+  activityFlushMs: 1_000,
+  /** How long the last of it may take to be written when the process ends. */
+  activityCloseMsMax: 5_000,
+  /** Requests that wait to be logged, of all accounts and of one, and their texts. What comes beyond is only counted. */
+  requestLogWaitingRows: 2_000,
+  requestLogWaitingAccountRows: 500,
+  requestLogWaitingCharacters: 8 * 1024 * 1024,
+  /** The request log of an account: days, rows, and characters of each text in it. */
+  requestLogDays: 14,
+  requestLogRowsMax: 100_000,
+  requestLogTextCharacters: 2_000,
+  /** Rows an account may be beyond its bound until they are removed: finding the bound reads all of them. */
+  logTrimRows: 1_000,
+  /** Accounts whose rows are counted up to the next removal, and that one removal by age looks at. */
+  logTrimAccounts: 10_000,
+  logSweepAccounts: 200,
+  logSweepMs: 60_000,
+  /** Sums that wait to be written, one for each key, route and minute, and how many are at a time. */
+  usageWaitingRows: 50_000,
+  usageWriteRows: 1_000,
+  usageMinuteDays: 2,
+  usageDayDays: 400,
+  usageRowsMax: 100_000,
+  /** Latencies are counted in classes, each so much wider than the one before: a percentile is within 5 %. */
+  latencyFirstMs: 0.05,
+  latencyClassRatio: 1.1,
+  latencyClassesMax: 172,
+  /** Keys whose use today is known to be written. */
+  keysSeenMax: 100_000,
+
   /** Accounts that a command prints: a screen of them, or as many as a script asks for at a time. */
   listedDefault: 100,
   listedMax: 10_000,

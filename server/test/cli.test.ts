@@ -165,11 +165,13 @@ describe('quartermaster', { timeout: 60_000 }, () => {
 
   test("lists an account's own keys and revokes one of them", async () => {
     const [key] = JSON.parse((await run('key', 'list', '--account', 'acme', '--json')).stdout).keys
-    expect(key).toMatchObject({ name: 'shop', state: 'valid' })
+    expect(key).toMatchObject({ name: 'shop', state: 'active', last_used_on: null })
     const foreign = await run('key', 'revoke', key.key_id, '--account', 'beta')
     expect([foreign.code, foreign.stderr]).toEqual([
       1,
-      expect.stringContaining(`The account has no key ${key.key_id}.`),
+      expect.stringContaining(
+        `The account has no key "${key.key_id}". \`quartermaster key list --account beta\``,
+      ),
     ])
     expect((await run('key', 'revoke', key.key_id, '--account', 'acme')).code).toBe(0)
     const listed = await run('key', 'list', '--account', 'acme')

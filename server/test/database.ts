@@ -2,6 +2,7 @@ import pg from 'pg'
 import { inject } from 'vitest'
 import { createAccount } from '../src/accounts/accounts.ts'
 import { generateKey, hashOfKey, type Scope, scopes } from '../src/accounts/key.ts'
+import { operator } from '../src/cli/operator.ts'
 import { cloneDatabase } from '../src/cli/throwaway-postgres.ts'
 import { templateName } from './global-setup.ts'
 
@@ -30,7 +31,7 @@ export async function account(
   name: string,
   granted: readonly Scope[] = scopes,
 ): Promise<TestAccount> {
-  const { accountId } = await createAccount(client, name)
+  const { accountId } = await createAccount(client, operator(), name)
   const key = generateKey()
   await client.query(
     `insert into api_key (account_id, key_id, hash, name, scopes) values ($1, $2, $3, 'test', $4)`,

@@ -12,7 +12,17 @@ beforeAll(async () => {
 
 afterAll(() => client.end())
 
-const accountTables = ['api_key', 'company', 'idempotency', 'partner', 'product', 'tally']
+const accountTables = [
+  'api_key',
+  'audit',
+  'company',
+  'idempotency',
+  'partner',
+  'product',
+  'request',
+  'tally',
+  'usage',
+]
 
 async function names(text: string): Promise<string[]> {
   return (await client.query<{ name: string }>(text)).rows.map((row) => row.name)

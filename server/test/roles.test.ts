@@ -18,9 +18,15 @@ it.each([
   `insert into account (name) values ('evil')`,
   `update account set status = 'suspended'`,
   `delete from account`,
-  `insert into api_key (account_id, key_id, hash, name, scopes) values (1, 'x', sha256('x'), 'x', '{}')`,
-  `update api_key set revoked_at = null`,
-  `delete from api_key`,
+  `update api_key set hash = sha256('x')`,
+  `update api_key set scopes = '{account:manage}'`,
+  `update api_key set account_id = 2`,
+  `update audit set details = 'x'`,
+  `update audit set actor_id = 'x', at = now()`,
+  `delete from audit`,
+  `truncate audit`,
+  `alter table audit disable row level security`,
+  `drop table audit`,
   `insert into tally (account_id, resource) values (1, 'product')`,
   `update tally set account_id = 2`,
   `delete from tally`,
@@ -40,6 +46,11 @@ it.each([
 
 it.each([
   `select * from account, api_key, tally, product, partner, company, idempotency, migration limit 1`,
+  `select * from audit`,
+  `insert into audit (account_id, id, action, subject, actor, actor_id) values (1, 'x', 'key.create', 'x', 'key', 'x')`,
+  `insert into api_key (account_id, key_id, hash, name, scopes) values (1, 'x', sha256('x'), 'x', '{}')`,
+  `update api_key set revoked_at = now(), expires_at = now(), rotated_to = 'y', last_used_on = now() where account_id = 1`,
+  `delete from api_key where account_id = 1 and key_id = 'x'`,
   `update tally set version = version + 1, total = total + 1, last_id = last_id + 1 where account_id = 1`,
 ])('may %s', async (text) => {
   await client.query(text)

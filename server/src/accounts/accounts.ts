@@ -2,6 +2,7 @@ import pg from 'pg'
 import { type ResourceName, resources } from '../catalog/resources.ts'
 import type { AccountScope } from '../scope.ts'
 import { inTransaction } from '../store/transaction.ts'
+import { type Actor, auditStatement } from './audit.ts'
 
 export interface Account extends AccountScope {
   readonly name: string
@@ -25,7 +26,7 @@ export interface AccountDetails extends Account {
 const namePattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 const columns = 'account_id as "accountId", name, status, created_at as "createdAt"'
 
-export async function createAccount(client: pg.ClientBase, name: string): Promise<Account> {
+export async function createAccount(client: pg.ClientBase, actor: Actor, name: string): Promise<Account> {
   if (!namePattern.test(name)) {
     throw new Error(
       `${JSON.stringify(name)} cannot be the name of an account: it is the first label of a host, 1 to 63 lowercase ` +
@@ -33,7 +34,7 @@ export async function createAccount(client: pg.ClientBase, name: string): Promis
     )
   }
   try {
-    return await inTransaction(client, async () => {
+    return await inTransaction(client, async (transaction) => {
       const account = await one(client, `insert into account (name) values ($1) returning ${columns}`, [name])
       if (account === undefined) throw new Error(`The account ${name} was not kept.`)
       for (const resource of Object.keys(resources)) {
@@ -42,6 +43,9 @@ export async function createAccount(client: pg.ClientBase, name: string): Promis
           resource,
         ])
       }
+      await transaction.run(
+        auditStatement(account, actor, { action: 'account.create', subject: name, details: null }),
+      )
       return account
     })
   } catch (error) {
@@ -89,20 +93,31 @@ export async function showAccount(client: pg.ClientBase, name: string): Promise<
 }
 
 /** Every key of a suspended account stops at its next request; the data stays as it is. */
-export async function suspendAccount(client: pg.ClientBase, name: string): Promise<Account> {
-  return await setStatus(client, name, 'suspended')
+export async function suspendAccount(client: pg.ClientBase, actor: Actor, name: string): Promise<Account> {
+  return await setStatus(client, actor, name, 'suspended')
 }
 
-export async function activateAccount(client: pg.ClientBase, name: string): Promise<Account> {
-  return await setStatus(client, name, 'active')
+export async function activateAccount(client: pg.ClientBase, actor: Actor, name: string): Promise<Account> {
+  return await setStatus(client, actor, name, 'active')
 }
 
-async function setStatus(client: pg.ClientBase, name: string, status: Account['status']): Promise<Account> {
-  const changed = await one(client, `update account set status = $2 where name = $1 returning ${columns}`, [
-    name,
-    status,
-  ])
-  return changed ?? unknownAccount(name)
+async function setStatus(
+  client: pg.ClientBase,
+  actor: Actor,
+  name: string,
+  status: Account['status'],
+): Promise<Account> {
+  return await inTransaction(client, async (transaction) => {
+    const changed = await one(
+      client,
+      `update account set status = $2 where name = $1 and status <> $2 returning ${columns}`,
+      [name, status],
+    )
+    if (changed === undefined) return await accountNamed(client, name)
+    const action = status === 'suspended' ? 'account.suspend' : 'account.activate'
+    await transaction.run(auditStatement(changed, actor, { action, subject: name, details: null }))
+    return changed
+  })
 }
 
 async function one(client: pg.ClientBase, text: string, values: unknown[]): Promise<Account | undefined> {

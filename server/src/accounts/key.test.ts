@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { generateKey, hashOfKey, newKeyId } from './key.ts'
+import { generateKey, hashOfKey, newKeyId, withoutKeys } from './key.ts'
 
 // Checksums and hashes of these were computed with Python's zlib and hashlib.
 const zeros = 'qm_0000000000000000000000000000003hHbSt'
@@ -61,4 +61,12 @@ describe('a key', () => {
 
 test('an id of a key is 8 base62 characters', () => {
   expect(newKeyId()).toMatch(/^[0-9A-Za-z]{8}$/)
+})
+
+test('makes keys in a text unreadable, and nothing else', () => {
+  const key = generateKey()
+  expect(withoutKeys(`name=${key}&x=qm_1 and ${key}`)).toBe('name=qm_…&x=qm_1 and qm_…')
+  expect(withoutKeys(key.slice(0, 20))).toBe('qm_…')
+  expect(withoutKeys('qm_')).toBe('qm_')
+  expect(withoutKeys('no key')).toBe('no key')
 })

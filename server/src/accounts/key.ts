@@ -14,11 +14,12 @@ export type Scope = (typeof scopes)[number]
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const randomCharacters = 30
 const checksumCharacters = 6
-const pattern = new RegExp(`^qm_[0-9A-Za-z]{${randomCharacters + checksumCharacters}}$`)
+const prefix = 'qm_'
+const keyCharacters = prefix.length + randomCharacters + checksumCharacters
 
 /** `qm_`, 178 random bits, and a checksum by which a secret scanner tells a key from a look-alike. */
 export function generateKey(): string {
-  const body = `qm_${randomBase62(randomCharacters)}`
+  const body = `${prefix}${randomBase62(randomCharacters)}`
   return body + checksumOf(body)
 }
 
@@ -27,9 +28,38 @@ export function generateKey(): string {
  * mistyped or made-up one never costs the database a question.
  */
 export function hashOfKey(text: string): Buffer | undefined {
-  if (!pattern.test(text)) return undefined
+  if (!hasFormOfKey(text)) return undefined
   if (checksumOf(text.slice(0, -checksumCharacters)) !== text.slice(-checksumCharacters)) return undefined
   return hash('sha256', text, 'buffer')
+}
+
+/** Without a regular expression: JavaScript remembers what the last one was matched against, here a secret. */
+function hasFormOfKey(text: string): boolean {
+  if (text.length !== keyCharacters || !text.startsWith(prefix)) return false
+  for (let i = prefix.length; i < keyCharacters; i++) {
+    if (!isBase62(text.charCodeAt(i))) return false
+  }
+  return true
+}
+
+function isBase62(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
+}
+
+/** The text with whatever looks like a key of ours made unreadable, for logs of what callers sent. */
+export function withoutKeys(text: string): string {
+  let found = text.indexOf(prefix)
+  if (found < 0) return text
+  let safe = ''
+  let from = 0
+  for (; found >= 0; found = text.indexOf(prefix, from)) {
+    let end = found + prefix.length
+    while (end < text.length && isBase62(text.charCodeAt(end))) end++
+    const isShort = end - found - prefix.length < checksumCharacters
+    safe += `${text.slice(from, found)}${isShort ? text.slice(found, end) : `${prefix}…`}`
+    from = end
+  }
+  return safe + text.slice(from)
 }
 
 /** Names a key within its account, in lists and in revocations; it is no secret. */

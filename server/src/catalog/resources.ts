@@ -1,18 +1,16 @@
 import { limits } from '../limits.ts'
-import type { Field } from './field.ts'
+import type { RecordField } from './field.ts'
+import type { Listed } from './listed.ts'
 
 export type ResourceName = 'product' | 'partner' | 'company'
 
-export interface Resource {
+export interface Resource extends Listed {
   /** Also the table, the resource of its tally and the first word of its scopes. */
   readonly name: ResourceName
-  readonly plural: string
-  readonly path: string
-  readonly description: string
-  readonly fields: readonly Field[]
+  readonly fields: readonly RecordField[]
 }
 
-const id: Field = {
+const id: RecordField = {
   name: 'id',
   type: 'integer',
   nullable: false,
@@ -21,7 +19,7 @@ const id: Field = {
   absent: 'required',
 }
 
-const name: Field = {
+const name: RecordField = {
   name: 'name',
   type: 'text',
   nullable: false,
@@ -31,7 +29,7 @@ const name: Field = {
   absent: 'required',
 }
 
-const createDate: Field = {
+const createDate: RecordField = {
   name: 'create_date',
   type: 'timestamp',
   nullable: false,
@@ -40,7 +38,7 @@ const createDate: Field = {
   absent: 'now',
 }
 
-const writeDate: Field = {
+const writeDate: RecordField = {
   name: 'write_date',
   type: 'timestamp',
   nullable: false,
@@ -49,7 +47,7 @@ const writeDate: Field = {
   absent: 'now',
 }
 
-const flag = (flagName: string, description: string, absent: boolean): Field => ({
+const flag = (flagName: string, description: string, absent: boolean): RecordField => ({
   name: flagName,
   type: 'boolean',
   nullable: false,
@@ -60,6 +58,7 @@ const flag = (flagName: string, description: string, absent: boolean): Field => 
 
 const product: Resource = {
   name: 'product',
+  noun: 'product',
   plural: 'products',
   path: 'inventory/product',
   description: 'A product of the inventory.',
@@ -123,6 +122,7 @@ const product: Resource = {
 
 const partner: Resource = {
   name: 'partner',
+  noun: 'partner',
   plural: 'partners',
   path: 'resources/partner',
   description: 'A customer, a vendor or an employee.',
@@ -160,6 +160,7 @@ const partner: Resource = {
 
 const company: Resource = {
   name: 'company',
+  noun: 'company',
   plural: 'companies',
   path: 'resources/company',
   description: 'A company of the account.',

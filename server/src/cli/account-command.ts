@@ -7,6 +7,7 @@ import {
   suspendAccount,
 } from '../accounts/accounts.ts'
 import type { Config } from '../config.ts'
+import { operator } from './operator.ts'
 import { asOwner } from './owner.ts'
 import { moment, note, printJson, printLine, printTable } from './print.ts'
 
@@ -15,7 +16,7 @@ export interface JsonOption {
 }
 
 export async function accountCreate(config: Config, name: string, options: JsonOption): Promise<void> {
-  const account = await asOwner(config, (client) => createAccount(client, name))
+  const account = await asOwner(config, (client) => createAccount(client, operator(), name))
   printAccount(account, options)
   note(`Made. A key for it: quartermaster key create --account ${name} --name 'first key'`)
 }
@@ -57,11 +58,11 @@ export async function accountShow(config: Config, name: string, options: JsonOpt
 }
 
 export async function accountSuspend(config: Config, name: string, options: JsonOption): Promise<void> {
-  printAccount(await asOwner(config, (client) => suspendAccount(client, name)), options)
+  printAccount(await asOwner(config, (client) => suspendAccount(client, operator(), name)), options)
 }
 
 export async function accountActivate(config: Config, name: string, options: JsonOption): Promise<void> {
-  printAccount(await asOwner(config, (client) => activateAccount(client, name)), options)
+  printAccount(await asOwner(config, (client) => activateAccount(client, operator(), name)), options)
 }
 
 function printAccount(account: Account, options: JsonOption): void {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { type Scope, scopes } from '../accounts/key.ts'
+import { limits } from '../limits.ts'
 
 /** What options and arguments are made of. Each takes the text of the command line, or says what it has to be. */
 
@@ -24,6 +25,17 @@ export function parseExpiry(text: string, now: Date = new Date()): Date {
   }
   if (moment <= now) throw new InvalidArgumentError('It has to be in the future.')
   return moment
+}
+
+const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+
+/** `7d`, `12h`, `30m`, `90s` or 0, in seconds. */
+export function parseOverlap(text: string): number {
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  const seconds = text === '0' ? 0 : Number(count) * (secondsOf[unit ?? ''] ?? Number.NaN)
+  if (seconds >= 0 && seconds <= limits.keyOverlapSecondsMax) return seconds
+  const most = limits.keyOverlapSecondsMax / 86_400
+  throw new InvalidArgumentError(`It is a time such as 7d, 12h or 30m, at most ${most}d, or 0.`)
 }
 
 export function integerBetween(least: number, most: number): (text: string) => number {

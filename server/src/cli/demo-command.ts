@@ -5,10 +5,12 @@ import { createKey, revokeKey } from '../accounts/keys.ts'
 import { resources } from '../catalog/resources.ts'
 import type { Config } from '../config.ts'
 import { migrate } from '../store/migrate.ts'
+import { inTransaction } from '../store/transaction.ts'
 import { logTo } from '../telemetry/log.ts'
 import { demoRecords } from './demo-data.ts'
 import { importRecords } from './import/import-records.ts'
 import { noTotals } from './import/import-rows.ts'
+import { operator } from './operator.ts'
 import { asOwner, explained, ownerUrl } from './owner.ts'
 import { note, printJson, printLine } from './print.ts'
 import { grouped, showProgress } from './progress.ts'
@@ -63,7 +65,8 @@ async function demoOn(config: Config, databaseUrl: string, options: DemoOptions)
   } finally {
     await asOwner(config, async (client) => {
       const found = await findAccount(client, account)
-      if (found !== undefined) await revokeKey(client, found, key.keyId)
+      if (found === undefined) return
+      await inTransaction(client, (transaction) => revokeKey(transaction, found, operator(), key.keyId))
     })
   }
 }
@@ -74,7 +77,7 @@ async function prepareAccount(
   url: string,
   { account, products }: DemoOptions,
 ): Promise<void> {
-  if ((await findAccount(client, account)) === undefined) await createAccount(client, account)
+  if ((await findAccount(client, account)) === undefined) await createAccount(client, operator(), account)
   const { tallies } = await showAccount(client, account)
   const counts = { product: products, partner: Math.ceil(products / 5), company: Math.min(products, 12) }
   for (const { resource, total } of tallies) {
@@ -96,7 +99,8 @@ async function prepareAccount(
 
 async function makeKey(client: pg.Client, account: string) {
   const scope = await showAccount(client, account)
-  return await createKey(client, scope, { name: 'demo', scopes, expiresAt: new Date(Date.now() + keyMs) })
+  const wish = { name: 'demo', scopes, expiresAt: new Date(Date.now() + keyMs) }
+  return await inTransaction(client, (transaction) => createKey(transaction, scope, operator(), wish))
 }
 
 function announce(port: number, key: string, databaseUrl: string, { account, json }: DemoOptions): void {

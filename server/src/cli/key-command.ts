@@ -1,8 +1,13 @@
 import { accountNamed } from '../accounts/accounts.ts'
 import { type Scope, scopes } from '../accounts/key.ts'
-import { createKey, type Key, listKeys, revokeKey } from '../accounts/keys.ts'
+import { createKey, keyJson, listKeys, type NewKey, revokeKey, rotateKey } from '../accounts/keys.ts'
 import type { Config } from '../config.ts'
+import { Failure } from '../errors.ts'
+import type { AccountScope } from '../scope.ts'
+import type { Transaction } from '../store/pool.ts'
+import { inTransaction } from '../store/transaction.ts'
 import type { JsonOption } from './account-command.ts'
+import { operator } from './operator.ts'
 import { asOwner } from './owner.ts'
 import { moment, note, printJson, printLine, printTable } from './print.ts'
 
@@ -19,18 +24,59 @@ interface CreateOptions extends AccountOption {
   readonly expires: Date | null
 }
 
+interface RotateOptions extends AccountOption {
+  readonly overlap: number
+  readonly expires?: Date
+}
+
 export async function keyCreate(config: Config, options: CreateOptions): Promise<void> {
   const { account, name, scopes: granted, expires } = options
-  const made = await asOwner(config, async (client) =>
-    createKey(client, await accountNamed(client, account), { name, scopes: granted, expiresAt: expires }),
+  const made = await changing(config, account, (transaction, scope) =>
+    createKey(transaction, scope, operator(), { name, scopes: granted, expiresAt: expires }),
   )
+  show(made, account, options)
+}
+
+export async function keyRotate(config: Config, keyId: string, options: RotateOptions): Promise<void> {
+  const { account, overlap, expires } = options
+  const { made, old } = await changing(config, account, (transaction, scope) =>
+    rotateKey(transaction, scope, operator(), keyId, { overlapSeconds: overlap, expiresAt: expires }),
+  )
+  show(made, account, options)
+  if (options.json === true) return
+  note(
+    old.state === 'revoked'
+      ? `The old one, ${keyId}, is revoked.`
+      : `The old one, ${keyId}, goes on until ${moment(old.expiresAt)}.`,
+  )
+}
+
+/** The key alone on stdout, so that a script can take it as it is. */
+function show(made: NewKey, account: string, options: JsonOption): void {
   if (options.json === true) {
     printJson({ account, key: made.key, ...keyJson(made) })
-  } else {
-    // The key alone on stdout, so that a script can take it as it is.
-    printLine(made.key)
-    note(`Key ${made.keyId} of ${account}: ${made.scopes.join(', ')}; expires ${moment(made.expiresAt)}.`)
-    note('It is shown this once; only its hash is kept.')
+    return
+  }
+  printLine(made.key)
+  note(`Key ${made.keyId} of ${account}: ${made.scopes.join(', ')}; expires ${moment(made.expiresAt)}.`)
+  note('It is shown this once; only its hash is kept.')
+}
+
+/** A change of the account's keys, in a transaction. */
+async function changing<T>(
+  config: Config,
+  account: string,
+  work: (transaction: Transaction, scope: AccountScope) => Promise<T>,
+): Promise<T> {
+  try {
+    return await asOwner(config, async (client) => {
+      const scope = await accountNamed(client, account)
+      return await inTransaction(client, (transaction) => work(transaction, scope))
+    })
+  } catch (error) {
+    if (!(error instanceof Failure && error.code === 'record_unknown')) throw error
+    const hint = `\`quartermaster key list --account ${account}\` shows those it has.`
+    throw new Error(`${error.message} ${hint}`, { cause: error })
   }
 }
 
@@ -52,10 +98,12 @@ export async function keyList(
     key.state,
     moment(key.createdAt),
     moment(key.expiresAt),
+    key.lastUsedOn ?? 'never',
     key.scopes.join(','),
     key.name,
   ])
-  if (rows.length > 0) printTable(['KEY ID', 'STATE', 'CREATED', 'EXPIRES', 'SCOPES', 'NAME'], rows)
+  if (rows.length > 0)
+    printTable(['KEY ID', 'STATE', 'CREATED', 'EXPIRES', 'LAST USE', 'SCOPES', 'NAME'], rows)
   else
     note(`${account} has no keys. \`quartermaster key create --account ${account} --name TEXT\` makes one.`)
   if (found.length > limit)
@@ -64,21 +112,9 @@ export async function keyList(
 
 export async function keyRevoke(config: Config, keyId: string, options: AccountOption): Promise<void> {
   const { account } = options
-  const key = await asOwner(config, async (client) =>
-    revokeKey(client, await accountNamed(client, account), keyId),
+  const key = await changing(config, account, (transaction, scope) =>
+    revokeKey(transaction, scope, operator(), keyId),
   )
   if (options.json === true) printJson({ account, ...keyJson(key) })
   else printLine(`Key ${key.keyId} of ${account} (${key.name}) is revoked since ${moment(key.revokedAt)}.`)
-}
-
-function keyJson(key: Key) {
-  return {
-    key_id: key.keyId,
-    name: key.name,
-    scopes: key.scopes,
-    state: key.state,
-    created_at: key.createdAt,
-    expires_at: key.expiresAt,
-    revoked_at: key.revokedAt,
-  }
 }

@@ -10,13 +10,17 @@ import {
   accountShow,
   accountSuspend,
 } from './account-command.ts'
-import { collectSetting, integerBetween, parseExpiry, parseScopes } from './arguments.ts'
-import { defaultScopes, keyCreate, keyList, keyRevoke } from './key-command.ts'
+import { collectSetting, integerBetween, parseExpiry, parseOverlap, parseScopes } from './arguments.ts'
+import { defaultScopes, keyCreate, keyList, keyRevoke, keyRotate } from './key-command.ts'
 import { ownerUrl } from './owner.ts'
 
 const json = () => new Option('--json', 'print JSON')
 const account = () => new Option('--account <name>', 'the account').makeOptionMandatory()
 const port = () => new Option('--port <port>', 'the port; 0 takes any').argParser(integerBetween(0, 65_535))
+const expiry = () =>
+  new Option('--expires <when>', 'a date such as 2027-01-01, or 90d').argParser((text: string) =>
+    parseExpiry(text),
+  )
 const listLimit = () =>
   new Option('--limit <count>', 'how many at most')
     .argParser(integerBetween(1, limits.listedMax))
@@ -94,7 +98,7 @@ function accounts(config: Config): Command {
 }
 
 function keys(config: Config): Command {
-  const command = new Command('key').description('make, list and revoke the API keys of an account')
+  const command = new Command('key').description('make, list, rotate and revoke the API keys of an account')
   command
     .command('create')
     .description('make a key and show it, once')
@@ -105,11 +109,7 @@ function keys(config: Config): Command {
         .argParser(parseScopes)
         .default(defaultScopes, defaultScopes.join(',')),
     )
-    .addOption(
-      new Option('--expires <when>', 'a date such as 2027-01-01, or 90d')
-        .argParser((text: string) => parseExpiry(text))
-        .default(null, 'never'),
-    )
+    .addOption(expiry().default(null, 'never'))
     .addOption(json())
     .action((options) => keyCreate(config, options))
   command
@@ -119,6 +119,18 @@ function keys(config: Config): Command {
     .addOption(listLimit())
     .addOption(json())
     .action((options) => keyList(config, options))
+  command
+    .command('rotate <key-id>')
+    .description('make a new key of the same name and scopes in place of one, and show it, once')
+    .addOption(account())
+    .addOption(
+      new Option('--overlap <time>', 'how long the old key goes on: 7d, 12h, 30m; 0 revokes it at once')
+        .argParser(parseOverlap)
+        .makeOptionMandatory(),
+    )
+    .addOption(expiry().default(undefined, 'as long as the old key was made to live'))
+    .addOption(json())
+    .action((keyId, options) => keyRotate(config, keyId, options))
   command
     .command('revoke <key-id>')
     .description('revoke a key, from the next request on')

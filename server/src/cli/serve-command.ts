@@ -1,6 +1,7 @@
 import { BlockList } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { Checks } from '../accounts/checks.ts'
+import { Activity } from '../activity/activity.ts'
 import type { Config } from '../config.ts'
 import { buildApp } from '../http/app.ts'
 import { limits } from '../limits.ts'
@@ -32,6 +33,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
     readMsMax: config.READ_MS_MAX,
     onBroken: (error) => tell({ kind: 'connection-broken', error }),
   })
+  const activity = new Activity(store, tell)
   let stopping = false
   const app = buildApp({
     store,
@@ -40,7 +42,10 @@ export async function startService(config: Config, options: ServeOptions): Promi
       hosts: { serviceDomain: config.SERVICE_DOMAIN, defaultAccount: config.DEFAULT_ACCOUNT },
       trustedProxies: blockList(config.TRUSTED_PROXIES),
     },
-    tell,
+    tell: (event) => {
+      activity.note(event)
+      tell(event)
+    },
     isStopping: () => stopping,
   })
   await app.listen({ host: options.host, port: options.port })
@@ -52,6 +57,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
     const late = setTimeout(() => app.server.closeAllConnections(), limits.shutdownMsMax)
     await app.close()
     clearTimeout(late)
+    await activity.close()
     await store.close()
   }
   return { port, close }

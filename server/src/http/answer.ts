@@ -11,6 +11,7 @@ export interface Answer extends TallyState {
   readonly body: string | Buffer
   readonly bytes: number
   readonly link: string | undefined
+  readonly records: number
   /** The body compressed, once somebody wanted it so. */
   zipped?: Promise<Buffer>
 }
@@ -22,9 +23,10 @@ export function answerOf(
   etag: string,
   text: string,
   link: string | undefined,
+  records: number,
 ): Answer {
   const body = text.length <= limits.answerTextCharactersMax ? text : Buffer.from(text)
-  return { history, version, etag, body, bytes: Buffer.byteLength(body), link }
+  return { history, version, etag, body, bytes: Buffer.byteLength(body), link, records }
 }
 
 /** Weak: the compressed and the plain bytes are one answer. The version makes it new, the rest tells lists apart. */

@@ -7,7 +7,7 @@ const check = (accountId: string, version: string, history = '1') => ({
   tally: { history, version },
 })
 const answer = (version: string, text: string, history = '1'): Answer =>
-  answerOf({ history, version }, `"${version}"`, text, undefined)
+  answerOf({ history, version }, `"${version}"`, text, undefined, 1)
 
 it('keeps an answer for its account, request, version and history, and for nothing else', async () => {
   const answers = new Answers()

@@ -5,6 +5,7 @@ import Fastify, {
   type HTTPMethods,
 } from 'fastify'
 import { type Resource, resources } from '../catalog/resources.ts'
+import { views } from '../catalog/views.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { parseNoParameters } from '../query/list-request.ts'
@@ -15,12 +16,15 @@ import { Answers } from './answers.ts'
 import { authenticate, type Doorkeeper } from './authenticate.ts'
 import { createRoute } from './create-route.ts'
 import { answerClientError, errorHandler, sendProblem } from './errors.ts'
+import { answered } from './facts.ts'
+import { createKeyRoute, revokeKeyRoute, rotateKeyRoute } from './key-routes.ts'
 import { listRoute, type Reads } from './list-route.ts'
 import { oneRoute } from './one-route.ts'
 import { openApi } from './openapi/document.ts'
 import { readiness } from './readiness.ts'
 import { requestIdOf } from './request-id.ts'
 import { rawQueryOf } from './url.ts'
+import { oneViewRoute, viewRoute } from './view-route.ts'
 
 export interface AppParts {
   readonly store: Store
@@ -52,9 +56,11 @@ export function buildApp({ store, doorkeeper, tell, isStopping }: AppParts): Fas
         () => errorHandler(tell)(error, request, reply),
         (failure: Failure) => sendProblem(reply, failure, request.id),
       )
+      reply.raw.once('finish', () => tell(answered(request, reply)))
     },
   })
   app.decorateRequest('check', undefined)
+  app.decorateRequest('facts', undefined)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
@@ -66,16 +72,7 @@ export function buildApp({ store, doorkeeper, tell, isStopping }: AppParts): Fas
     if (request.method === 'GET' || request.method === 'HEAD') refuseBody(request.headers)
     refuseEncoding(request.headers['content-encoding'])
   })
-  app.addHook('onResponse', async (request, reply) => {
-    tell({
-      kind: 'request-answered',
-      requestId: request.id,
-      method: request.method,
-      route: request.routeOptions.url ?? 'unknown',
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime * 1000) / 1000,
-    })
-  })
+  app.addHook('onResponse', async (request, reply) => tell(answered(request, reply)))
   app.setErrorHandler(errorHandler(tell))
   app.setNotFoundHandler(() => {
     throw new Failure('path_unknown', 'There is nothing at this path. The paths are listed in /openapi.json.')
@@ -86,7 +83,35 @@ export function buildApp({ store, doorkeeper, tell, isStopping }: AppParts): Fas
   openRoute(app, '/openapi.json', async () => openApi)
   const reads: Reads = { store, answers: new Answers(), memory: new ListMemory() }
   for (const resource of Object.values(resources)) resourceRoutes(app, reads, resource)
+  manageRoutes(app, store, doorkeeper)
   return app
+}
+
+/** What an account's administrator does without the operator. */
+function manageRoutes(app: FastifyInstance, store: Store, { trustedProxies }: Doorkeeper): void {
+  const listMethods: HTTPMethods[] = ['GET', 'HEAD', 'QUERY']
+  for (const view of Object.values(views)) {
+    const url = `/manage/v1/${view.path}`
+    app.route({
+      method: listMethods,
+      url,
+      bodyLimit: limits.queryBodyBytesMax,
+      handler: viewRoute(store, view),
+    })
+    allowOnly(app, url, view.name === 'key' ? [...listMethods, 'POST'] : listMethods)
+  }
+  const keys = `/manage/v1/${views.key.path}`
+  app.post(keys, createKeyRoute(store, trustedProxies))
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: `${keys}/:id`,
+    handler: oneViewRoute(store, views.key, 'key_id'),
+  })
+  allowOnly(app, `${keys}/:id`, ['GET', 'HEAD'])
+  app.post(`${keys}/:id/rotate`, rotateKeyRoute(store, trustedProxies))
+  allowOnly(app, `${keys}/:id/rotate`, ['POST'])
+  app.post(`${keys}/:id/revoke`, revokeKeyRoute(store, trustedProxies))
+  allowOnly(app, `${keys}/:id/revoke`, ['POST'])
 }
 
 function resourceRoutes(app: FastifyInstance, reads: Reads, resource: Resource): void {

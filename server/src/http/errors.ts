@@ -3,6 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Tell } from '../telemetry/events.ts'
+import { factsOf } from './facts.ts'
 import { formMediaType, problemBody, problemMediaType, retryAfterSeconds, statusOf } from './problem.ts'
 import { newRequestId } from './request-id.ts'
 
@@ -23,6 +24,9 @@ export function errorHandler(tell: Tell) {
 }
 
 export function sendProblem(reply: FastifyReply, failure: Failure, requestId: string): FastifyReply {
+  const facts = factsOf(reply.request)
+  facts.code = failure.code
+  facts.detail = failure.message
   const retryAfter = retryAfterSeconds[failure.code]
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   if (failure.code === 'media_type_unsupported') reply.header('accept-query', formMediaType)

@@ -1,9 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Check } from '../accounts/checks.ts'
 import type { Resource } from '../catalog/resources.ts'
-import { Failure, invalid } from '../errors.ts'
+import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { ListSource } from '../query/list-request.ts'
 import { type PlannedList, plannedList } from '../query/planned.ts'
 import { type ListRow, listStatement } from '../query/statement.ts'
 import type { ListMemory } from '../store/list-memory.ts'
@@ -13,8 +12,9 @@ import { type Answer, answerOf, etagOf, isKnown, sendAnswer, sendNotModified } f
 import type { Answers } from './answers.ts'
 import { checkFor } from './authenticate.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
-import { formMediaType } from './problem.ts'
-import { bodyOf, pathOf, rawQueryOf } from './url.ts'
+import { factsOf } from './facts.ts'
+import { rawParameters } from './list-parameters.ts'
+import { pathOf } from './url.ts'
 
 export interface Reads {
   readonly store: Store
@@ -29,10 +29,14 @@ export function listRoute(reads: Reads, resource: Resource) {
     const [raw, source] = rawParameters(request)
     const list = plannedList(resource, raw, source)
     const etag = etagOf(check.tally, list.mark)
+    const facts = factsOf(request)
+    facts.cached = true
     if (isKnown(request, etag)) return sendNotModified(reply, etag)
-    const answer = await reads.answers.get(check, list.key, () =>
-      readList(reads, check, list, pathOf(request)),
-    )
+    const answer = await reads.answers.get(check, list.key, () => {
+      facts.cached = false
+      return readList(reads, check, list, pathOf(request))
+    })
+    facts.records = answer.records
     return sendAnswer(request, reply, answer)
   }
 }
@@ -65,35 +69,6 @@ async function readList(
     etagOf(row, list.mark),
     listBody(row.records, row.count, total, pages),
     link.length <= limits.linkBytesMax ? link : undefined,
+    Number(row.count),
   )
-}
-
-function rawParameters(request: FastifyRequest): [string, ListSource] {
-  const query = rawQueryOf(request)
-  if (request.method !== 'QUERY') return [query, 'url']
-  if (query !== '') {
-    throw invalid([
-      {
-        parameter: query.split('=')[0]?.slice(0, 100) ?? '',
-        code: 'parameter_unknown',
-        message: 'A QUERY request has its parameters in the body, none in the URL.',
-      },
-    ])
-  }
-  return [formBody(request), 'body']
-}
-
-function formBody(request: FastifyRequest): string {
-  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
-  if (type !== formMediaType) {
-    throw new Failure(
-      'media_type_unsupported',
-      'The body of a QUERY is application/x-www-form-urlencoded: filter=…&limit=…, as in a URL.',
-    )
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bodyOf(request))
-  } catch {
-    throw new Failure('body_invalid', 'The body is not valid UTF-8.')
-  }
 }

@@ -12,22 +12,28 @@ export interface ListRequest {
   readonly filterText: string | undefined
   readonly page: number
   readonly limit: number
+  /** What was given for parameters that only this list has. */
+  readonly chosen: Readonly<Record<string, string>>
 }
+
+/** Parameters of one list alone, each with the values it takes. */
+export type Choices = Readonly<Record<string, readonly string[]>>
 
 const listParameters = ['fields', 'filter', 'page', 'limit']
 
 /** Where a list was asked: the bound of a filter is that of the place it was written in. */
 export type ListSource = 'url' | 'body'
 
-export function parseListRequest(raw: string, source: ListSource): ListRequest {
+export function parseListRequest(raw: string, source: ListSource, choices: Choices = {}): ListRequest {
   const faults: Fault[] = []
-  const parameters = parseParameters(raw, listParameters, faults)
+  const parameters = parseParameters(raw, [...listParameters, ...Object.keys(choices)], faults)
   const request: ListRequest = {
     fields: parseFields(parameters, faults),
     filter: parseFilter(parameters.get('filter'), source, faults),
     filterText: parameters.get('filter'),
     page: parseCount(parameters, 'page', 1, limits.pageNumberMax, faults),
     limit: parseCount(parameters, 'limit', limits.pageRecordsDefault, limits.pageRecordsMax, faults),
+    chosen: parseChoices(parameters, choices, faults),
   }
   if (faults.length > 0) throw invalid(faults)
   return request
@@ -119,4 +125,23 @@ function parseCount(
     expected: [`an integer from 1 to ${max}`],
   })
   return absent
+}
+
+function parseChoices(parameters: Parameters, choices: Choices, faults: Fault[]): Record<string, string> {
+  const chosen: Record<string, string> = {}
+  for (const [name, values] of Object.entries(choices)) {
+    const text = parameters.get(name)
+    if (text === undefined) continue
+    if (values.includes(text)) {
+      chosen[name] = text
+      continue
+    }
+    faults.push({
+      parameter: name,
+      code: 'choice_invalid',
+      message: `The parameter ${name} is one of ${values.join(', ')}; it is ${text === '' ? 'empty' : `"${text.slice(0, 40)}"`}.`,
+      expected: values,
+    })
+  }
+  return chosen
 }

@@ -1,5 +1,6 @@
 import type { Condition, Filter } from '@quartermaster/filter'
 import { type Field, type FieldType, operatorsOf, typeNames } from '../catalog/field.ts'
+import type { Listed } from '../catalog/listed.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { type Fault, invalid } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -10,15 +11,15 @@ import type { Predicate } from './predicate.ts'
 import { typedValues } from './values.ts'
 
 /** A list request whose names and values were held against the catalog: nothing about it can be wrong any more. */
-export interface ListPlan {
-  readonly resource: Resource
+export interface ListPlan<Of extends Listed = Resource> {
+  readonly resource: Of
   readonly fields: readonly Field[]
   readonly where: Predicate | undefined
   readonly page: number
   readonly limit: number
 }
 
-export function planList(resource: Resource, request: ListRequest): ListPlan {
+export function planList<Of extends Listed>(resource: Of, request: ListRequest): ListPlan<Of> {
   const faults: Fault[] = []
   const fields = planFields(resource, request.fields, faults)
   const where = request.filter && planFilter(resource, request.filter, request.filterText ?? '', faults)
@@ -26,7 +27,7 @@ export function planList(resource: Resource, request: ListRequest): ListPlan {
   return { resource, fields, where, page: request.page, limit: request.limit }
 }
 
-export function planOne(resource: Resource, names: readonly string[] | undefined): readonly Field[] {
+export function planOne(resource: Listed, names: readonly string[] | undefined): readonly Field[] {
   const faults: Fault[] = []
   const fields = planFields(resource, names, faults)
   if (faults.length > 0) throw invalid(faults.slice(0, limits.errorsListedMax))
@@ -34,7 +35,7 @@ export function planOne(resource: Resource, names: readonly string[] | undefined
 }
 
 function planFields(
-  resource: Resource,
+  resource: Listed,
   names: readonly string[] | undefined,
   faults: Fault[],
 ): readonly Field[] {
@@ -59,12 +60,7 @@ function planFields(
   return [...fields]
 }
 
-function planFilter(
-  resource: Resource,
-  filter: Filter,
-  text: string,
-  faults: Fault[],
-): Predicate | undefined {
+function planFilter(resource: Listed, filter: Filter, text: string, faults: Fault[]): Predicate | undefined {
   const unknown = conditionsOf(filter).filter(({ field }) => fieldOf(resource, field.text) === undefined)
   const corrected = corrections(resource, unknown, text)
   for (const { field } of unknown) {
@@ -79,7 +75,7 @@ function planFilter(
   return predicate(resource, filter, text, faults)
 }
 
-function predicate(resource: Resource, filter: Filter, text: string, faults: Fault[]): Predicate | undefined {
+function predicate(resource: Listed, filter: Filter, text: string, faults: Fault[]): Predicate | undefined {
   switch (filter.kind) {
     case 'and':
     case 'or': {
@@ -119,7 +115,7 @@ const instead: Partial<Record<FieldType, string>> = {
   text: '. Text has no order here; use * for a part of it.',
 }
 
-function unknownField(resource: Resource, name: string): Pick<Fault, 'code' | 'message' | 'expected'> {
+function unknownField(resource: Listed, name: string): Pick<Fault, 'code' | 'message' | 'expected'> {
   const meant = near(resource, name)
   const names = resource.fields.map((field) => field.name)
   const shown = name.slice(0, 100)
@@ -127,14 +123,14 @@ function unknownField(resource: Resource, name: string): Pick<Fault, 'code' | 'm
     code: 'field_unknown',
     message:
       meant === undefined
-        ? `A ${resource.name} has no field "${shown}". Its fields are ${names.join(', ')}.`
-        : `A ${resource.name} has no field "${shown}". Did you mean ${meant}?`,
+        ? `A ${resource.noun} has no field "${shown}". Its fields are ${names.join(', ')}.`
+        : `A ${resource.noun} has no field "${shown}". Did you mean ${meant}?`,
     expected: meant === undefined ? names : [meant],
   }
 }
 
 /** The filter with every unknown field that is near a known one replaced by it. */
-function corrections(resource: Resource, unknown: readonly Condition[], text: string): string {
+function corrections(resource: Listed, unknown: readonly Condition[], text: string): string {
   let corrected = text
   for (const { field } of unknown.toReversed()) {
     const meant = near(resource, field.text) ?? field.text
@@ -147,11 +143,11 @@ function conditionsOf(filter: Filter): Condition[] {
   return filter.kind === 'condition' ? [filter] : filter.terms.flatMap(conditionsOf)
 }
 
-function fieldOf(resource: Resource, name: string): Field | undefined {
+function fieldOf(resource: Listed, name: string): Field | undefined {
   return resource.fields.find((field) => field.name === name)
 }
 
-function near(resource: Resource, name: string): string | undefined {
+function near(resource: Listed, name: string): string | undefined {
   return nearest(
     name.trim(),
     resource.fields.map((field) => field.name),

@@ -63,8 +63,8 @@ function namesOf(fields: readonly Field[]): string {
   return fields.map((field) => field.name).join(',')
 }
 
-function pageQueryOf({ fields, filterText, limit }: ListRequest): [string, string] {
-  const parts = ['page=']
+export function pageQueryOf({ fields, filterText, limit, chosen }: ListRequest): [string, string] {
+  const parts = [...Object.entries(chosen).map(([name, value]) => `${name}=${value}`), 'page=']
   if (filterText !== undefined) parts.unshift(`filter=${encodeURIComponent(filterText)}`)
   if (fields !== undefined) parts.unshift(`fields=${fields.map(encodeURIComponent).join(',')}`)
   return [parts.join('&'), `&limit=${limit}`]

@@ -233,21 +233,23 @@ where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}
  * A record as JSON text, its fields in the order asked for. Put together piece by piece: `row_to_json` makes a row
  * first, which costs a tenth of the statement. Decimals are stored in their shortest form.
  */
-function recordJson(fields: readonly Field[]): Fragment {
+export function recordJson(fields: readonly Field[]): Fragment {
   const members = fields.map((field, i) => {
     const name = identifier(field.name)
-    const text = jsonText[field.type](sql`r.${name}`)
+    const text = jsonText[field.wire ?? field.type](sql`r.${name}`)
     const json = field.nullable ? sql`coalesce(${text}, 'null')` : text
     return i === 0 ? sql`'{"${name}":' || ${json}` : sql`',"${name}":' || ${json}`
   })
   return sql`${join(members, ' || ')} || '}'`
 }
 
-const jsonText: Record<FieldType, (column: Fragment) => Fragment> = {
+const jsonText: Record<FieldType | NonNullable<Field['wire']>, (column: Fragment) => Fragment> = {
   integer: (column) => sql`${column}::text`,
   decimal: (column) => sql`${column}::text`,
   boolean: (column) => sql`${column}::text`,
   text: (column) => sql`to_json(${column})::text`,
+  list: (column) => sql`to_json(string_to_array(${column}, ','))::text`,
+  day: (column) => sql`to_char(${column} at time zone 'UTC', '\\"YYYY-MM-DD\\"')`,
   timestamp: (column) => sql`to_char(${column} at time zone 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"')`,
 }
 

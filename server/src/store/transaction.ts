@@ -1,10 +1,16 @@
 import type pg from 'pg'
+import type { Transaction } from './pool.ts'
 
 /** All of the work, or nothing of it. */
-export async function inTransaction<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  client: pg.ClientBase,
+  work: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
   await client.query('begin')
   try {
-    const result = await work()
+    const result = await work({
+      run: async ({ text, values }) => (await client.query(text, [...values])).rows,
+    })
     await client.query('commit')
     return result
   } catch (error) {

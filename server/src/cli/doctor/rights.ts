@@ -8,7 +8,10 @@ type Privilege = 'select' | 'insert' | 'update' | 'delete' | 'truncate'
 /** What requests need, and nothing else: the grants of the migrations. */
 const needed: Readonly<Record<string, readonly Privilege[]>> = {
   account: ['select'],
-  api_key: ['select'],
+  api_key: ['select', 'insert', 'delete'],
+  audit: ['select', 'insert'],
+  request: ['select', 'insert', 'delete'],
+  usage: ['select', 'insert', 'update', 'delete'],
   tally: ['select'],
   idempotency: ['select', 'insert', 'update', 'delete'],
   product: ['select'],
@@ -16,8 +19,14 @@ const needed: Readonly<Record<string, readonly Privilege[]>> = {
   company: ['select'],
   migration: ['select'],
 }
-/** A tally is ticked, never given to another account or resource: only these columns are written. */
-const tickedColumns = ['version', 'total', 'last_id']
+/**
+ * Of some tables only these columns are changed: a tally is ticked, never given to another account or resource; a key
+ * ends or is used, and never gets another hash or scope.
+ */
+const changedColumns: Readonly<Record<string, readonly string[]>> = {
+  tally: ['version', 'total', 'last_id'],
+  api_key: ['expires_at', 'revoked_at', 'rotated_to', 'last_used_on'],
+}
 
 /** Made by the first migration. */
 const serverRole = 'quartermaster_server'
@@ -106,9 +115,10 @@ async function privileges(client: pg.Client, role: string): Promise<{ lacking: s
       union all
      select 'usage on schema ' || quote_ident(current_schema()), has_schema_privilege($1, current_schema(), 'usage')
       union all
-     select 'update (' || array_to_string($2::text[], ', ') || ') on tally',
-            (select bool_and(has_column_privilege($1, 'tally', name, 'update')) from unnest($2::text[]) name)`,
-    [role, tickedColumns],
+     select 'update (' || c.columns || ') on ' || c.t,
+            (select bool_and(has_column_privilege($1, c.t, name, 'update')) from string_to_table(c.columns, ', ') name)
+       from unnest($2::text[], $3::text[]) c (t, columns)`,
+    [role, Object.keys(changedColumns), Object.values(changedColumns).map((columns) => columns.join(', '))],
   )
   const isDue = (table: string, privilege: Privilege) => needed[table]?.includes(privilege) === true
   const shown = ({ table, privilege }: { table: string; privilege: Privilege }) => `${privilege} on ${table}`

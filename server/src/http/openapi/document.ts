@@ -1,5 +1,7 @@
 import { scopes } from '../../accounts/key.ts'
 import { resources } from '../../catalog/resources.ts'
+import { views } from '../../catalog/views.ts'
+import { managePaths, manageSchemas } from './manage-paths.ts'
 import { headers, parameters, responses } from './parts.ts'
 import { healthPaths, resourcePaths } from './paths.ts'
 import { envelopeSchemas, problemSchemas, recordSchema } from './schemas.ts'
@@ -34,10 +36,15 @@ export const openApi = {
   security: [{ apiKey: [] }],
   tags: [
     ...all.map((resource) => ({ name: resource.name, description: resource.description })),
+    {
+      name: 'manage',
+      description: 'What the administrator of an account does, by a key with the scope `account:manage`.',
+    },
     { name: 'health', description: 'Whether a process runs and can answer. No key is needed.' },
   ],
   paths: {
     ...Object.fromEntries(all.flatMap((resource) => Object.entries(resourcePaths(resource)))),
+    ...managePaths,
     ...healthPaths,
   },
   components: {
@@ -53,6 +60,8 @@ export const openApi = {
     responses,
     schemas: {
       ...Object.fromEntries(all.map((resource) => [resource.name, recordSchema(resource)])),
+      ...Object.fromEntries(Object.values(views).map((view) => [view.name, recordSchema(view)])),
+      ...manageSchemas,
       ...envelopeSchemas,
       ...problemSchemas,
     },

@@ -1,3 +1,4 @@
+import type { Listed } from '../../catalog/listed.ts'
 import { limits } from '../../limits.ts'
 
 export const parameters = {
@@ -27,6 +28,14 @@ export const parameters = {
     description: 'The identifier of the record.',
     schema: { type: 'string' },
     example: '1',
+  },
+  keyId: {
+    name: 'key_id',
+    in: 'path',
+    required: true,
+    description: 'The id of the key.',
+    schema: { type: 'string' },
+    example: 'Xq3ZpL0a',
   },
   idempotencyKey: {
     name: 'Idempotency-Key',
@@ -111,6 +120,9 @@ export const responses = {
   invalid: error(
     'Something in the request is not understood; `errors` says what, where, and how to write it.',
   ),
+  keyConflict: error(
+    'The key is not active, the account has as many keys as it may have, or this `Idempotency-Key` made a key before.',
+  ),
   conflict: error('The first request with this `Idempotency-Key` is still running.'),
   mismatch: error('This `Idempotency-Key` was used with another body.'),
   tooLarge: error('The body is too large.'),
@@ -119,7 +131,10 @@ export const responses = {
 } as const
 
 /** 400 of a list, with examples in the words of the resource. */
-export function invalidListResponse(resourceName: string): unknown {
-  const examples = JSON.parse(JSON.stringify(badRequests).replaceAll('{resource}', resourceName)) as unknown
+export function invalidListResponse({ noun, fields }: Listed): unknown {
+  const { limit_too_high } = badRequests
+  // Only where there is a field that the wrong one is near to.
+  const fitting = fields.some(({ name }) => name === 'name') ? badRequests : { limit_too_high }
+  const examples = JSON.parse(JSON.stringify(fitting).replaceAll('{resource}', noun)) as unknown
   return { ...responses.invalid, content: { 'application/problem+json': { ...problem, examples } } }
 }

@@ -1,13 +1,14 @@
-import type { FieldType } from '../../catalog/field.ts'
+import type { Field, FieldType } from '../../catalog/field.ts'
+import type { Listed } from '../../catalog/listed.ts'
 import { type Resource, resources } from '../../catalog/resources.ts'
 import { invalidListResponse } from './parts.ts'
 import { exampleRecord } from './schemas.ts'
 
-const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
-const responseHeaders = { 'X-Request-Id': ref('headers', 'requestId') }
-const json = (schema: unknown, example: unknown) => ({ 'application/json': { schema, example } })
+export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
+export const responseHeaders = { 'X-Request-Id': ref('headers', 'requestId') }
+export const json = (schema: unknown, example: unknown) => ({ 'application/json': { schema, example } })
 
-const guarded = {
+export const guarded = {
   '401': ref('responses', 'unauthenticated'),
   '403': ref('responses', 'forbidden'),
   '503': ref('responses', 'unavailable'),
@@ -17,14 +18,26 @@ export function resourcePaths(resource: Resource): Record<string, unknown> {
   const path = `/api/v1/${resource.path}`
   return {
     [path]: {
-      get: listOperation(resource),
+      get: listOperation(resource, {
+        tag: resource.name,
+        scope: `${resource.name}:read`,
+        order: 'in the order of their ids',
+      }),
       ...(resource.name === 'partner' ? { post: createOperation() } : {}),
     },
-    [`${path}/{id}`]: { get: oneOperation(resource) },
+    [`${path}/{id}`]: {
+      get: oneOperation(resource, resource.name, `${resource.name}:read`, ref('parameters', 'id')),
+    },
   }
 }
 
-function listOperation(resource: Resource) {
+interface ListWords {
+  readonly tag: string
+  readonly scope: string
+  readonly order: string
+}
+
+export function listOperation(resource: Listed, { tag, scope, order }: ListWords) {
   const schema = {
     type: 'object',
     required: ['data', 'meta', 'pagination'],
@@ -41,10 +54,11 @@ function listOperation(resource: Resource) {
   }
   return {
     operationId: `list_${resource.plural}`,
-    tags: [resource.name],
+    tags: [tag],
     summary: `List ${resource.plural}`,
-    description: `Needs the scope \`${resource.name}:read\`.`,
+    description: `Needs the scope \`${scope}\`.`,
     parameters: [
+      ...Object.entries(resource.choices ?? {}).map(choiceParameter),
       fieldsParameter(resource),
       filterParameter(resource),
       ref('parameters', 'page'),
@@ -52,24 +66,24 @@ function listOperation(resource: Resource) {
     ],
     responses: {
       '200': {
-        description: 'A page of records, in the order of their ids.',
+        description: `A page of records, ${order}.`,
         headers: { ...responseHeaders, Link: ref('headers', 'link') },
         content: json(schema, example),
       },
-      '400': invalidListResponse(resource.name),
+      '400': invalidListResponse(resource),
       ...guarded,
       '504': ref('responses', 'late'),
     },
   }
 }
 
-function oneOperation(resource: Resource) {
+export function oneOperation(resource: Listed, tag: string, scope: string, id: unknown) {
   return {
     operationId: `get_${resource.name}`,
-    tags: [resource.name],
-    summary: `Get one ${resource.name}`,
-    description: `Needs the scope \`${resource.name}:read\`.`,
-    parameters: [ref('parameters', 'id'), fieldsParameter(resource)],
+    tags: [tag],
+    summary: `Get one ${resource.noun}`,
+    description: `Needs the scope \`${scope}\`.`,
+    parameters: [id, fieldsParameter(resource)],
     responses: {
       '200': {
         description: 'The record.',
@@ -132,7 +146,17 @@ function createOperation() {
   }
 }
 
-function fieldsParameter(resource: Resource) {
+function choiceParameter([name, values]: [string, readonly string[]]) {
+  return {
+    name,
+    in: 'query',
+    description: `One of ${values.join(', ')}; ${values[0]} when left out.`,
+    schema: { type: 'string', enum: values, default: values[0] },
+    example: values[0],
+  }
+}
+
+function fieldsParameter(resource: Listed) {
   const names = resource.fields.map((field) => field.name)
   return {
     name: 'fields',
@@ -141,6 +165,10 @@ function fieldsParameter(resource: Resource) {
     schema: { type: 'string' },
     example: names.slice(0, 2).join(','),
   }
+}
+
+function conditionsOf({ name, type }: Field): Record<string, string> {
+  return conditions[type](name)
 }
 
 /** Conditions that show each type of field at work. */
@@ -152,8 +180,8 @@ const conditions: Record<FieldType, (name: string) => Record<string, string>> = 
   timestamp: (name) => ({ [`${name}_since`]: `${name}>=2026-01-01` }),
 }
 
-function filterParameter(resource: Resource) {
-  const examples = resource.fields.flatMap((field) => Object.entries(conditions[field.type](field.name)))
+function filterParameter(resource: Listed) {
+  const examples = resource.fields.flatMap((field) => Object.entries(conditionsOf(field)))
   return {
     name: 'filter',
     in: 'query',

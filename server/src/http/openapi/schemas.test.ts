@@ -30,6 +30,13 @@ describe('the OpenAPI document', () => {
       '/api/v1/resources/partner',
       '/api/v1/resources/partner/{id}',
       '/livez',
+      '/manage/v1/audit',
+      '/manage/v1/keys',
+      '/manage/v1/keys/{key_id}',
+      '/manage/v1/keys/{key_id}/revoke',
+      '/manage/v1/keys/{key_id}/rotate',
+      '/manage/v1/requests',
+      '/manage/v1/usage',
       '/readyz',
     ])
   })

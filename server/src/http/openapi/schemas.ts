@@ -1,5 +1,5 @@
 import type { Field, FieldType } from '../../catalog/field.ts'
-import type { Resource } from '../../catalog/resources.ts'
+import type { Listed } from '../../catalog/listed.ts'
 import { errorTitles } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 
@@ -14,7 +14,7 @@ const types: Record<FieldType, Schema> = {
 }
 
 /** One record. Only the fields that were asked for are in it, so none is required. */
-export function recordSchema(resource: Resource): Schema & { readonly properties: Record<string, Schema> } {
+export function recordSchema(resource: Listed): Schema & { readonly properties: Record<string, Schema> } {
   return {
     type: 'object',
     description: resource.description,
@@ -23,19 +23,24 @@ export function recordSchema(resource: Resource): Schema & { readonly properties
   }
 }
 
+const wires: Record<NonNullable<Field['wire']>, Schema> = {
+  list: { type: 'array', items: { type: 'string' } },
+  day: { type: 'string', format: 'date' },
+}
+
 function fieldSchema(field: Field): Schema {
-  const schema = types[field.type]
+  const schema = field.wire === undefined ? types[field.type] : wires[field.wire]
   return {
     ...schema,
     ...(field.nullable ? { type: [schema['type'], 'null'] } : {}),
     ...(field.charactersMax === undefined ? {} : { maxLength: field.charactersMax }),
-    ...(field.name === 'id' ? { minimum: 1 } : {}),
+    ...(field.name === 'id' && field.type === 'integer' ? { minimum: 1 } : {}),
     description: field.description,
     examples: [field.example],
   }
 }
 
-export function exampleRecord(resource: Resource): Schema {
+export function exampleRecord(resource: Listed): Schema {
   return Object.fromEntries(resource.fields.map((field) => [field.name, field.example]))
 }
 

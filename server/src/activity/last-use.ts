@@ -1,0 +1,56 @@
+import { LRUCache } from 'lru-cache'
+import { limits } from '../limits.ts'
+import { type Statement, sql, value } from '../sql.ts'
+import type { RequestAccess } from '../telemetry/events.ts'
+
+interface Use extends RequestAccess {
+  readonly day: string
+}
+
+/** The day of each key's last use, written once a day: what other processes have written is not written again. */
+export class LastUse {
+  readonly #seen = new LRUCache<string, string>({ max: limits.keysSeenMax })
+  readonly #due = new Map<string, Use>()
+
+  note(atMs: number, { accountId, keyId }: RequestAccess): void {
+    const name = `${accountId} ${keyId}`
+    const day = new Date(atMs).toISOString().slice(0, 10)
+    if (this.#seen.get(name) === day || this.#due.size >= limits.keysSeenMax) return
+    this.#seen.set(name, day)
+    this.#due.set(name, { accountId, keyId, day })
+  }
+
+  get isEmpty(): boolean {
+    return this.#due.size === 0
+  }
+
+  take(): ReadonlyMap<string, Use> {
+    const taken = new Map([...this.#due].slice(0, limits.usageWriteRows))
+    for (const name of taken.keys()) this.#due.delete(name)
+    return taken
+  }
+
+  putBack(taken: ReadonlyMap<string, Use>): number {
+    for (const [name, use] of taken) if (!this.#due.has(name)) this.#due.set(name, use)
+    return 0
+  }
+}
+
+/** Rows are locked in one order, so that no two processes wait for each other. */
+export function lastUseStatement(taken: ReadonlyMap<string, Use>): Statement {
+  const uses = [...taken.values()]
+  const accounts = value(uses.map(({ accountId }) => accountId))
+  return {
+    pace: 'steady',
+    ...sql`with due as (
+  select k.account_id, k.key_id, q.day
+  from unnest(${accounts}::bigint[], ${value(uses.map(({ keyId }) => keyId))}::text[],
+    ${value(uses.map(({ day }) => day))}::date[]) q(account_id, key_id, day)
+  join api_key k on k.account_id = q.account_id and k.key_id = q.key_id
+  where k.account_id = any(${accounts}::bigint[]) and (k.last_used_on is null or k.last_used_on < q.day)
+  order by k.account_id, k.key_id for no key update of k
+)
+update api_key k set last_used_on = due.day from due
+where k.account_id = due.account_id and k.key_id = due.key_id and k.account_id = any(${accounts}::bigint[])`.statement(),
+  }
+}

@@ -1,0 +1,119 @@
+import { withoutKeys } from '../accounts/key.ts'
+import { newEntryId } from '../entry-id.ts'
+import { limits } from '../limits.ts'
+import { parseParameters } from '../query/parameters.ts'
+import { type Statement, sql, value } from '../sql.ts'
+import type { Answered } from './answered.ts'
+
+interface Waiting {
+  readonly atMs: number
+  readonly event: Answered
+}
+
+/**
+ * Requests that wait to be logged. There is room for so many, and for one account a part of it, so that a busy account
+ * takes none from its neighbours. Half of an account's part is for requests that failed: those are looked for.
+ */
+export class RequestLog {
+  #waiting: Waiting[] = []
+  #characters = 0
+  readonly #ofAccount = new Map<string, number>()
+
+  /** Whether there was room for it. */
+  offer(atMs: number, event: Answered): boolean {
+    const { accountId } = event.access
+    const count = this.#ofAccount.get(accountId) ?? 0
+    const room = limits.requestLogWaitingAccountRows / (event.status < 400 ? 2 : 1)
+    if (count >= room || this.#waiting.length >= limits.requestLogWaitingRows) return false
+    const characters = this.#characters + event.url.length + (event.facts?.form?.length ?? 0)
+    if (characters > limits.requestLogWaitingCharacters) return false
+    this.#characters = characters
+    this.#ofAccount.set(accountId, count + 1)
+    this.#waiting.push({ atMs, event })
+    return true
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0
+  }
+
+  /** Everything that waits; the room is free again. */
+  take(): readonly Waiting[] {
+    const taken = this.#waiting
+    this.#waiting = []
+    this.#characters = 0
+    this.#ofAccount.clear()
+    return taken
+  }
+
+  /** What could not be written waits again, as far as there is room. How many have none. */
+  putBack(taken: readonly Waiting[]): number {
+    return taken.filter(({ atMs, event }) => !this.offer(atMs, event)).length
+  }
+}
+
+const columns = ['at', 'request_id', 'key_id', 'method', 'path', 'query', 'filter'] as const
+
+export function insertRequestsStatement(taken: readonly Waiting[]): Statement {
+  const rows = taken.map(rowOf)
+  const texts = (name: (typeof columns)[number]) => value(rows.map((row) => row[name]))
+  const events = taken.map(({ event }) => event)
+  return {
+    pace: 'steady',
+    ...sql`insert into request (account_id, id, at, request_id, key_id, method, path, query, filter, status, error_code,
+  error_detail, duration_ms, records, bytes, cached)
+select * from unnest(${value(events.map(({ access }) => access.accountId))}::bigint[],
+  ${value(taken.map(({ atMs }) => newEntryId(atMs)))}::text[], ${texts('at')}::timestamptz[],
+  ${texts('request_id')}::text[], ${texts('key_id')}::text[], ${texts('method')}::text[], ${texts('path')}::text[],
+  ${texts('query')}::text[], ${texts('filter')}::text[], ${value(events.map(({ status }) => status))}::int[],
+  ${value(events.map(({ facts }) => facts?.code ?? null))}::text[],
+  ${value(events.map(({ facts }) => stored(facts?.detail)))}::text[],
+  ${value(events.map(({ ms }) => ms))}::numeric[], ${value(events.map(({ facts }) => facts?.records ?? 0))}::int[],
+  ${value(events.map(({ bytes }) => bytes))}::bigint[],
+  ${value(events.map(({ facts }) => facts?.cached ?? false))}::boolean[])`.statement(),
+  }
+}
+
+function rowOf({ atMs, event }: Waiting): Record<(typeof columns)[number], string | null> {
+  const [path, raw] = splitOnce(event.url, '?')
+  const parameters = parseParameters(
+    event.facts?.form ?? raw,
+    ['fields', 'filter', 'page', 'limit', 'per'],
+    [],
+  )
+  const others = [...parameters].filter(([name]) => name !== 'filter')
+  return {
+    at: new Date(atMs).toISOString(),
+    request_id: stored(event.requestId),
+    key_id: event.access.keyId,
+    method: event.method,
+    path: stored(decoded(path)),
+    query: others.length === 0 ? null : stored(others.map((pair) => pair.join('=')).join('&')),
+    filter: stored(parameters.get('filter')),
+  }
+}
+
+function splitOnce(text: string, at: string): readonly [string, string] {
+  const place = text.indexOf(at)
+  return place < 0 ? [text, ''] : [text.slice(0, place), text.slice(place + 1)]
+}
+
+/** As people read it; as it was sent where that cannot be done. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+/** Fit for a column: no key of anybody, no longer than it may be, nothing that PostgreSQL cannot hold. */
+function stored(text: string): string
+function stored(text: string | undefined): string | null
+function stored(text: string | undefined): string | null {
+  if (text === undefined) return null
+  return withoutKeys(text)
+    .slice(0, limits.requestLogTextCharacters)
+    .toWellFormed()
+    .replaceAll('\0', '\u{fffd}')
+}

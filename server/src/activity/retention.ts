@@ -1,0 +1,89 @@
+import { LRUCache } from 'lru-cache'
+import { limits } from '../limits.ts'
+import { type Statement, sql, value } from '../sql.ts'
+import type { Store } from '../store/pool.ts'
+
+/**
+ * Keeps the logs of accounts within their bounds. Rows beyond the count go when so many were added; old ones when
+ * their account's turn comes: each process goes through all accounts, a few at a time, from a place of its own.
+ */
+export class Retention {
+  readonly #store: Store
+  /** Rows added by this process since the last removal. */
+  readonly #added = new LRUCache<string, number>({ max: limits.logTrimAccounts })
+  readonly #due = new Set<string>()
+  #after = ''
+  #sweptAt = performance.now()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  noteAdded(accountIds: Iterable<string>): void {
+    for (const accountId of accountIds) {
+      const added = (this.#added.get(accountId) ?? 0) + 1
+      this.#added.set(accountId, added)
+      if (added >= limits.logTrimRows) this.#due.add(accountId)
+    }
+  }
+
+  /** One account that may be beyond its bound, and from time to time some whose rows may be too old. */
+  async work(): Promise<void> {
+    const [accountId] = this.#due
+    if (accountId !== undefined) {
+      this.#due.delete(accountId)
+      this.#added.delete(accountId)
+      for (const statement of trimStatements(accountId)) await this.#store.writeOne(statement)
+    }
+    if (performance.now() - this.#sweptAt < limits.logSweepMs) return
+    this.#sweptAt = performance.now()
+    await this.#sweep()
+  }
+
+  async #sweep(): Promise<void> {
+    if (this.#after === '') {
+      const [last] = await this.#store.read<{ id: string }>(
+        sql`select account_id as id from account order by account_id desc limit 1`.statement(),
+      )
+      this.#after = String(Math.floor(Math.random() * Number(last?.id ?? 0)))
+    }
+    const accounts = await this.#store.read<{ id: string }>(
+      sql`select account_id as id from account where account_id > ${value(this.#after)}::bigint
+order by account_id limit ${value(limits.logSweepAccounts)}::int`.statement(),
+    )
+    this.#after = accounts.length < limits.logSweepAccounts ? '0' : (accounts.at(-1)?.id ?? '0')
+    for (const statement of sweepStatements(accounts.map(({ id }) => id)))
+      await this.#store.writeOne(statement)
+  }
+}
+
+/** What is older than the newest so many of one account. */
+export function trimStatements(accountId: string): readonly Statement[] {
+  const account = value(accountId)
+  const usage = (per: 'minute' | 'day') => {
+    const kind = value(per)
+    return sql`delete from usage where account_id = ${account}::bigint and per = ${kind}::text and (at, key_id, route) <= (
+  select at, key_id, route from usage where account_id = ${account}::bigint and per = ${kind}::text
+  order by at desc, key_id desc, route desc offset ${value(limits.usageRowsMax)}::int limit 1)`.statement()
+  }
+  return [
+    sql`delete from request where account_id = ${account}::bigint and (at, id) <= (
+  select at, id from request where account_id = ${account}::bigint
+  order by at desc, id desc offset ${value(limits.requestLogRowsMax)}::int limit 1)`.statement(),
+    usage('minute'),
+    usage('day'),
+  ]
+}
+
+/** What is too old, of some accounts. */
+export function sweepStatements(accountIds: readonly string[]): readonly Statement[] {
+  const accounts = value(accountIds)
+  const before = (days: number) => sql`at < now() - make_interval(days => ${value(days)}::int)`
+  return [
+    sql`delete from request where account_id = any(${accounts}::bigint[]) and ${before(limits.requestLogDays)}`.statement(),
+    sql`delete from usage where account_id = any(${accounts}::bigint[]) and per = 'minute'
+  and ${before(limits.usageMinuteDays)}`.statement(),
+    sql`delete from usage where account_id = any(${accounts}::bigint[]) and per = 'day'
+  and ${before(limits.usageDayDays)}`.statement(),
+  ]
+}

@@ -1,0 +1,145 @@
+import { limits } from '../limits.ts'
+import { type Statement, sql, value } from '../sql.ts'
+import type { RequestAccess } from '../telemetry/events.ts'
+import type { Answered } from './answered.ts'
+import { latencyClass } from './latency.ts'
+
+/** The requests of one key on one route in one minute or day. */
+interface Sum {
+  readonly access: RequestAccess
+  readonly per: 'minute' | 'day'
+  readonly startMs: number
+  readonly route: string
+  requests: number
+  errors: number
+  /** How many of them are not in the request log: there was no room. */
+  unlogged: number
+  /** By class of latency. */
+  readonly counts: Map<number, number>
+}
+
+const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
+
+/** Sums by key, route and minute, that grow until they are written: the busier the process, the more share a row. */
+export class Usage {
+  readonly #sums = new Map<string, Sum>()
+
+  /** `first` where nothing of this key, route and minute waits; `full` where there was no room. */
+  note(atMs: number, event: Answered, logged: boolean): 'counted' | 'first' | 'full' {
+    const { access, method, route } = event
+    const startMs = atMs - (atMs % minuteMs)
+    const name = `${access.accountId} ${access.keyId} ${startMs} ${method} ${route}`
+    const found = this.#sums.get(name)
+    if (found !== undefined) {
+      add(found, event, logged)
+      return 'counted'
+    }
+    if (this.#sums.size >= limits.usageWaitingRows) return 'full'
+    const sum = emptySum({ access, per: 'minute', startMs, route: `${method} ${written(route)}` })
+    add(sum, event, logged)
+    this.#sums.set(name, sum)
+    return 'first'
+  }
+
+  get isEmpty(): boolean {
+    return this.#sums.size === 0
+  }
+
+  /** The sums that have waited longest. */
+  take(): ReadonlyMap<string, Sum> {
+    const taken = new Map<string, Sum>()
+    for (const [name, sum] of this.#sums) {
+      if (taken.size >= limits.usageWriteRows) break
+      taken.set(name, sum)
+      this.#sums.delete(name)
+    }
+    return taken
+  }
+
+  /** What could not be written waits again. No request is the less logged for it. */
+  putBack(taken: ReadonlyMap<string, Sum>): number {
+    for (const [name, sum] of taken) {
+      const since = this.#sums.get(name)
+      if (since !== undefined) merge(since, sum)
+      else if (this.#sums.size < limits.usageWaitingRows) this.#sums.set(name, sum)
+    }
+    return 0
+  }
+}
+
+/** As documents write a route: `{id}`, not `:id`. */
+function written(route: string): string {
+  return route.replaceAll(/:(\w+)/g, '{$1}')
+}
+
+function emptySum(of: Pick<Sum, 'access' | 'per' | 'startMs' | 'route'>): Sum {
+  return { ...of, requests: 0, errors: 0, unlogged: 0, counts: new Map() }
+}
+
+function add(sum: Sum, { status, ms }: Answered, logged: boolean): void {
+  const number = latencyClass(ms)
+  sum.requests++
+  if (status >= 400) sum.errors++
+  if (!logged) sum.unlogged++
+  sum.counts.set(number, (sum.counts.get(number) ?? 0) + 1)
+}
+
+function merge(into: Sum, sum: Sum): void {
+  into.requests += sum.requests
+  into.errors += sum.errors
+  into.unlogged += sum.unlogged
+  for (const [number, count] of sum.counts) into.counts.set(number, (into.counts.get(number) ?? 0) + count)
+}
+
+/** Each sum for its minute, and together for their day. In one order, so that no two processes wait for each other. */
+export function addUsageStatement(taken: ReadonlyMap<string, Sum>): Statement {
+  const days = new Map<string, Sum>()
+  for (const minute of taken.values()) {
+    const { access, route } = minute
+    const startMs = minute.startMs - (minute.startMs % dayMs)
+    const name = `${access.accountId} ${access.keyId} ${startMs} ${route}`
+    const day = days.get(name) ?? emptySum({ access, per: 'day', startMs, route })
+    merge(day, minute)
+    days.set(name, day)
+  }
+  const sums = [...taken.values(), ...days.values()].toSorted(byPlace)
+  const numbers = (name: 'requests' | 'errors' | 'unlogged') => value(sums.map((sum) => sum[name]))
+  const lists = (of: (counts: Map<number, number>) => Iterable<number>) =>
+    value(sums.map(({ counts }) => `{${[...of(counts)].join(',')}}`))
+  return {
+    pace: 'steady',
+    ...sql`insert into usage as u (account_id, per, at, key_id, route, requests, errors, unlogged, classes, counts)
+select account_id, per, at, key_id, route, requests, errors, unlogged, classes::smallint[], counts::bigint[]
+from unnest(${value(sums.map(({ access }) => access.accountId))}::bigint[], ${value(sums.map(({ per }) => per))}::text[],
+  ${value(sums.map(({ startMs }) => new Date(startMs).toISOString()))}::timestamptz[],
+  ${value(sums.map(({ access }) => access.keyId))}::text[], ${value(sums.map(({ route }) => route))}::text[],
+  ${numbers('requests')}::bigint[], ${numbers('errors')}::bigint[], ${numbers('unlogged')}::bigint[],
+  ${lists((counts) => counts.keys())}::text[], ${lists((counts) => counts.values())}::text[])
+  s(account_id, per, at, key_id, route, requests, errors, unlogged, classes, counts)
+on conflict (account_id, per, at, key_id, route) do update
+set requests = u.requests + excluded.requests, errors = u.errors + excluded.errors,
+  unlogged = u.unlogged + excluded.unlogged,
+  (classes, counts) = (
+    select array_agg(m.class order by m.class), array_agg(m.count order by m.class) from (
+      select b.class, sum(b.count)::bigint as count from (
+        select * from unnest(u.classes, u.counts) union all select * from unnest(excluded.classes, excluded.counts)
+      ) b(class, count) group by b.class
+    ) m
+  )`.statement(),
+  }
+}
+
+function byPlace(a: Sum, b: Sum): number {
+  return (
+    Number(a.access.accountId) - Number(b.access.accountId) ||
+    compare(a.per, b.per) ||
+    a.startMs - b.startMs ||
+    compare(a.access.keyId, b.access.keyId) ||
+    compare(a.route, b.route)
+  )
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

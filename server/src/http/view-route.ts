@@ -1,0 +1,69 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { View } from '../catalog/views.ts'
+import { Failure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { parseListRequest, parseOneRequest } from '../query/list-request.ts'
+import { type ListPlan, planList, planOne } from '../query/plan.ts'
+import { pageQueryOf } from '../query/planned.ts'
+import { type ViewRow, viewStatement } from '../query/view-statement.ts'
+import type { Store } from '../store/pool.ts'
+import { accessFor } from './authenticate.ts'
+import { linkHeader, listBody, pageNumbers } from './envelope.ts'
+import { factsOf } from './facts.ts'
+import { rawParameters } from './list-parameters.ts'
+import { pathOf, rawQueryOf } from './url.ts'
+
+/** What an administrator lists: as any other list, but read anew every time, and kept by nobody. */
+export function viewRoute(store: Store, view: View) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const access = accessFor(request, 'account:manage')
+    const asked = parseListRequest(...rawParameters(request), view.choices)
+    const plan = planList(view, asked)
+    const row = await readView(store, viewStatement(access, plan, asked.chosen))
+    factsOf(request).records = Number(row.count)
+    const total = Number(row.total)
+    const pages = pageNumbers(plan.page, plan.limit, total)
+    const link = linkHeader(pathOf(request), pageQueryOf(asked), pages)
+    if (link.length <= limits.linkBytesMax) reply.header('link', link)
+    return sendFresh(reply, listBody(row.records, row.count, total, pages))
+  }
+}
+
+/** One of them, by the field that names it. */
+export function oneViewRoute(store: Store, view: View, by: string) {
+  const field = view.fields.find(({ name }) => name === by)
+  if (field === undefined) throw new Error(`a ${view.noun} has no field ${by}`)
+  return async (
+    request: FastifyRequest<{ Params: { id: string } }>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
+    const access = accessFor(request, 'account:manage')
+    const { id } = request.params
+    const plan: ListPlan<View> = {
+      resource: view,
+      fields: planOne(view, parseOneRequest(rawQueryOf(request))),
+      where: { kind: 'one-of', field, values: [id.replaceAll('\0', '')], orNull: false },
+      page: 1,
+      limit: 1,
+    }
+    const { count, records } = await readView(store, viewStatement(access, plan))
+    if (count === '0') {
+      throw new Failure(
+        'record_unknown',
+        `The account has no ${view.noun} ${JSON.stringify(id.slice(0, 40))}.`,
+      )
+    }
+    factsOf(request).records = 1
+    return sendFresh(reply, `{"data":${records}}`)
+  }
+}
+
+export function sendFresh(reply: FastifyReply, body: string): FastifyReply {
+  return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(body)
+}
+
+async function readView(store: Store, statement: ReturnType<typeof viewStatement>): Promise<ViewRow> {
+  const [row] = await store.read<ViewRow>(statement)
+  if (row === undefined) throw new Error('a list of one row had none')
+  return row
+}

@@ -1,0 +1,75 @@
+import type { View, ViewName } from '../catalog/views.ts'
+import { keyState } from '../key-state.ts'
+import { limits } from '../limits.ts'
+import type { AccountScope } from '../scope.ts'
+import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
+import type { ListPlan } from './plan.ts'
+import { recordJson } from './statement.ts'
+import { where } from './where.ts'
+
+/** The columns of the one row that a view's statement returns. */
+export interface ViewRow {
+  readonly total: string
+  readonly count: string
+  /** The records as JSON objects, separated by commas. */
+  readonly records: string
+}
+
+/** Total and page in one statement, so of one snapshot. There is no tally: what is counted has a bound per account. */
+export function viewStatement(scope: AccountScope, plan: ListPlan<View>, chosen: Chosen = {}): Statement {
+  const account = value(scope.accountId)
+  const { resource: view, fields, limit, page } = plan
+  const source = sources[view.name](account, chosen)
+  const condition = plan.where === undefined ? sql`` : sql` where ${where(plan.where)}`
+  const columns = new Set([...view.order, ...fields.map((field) => field.name)])
+  return sql`select (select count(*) from (${source}) s${condition}) as total, p.count, p.records
+from (
+  select count(*) as count, coalesce(string_agg(${recordJson(fields)}, ',' order by ${newest(view, 'r')}), '') as records
+  from (
+    select ${join([...columns].map(identifier), ', ')} from (${source}) s${condition}
+    order by ${newest(view, 's')} limit ${value(limit)}::int offset ${value((page - 1) * limit)}::bigint
+  ) r
+) p`.statement()
+}
+
+function newest({ order }: View, of: 'r' | 's'): Fragment {
+  return join(
+    order.map((column) => sql`${identifier(of)}.${identifier(column)} desc`),
+    ', ',
+  )
+}
+
+/** What was given for parameters that only this list has. */
+type Chosen = Readonly<Record<string, string>>
+
+/** The rows of one account, a column for each field. Texts compare by bytes, as those of records do. */
+const sources: Record<ViewName, (account: Value, chosen: Chosen) => Fragment> = {
+  key: (account) => sql`select key_id, name collate "C" as name, array_to_string(scopes, ',') as scopes,
+    (${keyState}) collate "C" as state, created_at, expires_at, revoked_at, rotated_to,
+    last_used_on::timestamp at time zone 'UTC' as last_used_on
+    from api_key where account_id = ${account}::bigint`,
+  audit: (account) => sql`select id, at, action, subject, details, actor, actor_id, application, address
+    from audit where account_id = ${account}::bigint`,
+  request: (
+    account,
+  ) => sql`select id, at, request_id, key_id, method, path, query, filter, status, error_code,
+    error_detail, duration_ms, records, bytes, cached
+    from request where account_id = ${account}::bigint and ${since(limits.requestLogDays)}`,
+  usage: (account, { per = 'day' }) => sql`select at, key_id, route, requests, errors, unlogged,
+    ${percentile(50)}, ${percentile(95)}, ${percentile(99)}
+    from usage where account_id = ${account}::bigint and per = ${value(per)}::text
+    and ${since(per === 'day' ? limits.usageDayDays : limits.usageMinuteDays)}`,
+}
+
+/** Older rows may still be there, until their account's turn to be swept comes. */
+function since(days: number): Fragment {
+  return sql`at >= now() - make_interval(days => ${value(days)}::int)`
+}
+
+/** The middle of the class of latencies in which so many per cent of the requests are reached. */
+function percentile(share: number): Fragment {
+  return sql`(select trim_scale(round((${value(limits.latencyFirstMs)}::float8
+      * power(${value(limits.latencyClassRatio)}::float8, greatest(b.class - 0.5, 0)))::numeric, 3))
+    from (select class, sum(count) over (order by class) as upto from unnest(classes, counts) c(class, count)) b
+    where b.upto >= requests * ${value(share)}::numeric / 100 order by b.class limit 1) as ${identifier(`p${share}_ms`)}`
+}
