@@ -87,9 +87,14 @@ export class Service implements Stoppable {
     return key
   }
 
-  async serve(environment: Record<string, string> = {}): Promise<ServerProcess> {
+  /** `nodeArguments` come before the program: what Node itself is told. */
+  async serve(
+    environment: Record<string, string> = {},
+    nodeArguments: readonly string[] = [],
+  ): Promise<ServerProcess> {
     const log = join(this.folder, `server-${this.#servers.length}.log`)
-    const server = new ServerProcess(await freePort(), { ...this.environment, ...environment }, log)
+    const settings = { ...this.environment, ...environment }
+    const server = new ServerProcess(await freePort(), settings, log, nodeArguments)
     this.#servers.push(server)
     await server.start()
     return server
@@ -105,25 +110,34 @@ export class Service implements Stoppable {
 /** `quartermaster serve` on a port of its own, which it keeps over restarts. */
 export class ServerProcess {
   readonly port: number
+  /** What it wrote to stdout and stderr. */
+  readonly log: string
   readonly #environment: Record<string, string>
-  readonly #log: string
+  readonly #nodeArguments: readonly string[]
   #child: ChildProcess | undefined
 
-  constructor(port: number, environment: Record<string, string>, log: string) {
+  constructor(
+    port: number,
+    environment: Record<string, string>,
+    log: string,
+    nodeArguments: readonly string[] = [],
+  ) {
     this.port = port
+    this.log = log
     this.#environment = environment
-    this.#log = log
+    this.#nodeArguments = nodeArguments
   }
 
   async start(): Promise<void> {
-    const log = openSync(this.#log, 'a')
-    const child = start(['serve', '--port', String(this.port)], this.#environment, ['ignore', log, log])
+    const log = openSync(this.log, 'a')
+    const args = ['serve', '--port', String(this.port)]
+    const child = start(args, this.#environment, ['ignore', log, log], this.#nodeArguments)
     closeSync(log)
     this.#child = child
     const until = Date.now() + 30_000
     while (!(await this.#ready())) {
       if (child.exitCode !== null || Date.now() > until) {
-        throw new Error(`the server did not come up:\n${readFileSync(this.#log, 'utf8').slice(-3000)}`)
+        throw new Error(`the server did not come up:\n${readFileSync(this.log, 'utf8').slice(-3000)}`)
       }
       await sleep(50)
     }
@@ -136,6 +150,10 @@ export class ServerProcess {
     const ended = new Promise((resolve) => child.once('exit', resolve))
     child.kill('SIGKILL')
     await ended
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child?.kill(name)
   }
 
   async #ready(): Promise<boolean> {
@@ -153,8 +171,9 @@ function start(
   args: readonly string[],
   environment: Record<string, string>,
   stdio: ['ignore', number | 'pipe' | 'ignore', number | 'pipe' | 'ignore'],
+  nodeArguments: readonly string[] = [],
 ): ChildProcess {
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [...nodeArguments, program, ...args], {
     env: { ...process.env, ...environment },
     stdio,
   })

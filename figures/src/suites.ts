@@ -21,6 +21,10 @@ import { parserLinear } from './parser/linear.ts'
 import { printIdentity } from './parser/print-identity.ts'
 import { parserStrings } from './parser/strings.ts'
 import { oneBuffers, pageBuffers, plansIndexed } from './plans/plans.ts'
+import { revocation } from './trust/revocation.ts'
+import { secrets } from './trust/secrets.ts'
+import { wrongChecksum } from './trust/wrong-checksum.ts'
+import { wrongKeys } from './trust/wrong-keys.ts'
 
 /**
  * What `npm run figures -- NAME` runs, in this order. `no_injection` looks at the statements that the figures before
@@ -47,4 +51,5 @@ export const suites: Record<string, readonly Figure[]> = {
   ],
   lists: [neverStale, brokenIsCaught, neverLost],
   integrators: [packedClient, clientSize, typeCases, roundTrip, syncUnderFire, createsUnderFire, guidesWork],
+  trust: [revocation, wrongKeys, wrongChecksum, secrets],
 }

@@ -128,6 +128,7 @@ describe('the request log', () => {
     await service.request(acme, 'GET', `${products}?filter=name=${key}`)
     await service.request(acme, 'GET', `/api/v1/${key}?key=${key}`, { headers: { 'x-request-id': key } })
     await service.request(acme, 'GET', `/api/v1/${key.replace('_', '%5F')}/%00`)
+    await service.request(acme, 'GET', `/api/v1/${key.replace('_', '%5f')}/%zz`)
     await service.request(acme, 'GET', `${products}?filter=name*%00`)
     await written()
     const { rows } = await client.query<{ text: string }>(

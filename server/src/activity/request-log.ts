@@ -98,12 +98,12 @@ function splitOnce(text: string, at: string): readonly [string, string] {
   return place < 0 ? [text, ''] : [text.slice(0, place), text.slice(place + 1)]
 }
 
-/** As people read it; as it was sent where that cannot be done. */
+/** As people read it. Where not all of it can be decoded, the ASCII in it: a key would be hidden otherwise. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch {
-    return path
+    return path.replaceAll(/%[0-7][\da-f]/gi, (encoded) => decodeURIComponent(encoded))
   }
 }
 

@@ -97,7 +97,7 @@ export function databaseUrl(url: string, name: string): string {
   return other.href
 }
 
-function postgresBinaries(): string {
+export function postgresBinaries(): string {
   const debian = '/usr/lib/postgresql'
   const versions = existsSync(debian)
     ? readdirSync(debian)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { withoutKeys } from '../accounts/key.ts'
 import { limits } from '../limits.ts'
 
 const sane = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.requestIdCharactersMax}}$`)
@@ -9,5 +10,7 @@ export const newRequestId = randomUUID
 /** The caller's own id where it is fit for a log line, so that both sides can find the request; else a new one. */
 export function requestIdOf(request: IncomingMessage): string {
   const given = request.headers['x-request-id']
-  return typeof given === 'string' && sane.test(given) ? given : newRequestId()
+  // It is logged and sent back, so it may be no key, and no regular expression may remember one.
+  if (typeof given !== 'string' || withoutKeys(given) !== given) return newRequestId()
+  return sane.test(given) ? given : newRequestId()
 }
