@@ -304,6 +304,20 @@ describe('the last use of a key', () => {
   })
 })
 
+it('shows an account nothing of another', async () => {
+  const strangers = await client.query<{ key_id: string }>(
+    'select key_id from api_key where account_id <> $1',
+    [globex.accountId],
+  )
+  for (const path of ['keys', 'audit', 'requests', 'usage', 'usage?per=minute']) {
+    const shown = JSON.stringify(
+      await list(`/manage/v1/${path}${path.includes('?') ? '&' : '?'}limit=1000`, globex),
+    )
+    const leaked = strangers.rows.filter(({ key_id: id }) => shown.includes(id))
+    expect([path, leaked]).toEqual([path, []])
+  }
+})
+
 it('what cannot be written waits until it can, and is written when the process ends', async () => {
   const late = await account(client, 'late')
   const second = await startTestService(url)

@@ -19,7 +19,8 @@ export interface Target {
   readonly body?: string
   readonly type?: string
   readonly status: number
-  readonly marked: boolean
+  /** Undefined where that depends on what was asked before. */
+  readonly marked: boolean | undefined
 }
 
 interface Credential {
@@ -138,6 +139,12 @@ function randomTarget(random: Random, own: MarkedAccount, other: MarkedAccount):
   const mostId = group === 'inventory/product' ? productCount : otherCount
   const ownId = own.firstId + random.integer(0, mostId - 1)
   const otherId = other.firstId + random.integer(0, mostId - 1)
+  const manage = (list: string, marked: boolean | undefined): Target => ({
+    method: 'GET',
+    path: `/manage/v1/${list}?limit=1000`,
+    status: 200,
+    marked,
+  })
   const get = (rest: string, status: number, marked: boolean): Target => ({
     method: 'GET',
     path: `${path}${rest}`,
@@ -180,6 +187,12 @@ function randomTarget(random: Random, own: MarkedAccount, other: MarkedAccount):
     () => get(`?filter=id>0&limit=1000`, 200, true),
     () => get(`?filter=account_id>0`, 400, false),
     () => get(`?account=${other.name}`, 400, false),
+    // The marker goes into the account's own request log, and must not come out of another's.
+    () => get(`?filter=name*${own.marker}`, 200, true),
+    () => manage('keys', true),
+    () => manage('audit', true),
+    () => manage('requests', undefined),
+    () => manage('usage', undefined),
     () => form(`filter=name*${other.stem}`, false),
     () => form('limit=1000', true),
     () => (random.chance(0.2) ? post : get(`/${ownId}?fields=id,name`, 200, true)),

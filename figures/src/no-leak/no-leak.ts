@@ -56,6 +56,7 @@ export function violation({ entitled, due, target }: Attempt, answer: Answer): s
   if (due === 'none') return status === 401 || status === 400 ? undefined : `${status} where 401 is due`
   if (due === 'some') return undefined
   if (status !== target.status) return `${status} where ${target.status} is due: ${answer.text.slice(0, 300)}`
+  if (target.marked === undefined) return undefined
   const marked = answer.text.includes(entitled?.marker ?? '')
   return marked === target.marked ? undefined : `its own data is ${marked ? '' : 'not '}there`
 }

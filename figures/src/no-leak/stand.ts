@@ -55,7 +55,7 @@ async function markedAccount(service: Service, index: number): Promise<MarkedAcc
   const stem = `zq${letters(index)}`
   const marker = `${stem}qz`
   const key = await service.account(name)
-  const revokedKey = await revoked(service, name)
+  const revokedKey = await revoked(service, name, marker)
   const firstId = (index + 1) * 1000
   const rows = {
     product: (at: number) => ({ name: `${marker} product ${at}`, default_code: `${marker}-${at}` }),
@@ -80,8 +80,9 @@ async function markedAccount(service: Service, index: number): Promise<MarkedAcc
   return { name, stem, marker, key, revokedKey, firstId }
 }
 
-async function revoked(service: Service, account: string): Promise<string> {
-  const out = await service.command(['key', 'create', '--account', account, '--name', 'revoked', '--json'])
+async function revoked(service: Service, account: string, marker: string): Promise<string> {
+  const name = `${marker} revoked`
+  const out = await service.command(['key', 'create', '--account', account, '--name', name, '--json'])
   const { key, key_id: id }: { key: string; key_id: string } = JSON.parse(out)
   await service.command(['key', 'revoke', id, '--account', account])
   return key
