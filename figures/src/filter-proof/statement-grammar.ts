@@ -1,3 +1,4 @@
+import { activityShapes } from './activity-shapes.ts'
 import { resources } from './schema.ts'
 
 /**
@@ -72,39 +73,8 @@ const list = (head: string, ofTotal: string, rows: string) =>
 
 const dayAgo = 'now\\(\\) - make_interval\\(hours => \\$::int\\)'
 
-/** What accounts did, written after the answers and removed when there is too much of it. Here `$` is a `$`. */
-const activity = [
-  'insert into request (account_id, id, at, request_id, key_id, method, path, query, filter, status, error_code, ' +
-    'error_detail, duration_ms, records, bytes, cached) select * from unnest($::bigint[], $::text[], $::timestamptz[], ' +
-    '$::text[], $::text[], $::text[], $::text[], $::text[], $::text[], $::int[], $::text[], $::text[], $::numeric[], ' +
-    '$::int[], $::bigint[], $::boolean[])',
-  'insert into usage as u (account_id, per, at, key_id, route, requests, errors, unlogged, classes, counts) ' +
-    'select account_id, per, at, key_id, route, requests, errors, unlogged, classes::smallint[], counts::bigint[] ' +
-    'from unnest($::bigint[], $::text[], $::timestamptz[], $::text[], $::text[], $::bigint[], $::bigint[], $::bigint[], ' +
-    '$::text[], $::text[]) s(account_id, per, at, key_id, route, requests, errors, unlogged, classes, counts) ' +
-    'on conflict (account_id, per, at, key_id, route) do update set requests = u.requests + excluded.requests, ' +
-    'errors = u.errors + excluded.errors, unlogged = u.unlogged + excluded.unlogged, (classes, counts) = ( ' +
-    'select array_agg(m.class order by m.class), array_agg(m.count order by m.class) from ( ' +
-    'select b.class, sum(b.count)::bigint as count from ( select * from unnest(u.classes, u.counts) ' +
-    'union all select * from unnest(excluded.classes, excluded.counts) ) b(class, count) group by b.class ) m )',
-  'with due as ( select k.account_id, k.key_id, q.day from unnest($::bigint[], $::text[], $::date[]) ' +
-    'q(account_id, key_id, day) join api_key k on k.account_id = q.account_id and k.key_id = q.key_id ' +
-    'where k.account_id = any($::bigint[]) and (k.last_used_on is null or k.last_used_on < q.day) ' +
-    'order by k.account_id, k.key_id for no key update of k ) update api_key k set last_used_on = due.day from due ' +
-    'where k.account_id = due.account_id and k.key_id = due.key_id and k.account_id = any($::bigint[])',
-  'delete from request where account_id = $::bigint and (at, id) <= ( select at, id from request ' +
-    'where account_id = $::bigint order by at desc, id desc offset $::int limit $)',
-  'delete from usage where account_id = $::bigint and per = $::text and (at, key_id, route) <= ( ' +
-    'select at, key_id, route from usage where account_id = $::bigint and per = $::text ' +
-    'order by at desc, key_id desc, route desc offset $::int limit $)',
-  'delete from request where account_id = any($::bigint[]) and at < now() - make_interval(days => $::int)',
-  'delete from usage where account_id = any($::bigint[]) and per = $ and at < now() - make_interval(days => $::int)',
-  'select account_id as id from account order by account_id desc limit $',
-  'select account_id as id from account where account_id > $::bigint order by account_id limit $::int',
-].map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-
 const shapes: readonly RegExp[] = [
-  ...activity,
+  ...activityShapes,
   list('', 't\\.total', allRows),
   list(few, total, someRows),
   list('', '(?:null|\\$)', knownRows),
