@@ -5,6 +5,10 @@ export const paths = {
   product: '/api/v1/inventory/product',
   partner: '/api/v1/resources/partner',
   company: '/api/v1/resources/company',
+  key: '/manage/v1/keys',
+  audit: '/manage/v1/audit',
+  request: '/manage/v1/requests',
+  usage: '/manage/v1/usage',
 } as const
 
 /** A product of the inventory. */
@@ -118,6 +122,164 @@ export interface CompanyKinds {
   readonly write_date: 'timestamp'
 }
 
+/** An API key of the account. The key itself is shown once, when it is made. */
+export interface Key {
+  /** Names the key. It is no secret. */
+  readonly key_id: string
+  /** What the key is for. */
+  readonly name: string
+  /** What the key may do. A filter sees them as one text with commas. */
+  readonly scopes: readonly string[]
+  /** active; rotating: valid until it expires, another took its place; expired; revoked. */
+  readonly state: string
+  /** When it was made. */
+  readonly created_at: string
+  /** From when on it opens nothing; null: never. */
+  readonly expires_at: string | null
+  /** When it was revoked; null: it was not. */
+  readonly revoked_at: string | null
+  /** The key that took its place. */
+  readonly rotated_to: string | null
+  /** The day, in UTC, of its last accepted request; null: none yet. */
+  readonly last_used_on: string | null
+}
+
+/** What a filter takes each field for. */
+export interface KeyKinds {
+  readonly key_id: 'text'
+  readonly name: 'text'
+  readonly scopes: 'array'
+  readonly state: 'text'
+  readonly created_at: 'timestamp'
+  readonly expires_at: 'timestamp'
+  readonly revoked_at: 'timestamp'
+  readonly rotated_to: 'text'
+  readonly last_used_on: 'text'
+}
+
+/** A change of the account or of one of its keys: who, what, when, from where. */
+export interface Audit {
+  /** Identifies the entry within its account. */
+  readonly id: string
+  /** When. */
+  readonly at: string
+  /** What was done: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate. */
+  readonly action: string
+  /** To what: the id of the key, or the name of the account. */
+  readonly subject: string
+  /** What exactly, for a person. */
+  readonly details: string | null
+  /** Who did it: key, or operator of the service. */
+  readonly actor: string
+  /** Which one: the id of the key, or the operator’s user name. */
+  readonly actor_id: string
+  /** By what: the User-Agent of the request, or the command line. */
+  readonly application: string | null
+  /** From where: the address of the client, or the operator’s machine. */
+  readonly address: string | null
+}
+
+/** What a filter takes each field for. */
+export interface AuditKinds {
+  readonly id: 'text'
+  readonly at: 'timestamp'
+  readonly action: 'text'
+  readonly subject: 'text'
+  readonly details: 'text'
+  readonly actor: 'text'
+  readonly actor_id: 'text'
+  readonly application: 'text'
+  readonly address: 'text'
+}
+
+/** A request of the last 14 days that came with a key of the account. */
+export interface Request {
+  /** Identifies the entry within its account. */
+  readonly id: string
+  /** When it began. */
+  readonly at: string
+  /** As in `X-Request-Id` and in errors. */
+  readonly request_id: string
+  /** The key that it came with. */
+  readonly key_id: string
+  /** The method. */
+  readonly method: string
+  /** The path, decoded. */
+  readonly path: string
+  /** The parameters but the filter, decoded. */
+  readonly query: string | null
+  /** The filter, decoded. */
+  readonly filter: string | null
+  /** The status of the answer. */
+  readonly status: number
+  /** The code of the error; null: none. */
+  readonly error_code: string | null
+  /** The detail of the error. */
+  readonly error_detail: string | null
+  /** Milliseconds until it was answered. */
+  readonly duration_ms: number
+  /** Records in the answer. */
+  readonly records: number
+  /** Bytes of the answer, as they were sent. */
+  readonly bytes: number
+  /** Whether it was answered without reading records: kept from before, or not modified. */
+  readonly cached: boolean
+}
+
+/** What a filter takes each field for. */
+export interface RequestKinds {
+  readonly id: 'text'
+  readonly at: 'timestamp'
+  readonly request_id: 'text'
+  readonly key_id: 'text'
+  readonly method: 'text'
+  readonly path: 'text'
+  readonly query: 'text'
+  readonly filter: 'text'
+  readonly status: 'integer'
+  readonly error_code: 'text'
+  readonly error_detail: 'text'
+  readonly duration_ms: 'decimal'
+  readonly records: 'integer'
+  readonly bytes: 'integer'
+  readonly cached: 'boolean'
+}
+
+/** The requests of a key on a route in a day or a minute. */
+export interface Usage {
+  /** When the day or minute began, in UTC. */
+  readonly at: string
+  /** The key that it came with. */
+  readonly key_id: string
+  /** Method and path, with {id} for an id. */
+  readonly route: string
+  /** How many requests there were. */
+  readonly requests: number
+  /** How many had a status of 400 or more. */
+  readonly errors: number
+  /** How many are not in the request log: too many came at once. */
+  readonly unlogged: number
+  /** 50 % of the requests took no more milliseconds, within 5 %. */
+  readonly p50_ms: number
+  /** 95 % of the requests took no more milliseconds, within 5 %. */
+  readonly p95_ms: number
+  /** 99 % of the requests took no more milliseconds, within 5 %. */
+  readonly p99_ms: number
+}
+
+/** What a filter takes each field for. */
+export interface UsageKinds {
+  readonly at: 'timestamp'
+  readonly key_id: 'text'
+  readonly route: 'text'
+  readonly requests: 'integer'
+  readonly errors: 'integer'
+  readonly unlogged: 'integer'
+  readonly p50_ms: 'decimal'
+  readonly p95_ms: 'decimal'
+  readonly p99_ms: 'decimal'
+}
+
 export interface NewPartner {
   readonly name: string
 }
@@ -163,6 +325,9 @@ export interface Problem {
     | 'headers_too_large'
     | 'idempotency_conflict'
     | 'idempotency_mismatch'
+    | 'key_already_made'
+    | 'key_not_active'
+    | 'keys_exhausted'
     | 'overloaded'
     | 'store_away'
     | 'outcome_unknown'
