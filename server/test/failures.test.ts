@@ -100,6 +100,23 @@ describe('a write that cannot get its turn', () => {
 })
 
 describe('a database that goes away', () => {
+  it('fails the reads under way with 503, and nothing else', async () => {
+    await client.query('begin')
+    await client.query('lock table product in access exclusive mode')
+    // One on a connection of its own, one on a shared one.
+    const reads = ['?filter=name*a', '/1'].map((path) =>
+      service.request(acme, 'GET', `/api/v1/inventory/product${path}`),
+    )
+    const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    while ((await client.query(waiting)).rows.length < reads.length) await sleep(20)
+    await client.query(`select pg_terminate_backend(pid) from (${waiting}) w`)
+    await client.query('rollback')
+    for (const { status, body } of await Promise.all(reads)) {
+      expect([status, body]).toMatchObject([503, { code: 'store_away' }])
+    }
+    expect((await service.request(acme, 'GET', '/api/v1/inventory/product/1?fields=id')).status).toBe(200)
+  })
+
   it('is 503 with Retry-After, and not ready; then everything works again', async () => {
     const name = new URL(url).pathname.slice(1)
     await client.end()

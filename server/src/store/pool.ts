@@ -109,6 +109,9 @@ function connection({ url, role }: StoreOptions, deadline: Deadline): pg.ClientC
 function pool(options: StoreOptions, deadline: Deadline): pg.Pool {
   const made = new pg.Pool({ ...connection(options, deadline), max: options.connectionsMax })
   made.on('error', options.onBroken)
+  // One that breaks while in use fails its statement. It says so a second time, and without a listener that would end
+  // the process.
+  made.on('connect', (client) => client.on('error', () => {}))
   return made
 }
 
