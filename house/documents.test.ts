@@ -67,6 +67,22 @@ describe('docs/api.md', () => {
   })
 })
 
+describe('docs/security.md', () => {
+  const security = read('docs/security.md')
+
+  it('has one row for each of the ten risks, with a test that shows it', () => {
+    const rows = [...security.matchAll(/^\| API(\d+) [^|]+ \| [^|]+ \| ([^|]+) \|$/gm)]
+    expect(rows.map((row) => Number(row[1]))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    expect(rows.filter((row) => !/`[\w/.-]+\.ts`/.test(row[2] ?? ''))).toEqual([])
+  })
+
+  it('names tests that are there', () => {
+    const files = [...security.matchAll(/`([\w.-]+\/[\w/.-]+\.ts)`/g)].map((match) => match[1] ?? '')
+    expect(files.length).toBeGreaterThan(20)
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([])
+  })
+})
+
 it('docs/filter-language.md has every code of a wrong filter', () => {
   const codes = [...read('filter/src/error.ts').matchAll(/^ {2}\| '(filter_\w+)'$/gm)].map(
     (match) => match[1] ?? '',

@@ -9,6 +9,8 @@ const program = fileURLToPath(new URL('../../server/bin/quartermaster.js', impor
 const profiles = fileURLToPath(new URL('../out/', import.meta.url))
 const readyMsMax = 30_000
 const endMsMax = 20_000
+/** Of /proc, on Linux. */
+const ticksPerSecond = 100
 
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
@@ -34,14 +36,19 @@ export class Server {
     this.#child = child
   }
 
-  static async start(databaseUrl: string, folder: string, profile: boolean): Promise<Server> {
+  static async start(
+    databaseUrl: string,
+    folder: string,
+    profile: boolean,
+    environment: Record<string, string> = {},
+  ): Promise<Server> {
     const port = await freePort()
     const log = join(folder, `server-${port}.log`)
     const out = openSync(log, 'a')
     mkdirSync(profiles, { recursive: true })
     const flags = profile ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : []
     const child = spawn(process.execPath, [...flags, program, 'serve', '--port', String(port)], {
-      env: { ...process.env, DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn' },
+      env: { ...process.env, DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn', ...environment },
       stdio: ['ignore', out, out],
     })
     closeSync(out)
@@ -58,6 +65,16 @@ export class Server {
     }
     servers.add(server)
     return server
+  }
+
+  /** Processor time used so far, by all its threads. */
+  cpuSeconds(): number {
+    const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8')
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13)
+    return (Number(user) + Number(system)) / ticksPerSecond
   }
 
   noteMemory(): void {

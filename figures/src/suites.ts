@@ -21,8 +21,11 @@ import { parserLinear } from './parser/linear.ts'
 import { printIdentity } from './parser/print-identity.ts'
 import { parserStrings } from './parser/strings.ts'
 import { oneBuffers, pageBuffers, plansIndexed } from './plans/plans.ts'
+import { alertFires } from './trust/alert-fires.ts'
+import { cardinality } from './trust/cardinality.ts'
 import { revocation } from './trust/revocation.ts'
 import { secrets } from './trust/secrets.ts'
+import { telemetryCost } from './trust/telemetry-cost.ts'
 import { wrongChecksum } from './trust/wrong-checksum.ts'
 import { wrongKeys } from './trust/wrong-keys.ts'
 
@@ -51,5 +54,5 @@ export const suites: Record<string, readonly Figure[]> = {
   ],
   lists: [neverStale, brokenIsCaught, neverLost],
   integrators: [packedClient, clientSize, typeCases, roundTrip, syncUnderFire, createsUnderFire, guidesWork],
-  trust: [revocation, wrongKeys, wrongChecksum, secrets],
+  trust: [revocation, wrongKeys, wrongChecksum, secrets, alertFires, cardinality, telemetryCost],
 }

@@ -20,6 +20,13 @@ const schema = Type.Object({
   DEFAULT_ACCOUNT: Type.Optional(Type.String({ pattern: '^[a-z0-9-]+$' })),
   /** Addresses or networks, separated by commas, whose X-Forwarded-Host counts. */
   TRUSTED_PROXIES: Type.Optional(Type.String()),
+  /** Where metrics are shown, apart from the public port. Without it there are none, and they cost nothing. */
+  ADMIN_PORT: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
+  ADMIN_HOST: Type.String({ default: '127.0.0.1' }),
+  /** The collector that traces go to. Without it there are none. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String({ pattern: '^https?://' })),
+  /** The part of requests that is traced, unless a trusted proxy has decided. */
+  OTEL_TRACES_SAMPLER_ARG: Type.Number({ default: 0.01, minimum: 0, maximum: 1 }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
 })
 

@@ -146,6 +146,24 @@ export const limits = {
   connectMsMax: 5_000,
   /** Requests that may wait for a connection; beyond, 503 at once. */
   poolWaitingMax: 1_000,
+  /** Lines of one kind of failure in so much time; the others are counted, and the count is a line. */
+  failureLinesMax: 10,
+  failureLinesMs: 10_000,
+  /** The log is written in pieces of this size or this often; beyond what may wait to be written, lines are dropped. */
+  logPieceBytes: 16 * 1024,
+  logFlushMs: 200,
+  logWaitingBytesMax: 8 * 1024 * 1024,
+  /** Combinations of labels that one metric may have. The largest has some 200: routes, methods and statuses. */
+  metricSeriesMax: 2_000,
+  /** Spans that wait to be sent, beyond which they are dropped; those sent together, and how long that may take. */
+  spansWaitingMax: 2_048,
+  spansAtOnce: 512,
+  traceExportMsMax: 3_000,
+  /** Connections to the admin port: a few Prometheus, and a person. */
+  adminConnectionsMax: 20,
+  /** Whether the database is there is said within this time where it is asked for metrics: a scrape has 10 s. */
+  adminReadyMsMax: 2_000,
+
   /** How long requests under way may take to end after SIGTERM. */
   shutdownMsMax: 15_000,
   /** A client that sends its request slower than this is cut off. */

@@ -24,7 +24,7 @@ function configuration(): Config | undefined {
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if ('code' in error && error.code === 'EADDRINUSE') {
-    return `${error.message}. End what listens there, or choose another --port (0 takes any).`
+    return `${error.message}. End what listens there, or choose another --port or ADMIN_PORT (0 takes any).`
   }
   return error.message
 }

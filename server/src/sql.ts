@@ -9,9 +9,23 @@
  */
 export type Pace = 'steady' | 'quick'
 
+/** What statements are for, in words of our own: few, however many accounts and filters there are. */
+export type Operation =
+  | 'account'
+  | 'check'
+  | 'list'
+  | 'one'
+  | 'create'
+  | 'idempotency'
+  | 'view'
+  | 'activity'
+  | 'other'
+
 /** What PostgreSQL is asked: the text with `$1`, `$2` …, and what they stand for. */
 export interface Statement {
   readonly pace?: Pace | undefined
+  /** What it is called where its time is told. */
+  readonly operation: Operation
   readonly text: string
   readonly values: readonly unknown[]
 }
@@ -50,17 +64,18 @@ export class Fragment {
     )
   }
 
-  statement(): Statement {
+  statement(operation: Operation = 'other'): Statement {
     const { text, values } = this.#numbered()
-    return { text, values: values.map((v) => v.of) }
+    return { operation, text, values: values.map((v) => v.of) }
   }
 
   /** `holes` are the values that differ from one use to the next, in the order in which they will be given. */
-  template(holes: readonly Value[], pace?: Pace): Template {
+  template(holes: readonly Value[], operation: Operation, pace?: Pace): Template {
     const { text, values } = this.#numbered()
     const places = values.map((v) => holes.indexOf(v))
     return (given) => ({
       pace,
+      operation,
       text,
       values: values.map((v, i) => {
         const place = places[i] ?? -1

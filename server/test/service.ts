@@ -23,7 +23,7 @@ export async function startTestService(
     databaseUrl,
     host: '127.0.0.1',
     port: 0,
-    tell: (event) => events.push(event),
+    log: { tell: (event) => events.push(event), dropped: () => 0 },
   })
   return {
     ...service,

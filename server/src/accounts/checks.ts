@@ -6,6 +6,7 @@ import type { AccountScope } from '../scope.ts'
 import { hole, type Statement, sql } from '../sql.ts'
 import type { Store } from '../store/pool.ts'
 import { history, type TallyState } from '../tally-state.ts'
+import type { Tell } from '../telemetry/events.ts'
 import { hashOfKey, type Scope, scopes } from './key.ts'
 
 /** What an accepted key may do, and in which account. */
@@ -46,6 +47,7 @@ const nobody = '0'
  */
 export class Checks {
   readonly #store: Store
+  readonly #tell: Tell
   /** Names are never given to another account, so an id once found holds. Unknown names are not kept. */
   readonly #ids = new LRUCache<string, string>({ max: limits.accountNamesKept })
   #waiting: Question[] = []
@@ -54,8 +56,14 @@ export class Checks {
   #underWay = 0
   #asked = 0
 
-  constructor(store: Store) {
+  constructor(store: Store, tell: Tell) {
     this.#store = store
+    this.#tell = tell
+  }
+
+  /** Requests that have no answer yet, in a statement or before it. */
+  get waiting(): number {
+    return this.#waiting.length + this.#asked
   }
 
   async check(
@@ -66,7 +74,7 @@ export class Checks {
     const hash = hashOfKey(key)?.toString('hex')
     if (hash === undefined) return undefined
     const accountId = this.#ids.get(accountName ?? '') ?? (await this.#find(accountName)) ?? nobody
-    if (this.#waiting.length + this.#asked >= limits.checksWaitingMax) {
+    if (this.waiting >= limits.checksWaitingMax) {
       throw overloaded()
     }
     return new Promise((answer, fail) => {
@@ -91,6 +99,7 @@ export class Checks {
       const questions = this.#waiting.splice(0, limits.checkQuestionsMax)
       this.#underWay++
       this.#asked += questions.length
+      this.#tell({ kind: 'checks-sent', questions: questions.length })
       void this.#ask(questions).finally(() => {
         this.#underWay--
         this.#asked -= questions.length
@@ -144,6 +153,7 @@ function scopeSet(granted: string): ReadonlySet<Scope> {
 const accountName = hole()
 const account = sql`select account_id from account where name = ${accountName}::text`.template(
   [accountName],
+  'account',
   'quick',
 )
 
@@ -164,6 +174,7 @@ left join tally t on t.account_id = q.account_id and t.resource = q.resource
 where k.account_id = any(${accounts}::bigint[]) and k.revoked_at is null
   and (k.expires_at is null or k.expires_at > now()) and a.status = 'active'`.template(
   [accounts, hashes, asked],
+  'check',
   'quick',
 )
 

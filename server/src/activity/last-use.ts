@@ -51,6 +51,8 @@ export function lastUseStatement(taken: ReadonlyMap<string, Use>): Statement {
   order by k.account_id, k.key_id for no key update of k
 )
 update api_key k set last_used_on = due.day from due
-where k.account_id = due.account_id and k.key_id = due.key_id and k.account_id = any(${accounts}::bigint[])`.statement(),
+where k.account_id = due.account_id and k.key_id = due.key_id and k.account_id = any(${accounts}::bigint[])`.statement(
+      'activity',
+    ),
   }
 }

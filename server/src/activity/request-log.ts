@@ -70,7 +70,7 @@ select * from unnest(${value(events.map(({ access }) => access.accountId))}::big
   ${value(events.map(({ facts }) => stored(facts?.detail)))}::text[],
   ${value(events.map(({ ms }) => ms))}::numeric[], ${value(events.map(({ facts }) => facts?.records ?? 0))}::int[],
   ${value(events.map(({ bytes }) => bytes))}::bigint[],
-  ${value(events.map(({ facts }) => facts?.cached ?? false))}::boolean[])`.statement(),
+  ${value(events.map(({ facts }) => facts?.cached ?? false))}::boolean[])`.statement('activity'),
   }
 }
 

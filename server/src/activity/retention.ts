@@ -43,13 +43,13 @@ export class Retention {
   async #sweep(): Promise<void> {
     if (this.#after === '') {
       const [last] = await this.#store.read<{ id: string }>(
-        sql`select account_id as id from account order by account_id desc limit 1`.statement(),
+        sql`select account_id as id from account order by account_id desc limit 1`.statement('activity'),
       )
       this.#after = String(Math.floor(Math.random() * Number(last?.id ?? 0)))
     }
     const accounts = await this.#store.read<{ id: string }>(
       sql`select account_id as id from account where account_id > ${value(this.#after)}::bigint
-order by account_id limit ${value(limits.logSweepAccounts)}::int`.statement(),
+order by account_id limit ${value(limits.logSweepAccounts)}::int`.statement('activity'),
     )
     this.#after = accounts.length < limits.logSweepAccounts ? '0' : (accounts.at(-1)?.id ?? '0')
     for (const statement of sweepStatements(accounts.map(({ id }) => id)))
@@ -64,12 +64,14 @@ export function trimStatements(accountId: string): readonly Statement[] {
     const kind = value(per)
     return sql`delete from usage where account_id = ${account}::bigint and per = ${kind}::text and (at, key_id, route) <= (
   select at, key_id, route from usage where account_id = ${account}::bigint and per = ${kind}::text
-  order by at desc, key_id desc, route desc offset ${value(limits.usageRowsMax)}::int limit 1)`.statement()
+  order by at desc, key_id desc, route desc offset ${value(limits.usageRowsMax)}::int limit 1)`.statement(
+      'activity',
+    )
   }
   return [
     sql`delete from request where account_id = ${account}::bigint and (at, id) <= (
   select at, id from request where account_id = ${account}::bigint
-  order by at desc, id desc offset ${value(limits.requestLogRowsMax)}::int limit 1)`.statement(),
+  order by at desc, id desc offset ${value(limits.requestLogRowsMax)}::int limit 1)`.statement('activity'),
     usage('minute'),
     usage('day'),
   ]
@@ -80,10 +82,12 @@ export function sweepStatements(accountIds: readonly string[]): readonly Stateme
   const accounts = value(accountIds)
   const before = (days: number) => sql`at < now() - make_interval(days => ${value(days)}::int)`
   return [
-    sql`delete from request where account_id = any(${accounts}::bigint[]) and ${before(limits.requestLogDays)}`.statement(),
+    sql`delete from request where account_id = any(${accounts}::bigint[]) and ${before(limits.requestLogDays)}`.statement(
+      'activity',
+    ),
     sql`delete from usage where account_id = any(${accounts}::bigint[]) and per = 'minute'
-  and ${before(limits.usageMinuteDays)}`.statement(),
+  and ${before(limits.usageMinuteDays)}`.statement('activity'),
     sql`delete from usage where account_id = any(${accounts}::bigint[]) and per = 'day'
-  and ${before(limits.usageDayDays)}`.statement(),
+  and ${before(limits.usageDayDays)}`.statement('activity'),
   ]
 }

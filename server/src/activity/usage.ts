@@ -126,7 +126,7 @@ set requests = u.requests + excluded.requests, errors = u.errors + excluded.erro
         select * from unnest(u.classes, u.counts) union all select * from unnest(excluded.classes, excluded.counts)
       ) b(class, count) group by b.class
     ) m
-  )`.statement(),
+  )`.statement('activity'),
   }
 }
 

@@ -57,7 +57,7 @@ async function demoOn(config: Config, databaseUrl: string, options: DemoOptions)
   try {
     const service = await startService(
       { ...config, SERVICE_DOMAIN: serviceDomain, DEFAULT_ACCOUNT: account },
-      { databaseUrl, host: config.HOST, port: options.port, tell: logTo('warn') },
+      { databaseUrl, host: config.HOST, port: options.port, log: logTo('warn') },
     )
     announce(service.port, key.key, owner.url, options)
     await untilSignal()

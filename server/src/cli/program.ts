@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { Argument, Command, Option } from 'commander'
 import { type ResourceName, resources } from '../catalog/resources.ts'
 import type { Config } from '../config.ts'
 import { limits } from '../limits.ts'
+import { version } from '../version.ts'
 import {
   accountActivate,
   accountCreate,
@@ -30,7 +30,7 @@ const listLimit = () =>
 export function program(config: Config): Command {
   const command = new Command('quartermaster')
     .description('The ERP query service: products, partners and companies of many accounts, listed exactly.')
-    .version(version())
+    .version(version)
     .showHelpAfterError('(--help shows what there is)')
   serving(command, config)
   command.addCommand(accounts(config))
@@ -206,9 +206,4 @@ function operating(command: Command, config: Config): void {
       const { postgresCommand } = await import('./postgres-command.ts')
       await postgresCommand(options)
     })
-}
-
-function version(): string {
-  const file = new URL('../../package.json', import.meta.url)
-  return String(JSON.parse(readFileSync(file, 'utf8')).version)
 }

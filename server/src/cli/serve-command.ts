@@ -3,15 +3,20 @@ import { setFlagsFromString } from 'node:v8'
 import { Checks } from '../accounts/checks.ts'
 import { Activity } from '../activity/activity.ts'
 import type { Config } from '../config.ts'
+import { type Admin, startAdmin } from '../http/admin.ts'
 import { buildApp } from '../http/app.ts'
+import { readiness } from '../http/readiness.ts'
 import { limits } from '../limits.ts'
 import { Store } from '../store/pool.ts'
-import type { Tell } from '../telemetry/events.ts'
-import { logTo } from '../telemetry/log.ts'
+import { type Tell, tellAll } from '../telemetry/events.ts'
+import { type Log, logTo } from '../telemetry/log.ts'
+import type { Metrics, States } from '../telemetry/metrics.ts'
+import type { Traces } from '../telemetry/traces.ts'
 import { untilSignal } from './until-signal.ts'
 
 export interface Service {
   readonly port: number
+  readonly adminPort: number | undefined
   /** Lets requests under way finish, then closes what is left. */
   close(): Promise<void>
 }
@@ -20,62 +25,95 @@ export interface ServeOptions {
   readonly databaseUrl: string
   readonly host: string
   readonly port: number
-  readonly tell: Tell
+  readonly log: Log
 }
 
 export async function startService(config: Config, options: ServeOptions): Promise<Service> {
-  const { tell } = options
   setFlagsFromString(`--heap-growing-percent=${limits.heapGrowthPercent}`)
+  let stopping = false
+  const isStopping = () => stopping
+  const metrics = await metricsOf(config, {
+    pools: () => store.pools,
+    checksWaiting: () => checks.waiting,
+    ready: () => ready(),
+    logLinesDropped: options.log.dropped,
+  })
+  const traces = await tracesOf(config, tellAll(options.log.tell, metrics?.tell))
+  const tell = tellAll(options.log.tell, metrics?.tell, traces?.tell)
   const store = new Store({
     url: options.databaseUrl,
     role: config.DATABASE_ROLE,
     connectionsMax: config.DATABASE_POOL_MAX,
     readMsMax: config.READ_MS_MAX,
-    onBroken: (error) => tell({ kind: 'connection-broken', error }),
+    tell,
   })
+  const checks = new Checks(store, tell)
   const activity = new Activity(store, tell)
-  let stopping = false
+  const ready = readiness(store, isStopping)
   const app = buildApp({
     store,
     doorkeeper: {
-      checks: new Checks(store),
+      checks,
       hosts: { serviceDomain: config.SERVICE_DOMAIN, defaultAccount: config.DEFAULT_ACCOUNT },
       trustedProxies: blockList(config.TRUSTED_PROXIES),
     },
-    tell: (event) => {
-      activity.note(event)
-      tell(event)
-    },
-    isStopping: () => stopping,
+    tell: tellAll(tell, (event) => activity.note(event)),
+    isStopping,
   })
-  await app.listen({ host: options.host, port: options.port })
-  const address = app.server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : options.port
-  tell({ kind: 'listening', host: options.host, port })
+  let admin: Admin | undefined
   const close = async () => {
     stopping = true
     const late = setTimeout(() => app.server.closeAllConnections(), limits.shutdownMsMax)
     await app.close()
     clearTimeout(late)
     await activity.close()
+    await admin?.close()
+    await Promise.all([metrics?.close(), traces?.close()])
     await store.close()
   }
-  return { port, close }
+  try {
+    if (metrics !== undefined) {
+      const at = { host: config.ADMIN_HOST, port: config.ADMIN_PORT ?? 0 }
+      admin = await startAdmin({ metrics, ready }, at)
+    }
+    await app.listen({ host: options.host, port: options.port })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const address = app.server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : options.port
+  tell({ kind: 'listening', host: options.host, port, adminPort: admin?.port })
+  return { port, adminPort: admin?.port, close }
+}
+
+// Loaded only where they are asked for: OpenTelemetry takes as long to load as all the rest.
+async function metricsOf(config: Config, states: States): Promise<Metrics | undefined> {
+  if (config.ADMIN_PORT === undefined) return undefined
+  const { Metrics } = await import('../telemetry/metrics.ts')
+  return new Metrics(states)
+}
+
+async function tracesOf(config: Config, tell: Tell): Promise<Traces | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: ratio } = config
+  if (endpoint === undefined) return undefined
+  const { tracesTo } = await import('../telemetry/traces.ts')
+  return tracesTo({ endpoint, ratio, tell })
 }
 
 /** Serves until SIGTERM or SIGINT. */
 export async function serve(config: Config, options: { port?: number; host?: string }): Promise<void> {
-  const tell = logTo(config.LOG_LEVEL)
+  const log = logTo(config.LOG_LEVEL)
   const service = await startService(config, {
     databaseUrl: servingUrl(config),
     host: options.host ?? config.HOST,
     port: options.port ?? config.PORT,
-    tell,
+    log,
   })
   await untilSignal()
-  tell({ kind: 'stopping' })
+  log.tell({ kind: 'stopping' })
   await service.close()
-  tell({ kind: 'stopped' })
+  log.tell({ kind: 'stopped' })
 }
 
 function servingUrl({ DATABASE_URL: url }: Config): string {

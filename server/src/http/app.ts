@@ -15,8 +15,8 @@ import type { Tell } from '../telemetry/events.ts'
 import { Answers } from './answers.ts'
 import { authenticate, type Doorkeeper } from './authenticate.ts'
 import { createRoute } from './create-route.ts'
-import { answerClientError, errorHandler, sendProblem } from './errors.ts'
-import { answered } from './facts.ts'
+import { clientErrorHandler, errorHandler, sendProblem } from './errors.ts'
+import { answered, serverTiming } from './facts.ts'
 import { createKeyRoute, revokeKeyRoute, rotateKeyRoute } from './key-routes.ts'
 import { listRoute, type Reads } from './list-route.ts'
 import { oneRoute } from './one-route.ts'
@@ -49,14 +49,14 @@ export function buildApp({ store, doorkeeper, tell, isStopping }: AppParts): Fas
     // A connection that is still open while stopping is answered, not refused: Connection: close ends it.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: clientErrorHandler(tell),
     frameworkErrors: (error, request, reply) => {
       // A path that cannot even be routed is judged like any other: the key first.
       authenticate(request, doorkeeper).then(
         () => errorHandler(tell)(error, request, reply),
         (failure: Failure) => sendProblem(reply, failure, request.id),
       )
-      reply.raw.once('finish', () => tell(answered(request, reply)))
+      reply.raw.once('finish', () => tell(answered(request, reply, doorkeeper.trustedProxies)))
     },
   })
   app.decorateRequest('check', undefined)
@@ -72,7 +72,13 @@ export function buildApp({ store, doorkeeper, tell, isStopping }: AppParts): Fas
     if (request.method === 'GET' || request.method === 'HEAD') refuseBody(request.headers)
     refuseEncoding(request.headers['content-encoding'])
   })
-  app.addHook('onResponse', async (request, reply) => tell(answered(request, reply)))
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    serverTiming(request, reply)
+    done()
+  })
+  app.addHook('onResponse', async (request, reply) =>
+    tell(answered(request, reply, doorkeeper.trustedProxies)),
+  )
   app.setErrorHandler(errorHandler(tell))
   app.setNotFoundHandler(() => {
     throw new Failure('path_unknown', 'There is nothing at this path. The paths are listed in /openapi.json.')

@@ -7,6 +7,7 @@ import type { ResourceName } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
 import type { TallyState } from '../tally-state.ts'
 import { isTrusted } from './client-address.ts'
+import { factsOf } from './facts.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -31,7 +32,9 @@ export async function authenticate(request: FastifyRequest, doorkeeper: Doorkeep
   const key = bearerOf(request.headers.authorization)
   const account = accountNameOf(hostOf(request, doorkeeper.trustedProxies), doorkeeper.hosts)
   const { resource } = request.routeOptions.config
+  const begun = performance.now()
   request.check = key === undefined ? undefined : await doorkeeper.checks.check(account, key, resource)
+  factsOf(request).checkMs = performance.now() - begun
   if (request.check === undefined) {
     // One answer for every reason: which part was wrong would help only those who guess.
     throw new Failure(

@@ -6,7 +6,7 @@ import { parseNoParameters } from '../query/list-request.ts'
 import { createPartner, type Idempotency } from '../store/create-partner.ts'
 import type { Store } from '../store/pool.ts'
 import { accessFor } from './authenticate.ts'
-import { factsOf } from './facts.ts'
+import { factsOf, timed } from './facts.ts'
 import { idempotencyKeyOf } from './idempotency-key.ts'
 import { type BodyShape, badBody, jsonBody, textMember, unknownMembers } from './json-body.ts'
 import { rawQueryOf } from './url.ts'
@@ -22,7 +22,8 @@ export function createRoute(store: Store) {
     const scope = accessFor(request, 'partner:create')
     parseNoParameters(rawQueryOf(request))
     const name = nameOf(request)
-    const created = await createPartner(store, scope, name, idempotencyOf(request, name))
+    const idempotency = idempotencyOf(request, name)
+    const created = await timed(request, () => createPartner(store, scope, name, idempotency))
     factsOf(request).records = 1
     if (created.replayed) reply.header('idempotent-replayed', 'true')
     return reply

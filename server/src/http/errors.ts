@@ -57,22 +57,25 @@ function failureOfFastify(error: FastifyError): Failure {
 }
 
 /** What Node's parser refuses never becomes a request; it gets the same kind of answer all the same. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
+export function clientErrorHandler(tell: Tell) {
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const [failure, status] = clientFailure(error.code)
+    tell({ kind: 'request-unreadable', code: failure.code })
+    const requestId = newRequestId()
+    const body = problemBody(failure, requestId).replace(
+      `"status":${statusOf[failure.code]}`,
+      `"status":${status}`,
+    )
+    socket.end(
+      `HTTP/1.1 ${status} ${status === 431 ? 'Request Header Fields Too Large' : 'Bad Request'}\r\n` +
+        `Content-Type: ${problemMediaType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+        `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
+    )
   }
-  const [failure, status] = clientFailure(error.code)
-  const requestId = newRequestId()
-  const body = problemBody(failure, requestId).replace(
-    `"status":${statusOf[failure.code]}`,
-    `"status":${status}`,
-  )
-  socket.end(
-    `HTTP/1.1 ${status} ${status === 431 ? 'Request Header Fields Too Large' : 'Bad Request'}\r\n` +
-      `Content-Type: ${problemMediaType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
-  )
 }
 
 function clientFailure(code: string | undefined): [Failure, number] {

@@ -1,5 +1,7 @@
+import type { BlockList } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Event, RequestFacts } from '../telemetry/events.ts'
+import type { RequestAnswered, RequestFacts, Source } from '../telemetry/events.ts'
+import { isTrusted } from './client-address.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -8,22 +10,85 @@ declare module 'fastify' {
 }
 
 export function factsOf(request: FastifyRequest): RequestFacts {
-  request.facts ??= { code: undefined, detail: undefined, records: 0, cached: false, form: undefined }
+  request.facts ??= {
+    code: undefined,
+    detail: undefined,
+    records: 0,
+    cached: false,
+    form: undefined,
+    checkMs: undefined,
+    storeAt: undefined,
+    storeMs: undefined,
+  }
   return request.facts
 }
 
+/** Counts the time of a read or write in the database as this request's. */
+export async function timed<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
+  const facts = factsOf(request)
+  const begun = performance.now()
+  facts.storeAt = begun
+  try {
+    return await work()
+  } finally {
+    facts.storeMs = performance.now() - begun
+  }
+}
+
 /** All that is worth telling of a request. On the way of every one: nothing is parsed or decoded here. */
-export function answered(request: FastifyRequest, reply: FastifyReply): Event {
+export function answered(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  trustedProxies: BlockList,
+): RequestAnswered {
   return {
     kind: 'request-answered',
     requestId: request.id,
     method: request.method,
     route: request.routeOptions.url ?? 'unknown',
     status: reply.statusCode,
-    ms: Math.round(reply.elapsedTime * 1000) / 1000,
+    ms: millis(reply.elapsedTime),
+    source: sourceOf(request, reply.statusCode),
     access: request.check?.access,
     url: request.raw.url ?? '',
     bytes: request.method === 'HEAD' ? 0 : Number(reply.getHeader('content-length') ?? 0),
     facts: request.facts,
+    traceparent: traceparentOf(request, trustedProxies),
   }
+}
+
+/**
+ * Where the time went until the answer was ready, in milliseconds, for those who manage the account. Others learn
+ * nothing of how long a check or a read takes but what their own clock says.
+ */
+export function serverTiming(request: FastifyRequest, reply: FastifyReply): void {
+  if (request.check?.access.scopes.has('account:manage') !== true) return
+  const { checkMs, storeMs } = factsOf(request)
+  const source = sourceOf(request, reply.statusCode)
+  const store = request.method === 'POST' ? 'write' : 'read'
+  reply.header(
+    'server-timing',
+    `check;dur=${millis(checkMs)}` +
+      (storeMs === undefined ? '' : `, ${store};dur=${millis(storeMs)}`) +
+      (source === undefined ? '' : `, answer;desc=${source}`) +
+      `, total;dur=${millis(reply.elapsedTime)}`,
+  )
+}
+
+function millis(time = 0): number {
+  return Math.round(time * 1000) / 1000
+}
+
+function sourceOf({ routeOptions, facts }: FastifyRequest, status: number): Source | undefined {
+  if (status === 304) return 'unchanged'
+  if (status !== 200 || routeOptions.config.resource === undefined) return undefined
+  return facts?.cached === true ? 'kept' : 'read'
+}
+
+/** Taken over from our own proxies alone: a stranger would choose what is traced, and into whose trace it goes. */
+function traceparentOf({ raw }: FastifyRequest, trustedProxies: BlockList): string | undefined {
+  const { traceparent } = raw.headers
+  return typeof traceparent === 'string' && isTrusted(raw.socket.remoteAddress, trustedProxies)
+    ? traceparent
+    : undefined
 }

@@ -12,7 +12,7 @@ import { type Answer, answerOf, etagOf, isKnown, sendAnswer, sendNotModified } f
 import type { Answers } from './answers.ts'
 import { checkFor } from './authenticate.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
-import { factsOf } from './facts.ts'
+import { factsOf, timed } from './facts.ts'
 import { rawParameters } from './list-parameters.ts'
 import { pathOf } from './url.ts'
 
@@ -34,7 +34,7 @@ export function listRoute(reads: Reads, resource: Resource) {
     if (isKnown(request, etag)) return sendNotModified(reply, etag)
     const answer = await reads.answers.get(check, list.key, () => {
       facts.cached = false
-      return readList(reads, check, list, pathOf(request))
+      return timed(request, () => readList(reads, check, list, pathOf(request)))
     })
     facts.records = answer.records
     return sendAnswer(request, reply, answer)

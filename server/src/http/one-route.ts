@@ -6,7 +6,7 @@ import { plannedOne } from '../query/planned.ts'
 import { type OneRow, oneStatement } from '../query/statement.ts'
 import { answerOf, etagOf, isKnown, sendAnswer, sendNotModified } from './answer.ts'
 import { checkFor } from './authenticate.ts'
-import { factsOf } from './facts.ts'
+import { factsOf, timed } from './facts.ts'
 import type { Reads } from './list-route.ts'
 import { rawQueryOf } from './url.ts'
 
@@ -26,7 +26,9 @@ export function oneRoute({ store, answers }: Reads, resource: Resource) {
     if (isKnown(request, known)) return sendNotModified(reply, known)
     const answer = await answers.get(check, mark, async () => {
       facts.cached = false
-      const [row] = await store.read<OneRow>(oneStatement(check.access, resource, fields, id))
+      const [row] = await timed(request, () =>
+        store.read<OneRow>(oneStatement(check.access, resource, fields, id)),
+      )
       if (row === undefined || row.record === null) throw unknown(resource, id)
       const etag = etagOf(row, mark)
       return answerOf(row, etag, `{"data":${row.record}}`, undefined, 1)

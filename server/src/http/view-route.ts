@@ -9,7 +9,7 @@ import { type ViewRow, viewStatement } from '../query/view-statement.ts'
 import type { Store } from '../store/pool.ts'
 import { accessFor } from './authenticate.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
-import { factsOf } from './facts.ts'
+import { factsOf, timed } from './facts.ts'
 import { rawParameters } from './list-parameters.ts'
 import { pathOf, rawQueryOf } from './url.ts'
 
@@ -19,7 +19,7 @@ export function viewRoute(store: Store, view: View) {
     const access = accessFor(request, 'account:manage')
     const asked = parseListRequest(...rawParameters(request), view.choices)
     const plan = planList(view, asked)
-    const row = await readView(store, viewStatement(access, plan, asked.chosen))
+    const row = await timed(request, () => readView(store, viewStatement(access, plan, asked.chosen)))
     factsOf(request).records = Number(row.count)
     const total = Number(row.total)
     const pages = pageNumbers(plan.page, plan.limit, total)
@@ -46,7 +46,7 @@ export function oneViewRoute(store: Store, view: View, by: string) {
       page: 1,
       limit: 1,
     }
-    const { count, records } = await readView(store, viewStatement(access, plan))
+    const { count, records } = await timed(request, () => readView(store, viewStatement(access, plan)))
     if (count === '0') {
       throw new Failure(
         'record_unknown',

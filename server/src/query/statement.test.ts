@@ -21,6 +21,7 @@ describe('listStatement', () => {
   it('with a filter finds few matches once, by their index, and walks the ids only when there are many', () => {
     const plan = planList(resources.company, parseListRequest('fields=name&filter=id>5', 'url'))
     expect(listStatement({ accountId: '12' }, plan)).toEqual({
+      operation: 'list',
       text: `with few as materialized (
   select id from company where account_id = $1::bigint and (id > $2::bigint) limit $3::int + 1
 ), size as materialized (select count(*) as n from few)
@@ -59,6 +60,7 @@ where t.account_id = $1::bigint and t.resource = $6::text`,
       parseListRequest('fields=name,create_date&page=3&limit=20', 'url'),
     )
     expect(listStatement({ accountId: '12' }, plan)).toEqual({
+      operation: 'list',
       text: `select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, t.total as total, p.count, p.records, p.last_id
 from tally t
 cross join (
@@ -141,6 +143,7 @@ where t.account_id = $1::bigint and t.resource = $4::text`,
 it('oneStatement names the account and the id', () => {
   const fields = resources.product.fields.filter((field) => field.name === 'list_price')
   expect(oneStatement({ accountId: '12' }, resources.product, fields, '5')).toEqual({
+    operation: 'one',
     text: `select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, (
   select '{"list_price":' || r.list_price::text || '}' from product r
   where r.account_id = $1::bigint and r.id = $2::bigint

@@ -94,6 +94,7 @@ ${rows}
 ) p
 where t.account_id = ${account}::bigint and t.resource = ${value(plan.resource.name)}::text`.template(
     [account, endId, skippedAfter],
+    'list',
     paceOf(plan, way),
   )
 }
@@ -225,6 +226,7 @@ function oneTemplate(resource: Resource, fields: readonly Field[]): Template {
 from tally t
 where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`.template(
     [account, recordId],
+    'one',
     'quick',
   )
 }

@@ -29,7 +29,7 @@ from (
     select ${join([...columns].map(identifier), ', ')} from (${source}) s${condition}
     order by ${newest(view, 's')} limit ${value(limit)}::int offset ${value((page - 1) * limit)}::bigint
   ) r
-) p`.statement()
+) p`.statement('view')
 }
 
 function newest({ order }: View, of: 'r' | 's'): Fragment {

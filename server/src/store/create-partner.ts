@@ -95,7 +95,7 @@ insert into partner (account_id, id, version, name, is_company, is_patient, is_c
   active, create_date, write_date)
 select ${ofAccount}::bigint, last_id, version, ${givenName}::text, false, false, false, false, false, true, now(), now()
 from tick
-returning id`.template([ofAccount, givenName], 'quick')
+returning id`.template([ofAccount, givenName], 'create', 'quick')
 
 export function insertStatement(scope: AccountScope, name: string): Statement {
   return insert([scope.accountId, name])
@@ -109,7 +109,9 @@ function claimStatement(scope: AccountScope, { key, requestHash }: Idempotency):
   k.record_id, k.request_hash = ${value(requestHash)}::bytea as same
 from (select 1) one
 left join idempotency k on k.account_id = ${account}::bigint and k.key = ${given}::text
-  and k.created_at > now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)`.statement()
+  and k.created_at > now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)`.statement(
+    'idempotency',
+  )
 }
 
 /** Returns no row when a live one is there already: the unique key, not the lock, is what makes it exactly once. */
@@ -119,7 +121,7 @@ values (${value(scope.accountId)}::bigint, ${value(key)}::text, ${value(requestH
 on conflict (account_id, key) do update
   set request_hash = excluded.request_hash, record_id = excluded.record_id, created_at = excluded.created_at
   where k.created_at <= now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)
-returning 1 as kept`.statement()
+returning 1 as kept`.statement('idempotency')
 }
 
 /** Takes a few expired keys of this account along, so that the table needs no cleaner of its own. */
@@ -130,5 +132,5 @@ function sweepStatement(scope: AccountScope): Statement {
   where account_id = ${account}::bigint
     and created_at <= now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)
   order by created_at limit ${value(limits.idempotencySweepRows)}::int
-)`.statement()
+)`.statement('idempotency')
 }

@@ -38,6 +38,14 @@ export class Lanes {
     return this.#current
   }
 
+  /** What waits is what is behind another statement on its lane. */
+  get state(): { max: number; open: number; idle: number; waiting: number } {
+    const open = this.#lanes.filter((lane) => lane.isOpen)
+    const waiting = this.#lanes.reduce((sum, { underWay }) => sum + Math.max(0, underWay - 1), 0)
+    const idle = open.filter(({ underWay }) => underWay === 0).length
+    return { max: this.#lanes.length, open: open.length, idle, waiting }
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.close()))
   }
@@ -53,6 +61,10 @@ class Lane {
   constructor(config: pg.ClientConfig, onBroken: (error: Error) => void) {
     this.#config = config
     this.#onBroken = onBroken
+  }
+
+  get isOpen(): boolean {
+    return this.#client !== undefined
   }
 
   async read<Row extends TextRow<Row>>(statement: Statement, name: string | undefined): Promise<Row[]> {

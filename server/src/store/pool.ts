@@ -1,7 +1,8 @@
 import pg, { type QueryResultRow } from 'pg'
 import { Failure, overloaded } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { Statement } from '../sql.ts'
+import type { Operation, Statement } from '../sql.ts'
+import type { PoolName, Tell } from '../telemetry/events.ts'
 import { Lanes } from './lanes.ts'
 import { PreparedNames } from './prepared.ts'
 import { failureOf, failureToConnect } from './sqlstate.ts'
@@ -13,8 +14,16 @@ export interface StoreOptions {
   readonly role: string
   readonly connectionsMax: number
   readonly readMsMax: number
-  /** Told of connections that broke while idle. */
-  readonly onBroken: (error: Error) => void
+  readonly tell: Tell
+}
+
+/** Connections of one kind: how many there may be, are, and are free; and what waits for one. */
+export interface PoolState {
+  readonly pool: PoolName
+  readonly max: number
+  readonly open: number
+  readonly idle: number
+  readonly waiting: number
 }
 
 /** A transaction under way. */
@@ -27,22 +36,33 @@ export class Store {
   readonly #reads: pg.Pool
   readonly #lanes: Lanes
   readonly #writes: pg.Pool
+  readonly #tell: Tell
 
   constructor(options: StoreOptions) {
+    this.#tell = options.tell
     this.#reads = pool(options, { statement_timeout: options.readMsMax })
     // Apart from the others: a few slow ones would hold up the check of every request.
-    this.#lanes = new Lanes(connection(options, { statement_timeout: options.readMsMax }), options.onBroken)
+    this.#lanes = new Lanes(connection(options, { statement_timeout: options.readMsMax }), brokenTo(options))
     // A cancelled wait for a standby would report success, so writes have no deadline but the one on their locks,
     // which passes before anything is written.
     this.#writes = pool(options, { lock_timeout: limits.writeLockMsMax })
   }
 
+  get pools(): readonly PoolState[] {
+    return [
+      poolState('reads', this.#reads),
+      { pool: 'quick', ...this.#lanes.state },
+      poolState('writes', this.#writes),
+    ]
+  }
+
   async read<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
     const name = nameOf(statement)
-    if (statement.pace === 'quick') return this.#lanes.read<Row>(statement, name)
-    const client = await connect(this.#reads)
+    if (statement.pace === 'quick')
+      return this.#timed(statement.operation, this.#lanes.read<Row>(statement, name))
+    const client = await this.#connect('reads', this.#reads)
     try {
-      const rows = await readText<Row>(client, statement, name)
+      const rows = await this.#timed(statement.operation, readText<Row>(client, statement, name))
       client.release()
       return rows
     } catch (error) {
@@ -53,9 +73,11 @@ export class Store {
 
   /** One statement that is a transaction of its own. */
   async writeOne<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
-    const client = await connect(this.#writes)
+    const client = await this.#connect('writes', this.#writes)
     try {
-      const rows = await kept(client, () => readText<Row>(client, statement, nameOf(statement)))
+      const rows = await kept(client, () =>
+        this.#timed(statement.operation, readText<Row>(client, statement, nameOf(statement))),
+      )
       client.release()
       return rows
     } catch (error) {
@@ -67,13 +89,15 @@ export class Store {
 
   /** Runs `work` in a transaction and commits. What it throws rolls back. */
   async write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const client = await connect(this.#writes)
+    const client = await this.#connect('writes', this.#writes)
     let unsure = false
     try {
       await client.query('begin')
-      const result = await work({ run: (statement) => run(client, statement) })
+      const result = await work({
+        run: (statement) => this.#timed(statement.operation, run(client, statement)),
+      })
       unsure = true
-      await kept(client, () => client.query('commit'))
+      await kept(client, () => this.#timed('commit', client.query('commit')))
       client.release()
       return result
     } catch (error) {
@@ -86,6 +110,30 @@ export class Store {
 
   async close(): Promise<void> {
     await Promise.all([this.#reads.end(), this.#lanes.close(), this.#writes.end()])
+  }
+
+  async #connect(name: PoolName, from: pg.Pool): Promise<pg.PoolClient> {
+    if (from.waitingCount >= limits.poolWaitingMax) throw overloaded()
+    const asked = performance.now()
+    try {
+      return await from.connect()
+    } catch (error) {
+      throw failureToConnect(error)
+    } finally {
+      this.#tell({ kind: 'connection-given', pool: name, ms: performance.now() - asked })
+    }
+  }
+
+  async #timed<T>(operation: Operation | 'commit', running: Promise<T>): Promise<T> {
+    const started = performance.now()
+    let failed = true
+    try {
+      const result = await running
+      failed = false
+      return result
+    } finally {
+      this.#tell({ kind: 'statement-ended', operation, ms: performance.now() - started, failed })
+    }
   }
 }
 
@@ -108,11 +156,19 @@ function connection({ url, role }: StoreOptions, deadline: Deadline): pg.ClientC
 
 function pool(options: StoreOptions, deadline: Deadline): pg.Pool {
   const made = new pg.Pool({ ...connection(options, deadline), max: options.connectionsMax })
-  made.on('error', options.onBroken)
+  made.on('error', brokenTo(options))
   // One that breaks while in use fails its statement. It says so a second time, and without a listener that would end
   // the process.
   made.on('connect', (client) => client.on('error', () => {}))
   return made
+}
+
+function brokenTo({ tell }: StoreOptions): (error: Error) => void {
+  return (error) => tell({ kind: 'connection-broken', error })
+}
+
+function poolState(name: PoolName, { options, totalCount, idleCount, waitingCount }: pg.Pool): PoolState {
+  return { pool: name, max: options.max, open: totalCount, idle: idleCount, waiting: waitingCount }
 }
 
 /**
@@ -121,17 +177,6 @@ function pool(options: StoreOptions, deadline: Deadline): pg.Pool {
  */
 export function servingSettings(role: string): string {
   return role === '' ? '-c enable_seqscan=off' : `-c enable_seqscan=off -c role=${role}`
-}
-
-async function connect(from: pg.Pool): Promise<pg.PoolClient> {
-  if (from.waitingCount >= limits.poolWaitingMax) {
-    throw overloaded()
-  }
-  try {
-    return await from.connect()
-  } catch (error) {
-    throw failureToConnect(error)
-  }
 }
 
 const prepared = new PreparedNames()

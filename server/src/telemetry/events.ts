@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors.ts'
 import type { AccountScope } from '../scope.ts'
+import type { Operation } from '../sql.ts'
 
 export interface RequestAccess extends AccountScope {
   readonly keyId: string
@@ -13,35 +14,82 @@ export interface RequestFacts {
   cached: boolean
   /** The parameters of a QUERY, which are not in its URL. */
   form: string | undefined
+  /** How long the check of the key took. */
+  checkMs: number | undefined
+  /** The read or write in the database: when it began, by `performance.now()`, and how long it took. */
+  storeAt: number | undefined
+  storeMs: number | undefined
 }
 
-/** Everything worth telling an operator, as one union. Logs subscribe to it; metrics and traces will. */
+/** Connections for long reads, those that quick statements share, and for writes. */
+export type PoolName = 'reads' | 'quick' | 'writes'
+
+/**
+ * Everything worth telling, as one union, to which the log, metrics, traces and the accounts' own records subscribe.
+ * Each takes what it tells by name: the operator's three have no key, account, path or filter.
+ */
 export type Event =
-  | { readonly kind: 'listening'; readonly host: string; readonly port: number }
+  | {
+      readonly kind: 'listening'
+      readonly host: string
+      readonly port: number
+      readonly adminPort: number | undefined
+    }
   | { readonly kind: 'stopping' }
   | { readonly kind: 'stopped' }
+  | { readonly kind: 'connection-given'; readonly pool: PoolName; readonly ms: number }
   | { readonly kind: 'connection-broken'; readonly error: Error }
+  /** One statement for all requests that waited for their check. */
+  | { readonly kind: 'checks-sent'; readonly questions: number }
+  | {
+      readonly kind: 'statement-ended'
+      readonly operation: Operation | 'commit'
+      readonly ms: number
+      readonly failed: boolean
+    }
+  /** What Node's parser refused before it became a request. */
+  | { readonly kind: 'request-unreadable'; readonly code: ErrorCode }
   | {
       readonly kind: 'request-failed'
       readonly requestId: string
       readonly code: ErrorCode
       readonly cause: unknown
     }
-  | {
-      readonly kind: 'request-answered'
-      readonly requestId: string
-      readonly method: string
-      readonly route: string
-      readonly status: number
-      readonly ms: number
-      /** Whose key it was; undefined where none was accepted. */
-      readonly access: RequestAccess | undefined
-      /** As it was sent. For the account's own log: the operator's has neither filters nor ids. */
-      readonly url: string
-      readonly bytes: number
-      readonly facts: RequestFacts | undefined
-    }
+  | RequestAnswered
   | { readonly kind: 'requests-unlogged'; readonly count: number }
   | { readonly kind: 'activity-unwritten'; readonly error: unknown }
+  /** The collector of traces did not take them. */
+  | { readonly kind: 'spans-lost'; readonly spans: number; readonly cause: string }
+
+export interface RequestAnswered {
+  readonly kind: 'request-answered'
+  readonly requestId: string
+  readonly method: string
+  /** The pattern of the path, not the path. */
+  readonly route: string
+  readonly status: number
+  readonly ms: number
+  /** Where the answer to a read came from. */
+  readonly source: Source | undefined
+  /** Whose key it was; undefined where none was accepted. */
+  readonly access: RequestAccess | undefined
+  /** As it was sent. For the account's own log: the operator's has neither filters nor ids. */
+  readonly url: string
+  readonly bytes: number
+  readonly facts: RequestFacts | undefined
+  /** The trace that a trusted proxy began. */
+  readonly traceparent: string | undefined
+}
+
+/** Kept ready at the current version, read from the database, or known to the caller already (304). */
+export const sources = ['kept', 'read', 'unchanged'] as const
+export type Source = (typeof sources)[number]
 
 export type Tell = (event: Event) => void
+
+export function tellAll(...subscribers: readonly (Tell | undefined)[]): Tell {
+  const all = subscribers.filter((one) => one !== undefined)
+  return (event) => {
+    for (const tell of all) tell(event)
+  }
+}

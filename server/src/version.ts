@@ -1,0 +1,6 @@
+import { readFileSync } from 'node:fs'
+
+const file = new URL('../package.json', import.meta.url)
+
+/** As the package says. */
+export const version = String(JSON.parse(readFileSync(file, 'utf8')).version)

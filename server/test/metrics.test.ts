@@ -1,0 +1,148 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { sampleOf, scrape } from './exposition.ts'
+import { startTestService, type TestService } from './service.ts'
+
+/** What an operator sees on the admin port of a real service. */
+
+let url: string
+let client: pg.Client
+let service: TestService
+let acme: TestAccount
+const products = '/api/v1/inventory/product'
+const partners = '/api/v1/resources/partner'
+
+beforeAll(async () => {
+  url = await freshDatabase()
+  client = await connected(url)
+  acme = await account(client, 'acme')
+  service = await startTestService(url, { ADMIN_PORT: '0' })
+})
+
+afterAll(async () => {
+  await service.close()
+  await client.end()
+})
+
+const admin = (path: string, method = 'GET') =>
+  fetch(`http://127.0.0.1:${service.adminPort}${path}`, { method })
+
+describe('the admin port', () => {
+  it('shows metrics and health, and nothing else', async () => {
+    expect((await admin('/livez')).status).toBe(200)
+    expect((await admin('/readyz')).status).toBe(200)
+    expect((await admin('/metrics', 'POST')).status).toBe(405)
+    expect((await admin(products)).status).toBe(404)
+  })
+
+  it('is another than the public one, which shows no metrics', async () => {
+    expect(service.adminPort).not.toBe(service.port)
+    expect((await fetch(`http://127.0.0.1:${service.port}/metrics`)).status).toBe(401)
+    expect((await service.request(acme, 'GET', '/metrics')).status).toBe(404)
+  })
+
+  it('is not there unless it is asked for', async () => {
+    const plain = await startTestService(url)
+    expect(plain.adminPort).toBeUndefined()
+    await plain.close()
+  })
+})
+
+describe('metrics', () => {
+  it('count requests by route, method and status, and where answers came from', async () => {
+    const before = (await scrape(service.adminPort)).samples
+    const first = await service.request(acme, 'GET', `${products}?limit=3`)
+    await service.request(acme, 'GET', `${products}?limit=3`)
+    const etag = first.headers.get('etag') ?? ''
+    await service.request(acme, 'GET', `${products}?limit=3`, { headers: { 'if-none-match': etag } })
+    await service.request(acme, 'POST', partners, {
+      body: '{"name":"Nordwind"}',
+      headers: { 'content-type': 'application/json' },
+    })
+    await sleep(50)
+    const { samples } = await scrape(service.adminPort)
+    const labels = (method: string, route: string, status: string) => ({
+      http_request_method: method,
+      http_route: route,
+      http_response_status_code: status,
+    })
+    const count = 'http_server_request_duration_seconds_count'
+    expect(sampleOf(samples, count, labels('GET', products, '200'))).toBe(2)
+    expect(sampleOf(samples, count, labels('GET', products, '304'))).toBe(1)
+    expect(sampleOf(samples, count, labels('POST', partners, '201'))).toBe(1)
+    const answers = (source: string) =>
+      sampleOf(samples, 'quartermaster_answers_total', { source }) -
+      sampleOf(before, 'quartermaster_answers_total', { source })
+    expect([answers('read'), answers('kept'), answers('unchanged')]).toEqual([1, 1, 1])
+    const statements = (operation: string) =>
+      sampleOf(samples, 'db_client_operation_duration_seconds_count', {
+        db_operation_name: operation,
+        outcome: 'ok',
+      })
+    expect([statements('list'), statements('create')]).toEqual([1, 1])
+    expect(statements('check')).toBeGreaterThanOrEqual(4)
+    expect(sampleOf(samples, 'quartermaster_check_batch_size_sum')).toBeGreaterThanOrEqual(4)
+  })
+
+  it('count refusals by code, those too that never became a request', async () => {
+    const count = async (code: string) =>
+      sampleOf((await scrape(service.adminPort)).samples, 'quartermaster_refusals_total', { code })
+    const before = [await count('unauthenticated'), await count('request_invalid')]
+    await service.request({ ...acme, key: 'qm_wrong' }, 'GET', products)
+    await service.request(acme, 'GET', `${products}?filter=nothing~5`)
+    const socket = connect(service.port, '127.0.0.1')
+    socket.end('NOT HTTP\r\n\r\n')
+    expect(await text(socket)).toMatch('400 Bad Request')
+    await sleep(50)
+    expect([await count('unauthenticated'), await count('request_invalid')]).toEqual([
+      (before[0] ?? 0) + 1,
+      (before[1] ?? 0) + 2,
+    ])
+  })
+
+  it('show the pools, the event loop, memory, and whether the process is ready', async () => {
+    const { samples } = await scrape(service.adminPort)
+    const pool = { db_client_connection_pool_name: 'writes' }
+    expect(sampleOf(samples, 'db_client_connection_max', pool)).toBe(10)
+    expect(sampleOf(samples, 'db_client_connection_pending_requests', pool)).toBe(0)
+    expect(
+      sampleOf(samples, 'db_client_connection_count', { ...pool, db_client_connection_state: 'idle' }),
+    ).toBe(1)
+    expect(sampleOf(samples, 'process_memory_usage_bytes')).toBeGreaterThan(1e7)
+    expect(sampleOf(samples, 'nodejs_eventloop_delay_p99_seconds')).toBeLessThan(5)
+    expect(sampleOf(samples, 'quartermaster_ready')).toBe(1)
+  })
+
+  it('name no account, key, host, path or filter', async () => {
+    await service.request(acme, 'GET', `${products}?filter=name*zzsecretzz`)
+    await service.request(acme, 'GET', '/no/such/zzpathzz')
+    await service.request(acme, 'GET', `${products}/zzidzz`)
+    await service.request(acme, 'PURGE', products)
+    await sleep(50)
+    const shown = (await scrape(service.adminPort)).text
+    expect(shown).toContain('http_route="/api/v1/inventory/product/:id"')
+    expect(shown).toContain('http_request_method="_OTHER"')
+    for (const secret of ['acme', acme.key, acme.key.slice(3, 11), 'zz']) expect(shown).not.toContain(secret)
+  })
+
+  it('say that the database is away', async () => {
+    const name = new URL(url).pathname.slice(1)
+    await client.end()
+    const owner = await connected(url.replace(name, 'postgres'))
+    await owner.query(`alter database "${name}" allow_connections false`)
+    await owner.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
+    await sleep(1_100)
+    const { samples } = await scrape(service.adminPort)
+    const ready = await admin('/readyz')
+    await owner.query(`alter database "${name}" allow_connections true`)
+    await owner.end()
+    client = await connected(url)
+    expect(sampleOf(samples, 'quartermaster_ready')).toBe(0)
+    expect(sampleOf(samples, 'quartermaster_connections_broken_total')).toBeGreaterThan(0)
+    expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('database')])
+  })
+})

@@ -1,0 +1,51 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { startTestService, type TestService } from './service.ts'
+
+let client: pg.Client
+let service: TestService
+let manager: TestAccount
+let reader: TestAccount
+const products = '/api/v1/inventory/product'
+
+beforeAll(async () => {
+  const url = await freshDatabase()
+  client = await connected(url)
+  manager = await account(client, 'acme')
+  reader = await account(client, 'globex', ['product:read'])
+  service = await startTestService(url)
+})
+
+afterAll(async () => {
+  await service.close()
+  await client.end()
+})
+
+const timing = async (of: TestAccount, path: string, headers: Record<string, string> = {}) =>
+  (await service.request(of, 'GET', path, { headers })).headers.get('server-timing')
+
+it('tells a key that manages the account where the time went', async () => {
+  const first = await timing(manager, products)
+  expect(first).toMatch(/^check;dur=[\d.]+, read;dur=[\d.]+, answer;desc=read, total;dur=[\d.]+$/)
+  const [check = 0, read = 0, total = 0] = [...(first ?? '').matchAll(/dur=([\d.]+)/g)].map((one) =>
+    Number(one[1]),
+  )
+  expect(check).toBeGreaterThan(0)
+  expect(read).toBeGreaterThan(0)
+  expect(total).toBeGreaterThanOrEqual(check + read)
+  expect(await timing(manager, products)).toMatch(/^check;dur=[\d.]+, answer;desc=kept, total;dur=[\d.]+$/)
+  const { headers } = await service.request(manager, 'GET', products)
+  expect(await timing(manager, products, { 'if-none-match': headers.get('etag') ?? '' })).toMatch(
+    'answer;desc=unchanged',
+  )
+  expect(await timing(manager, `${products}/77`)).toMatch(
+    /^check;dur=[\d.]+, read;dur=[\d.]+, total;dur=[\d.]+$/,
+  )
+})
+
+it('tells others nothing', async () => {
+  expect(await timing(reader, products)).toBeNull()
+  expect(await timing({ ...manager, key: 'qm_wrong' }, products)).toBeNull()
+  expect(await timing(manager, '/livez')).toBeNull()
+})

@@ -1,0 +1,147 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freePort } from '../src/cli/throwaway-postgres.ts'
+import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { startTestService } from './service.ts'
+
+/** What a collector of traces gets from a real service, over OTLP. */
+
+interface Span {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+  readonly name: string
+  readonly startTimeUnixNano: string
+  readonly endTimeUnixNano: string
+  readonly attributes: { key: string; value: { stringValue?: string; intValue?: number } }[]
+}
+
+let url: string
+let client: pg.Client
+let acme: TestAccount
+let collector: Server
+let endpoint: string
+let received: string[]
+const products = '/api/v1/inventory/product'
+const traceId = '0af7651916cd43dd8448eb211c80319c'
+const traceparent = (flags: '00' | '01') => `00-${traceId}-b7ad6b7169203331-${flags}`
+
+beforeAll(async () => {
+  url = await freshDatabase()
+  client = await connected(url)
+  acme = await account(client, 'acme')
+  const port = await freePort()
+  endpoint = `http://127.0.0.1:${port}`
+  collector = createServer((request, response) => void collect(request, response))
+  await new Promise<void>((resolve) => collector.listen(port, '127.0.0.1', resolve))
+})
+
+afterAll(async () => {
+  collector.close()
+  collector.closeAllConnections()
+  await client.end()
+})
+
+async function collect(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await text(request)
+  if (request.url === '/v1/traces') received.push(body)
+  response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+}
+
+/** The spans of what `ask` does, from a service that is closed then: what waits is sent. */
+async function spansOf(
+  settings: Record<string, string>,
+  ask: (service: Awaited<ReturnType<typeof startTestService>>) => Promise<unknown>,
+): Promise<Span[]> {
+  received = []
+  const service = await startTestService(url, { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, ...settings })
+  await ask(service)
+  await service.close()
+  return received.flatMap((body) =>
+    JSON.parse(body).resourceSpans.flatMap((one: { scopeSpans: { spans: Span[] }[] }) =>
+      one.scopeSpans.flatMap(({ spans }) => spans),
+    ),
+  )
+}
+
+it('a traced request is three spans: its own, its check and its read, without a key, account or filter', async () => {
+  const spans = await spansOf({ OTEL_TRACES_SAMPLER_ARG: '1' }, (service) =>
+    service.request(acme, 'GET', `${products}?filter=name*zzsecretzz`, {
+      headers: { 'x-request-id': 'request-7' },
+    }),
+  )
+  const byName = Object.fromEntries(spans.map((span) => [span.name, span]))
+  const request = byName[`GET ${products}`]
+  expect(spans.map(({ name }) => name).toSorted()).toEqual([`GET ${products}`, 'check', 'read'])
+  for (const step of ['check', 'read']) {
+    expect(byName[step]?.parentSpanId).toBe(request?.spanId)
+    expect(byName[step]?.traceId).toBe(request?.traceId)
+    expect(Number(byName[step]?.startTimeUnixNano)).toBeGreaterThanOrEqual(Number(request?.startTimeUnixNano))
+    expect(Number(byName[step]?.endTimeUnixNano)).toBeLessThanOrEqual(Number(request?.endTimeUnixNano))
+  }
+  expect(Number(byName['read']?.startTimeUnixNano)).toBeGreaterThanOrEqual(
+    Number(byName['check']?.endTimeUnixNano),
+  )
+  const attributes = request?.attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue])
+  expect(Object.fromEntries(attributes ?? [])).toEqual({
+    'http.request.method': 'GET',
+    'http.route': products,
+    'http.response.status_code': 200,
+    'quartermaster.request_id': 'request-7',
+    'quartermaster.source': 'read',
+  })
+  const sent = received.join('\n')
+  for (const secret of ['acme', acme.key, acme.key.slice(3, 11), 'zzsecretzz', 'select']) {
+    expect(sent).not.toContain(secret)
+  }
+})
+
+it('a refusal says its code, a create its write', async () => {
+  const spans = await spansOf({ OTEL_TRACES_SAMPLER_ARG: '1' }, async (service) => {
+    await service.request(acme, 'GET', `${products}/77`)
+    await service.request(acme, 'POST', '/api/v1/resources/partner', {
+      body: '{"name":"Nordwind"}',
+      headers: { 'content-type': 'application/json' },
+    })
+  })
+  const refused = spans.find(({ name }) => name === `GET ${products}/:id`)
+  expect(refused?.attributes).toContainEqual({ key: 'error.type', value: { stringValue: 'record_unknown' } })
+  expect(spans.map(({ name }) => name)).toContain('write')
+})
+
+it('the trace of a trusted proxy is taken over, with its decision', async () => {
+  const ask = (flags: '00' | '01') => (service: Awaited<ReturnType<typeof startTestService>>) =>
+    service.request(acme, 'GET', products, { headers: { traceparent: traceparent(flags) } })
+  const taken = await spansOf({ OTEL_TRACES_SAMPLER_ARG: '0' }, ask('01'))
+  expect(taken.length).toBeGreaterThan(1)
+  expect(taken.every((span) => span.traceId === traceId)).toBe(true)
+  expect(taken.find(({ name }) => name.startsWith('GET'))?.parentSpanId).toBe('b7ad6b7169203331')
+  expect(await spansOf({ OTEL_TRACES_SAMPLER_ARG: '1' }, ask('00'))).toEqual([])
+})
+
+it('a stranger chooses neither whether nor where a request is traced', async () => {
+  const asked = async (service: Awaited<ReturnType<typeof startTestService>>) => {
+    const answer = await fetch(`http://127.0.0.1:${service.port}/livez`, {
+      headers: { traceparent: traceparent('01') },
+    })
+    expect(answer.status).toBe(200)
+  }
+  const stranger = { TRUSTED_PROXIES: '10.0.0.1' }
+  expect(await spansOf({ ...stranger, OTEL_TRACES_SAMPLER_ARG: '0' }, asked)).toEqual([])
+  const [span] = await spansOf({ ...stranger, OTEL_TRACES_SAMPLER_ARG: '1' }, asked)
+  expect(span?.traceId).not.toBe(traceId)
+})
+
+it('a collector that is away costs spans, not answers, and is told', async () => {
+  const service = await startTestService(url, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
+    OTEL_TRACES_SAMPLER_ARG: '1',
+  })
+  expect((await service.request(acme, 'GET', products)).status).toBe(200)
+  const started = performance.now()
+  await service.close()
+  expect(performance.now() - started).toBeLessThan(6_000)
+  expect(service.events).toContainEqual(expect.objectContaining({ kind: 'spans-lost', spans: 3 }))
+})
