@@ -20,7 +20,7 @@ export const cardinality: Figure = {
   name: 'cardinality',
   bound: `same series as ${first} accounts`,
   async run(context) {
-    const count = context.size(10_000, 1_000)
+    const count = context.size(10_000, 400)
     const service = await Service.start()
     const client = new Client(32)
     try {

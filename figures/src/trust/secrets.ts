@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process'
-import { createReadStream, readdirSync, statSync } from 'node:fs'
+import { createReadStream, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { postgresBinaries } from '../../../server/src/cli/throwaway-postgres.ts'
+import { freePort, postgresBinaries } from '../../../server/src/cli/throwaway-postgres.ts'
 import { Client } from '../client.ts'
 import type { Context, Figure } from '../figure.ts'
 import { inParallel } from '../parallel.ts'
 import { Random } from '../random.ts'
 import { allScopes, type ServerProcess, Service } from '../service.ts'
+import { startCollector } from './collector.ts'
 import { Managed } from './manage.ts'
 
 const run = promisify(execFile)
@@ -16,8 +17,8 @@ const products = '/api/v1/inventory/product'
 
 /**
  * Keys are made by every way there is, used, misused and put where they do not belong. Then none of them is in a dump
- * of the database, in the logs at their most talkative, or in the memory of the process. (The values of a filter that
- * is right are data, whatever they are, and are kept with what was understood.)
+ * of the database, in the logs at their most talkative, in traces of every request, in metrics, or in the memory of the
+ * process. (The values of a filter that is right are data, whatever they are, and are kept with what was understood.)
  */
 export const secrets: Figure = {
   name: 'secrets',
@@ -26,7 +27,18 @@ export const secrets: Figure = {
     const service = await Service.start()
     const client = new Client(16)
     try {
-      const server = await service.serve({ LOG_LEVEL: 'trace', TRUSTED_PROXIES: '127.0.0.1' }, [
+      const traces = join(service.folder, 'traces.json')
+      const collector = await startCollector(traces)
+      context.atEnd(async () => collector.stop())
+      const adminPort = await freePort()
+      const settings = {
+        LOG_LEVEL: 'trace',
+        TRUSTED_PROXIES: '127.0.0.1',
+        ADMIN_PORT: String(adminPort),
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+        OTEL_TRACES_SAMPLER_ARG: '1',
+      }
+      const server = await service.serve(settings, [
         '--heapsnapshot-signal=SIGUSR2',
         `--diagnostic-dir=${service.folder}`,
         '--heap-snapshot-string-limit=1000000',
@@ -39,6 +51,8 @@ export const secrets: Figure = {
       const places = {
         dump: await dump(service),
         log: server.log,
+        traces,
+        metrics: await metrics(service, adminPort),
         memory: await heapSnapshot(service, server),
       }
       const found = await Promise.all(
@@ -70,6 +84,8 @@ export const secrets: Figure = {
 const witnesses: Readonly<Record<string, string>> = {
   dump: 'COPY public.audit',
   log: 'request-answered',
+  traces: 'GET /api/v1/inventory/product',
+  metrics: 'http_server_request_duration_seconds',
   memory: 'inventory/product',
 }
 
@@ -132,6 +148,7 @@ async function useKeys(
       ['X-Api-Key', other],
       ['If-None-Match', `"${other}"`],
       ['X-Forwarded-Host', `${other}.localhost`],
+      ['Traceparent', `00-${other}-b7ad6b7169203331-01`],
     ])
     const sent = random.pick([`Bearer ${key}`, `Bearer ${key}`, `bearer  ${key} `, key, `Bearer ${key}x`])
     const host = random.pick(['acme.localhost', 'acme.localhost', 'beta.localhost'])
@@ -144,6 +161,12 @@ async function useKeys(
 async function dump(service: Service): Promise<string> {
   const file = join(service.folder, 'dump.sql')
   await run(join(postgresBinaries(), 'pg_dump'), ['-f', file, service.postgres.url])
+  return file
+}
+
+async function metrics(service: Service, adminPort: number): Promise<string> {
+  const file = join(service.folder, 'metrics.txt')
+  writeFileSync(file, await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text())
   return file
 }
 

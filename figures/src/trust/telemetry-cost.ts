@@ -1,10 +1,10 @@
-import { createServer } from 'node:http'
 import { median, short } from '../../../bench/src/numbers.ts'
 import { mainStand } from '../../../bench/src/rates.ts'
 import { Server } from '../../../bench/src/server.ts'
 import { Wrk } from '../../../bench/src/wrk.ts'
 import { freePort } from '../../../server/src/cli/throwaway-postgres.ts'
 import type { Figure } from '../figure.ts'
+import { startCollector } from './collector.ts'
 
 const percentMax = 10
 const clients = 32
@@ -21,12 +21,12 @@ export const telemetryCost: Figure = {
   bound: `≤ ${percentMax} %`,
   async run(context) {
     const { url, folder, files, small } = await mainStand(context)
-    const collector = await collectTraces()
+    const collector = await startCollector()
     const adminPort = await freePort()
     const on = await Server.start(url, folder, false, {
       LOG_LEVEL: 'info',
       ADMIN_PORT: String(adminPort),
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
     })
     const off = await Server.start(url, folder, false, { LOG_LEVEL: 'silent' })
     const scraping = setInterval(() => void scrape(adminPort), scrapeMs)
@@ -87,22 +87,4 @@ function outcome(withIt: Side, without: Side, batches: number) {
 async function scrape(port: number): Promise<void> {
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
   await answer.arrayBuffer()
-}
-
-/** Takes what an OTLP exporter sends, and counts it. */
-async function collectTraces(): Promise<{ port: number; batches: () => number; stop: () => void }> {
-  let batches = 0
-  const server = createServer((request, response) => {
-    request.resume().once('end', () => {
-      if (request.url === '/v1/traces') batches++
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-    })
-  })
-  const port = await freePort()
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  const stop = () => {
-    server.close()
-    server.closeAllConnections()
-  }
-  return { port, batches: () => batches, stop }
 }
