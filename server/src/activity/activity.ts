@@ -40,7 +40,7 @@ export class Activity {
     this.#timer = setInterval(() => void this.#write(), limits.activityFlushMs).unref()
   }
 
-  /** On the way of every request, after its answer: some tenths of a microsecond. */
+  /** On the way of every request, after its answer: 1 to 2 µs. */
   note(event: Event): void {
     if (event.kind !== 'request-answered' || !isOfKey(event)) return
     const atMs = Math.round(Date.now() - event.ms)
