@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { unlimited } from '../../figures/src/service.ts'
 import { freePort } from '../../server/src/cli/throwaway-postgres.ts'
 
 const program = fileURLToPath(new URL('../../server/bin/quartermaster.js', import.meta.url))
@@ -48,7 +49,7 @@ export class Server {
     mkdirSync(profiles, { recursive: true })
     const flags = profile ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : []
     const child = spawn(process.execPath, [...flags, program, 'serve', '--port', String(port)], {
-      env: { ...process.env, DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn', ...environment },
+      env: { ...process.env, DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn', ...unlimited, ...environment },
       stdio: ['ignore', out, out],
     })
     closeSync(out)

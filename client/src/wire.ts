@@ -163,7 +163,7 @@ export interface Audit {
   readonly id: string
   /** When. */
   readonly at: string
-  /** What was done: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate. */
+  /** What was done: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit. */
   readonly action: string
   /** To what: the id of the key, or the name of the account. */
   readonly subject: string
@@ -328,6 +328,8 @@ export interface Problem {
     | 'key_already_made'
     | 'key_not_active'
     | 'keys_exhausted'
+    | 'account_rate_exceeded'
+    | 'key_rate_exceeded'
     | 'overloaded'
     | 'store_away'
     | 'outcome_unknown'

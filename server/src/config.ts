@@ -2,6 +2,9 @@ import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
 import { limits } from './limits.ts'
 
+const perMinute = (usual: number) =>
+  Type.Integer({ default: usual, minimum: 1, maximum: limits.requestsPerMinuteMax })
+
 const schema = Type.Object({
   /** The database that requests are served from. */
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
@@ -11,6 +14,11 @@ const schema = Type.Object({
   DATABASE_ROLE: Type.String({ default: 'quartermaster_server', pattern: '^[a-z_][a-z0-9_]*$|^$' }),
   /** Connections of a serving process for lists that may take long; as many again for writes. Quick reads have their own. */
   DATABASE_POOL_MAX: Type.Integer({ default: 10, minimum: 1, maximum: 1000 }),
+  /** Where the processes share what they count for rate limits. Without it each counts alone. */
+  REDIS_URL: Type.Optional(Type.String({ pattern: '^rediss?://' })),
+  /** For accounts that the operator gave no limits of their own. */
+  REQUESTS_PER_MINUTE: perMinute(limits.requestsPerMinute),
+  KEY_REQUESTS_PER_MINUTE: perMinute(limits.keyRequestsPerMinute),
   READ_MS_MAX: Type.Integer({ default: limits.readMsMax, minimum: 10, maximum: 600_000 }),
   HOST: Type.String({ default: '127.0.0.1' }),
   PORT: Type.Integer({ default: 8080, minimum: 0, maximum: 65_535 }),

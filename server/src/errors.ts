@@ -19,6 +19,8 @@ export const errorTitles = {
   key_already_made: 'A key was made by this Idempotency-Key before, and is shown only once.',
   key_not_active: 'Only an active key can be rotated.',
   keys_exhausted: 'The account has as many keys as it may have.',
+  account_rate_exceeded: 'The account has sent all requests that it may send in a minute.',
+  key_rate_exceeded: 'The API key has sent all requests that it may send in a minute.',
   overloaded: 'The service has more work than it can take on now.',
   store_away: 'The database cannot be reached.',
   outcome_unknown: 'It is not known whether the write was kept.',

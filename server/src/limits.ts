@@ -123,6 +123,27 @@ export const limits = {
   pageLimitsRemembered: 4,
   pageEndsRemembered: 4_000,
 
+  /** Requests of an account and of one key in a minute, where the operator says nothing else: a thousand a second. */
+  requestsPerMinute: 60_000,
+  keyRequestsPerMinute: 30_000,
+  requestsPerMinuteMax: 1_000_000_000,
+  rateWindowMs: 60_000,
+  /** Accounts whose requests a process counts, some 500 bytes each, and keys for each. */
+  rateAccountsKept: 50_000,
+  rateKeysKept: 100,
+  /**
+   * What a process may count without telling the others: one part in so many of what is left, so that four processes
+   * together stay within 5 %; and this long.
+   */
+  rateUntoldShare: 100,
+  rateUntoldMs: 1_000,
+  /** Counts told to Redis in one script: a millisecond of its time. */
+  rateCountsAtOnce: 500,
+  /** Redis takes no longer to answer or to be connected to; then it is asked again, this often at least. */
+  redisMsMax: 500,
+  redisConnectMsMax: 2_000,
+  redisRetryMsMax: 1_000,
+
   /** Statements kept prepared on every connection; how often a text must come for that, and texts counted meanwhile. */
   preparedMax: 100,
   preparedSightings: 3,

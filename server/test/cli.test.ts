@@ -66,6 +66,35 @@ describe('quartermaster', { timeout: 60_000 }, () => {
     })
   })
 
+  test('limits an account and its keys, each apart, and undoes it', async () => {
+    expect(await run('account', 'limit', 'acme')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Say what to limit: --requests COUNT'),
+    })
+    for (const count of ['0', '-1', '1.5', 'many', '1000000001']) {
+      const refused = await run('account', 'limit', 'acme', `--requests=${count}`)
+      expect([count, refused.code, refused.stderr]).toEqual([
+        count,
+        1,
+        expect.stringContaining('It is an integer from 1 to 1000000000.'),
+      ])
+    }
+    const limitsOf = async (...words: string[]) =>
+      JSON.parse((await run('account', ...words, '--json')).stdout)
+    expect(await limitsOf('limit', 'acme', '--requests', '600')).toMatchObject({
+      requests_per_minute: 600,
+      key_requests_per_minute: null,
+    })
+    expect((await run('account', 'limit', 'acme', '--key-requests', '60')).stdout).toBe(
+      'requests a minute: 600; each key: 60\n',
+    )
+    await run('account', 'limit', 'acme', '--requests', 'default')
+    expect(await limitsOf('show', 'acme')).toMatchObject({
+      requests_per_minute: null,
+      key_requests_per_minute: 60,
+    })
+  })
+
   test('refuses an account that exists, and a name that is no label of a host', async () => {
     expect(await run('account', 'create', 'acme')).toEqual({
       code: 1,

@@ -8,6 +8,15 @@ export interface Account extends AccountScope {
   readonly name: string
   readonly status: 'active' | 'suspended'
   readonly createdAt: Date
+  /** Null: what the deployment gives every account. */
+  readonly requestsPerMinute: number | null
+  readonly keyRequestsPerMinute: number | null
+}
+
+/** What is not there stays as it is. */
+export interface RateWish {
+  readonly requestsPerMinute?: number | null
+  readonly keyRequestsPerMinute?: number | null
 }
 
 export interface AccountTally {
@@ -24,7 +33,8 @@ export interface AccountDetails extends Account {
 
 /** The same rule as the table's check: a name is a label of a host. */
 const namePattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
-const columns = 'account_id as "accountId", name, status, created_at as "createdAt"'
+const columns = `account_id as "accountId", name, status, created_at as "createdAt",
+  requests_per_minute as "requestsPerMinute", key_requests_per_minute as "keyRequestsPerMinute"`
 
 export async function createAccount(client: pg.ClientBase, actor: Actor, name: string): Promise<Account> {
   if (!namePattern.test(name)) {
@@ -99,6 +109,34 @@ export async function suspendAccount(client: pg.ClientBase, actor: Actor, name: 
 
 export async function activateAccount(client: pg.ClientBase, actor: Actor, name: string): Promise<Account> {
   return await setStatus(client, actor, name, 'active')
+}
+
+/** Holds from the next request on, for what is left of the minute that runs. */
+export async function limitAccount(
+  client: pg.ClientBase,
+  actor: Actor,
+  name: string,
+  wish: RateWish,
+): Promise<Account> {
+  return await inTransaction(client, async (transaction) => {
+    const before = await accountNamed(client, name)
+    const { requestsPerMinute, keyRequestsPerMinute } = { ...before, ...wish }
+    const changed = await one(
+      client,
+      `update account set requests_per_minute = $2, key_requests_per_minute = $3 where name = $1 returning ${columns}`,
+      [name, requestsPerMinute, keyRequestsPerMinute],
+    )
+    if (changed === undefined) return unknownAccount(name)
+    const change = { action: 'account.limit', subject: name, details: limitsOf(changed) } as const
+    await transaction.run(auditStatement(changed, actor, change))
+    return changed
+  })
+}
+
+/** For a person. */
+export function limitsOf({ requestsPerMinute, keyRequestsPerMinute }: Account): string {
+  const said = (most: number | null) => (most === null ? 'as by default' : String(most))
+  return `requests a minute: ${said(requestsPerMinute)}; each key: ${said(keyRequestsPerMinute)}`
 }
 
 async function setStatus(

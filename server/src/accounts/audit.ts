@@ -19,6 +19,7 @@ export interface Change {
     | 'account.create'
     | 'account.suspend'
     | 'account.activate'
+    | 'account.limit'
     | 'key.create'
     | 'key.rotate'
     | 'key.revoke'

@@ -13,6 +13,9 @@ import { hashOfKey, type Scope, scopes } from './key.ts'
 export interface Access extends AccountScope {
   readonly keyId: string
   readonly scopes: ReadonlySet<Scope>
+  /** As the operator set them for the account; 0 where it has what the deployment gives every account. */
+  readonly requestsPerMinute: number
+  readonly keyRequestsPerMinute: number
 }
 
 export interface Check {
@@ -32,7 +35,7 @@ interface Question {
 
 interface CheckRow {
   readonly history: string
-  /** `n key_id scope+scope version` for each question that found its key, separated by commas. */
+  /** `n key_id scope+scope rate key_rate version` for each question that found its key, separated by commas. */
   readonly found: string | null
 }
 
@@ -126,11 +129,17 @@ function checksOf(
   const checks: (Check | undefined)[] = questions.map(() => undefined)
   if (found === null) return checks
   for (const entry of found.split(',')) {
-    const [n = '', keyId = '', granted = '', version] = entry.split(' ')
+    const [n = '', keyId = '', granted = '', rate, keyRate, version] = entry.split(' ')
     const question = questions[Number(n) - 1]
     if (question === undefined) continue
     checks[Number(n) - 1] = {
-      access: { accountId: question.accountId, keyId, scopes: scopeSet(granted) },
+      access: {
+        accountId: question.accountId,
+        keyId,
+        scopes: scopeSet(granted),
+        requestsPerMinute: Number(rate),
+        keyRequestsPerMinute: Number(keyRate),
+      },
       tally: version === undefined || version === '' ? undefined : { history: current, version },
     }
   }
@@ -166,7 +175,8 @@ const asked = hole()
  * send it only to the shards that hold those accounts.
  */
 const check = sql`select ${history} as history, string_agg(
-  concat_ws(' ', q.n, k.key_id, array_to_string(k.scopes, '+'), t.version), ',') as found
+  concat_ws(' ', q.n, k.key_id, array_to_string(k.scopes, '+'), coalesce(a.requests_per_minute, 0),
+    coalesce(a.key_requests_per_minute, 0), t.version), ',') as found
 from unnest(${accounts}::bigint[], ${hashes}::text[], ${asked}::text[]) with ordinality q(account_id, hash, resource, n)
 join api_key k on k.account_id = q.account_id and k.hash = decode(q.hash, 'hex')
 join account a on a.account_id = q.account_id

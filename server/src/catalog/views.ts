@@ -89,7 +89,7 @@ const audit: View = {
     moment('at', 'When.'),
     text(
       'action',
-      'What was done: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate.',
+      'What was done: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit.',
       'key.create',
     ),
     text('subject', 'To what: the id of the key, or the name of the account.', 'Xq3ZpL0a'),

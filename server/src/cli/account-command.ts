@@ -2,11 +2,14 @@ import {
   type Account,
   activateAccount,
   createAccount,
+  limitAccount,
+  limitsOf,
   listAccounts,
   showAccount,
   suspendAccount,
 } from '../accounts/accounts.ts'
 import type { Config } from '../config.ts'
+import type { PerMinute } from './arguments.ts'
 import { operator } from './operator.ts'
 import { asOwner } from './owner.ts'
 import { moment, note, printJson, printLine, printTable } from './print.ts'
@@ -49,12 +52,33 @@ export async function accountShow(config: Config, name: string, options: JsonOpt
     return
   }
   printAccount(account, options)
+  printLine(limitsOf(account))
   printLine(`keys: ${keys.valid} valid of ${keys.all}`)
   printLine('')
   printTable(
     ['RESOURCE', 'TOTAL', 'VERSION', 'LAST ID'],
     tallies.map((t) => [t.resource, String(t.total), String(t.version), String(t.lastId)]),
   )
+}
+
+export async function accountLimit(
+  config: Config,
+  name: string,
+  options: JsonOption & { readonly requests?: PerMinute; readonly keyRequests?: PerMinute },
+): Promise<void> {
+  const { requests, keyRequests } = options
+  if (requests === undefined && keyRequests === undefined) {
+    throw new Error(
+      "Say what to limit: --requests COUNT, --key-requests COUNT, or both; 'default' undoes it.",
+    )
+  }
+  const wish = {
+    ...(requests === undefined ? {} : { requestsPerMinute: keptAs(requests) }),
+    ...(keyRequests === undefined ? {} : { keyRequestsPerMinute: keptAs(keyRequests) }),
+  }
+  const account = await asOwner(config, (client) => limitAccount(client, operator(), name, wish))
+  if (options.json === true) printJson(accountJson(account))
+  else printLine(limitsOf(account))
 }
 
 export async function accountSuspend(config: Config, name: string, options: JsonOption): Promise<void> {
@@ -70,6 +94,17 @@ function printAccount(account: Account, options: JsonOption): void {
   else printLine(`${account.name}: ${account.status}, created ${moment(account.createdAt)}`)
 }
 
-function accountJson({ accountId, name, status, createdAt }: Account) {
-  return { account_id: Number(accountId), name, status, created_at: createdAt }
+function keptAs(most: PerMinute): number | null {
+  return most === 'default' ? null : most
+}
+
+function accountJson(account: Account) {
+  return {
+    account_id: Number(account.accountId),
+    name: account.name,
+    status: account.status,
+    created_at: account.createdAt,
+    requests_per_minute: account.requestsPerMinute,
+    key_requests_per_minute: account.keyRequestsPerMinute,
+  }
 }

@@ -46,6 +46,13 @@ export function integerBetween(least: number, most: number): (text: string) => n
   }
 }
 
+/** Requests a minute, or what the deployment gives every account. */
+export type PerMinute = number | 'default'
+
+export function parsePerMinute(text: string): PerMinute {
+  return text === 'default' ? text : integerBetween(1, limits.requestsPerMinuteMax)(text)
+}
+
 /** `-c name=value`, as often as needed. */
 export function collectSetting(text: string, before: Record<string, string>): Record<string, string> {
   const [, name, value] = /^([a-z_.]+)=(.*)$/s.exec(text) ?? []

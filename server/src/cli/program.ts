@@ -6,11 +6,19 @@ import { version } from '../version.ts'
 import {
   accountActivate,
   accountCreate,
+  accountLimit,
   accountList,
   accountShow,
   accountSuspend,
 } from './account-command.ts'
-import { collectSetting, integerBetween, parseExpiry, parseOverlap, parseScopes } from './arguments.ts'
+import {
+  collectSetting,
+  integerBetween,
+  parseExpiry,
+  parseOverlap,
+  parsePerMinute,
+  parseScopes,
+} from './arguments.ts'
 import { defaultScopes, keyCreate, keyList, keyRevoke, keyRotate } from './key-command.ts'
 import { ownerUrl } from './owner.ts'
 
@@ -84,6 +92,13 @@ function accounts(config: Config): Command {
     .description('show the status, the keys and the tallies of an account')
     .addOption(json())
     .action((name, options) => accountShow(config, name, options))
+  command
+    .command('limit <name>')
+    .description('set how many requests an account and each of its keys may send in a minute')
+    .option('--requests <count>', "of the account; or 'default'", parsePerMinute)
+    .option('--key-requests <count>', "of each key; or 'default'", parsePerMinute)
+    .addOption(json())
+    .action((name, options) => accountLimit(config, name, options))
   command
     .command('suspend <name>')
     .description('refuse all keys of an account; its data stays')

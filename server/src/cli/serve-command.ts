@@ -1,6 +1,8 @@
 import { BlockList } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { Checks } from '../accounts/checks.ts'
+import { Rates } from '../accounts/rates.ts'
+import { SharedCounts } from '../accounts/shared-counts.ts'
 import { Activity } from '../activity/activity.ts'
 import type { Config } from '../config.ts'
 import { type Admin, startAdmin } from '../http/admin.ts'
@@ -49,6 +51,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
   })
   const checks = new Checks(store, tell)
   const activity = new Activity(store, tell)
+  const shared = sharedCounts(config, tell)
   const ready = readiness(store, isStopping)
   const app = buildApp({
     store,
@@ -56,6 +59,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
       checks,
       hosts: { serviceDomain: config.SERVICE_DOMAIN, defaultAccount: config.DEFAULT_ACCOUNT },
       trustedProxies: blockList(config.TRUSTED_PROXIES),
+      rates: new Rates({ account: config.REQUESTS_PER_MINUTE, key: config.KEY_REQUESTS_PER_MINUTE }, shared),
     },
     tell: tellAll(tell, (event) => activity.note(event)),
     isStopping,
@@ -69,6 +73,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
     await activity.close()
     await admin?.close()
     await Promise.all([metrics?.close(), traces?.close()])
+    shared?.close()
     await store.close()
   }
   try {
@@ -121,6 +126,15 @@ function servingUrl({ DATABASE_URL: url }: Config): string {
   throw new Error(
     'DATABASE_URL is not set. Example: DATABASE_URL=postgres://user:password@localhost:5432/quartermaster',
   )
+}
+
+function sharedCounts({ REDIS_URL: url }: Config, tell: Tell): SharedCounts | undefined {
+  if (url === undefined) return undefined
+  return new SharedCounts({
+    url,
+    onChange: (isShared, reason) =>
+      tell(isShared ? { kind: 'rates-shared' } : { kind: 'rates-alone', reason }),
+  })
 }
 
 function blockList(addresses: string | undefined): BlockList {

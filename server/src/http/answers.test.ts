@@ -3,7 +3,7 @@ import { type Answer, answerOf } from './answer.ts'
 import { Answers } from './answers.ts'
 
 const check = (accountId: string, version: string, history = '1') => ({
-  access: { accountId, keyId: 'k', scopes: new Set<never>() },
+  access: { accountId, keyId: 'k', scopes: new Set<never>(), requestsPerMinute: 0, keyRequestsPerMinute: 0 },
   tally: { history, version },
 })
 const answer = (version: string, text: string, history = '1'): Answer =>

@@ -52,7 +52,7 @@ export function buildApp({ store, doorkeeper, tell, isStopping }: AppParts): Fas
     clientErrorHandler: clientErrorHandler(tell),
     frameworkErrors: (error, request, reply) => {
       // A path that cannot even be routed is judged like any other: the key first.
-      authenticate(request, doorkeeper).then(
+      authenticate(request, reply, doorkeeper).then(
         () => errorHandler(tell)(error, request, reply),
         (failure: Failure) => sendProblem(reply, failure, request.id),
       )
@@ -67,7 +67,7 @@ export function buildApp({ store, doorkeeper, tell, isStopping }: AppParts): Fas
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     if (isStopping()) reply.header('connection', 'close')
-    if (request.routeOptions.config.open !== true) await authenticate(request, doorkeeper)
+    if (request.routeOptions.config.open !== true) await authenticate(request, reply, doorkeeper)
     refuseOversized(request.raw.url ?? '')
     if (request.method === 'GET' || request.method === 'HEAD') refuseBody(request.headers)
     refuseEncoding(request.headers['content-encoding'])

@@ -1,8 +1,9 @@
 import type { BlockList } from 'node:net'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Access, Check, Checks } from '../accounts/checks.ts'
 import { accountNameOf, type Hosts } from '../accounts/host.ts'
 import type { Scope } from '../accounts/key.ts'
+import type { Rates } from '../accounts/rates.ts'
 import type { ResourceName } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
 import type { TallyState } from '../tally-state.ts'
@@ -25,10 +26,15 @@ export interface Doorkeeper {
   readonly checks: Checks
   readonly hosts: Hosts
   readonly trustedProxies: BlockList
+  readonly rates: Rates
 }
 
-/** The first thing asked of every request, whatever its path, method or body. */
-export async function authenticate(request: FastifyRequest, doorkeeper: Doorkeeper): Promise<void> {
+/** The first thing asked of every request, whatever its path, method or body: who it is from, and one more of them? */
+export async function authenticate(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  doorkeeper: Doorkeeper,
+): Promise<void> {
   const key = bearerOf(request.headers.authorization)
   const account = accountNameOf(hostOf(request, doorkeeper.trustedProxies), doorkeeper.hosts)
   const { resource } = request.routeOptions.config
@@ -42,6 +48,20 @@ export async function authenticate(request: FastifyRequest, doorkeeper: Doorkeep
       "Send a valid API key of this account as 'Authorization: Bearer <key>' to the account's own host.",
     )
   }
+  countRequest(request.check.access, reply, doorkeeper.rates)
+}
+
+/** draft-ietf-httpapi-ratelimit-headers: the limits, and what is left of them, on every answer from here on. */
+function countRequest(access: Access, reply: FastifyReply, rates: Rates): void {
+  const { refused, most, secondsLeft, policy, state } = rates.take(access)
+  reply.header('ratelimit-policy', policy).header('ratelimit', state)
+  if (refused === undefined) return
+  reply.header('retry-after', secondsLeft)
+  throw new Failure(
+    `${refused}_rate_exceeded`,
+    `This ${refused === 'account' ? 'account' : 'API key'} may send ${most} requests a minute, and has. ` +
+      `There will be more in ${secondsLeft} s.`,
+  )
 }
 
 /** Whose data the request may touch; refused where the key lacks the scope. */

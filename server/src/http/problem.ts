@@ -18,6 +18,8 @@ export const statusOf: Record<ErrorCode, number> = {
   key_already_made: 409,
   key_not_active: 409,
   keys_exhausted: 409,
+  account_rate_exceeded: 429,
+  key_rate_exceeded: 429,
   overloaded: 503,
   store_away: 503,
   outcome_unknown: 503,

@@ -39,6 +39,9 @@ export type Event =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'connection-given'; readonly pool: PoolName; readonly ms: number }
   | { readonly kind: 'connection-broken'; readonly error: Error }
+  /** Requests are counted together with the other processes; or, without Redis, in this one alone. */
+  | { readonly kind: 'rates-shared' }
+  | { readonly kind: 'rates-alone'; readonly reason: string }
   /** One statement for all requests that waited for their check. */
   | { readonly kind: 'checks-sent'; readonly questions: number }
   | {

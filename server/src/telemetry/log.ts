@@ -14,6 +14,8 @@ const levels: Record<Event['kind'], Level> = {
   'statement-ended': 'debug',
   'spans-lost': 'warn',
   'request-unreadable': 'warn',
+  'rates-shared': 'info',
+  'rates-alone': 'warn',
   'requests-unlogged': 'warn',
   'activity-unwritten': 'warn',
   'request-failed': 'error',
@@ -146,12 +148,15 @@ function loggable(event: Exclude<Event, RequestAnswered>): object {
       return { operation: event.operation, ms: event.ms, failed: event.failed }
     case 'checks-sent':
       return { questions: event.questions }
+    case 'rates-alone':
+      return { reason: event.reason }
     case 'requests-unlogged':
       return { count: event.count }
     case 'spans-lost':
       return { spans: event.spans, cause: event.cause }
     case 'listening':
       return { host: event.host, port: event.port, adminPort: event.adminPort }
+    case 'rates-shared':
     case 'stopping':
     case 'stopped':
       return {}

@@ -174,6 +174,8 @@ export class Metrics {
         this.#unlogged.add(event.count)
         return
       case 'activity-unwritten':
+      case 'rates-alone':
+      case 'rates-shared':
       case 'listening':
       case 'stopping':
       case 'stopped':

@@ -1,7 +1,8 @@
 import { scopes } from '../../accounts/key.ts'
 import { views } from '../../catalog/views.ts'
 import { limits } from '../../limits.ts'
-import { guarded, json, listOperation, oneOperation, ref, responseHeaders } from './paths.ts'
+import { answerHeaders } from './parts.ts'
+import { guarded, json, listOperation, oneOperation, ref } from './paths.ts'
 import { exampleRecord, recordSchema } from './schemas.ts'
 
 const scope = 'account:manage'
@@ -19,7 +20,7 @@ const expiry = {
 const newKey = {
   description: 'The new key. It is shown this once; only its hash is kept.',
   headers: {
-    ...responseHeaders,
+    ...answerHeaders,
     Location: { description: 'The path of the key.', schema: { type: 'string' } },
   },
   content: json(
@@ -111,7 +112,7 @@ const revokeOperation = {
   responses: {
     '200': {
       description: 'The key, which opens nothing any more.',
-      headers: responseHeaders,
+      headers: answerHeaders,
       content: json(
         { type: 'object', required: ['data'], properties: { data: ref('schemas', 'key') } },
         {

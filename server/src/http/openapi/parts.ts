@@ -57,6 +57,30 @@ export const headers = {
     description: 'RFC 8288: `first`, `prev`, `next` and `last`, relative to the request.',
     schema: { type: 'string' },
   },
+  rateLimitPolicy: {
+    description:
+      'draft-ietf-httpapi-ratelimit-headers: how many requests (`q`) the account and the key may send in so many ' +
+      'seconds (`w`). On every answer to a request with a valid key.',
+    schema: { type: 'string' },
+    example: '"account";q=60000;w=60, "key";q=30000;w=60',
+  },
+  rateLimit: {
+    description:
+      'How many requests are left (`r`), and in how many seconds there are all of them again (`t`).',
+    schema: { type: 'string' },
+    example: '"account";r=59990;t=42, "key";r=29998;t=57',
+  },
+  retryAfter: {
+    description: 'Seconds after which another try makes sense.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+} as const
+
+/** What every answer to a request with a valid key has. */
+export const answerHeaders = {
+  'X-Request-Id': { $ref: '#/components/headers/requestId' },
+  'RateLimit-Policy': { $ref: '#/components/headers/rateLimitPolicy' },
+  RateLimit: { $ref: '#/components/headers/rateLimit' },
 } as const
 
 /** Examples of errors, each with the query that brings it about. */
@@ -107,14 +131,18 @@ const badRequests = {
 }
 
 const problem = { schema: { $ref: '#/components/schemas/problem' } }
-const error = (description: string) => ({
+const { 'X-Request-Id': requestId } = answerHeaders
+const retryAfter = { 'Retry-After': { $ref: '#/components/headers/retryAfter' } }
+const error = (description: string, carried: Record<string, unknown> = answerHeaders) => ({
   description,
-  headers: { 'X-Request-Id': { $ref: '#/components/headers/requestId' } },
+  headers: carried,
   content: { 'application/problem+json': problem },
 })
 
 export const responses = {
-  unauthenticated: error('No valid key of this account. One and the same answer for every reason.'),
+  unauthenticated: error('No valid key of this account. One and the same answer for every reason.', {
+    'X-Request-Id': requestId,
+  }),
   forbidden: error('The key lacks the scope that this request needs.'),
   notFound: error('No record has this id.'),
   invalid: error(
@@ -126,7 +154,14 @@ export const responses = {
   conflict: error('The first request with this `Idempotency-Key` is still running.'),
   mismatch: error('This `Idempotency-Key` was used with another body.'),
   tooLarge: error('The body is too large.'),
-  unavailable: error('Too much work, or the database is away. Try again after `Retry-After` seconds.'),
+  limited: error(
+    'The account or the key has sent all requests that it may send in a minute; `code` says which.',
+    { ...answerHeaders, ...retryAfter },
+  ),
+  unavailable: error('Too much work, or the database is away. Try again after `Retry-After` seconds.', {
+    'X-Request-Id': requestId,
+    ...retryAfter,
+  }),
   late: error('The query took longer than it may.'),
 } as const
 

@@ -1,16 +1,16 @@
 import type { Field, FieldType } from '../../catalog/field.ts'
 import type { Listed } from '../../catalog/listed.ts'
 import { type Resource, resources } from '../../catalog/resources.ts'
-import { invalidListResponse } from './parts.ts'
+import { answerHeaders, invalidListResponse } from './parts.ts'
 import { exampleRecord } from './schemas.ts'
 
 export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
-export const responseHeaders = { 'X-Request-Id': ref('headers', 'requestId') }
 export const json = (schema: unknown, example: unknown) => ({ 'application/json': { schema, example } })
 
 export const guarded = {
   '401': ref('responses', 'unauthenticated'),
   '403': ref('responses', 'forbidden'),
+  '429': ref('responses', 'limited'),
   '503': ref('responses', 'unavailable'),
 }
 
@@ -67,7 +67,7 @@ export function listOperation(resource: Listed, { tag, scope, order }: ListWords
     responses: {
       '200': {
         description: `A page of records, ${order}.`,
-        headers: { ...responseHeaders, Link: ref('headers', 'link') },
+        headers: { ...answerHeaders, Link: ref('headers', 'link') },
         content: json(schema, example),
       },
       '400': invalidListResponse(resource),
@@ -87,7 +87,7 @@ export function oneOperation(resource: Listed, tag: string, scope: string, id: u
     responses: {
       '200': {
         description: 'The record.',
-        headers: responseHeaders,
+        headers: answerHeaders,
         content: json(
           { type: 'object', required: ['data'], properties: { data: ref('schemas', resource.name) } },
           { data: exampleRecord(resource) },
@@ -125,7 +125,7 @@ function createOperation() {
       '201': {
         description: 'The partner has been created.',
         headers: {
-          ...responseHeaders,
+          ...answerHeaders,
           Location: { description: 'The path of the new record.', schema: { type: 'string' } },
         },
         content: json(

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { limits } from '../limits.ts'
+import type { Access } from './checks.ts'
+import { Rates } from './rates.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+afterEach(() => void vi.useRealTimers())
+
+const access = (accountId: string, keyId: string, account = 0, key = 0): Access => ({
+  accountId,
+  keyId,
+  scopes: new Set(),
+  requestsPerMinute: account,
+  keyRequestsPerMinute: key,
+})
+
+const refusals = (rates: Rates, from: Access, times: number) =>
+  Array.from({ length: times }, () => rates.take(from).refused ?? 'taken')
+
+it('an account has so many requests a minute, and new ones after it', () => {
+  const rates = new Rates({ account: 3, key: 3 })
+  expect(refusals(rates, access('1', 'a'), 5)).toEqual(['taken', 'taken', 'taken', 'account', 'account'])
+  vi.advanceTimersByTime(59_999)
+  expect(rates.take(access('1', 'a'))).toMatchObject({ refused: 'account', most: 3, secondsLeft: 1 })
+  vi.advanceTimersByTime(1)
+  expect(rates.take(access('1', 'a')).refused).toBeUndefined()
+})
+
+it('each key has its own, and all of them together have those of the account', () => {
+  const rates = new Rates({ account: 5, key: 2 })
+  expect(refusals(rates, access('1', 'a'), 3)).toEqual(['taken', 'taken', 'key'])
+  expect(refusals(rates, access('1', 'b'), 3)).toEqual(['taken', 'taken', 'key'])
+  expect(refusals(rates, access('1', 'c'), 2)).toEqual(['taken', 'account'])
+  expect(refusals(rates, access('2', 'a'), 3)).toEqual(['taken', 'taken', 'key'])
+})
+
+it('the limits of the account itself come before those of the deployment, from the next request on', () => {
+  const rates = new Rates({ account: 5, key: 5 })
+  expect(rates.take(access('1', 'a')).policy).toBe('"account";q=5;w=60, "key";q=5;w=60')
+  expect(rates.take(access('1', 'a', 10, 4)).policy).toBe('"account";q=10;w=60, "key";q=4;w=60')
+  expect(refusals(rates, access('1', 'a', 10, 4), 3)).toEqual(['taken', 'taken', 'key'])
+  expect(refusals(rates, access('1', 'b', 4), 1)).toEqual(['account'])
+})
+
+it('a key cannot have more than its account', () => {
+  expect(new Rates({ account: 5, key: 50 }).take(access('1', 'a')).policy).toBe(
+    '"account";q=5;w=60, "key";q=5;w=60',
+  )
+})
+
+it('says what is left and for how long, each for itself', () => {
+  const rates = new Rates({ account: 9, key: 3 })
+  expect(rates.take(access('1', 'a')).state).toBe('"account";r=8;t=60, "key";r=2;t=60')
+  vi.advanceTimersByTime(20_500)
+  expect(rates.take(access('1', 'b')).state).toBe('"account";r=7;t=40, "key";r=2;t=60')
+  refusals(rates, access('1', 'a'), 5)
+  expect(rates.take(access('1', 'a')).state).toBe('"account";r=5;t=40, "key";r=0;t=40')
+})
+
+it('counts no more keys of an account than it keeps, and lets none of them past the account', () => {
+  const rates = new Rates({ account: limits.rateKeysKept * 2, key: 1 })
+  for (let n = 0; n < limits.rateKeysKept * 2; n++) {
+    expect(rates.take(access('1', `key-${n}`)).refused).toBeUndefined()
+  }
+  expect(rates.take(access('1', 'another')).refused).toBe('account')
+})

@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { limitAccount } from '../src/accounts/accounts.ts'
+import { operator } from '../src/cli/operator.ts'
+import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { ThrowawayRedis } from './redis.ts'
+import { startTestService, type TestService } from './service.ts'
+
+/** Limits that processes share through Redis, and what becomes of them without it. */
+
+let client: pg.Client
+let redis: ThrowawayRedis
+let services: TestService[]
+const path = '/api/v1/resources/company'
+
+beforeAll(async () => {
+  const url = await freshDatabase()
+  client = await connected(url)
+  redis = await ThrowawayRedis.start()
+  services = await Promise.all([1, 2].map(() => startTestService(url, { REDIS_URL: redis.url })))
+  await eventually(() => services.every((service) => told(service).includes('rates-shared')))
+})
+
+afterAll(async () => {
+  await Promise.all(services.map((service) => service.close()))
+  await redis.stop()
+  await client.end()
+})
+
+const told = ({ events }: TestService) => events.map(({ kind }) => kind)
+
+async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const until = Date.now() + 10_000
+  while (!(await isSo())) {
+    if (Date.now() > until) throw new Error('it did not come about within 10 s')
+    await sleep(20)
+  }
+}
+
+async function limited(name: string, requestsPerMinute: number): Promise<TestAccount> {
+  const made = await account(client, name)
+  await limitAccount(client, operator(), name, { requestsPerMinute })
+  return made
+}
+
+/** How many of so many requests each process answered with 200, asked in turn; the others were 429. */
+async function accepted(from: TestAccount, rounds: number): Promise<number[]> {
+  const counts = services.map(() => 0)
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, service] of services.entries()) {
+      const { status } = await service.request(from, 'GET', path)
+      expect([200, 429]).toContain(status)
+      if (status === 200) counts[i] = (counts[i] ?? 0) + 1
+    }
+  }
+  return counts
+}
+
+describe('with Redis', () => {
+  it('two processes together let through what the account may send', async () => {
+    const together = await accepted(await limited('together', 100), 100)
+    const all = together.reduce((sum, count) => sum + count)
+    expect(all).toBeGreaterThanOrEqual(100)
+    expect(all).toBeLessThanOrEqual(105)
+    expect(Math.min(...together)).toBeGreaterThan(40)
+  })
+
+  it('a limit that the operator changes holds from the next request on', async () => {
+    const changed = await limited('changed', 2)
+    expect((await services[0]?.request(changed, 'GET', path))?.status).toBe(200)
+    expect((await services[0]?.request(changed, 'GET', path))?.status).toBe(200)
+    expect((await services[0]?.request(changed, 'GET', path))?.body).toMatchObject({
+      code: 'account_rate_exceeded',
+      detail: expect.stringMatching(/^This account may send 2 requests a minute, and has\. .* in \d+ s\.$/),
+    })
+    await limitAccount(client, operator(), 'changed', { requestsPerMinute: 3, keyRequestsPerMinute: 1 })
+    expect((await services[0]?.request(changed, 'GET', path))?.body).toMatchObject({
+      code: 'key_rate_exceeded',
+    })
+    await limitAccount(client, operator(), 'changed', { requestsPerMinute: null, keyRequestsPerMinute: null })
+    expect((await services[0]?.request(changed, 'GET', path))?.status).toBe(200)
+  })
+})
+
+describe('without Redis', () => {
+  it('each process goes on alone, without an error; and together again when it is back', async () => {
+    await redis.kill()
+    const before = await limited('alone', 20)
+    expect(await accepted(before, 30)).toEqual([20, 20])
+    await eventually(() => services.every((service) => told(service).at(-1) !== 'rates-shared'))
+
+    await redis.start()
+    const isBack = (service: TestService) =>
+      told(service).filter((kind) => kind === 'rates-shared').length > 1
+    await eventually(() => services.every(isBack))
+    const again = await accepted(await limited('again', 100), 100)
+    expect(again.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(105)
+  })
+
+  it('no request waits for a Redis that is there and silent', async () => {
+    const silent = await limited('silent', 1000)
+    expect((await services[0]?.request(silent, 'GET', path))?.status).toBe(200)
+    redis.pause()
+    try {
+      const started = performance.now()
+      for (let n = 0; n < 50; n++) expect((await services[0]?.request(silent, 'GET', path))?.status).toBe(200)
+      // Redis is given up after half a second; 50 requests that waited for it would take far longer.
+      expect((performance.now() - started) / 50).toBeLessThan(40)
+    } finally {
+      redis.resume()
+    }
+  })
+})

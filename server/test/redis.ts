@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { freePort } from '../src/cli/throwaway-postgres.ts'
+
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** A redis-server of its own, in memory alone, which keeps its port when it is killed and started again. */
+export class ThrowawayRedis {
+  readonly port: number
+  readonly #folder = mkdtempSync(join(tmpdir(), 'quartermaster-redis-'))
+  #child: ChildProcess | undefined
+
+  private constructor(port: number) {
+    this.port = port
+  }
+
+  static async start(): Promise<ThrowawayRedis> {
+    const redis = new ThrowawayRedis(await freePort())
+    await redis.start()
+    return redis
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`
+  }
+
+  async start(): Promise<void> {
+    const settings = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+    const child = spawn('redis-server', settings, { cwd: this.#folder, stdio: 'ignore' })
+    this.#child = child
+    running.add(child)
+    child.once('exit', () => running.delete(child))
+    const failed = new Promise<never>((_, reject) => {
+      child.once('error', (cause) => reject(new Error('redis-server cannot be started', { cause })))
+    })
+    await Promise.race([this.#answers(), failed])
+  }
+
+  /** SIGKILL, as a machine that goes away. */
+  async kill(): Promise<void> {
+    const child = this.#child
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGKILL')
+    await ended
+  }
+
+  /** There, and silent: connections stay, answers do not come. */
+  pause(): void {
+    this.#child?.kill('SIGSTOP')
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT')
+  }
+
+  async stop(): Promise<void> {
+    await this.kill()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  async #answers(): Promise<void> {
+    const client = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: null })
+    client.on('error', () => {})
+    try {
+      await Promise.race([client.ping(), sleep(10_000).then(() => Promise.reject(new Error('no Redis')))])
+    } finally {
+      client.disconnect()
+    }
+  }
+}
