@@ -330,6 +330,8 @@ export interface Problem {
     | 'keys_exhausted'
     | 'account_rate_exceeded'
     | 'key_rate_exceeded'
+    | 'account_busy'
+    | 'hung_up'
     | 'overloaded'
     | 'store_away'
     | 'outcome_unknown'

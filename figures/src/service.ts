@@ -146,6 +146,10 @@ export class ServerProcess {
     }
   }
 
+  get pid(): number {
+    return this.#child?.pid ?? 0
+  }
+
   /** SIGKILL, as a machine that goes away. */
   async kill(): Promise<void> {
     const child = this.#child

@@ -21,8 +21,13 @@ import { parserLinear } from './parser/linear.ts'
 import { printIdentity } from './parser/print-identity.ts'
 import { parserStrings } from './parser/strings.ts'
 import { oneBuffers, pageBuffers, plansIndexed } from './plans/plans.ts'
+import { abuse } from './trust/abuse.ts'
 import { alertFires } from './trust/alert-fires.ts'
 import { cardinality } from './trust/cardinality.ts'
+import { limitsShared } from './trust/limits-shared.ts'
+import { noisyNeighbour } from './trust/noisy-neighbour.ts'
+import { overload } from './trust/overload.ts'
+import { redisKilled } from './trust/redis-killed.ts'
 import { revocation } from './trust/revocation.ts'
 import { secrets } from './trust/secrets.ts'
 import { telemetryCost } from './trust/telemetry-cost.ts'
@@ -54,5 +59,18 @@ export const suites: Record<string, readonly Figure[]> = {
   ],
   lists: [neverStale, brokenIsCaught, neverLost],
   integrators: [packedClient, clientSize, typeCases, roundTrip, syncUnderFire, createsUnderFire, guidesWork],
-  trust: [revocation, wrongKeys, wrongChecksum, secrets, alertFires, cardinality, telemetryCost],
+  trust: [
+    revocation,
+    wrongKeys,
+    wrongChecksum,
+    secrets,
+    alertFires,
+    cardinality,
+    telemetryCost,
+    limitsShared,
+    redisKilled,
+    noisyNeighbour,
+    overload,
+    abuse,
+  ],
 }

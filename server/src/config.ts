@@ -19,6 +19,8 @@ const schema = Type.Object({
   /** For accounts that the operator gave no limits of their own. */
   REQUESTS_PER_MINUTE: perMinute(limits.requestsPerMinute),
   KEY_REQUESTS_PER_MINUTE: perMinute(limits.keyRequestsPerMinute),
+  /** Long reads of one account at once, in this process. */
+  ACCOUNT_READS_MAX: Type.Integer({ default: limits.accountReadsMax, minimum: 1, maximum: 1000 }),
   READ_MS_MAX: Type.Integer({ default: limits.readMsMax, minimum: 10, maximum: 600_000 }),
   HOST: Type.String({ default: '127.0.0.1' }),
   PORT: Type.Integer({ default: 8080, minimum: 0, maximum: 65_535 }),

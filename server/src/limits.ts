@@ -167,6 +167,20 @@ export const limits = {
   connectMsMax: 5_000,
   /** Requests that may wait for a connection; beyond, 503 at once. */
   poolWaitingMax: 1_000,
+  /**
+   * Requests that wait for their check or a quick statement: while there are so many, or fewer but the first of them has
+   * waited so long, new ones get 503. Below the least number none is refused.
+   */
+  requestsWaitingMax: 200,
+  requestsWaitingMin: 50,
+  requestsWaitingMsMax: 100,
+  /**
+   * Long reads of an account at once, how many more of it may wait for their turn, and how many of all
+   * there may be: with half of them under way, new filters are refused before they are looked at.
+   */
+  accountReadsMax: 2,
+  accountReadsWaitingMax: 20,
+  readsUnderWayMax: 200,
   /** Lines of one kind of failure in so much time; the others are counted, and the count is a line. */
   failureLinesMax: 10,
   failureLinesMs: 10_000,
@@ -187,8 +201,20 @@ export const limits = {
 
   /** How long requests under way may take to end after SIGTERM. */
   shutdownMsMax: 15_000,
-  /** A client that sends its request slower than this is cut off. */
+  /** A client that sends its headers, or its whole request, slower than this is cut off; looked after this often. */
+  headersReceiveMsMax: 10_000,
   requestReceiveMsMax: 30_000,
+  connectionsCheckMs: 1_000,
+  /** A connection without a request: longer than the 60 s that proxies keep theirs, so that they close first. */
+  idleConnectionMsMax: 72_000,
+  /** A connection without a byte either way, beyond the time that an answer takes: its client does not read it. */
+  silentConnectionMsMax: 60_000,
+  /** What a client still sends after it was told that it is too much is thrown away for this long, then cut off. */
+  lingerMs: 2_000,
+  /** Connections that the kernel holds until they are taken: those beyond are tried again by it after a second. */
+  connectionsWaitingMax: 4_096,
+  /** Connections of a process, some 20 KB each; beyond, new ones are closed at once. */
+  connectionsMax: 10_000,
 
   /** Rows of an import that are written, and tick the tally, together: about half a second of the account's write lock. */
   importBatchRows: 10_000,

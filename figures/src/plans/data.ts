@@ -40,7 +40,7 @@ export async function fill(
     `select indexname, indexdef from pg_indexes where tablename = 'product' and indexname <> 'product_pkey'`,
   )
   for (const { indexname } of indexes.rows) await client.query(`drop index ${indexname}`)
-  await client.query('truncate product, tally, idempotency, api_key, account restart identity')
+  await client.query('truncate product, tally, idempotency, api_key, account restart identity cascade')
   await client.query(`insert into account (name) select 'account-' || g from generate_series(1, $1::int) g`, [
     accounts,
   ])

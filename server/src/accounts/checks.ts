@@ -29,6 +29,7 @@ interface Question {
   /** SHA-256 of the key, in hexadecimal. */
   readonly hash: string
   readonly resource: ResourceName | undefined
+  readonly since: number
   readonly answer: (check: Check | undefined) => void
   readonly fail: (error: unknown) => void
 }
@@ -69,6 +70,11 @@ export class Checks {
     return this.#waiting.length + this.#asked
   }
 
+  /** When the first of those that are in no statement yet came, by `performance.now()`. */
+  get waitingSince(): number {
+    return this.#waiting[0]?.since ?? Number.POSITIVE_INFINITY
+  }
+
   async check(
     accountName: string | undefined,
     key: string,
@@ -77,11 +83,9 @@ export class Checks {
     const hash = hashOfKey(key)?.toString('hex')
     if (hash === undefined) return undefined
     const accountId = this.#ids.get(accountName ?? '') ?? (await this.#find(accountName)) ?? nobody
-    if (this.waiting >= limits.checksWaitingMax) {
-      throw overloaded()
-    }
+    if (this.waiting >= limits.checksWaitingMax) throw overloaded()
     return new Promise((answer, fail) => {
-      this.#waiting.push({ accountId, hash, resource, answer, fail })
+      this.#waiting.push({ accountId, hash, resource, since: performance.now(), answer, fail })
       this.#schedule()
     })
   }

@@ -41,13 +41,14 @@ export interface SharedCountsOptions {
 /**
  * The counts of all processes, in Redis. One script takes many counts at a time: measured, 3 µs of this process for
  * each, where a command for each takes 27. A count is told soon where what is untold could matter to its limit, and
- * otherwise when some time has passed. Nobody waits for it, and what Redis does not take is told again later.
+ * otherwise when some time has passed. Nobody waits for it.
  */
 export class SharedCounts {
   readonly #redis: Redis
   readonly #onChange: SharedCountsOptions['onChange']
   #soon: Count[] = []
-  #later: Count[] = []
+  /** Each once: what is told twice in a batch would count twice. */
+  readonly #later = new Set<Count>()
   #timer: NodeJS.Timeout | undefined
   #isTelling = false
   #isShared: boolean | undefined
@@ -78,7 +79,7 @@ export class SharedCounts {
       return
     }
     count.telling = 'later'
-    this.#later.push(count)
+    this.#later.add(count)
     this.#timer ??= setTimeout(() => void this.#tellLater(), limits.rateUntoldMs)
   }
 
@@ -98,13 +99,13 @@ export class SharedCounts {
   }
 
   async #tellLater(): Promise<void> {
-    const counts = this.#later.filter((count) => count.telling === 'later')
-    this.#later = []
+    const counts = [...this.#later].filter((count) => count.telling === 'later')
+    this.#later.clear()
     for (let at = 0; at < counts.length; at += limits.rateCountsAtOnce) {
       await this.#add(counts.slice(at, at + limits.rateCountsAtOnce))
     }
     this.#timer = undefined
-    if (this.#later.length > 0) this.#timer = setTimeout(() => void this.#tellLater(), limits.rateUntoldMs)
+    if (this.#later.size > 0) this.#timer = setTimeout(() => void this.#tellLater(), limits.rateUntoldMs)
   }
 
   async #add(counts: readonly Count[]): Promise<void> {
@@ -124,7 +125,7 @@ export class SharedCounts {
       this.#change(true)
       this.#learn(counts, Array.isArray(told) ? told.map(Number) : [])
     } catch (error) {
-      for (const [i, count] of counts.entries()) count.untold += untold[i] ?? 0
+      // Not told again: Redis may have heard it, and to count it twice would refuse what is allowed.
       this.#change(false, error instanceof Error ? error.message : String(error))
     }
   }

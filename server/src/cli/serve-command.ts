@@ -10,6 +10,7 @@ import { buildApp } from '../http/app.ts'
 import { readiness } from '../http/readiness.ts'
 import { limits } from '../limits.ts'
 import { Store } from '../store/pool.ts'
+import { Turns } from '../store/turns.ts'
 import { type Tell, tellAll } from '../telemetry/events.ts'
 import { type Log, logTo } from '../telemetry/log.ts'
 import type { Metrics, States } from '../telemetry/metrics.ts'
@@ -55,6 +56,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const ready = readiness(store, isStopping)
   const app = buildApp({
     store,
+    turns: new Turns(store, config.ACCOUNT_READS_MAX),
     doorkeeper: {
       checks,
       hosts: { serviceDomain: config.SERVICE_DOMAIN, defaultAccount: config.DEFAULT_ACCOUNT },
@@ -63,6 +65,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
     },
     tell: tellAll(tell, (event) => activity.note(event)),
     isStopping,
+    answerMsMax: config.READ_MS_MAX,
   })
   let admin: Admin | undefined
   const close = async () => {
@@ -81,7 +84,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
       const at = { host: config.ADMIN_HOST, port: config.ADMIN_PORT ?? 0 }
       admin = await startAdmin({ metrics, ready }, at)
     }
-    await app.listen({ host: options.host, port: options.port })
+    await app.listen({ host: options.host, port: options.port, backlog: limits.connectionsWaitingMax })
   } catch (error) {
     await close()
     throw error

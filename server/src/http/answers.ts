@@ -1,8 +1,24 @@
 import { LRUCache } from 'lru-cache'
 import type { Check } from '../accounts/checks.ts'
 import { limits } from '../limits.ts'
+import { HangUp } from '../store/hang-up.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'
 import type { Answer } from './answer.ts'
+
+/** A read that some wait for together. */
+interface Flight {
+  readonly name: string
+  readonly hangUp: HangUp
+  readonly answer: Promise<Answer>
+  waiting: number
+}
+
+/** Who waits for an answer: its connection, or what stands for it. */
+export interface Caller {
+  readonly destroyed: boolean
+  once(event: 'close', then: () => void): unknown
+  off(event: 'close', then: () => void): unknown
+}
 
 /**
  * Answers by account and request, each with the version that it shows. One is used only when a check made after the
@@ -16,25 +32,61 @@ export class Answers {
     // Twice the body: it may be kept compressed, too. The rest is the entry itself.
     sizeCalculation: (answer, key) => answer.bytes * 2 + key.length * 2 + 400,
   })
-  readonly #underWay = new Map<string, Promise<Answer>>()
+  readonly #underWay = new Map<string, Flight>()
 
-  /** The answer at the version of the check, or a newer one from `read`. Who asks the same meanwhile shares it. */
+  /**
+   * The answer at the version of the check, or a newer one from `read`. Who asks the same meanwhile shares it, and when
+   * all of them have hung up, it is given up.
+   */
   async get(
     check: Check & { readonly tally: TallyState },
     key: string,
-    read: () => Promise<Answer>,
+    read: (hangUp: HangUp) => Promise<Answer>,
+    caller: Caller,
   ): Promise<Answer> {
     const { history, version } = check.tally
     const place = `${check.access.accountId} ${key}`
     const kept = this.#kept.get(place)
     if (kept !== undefined && isSameState(kept, check.tally)) return kept
-    const flight = `${history} ${version} ${place}`
-    const underWay = this.#underWay.get(flight)
-    if (underWay !== undefined) return underWay
-    const reading = read().finally(() => this.#underWay.delete(flight))
-    this.#underWay.set(flight, reading)
+    const name = `${history} ${version} ${place}`
+    const flight = this.#underWay.get(name) ?? this.#begin(name, place, read)
+    return await this.#wait(flight, caller)
+  }
+
+  #begin(name: string, place: string, read: (hangUp: HangUp) => Promise<Answer>): Flight {
+    const hangUp = new HangUp()
+    const flight: Flight = { name, hangUp, answer: this.#keep(place, read(hangUp)), waiting: 0 }
+    this.#underWay.set(name, flight)
+    const end = () => this.#end(flight)
+    flight.answer.then(end, end)
+    return flight
+  }
+
+  async #keep(place: string, reading: Promise<Answer>): Promise<Answer> {
     const answer = await reading
     this.#kept.set(place, answer)
     return answer
+  }
+
+  async #wait(flight: Flight, caller: Caller): Promise<Answer> {
+    const leave = () => {
+      flight.waiting--
+      if (flight.waiting > 0) return
+      // Nobody joins what is given up.
+      this.#end(flight)
+      flight.hangUp.up()
+    }
+    flight.waiting++
+    if (caller.destroyed) leave()
+    else caller.once('close', leave)
+    try {
+      return await flight.answer
+    } finally {
+      caller.off('close', leave)
+    }
+  }
+
+  #end(flight: Flight): void {
+    if (this.#underWay.get(flight.name) === flight) this.#underWay.delete(flight.name)
   }
 }

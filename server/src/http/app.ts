@@ -11,6 +11,7 @@ import { limits } from '../limits.ts'
 import { parseNoParameters } from '../query/list-request.ts'
 import { ListMemory } from '../store/list-memory.ts'
 import type { Store } from '../store/pool.ts'
+import type { Turns } from '../store/turns.ts'
 import type { Tell } from '../telemetry/events.ts'
 import { Answers } from './answers.ts'
 import { authenticate, type Doorkeeper } from './authenticate.ts'
@@ -19,6 +20,7 @@ import { clientErrorHandler, errorHandler, sendProblem } from './errors.ts'
 import { answered, serverTiming } from './facts.ts'
 import { createKeyRoute, revokeKeyRoute, rotateKeyRoute } from './key-routes.ts'
 import { listRoute, type Reads } from './list-route.ts'
+import { listener } from './listener.ts'
 import { oneRoute } from './one-route.ts'
 import { openApi } from './openapi/document.ts'
 import { readiness } from './readiness.ts'
@@ -28,19 +30,23 @@ import { oneViewRoute, viewRoute } from './view-route.ts'
 
 export interface AppParts {
   readonly store: Store
+  readonly turns: Turns
   readonly doorkeeper: Doorkeeper
   readonly tell: Tell
   readonly isStopping: () => boolean
+  readonly answerMsMax: number
 }
 
 /** Every hook and route by name, in the order in which a request meets them. */
-export function buildApp({ store, doorkeeper, tell, isStopping }: AppParts): FastifyInstance {
+export function buildApp(parts: AppParts): FastifyInstance {
+  const { store, turns, doorkeeper, tell, isStopping, answerMsMax } = parts
   const app = Fastify({
     logger: false,
     genReqId: requestIdOf,
-    requestTimeout: limits.requestReceiveMsMax,
     bodyLimit: limits.createBodyBytesMax,
-    http: { maxHeaderSize: limits.headerBytesMax },
+    serverFactory: (handle) => {
+      return listener(handle, { tell, lines: [doorkeeper.checks, store], turns, answerMsMax })
+    },
     routerOptions: {
       ignoreTrailingSlash: true,
       maxParamLength: limits.urlBytesMax,
@@ -87,14 +93,14 @@ export function buildApp({ store, doorkeeper, tell, isStopping }: AppParts): Fas
   openRoute(app, '/livez', async () => ({ status: 'ok' }))
   openRoute(app, '/readyz', readiness(store, isStopping))
   openRoute(app, '/openapi.json', async () => openApi)
-  const reads: Reads = { store, answers: new Answers(), memory: new ListMemory() }
+  const reads: Reads = { store, turns, answers: new Answers(), memory: new ListMemory() }
   for (const resource of Object.values(resources)) resourceRoutes(app, reads, resource)
-  manageRoutes(app, store, doorkeeper)
+  manageRoutes(app, reads, doorkeeper)
   return app
 }
 
 /** What an account's administrator does without the operator. */
-function manageRoutes(app: FastifyInstance, store: Store, { trustedProxies }: Doorkeeper): void {
+function manageRoutes(app: FastifyInstance, { store, turns }: Reads, { trustedProxies }: Doorkeeper): void {
   const listMethods: HTTPMethods[] = ['GET', 'HEAD', 'QUERY']
   for (const view of Object.values(views)) {
     const url = `/manage/v1/${view.path}`
@@ -102,7 +108,7 @@ function manageRoutes(app: FastifyInstance, store: Store, { trustedProxies }: Do
       method: listMethods,
       url,
       bodyLimit: limits.queryBodyBytesMax,
-      handler: viewRoute(store, view),
+      handler: viewRoute(turns, view),
     })
     allowOnly(app, url, view.name === 'key' ? [...listMethods, 'POST'] : listMethods)
   }
@@ -111,7 +117,7 @@ function manageRoutes(app: FastifyInstance, store: Store, { trustedProxies }: Do
   app.route({
     method: ['GET', 'HEAD'],
     url: `${keys}/:id`,
-    handler: oneViewRoute(store, views.key, 'key_id'),
+    handler: oneViewRoute(turns, views.key, 'key_id'),
   })
   allowOnly(app, `${keys}/:id`, ['GET', 'HEAD'])
   app.post(`${keys}/:id/rotate`, rotateKeyRoute(store, trustedProxies))

@@ -31,9 +31,24 @@ export function sendProblem(reply: FastifyReply, failure: Failure, requestId: st
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   if (failure.code === 'media_type_unsupported') reply.header('accept-query', formMediaType)
   if (failure.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer')
-  if (failure.code === 'url_too_long' || failure.code === 'body_too_large')
+  if (failure.code === 'url_too_long' || failure.code === 'body_too_large') {
     reply.header('connection', 'close')
+    linger(reply.raw.socket)
+  }
   return reply.code(statusOf[failure.code]).type(problemMediaType).send(problemBody(failure, requestId))
+}
+
+/**
+ * A connection that is closed while its client still sends is reset, and the client may never see why. So what comes is
+ * thrown away for a while after the answer. Node calls this when the last answer of a connection is out.
+ */
+function linger(socket: Socket | null): void {
+  if (socket === null) return
+  socket.destroySoon = () => {
+    socket.end()
+    const late = setTimeout(() => socket.destroy(), limits.lingerMs)
+    socket.once('close', () => clearTimeout(late))
+  }
 }
 
 function failureOfFastify(error: FastifyError): Failure {
@@ -51,6 +66,8 @@ function failureOfFastify(error: FastifyError): Failure {
         'media_type_unsupported',
         'The Content-Type is missing, or this path does not take it.',
       )
+    case 'ECONNRESET': // while its body was being read
+      return new Failure('hung_up', 'The connection was closed before the body had come.', [], error)
     default:
       return new Failure('internal', 'Something went wrong on our side. It has been noted.', [], error)
   }
@@ -59,7 +76,8 @@ function failureOfFastify(error: FastifyError): Failure {
 /** What Node's parser refuses never becomes a request; it gets the same kind of answer all the same. */
 export function clientErrorHandler(tell: Tell) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    // A connection made ahead of need has sent nothing that could be answered.
+    if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
       socket.destroy()
       return
     }

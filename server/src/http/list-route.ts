@@ -5,8 +5,10 @@ import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { type PlannedList, plannedList } from '../query/planned.ts'
 import { type ListRow, listStatement } from '../query/statement.ts'
+import type { HangUp } from '../store/hang-up.ts'
 import type { ListMemory } from '../store/list-memory.ts'
 import type { Store } from '../store/pool.ts'
+import type { Turns } from '../store/turns.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'
 import { type Answer, answerOf, etagOf, isKnown, sendAnswer, sendNotModified } from './answer.ts'
 import type { Answers } from './answers.ts'
@@ -18,6 +20,7 @@ import { pathOf } from './url.ts'
 
 export interface Reads {
   readonly store: Store
+  readonly turns: Turns
   readonly answers: Answers
   readonly memory: ListMemory
 }
@@ -32,28 +35,32 @@ export function listRoute(reads: Reads, resource: Resource) {
     const facts = factsOf(request)
     facts.cached = true
     if (isKnown(request, etag)) return sendNotModified(reply, etag)
-    const answer = await reads.answers.get(check, list.key, () => {
+    const read = (hangUp: HangUp) => {
       facts.cached = false
-      return timed(request, () => readList(reads, check, list, pathOf(request)))
-    })
+      return timed(request, () => readList(reads, check, list, pathOf(request), hangUp))
+    }
+    const answer = await reads.answers.get(check, list.key, read, reply.raw)
     facts.records = answer.records
     return sendAnswer(request, reply, answer)
   }
 }
 
 async function readList(
-  { store, memory }: Reads,
+  { turns, memory }: Reads,
   { access, tally }: Check & { readonly tally: TallyState },
   list: PlannedList,
   path: string,
+  hangUp: HangUp,
 ): Promise<Answer> {
   const { plan } = list
   const name = `${access.accountId} ${plan.resource.name} ${list.filterKey}`
   const remembered = memory.recall(name, tally, plan.limit, plan.page)
-  let [row] = await store.read<ListRow>(listStatement(access, plan, remembered))
+  let [row] = await turns.read<ListRow>(access, listStatement(access, plan, remembered), hangUp)
   if (row !== undefined && !isSameState(row, tally)) {
     // Somebody wrote in between: what was remembered may not hold of what was read.
-    if (remembered.total !== undefined) [row] = await store.read<ListRow>(listStatement(access, plan))
+    if (remembered.total !== undefined) {
+      ;[row] = await turns.read<ListRow>(access, listStatement(access, plan), hangUp)
+    }
   }
   if (row === undefined) throw new Failure('internal', 'Something went wrong on our side. It has been noted.')
   const total = Number(row.total ?? remembered.total)

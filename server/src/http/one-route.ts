@@ -24,7 +24,7 @@ export function oneRoute({ store, answers }: Reads, resource: Resource) {
     const facts = factsOf(request)
     facts.cached = true
     if (isKnown(request, known)) return sendNotModified(reply, known)
-    const answer = await answers.get(check, mark, async () => {
+    const read = async () => {
       facts.cached = false
       const [row] = await timed(request, () =>
         store.read<OneRow>(oneStatement(check.access, resource, fields, id)),
@@ -32,7 +32,8 @@ export function oneRoute({ store, answers }: Reads, resource: Resource) {
       if (row === undefined || row.record === null) throw unknown(resource, id)
       const etag = etagOf(row, mark)
       return answerOf(row, etag, `{"data":${row.record}}`, undefined, 1)
-    })
+    }
+    const answer = await answers.get(check, mark, read, reply.raw)
     facts.records = 1
     return sendAnswer(request, reply, answer)
   }

@@ -20,6 +20,9 @@ export const statusOf: Record<ErrorCode, number> = {
   keys_exhausted: 409,
   account_rate_exceeded: 429,
   key_rate_exceeded: 429,
+  account_busy: 429,
+  // Only the log sees it. The number is nginx's.
+  hung_up: 499,
   overloaded: 503,
   store_away: 503,
   outcome_unknown: 503,
@@ -33,6 +36,7 @@ export const problemMediaType = 'application/problem+json; charset=utf-8'
 
 /** Seconds after which another try makes sense. */
 export const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
+  account_busy: 1,
   overloaded: 1,
   store_away: 2,
   outcome_unknown: 2,

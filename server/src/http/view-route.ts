@@ -6,7 +6,10 @@ import { parseListRequest, parseOneRequest } from '../query/list-request.ts'
 import { type ListPlan, planList, planOne } from '../query/plan.ts'
 import { pageQueryOf } from '../query/planned.ts'
 import { type ViewRow, viewStatement } from '../query/view-statement.ts'
-import type { Store } from '../store/pool.ts'
+import type { AccountScope } from '../scope.ts'
+import type { Statement } from '../sql.ts'
+import { HangUp } from '../store/hang-up.ts'
+import type { Turns } from '../store/turns.ts'
 import { accessFor } from './authenticate.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
 import { factsOf, timed } from './facts.ts'
@@ -14,12 +17,14 @@ import { rawParameters } from './list-parameters.ts'
 import { pathOf, rawQueryOf } from './url.ts'
 
 /** What an administrator lists: as any other list, but read anew every time, and kept by nobody. */
-export function viewRoute(store: Store, view: View) {
+export function viewRoute(turns: Turns, view: View) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const access = accessFor(request, 'account:manage')
     const asked = parseListRequest(...rawParameters(request), view.choices)
     const plan = planList(view, asked)
-    const row = await timed(request, () => readView(store, viewStatement(access, plan, asked.chosen)))
+    const row = await timed(request, () =>
+      readView(turns, reply, access, viewStatement(access, plan, asked.chosen)),
+    )
     factsOf(request).records = Number(row.count)
     const total = Number(row.total)
     const pages = pageNumbers(plan.page, plan.limit, total)
@@ -30,7 +35,7 @@ export function viewRoute(store: Store, view: View) {
 }
 
 /** One of them, by the field that names it. */
-export function oneViewRoute(store: Store, view: View, by: string) {
+export function oneViewRoute(turns: Turns, view: View, by: string) {
   const field = view.fields.find(({ name }) => name === by)
   if (field === undefined) throw new Error(`a ${view.noun} has no field ${by}`)
   return async (
@@ -46,7 +51,9 @@ export function oneViewRoute(store: Store, view: View, by: string) {
       page: 1,
       limit: 1,
     }
-    const { count, records } = await timed(request, () => readView(store, viewStatement(access, plan)))
+    const { count, records } = await timed(request, () =>
+      readView(turns, reply, access, viewStatement(access, plan)),
+    )
     if (count === '0') {
       throw new Failure(
         'record_unknown',
@@ -62,8 +69,15 @@ export function sendFresh(reply: FastifyReply, body: string): FastifyReply {
   return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(body)
 }
 
-async function readView(store: Store, statement: ReturnType<typeof viewStatement>): Promise<ViewRow> {
-  const [row] = await store.read<ViewRow>(statement)
+async function readView(
+  turns: Turns,
+  reply: FastifyReply,
+  access: AccountScope,
+  statement: Statement,
+): Promise<ViewRow> {
+  const hangUp = new HangUp()
+  reply.raw.once('close', () => hangUp.up())
+  const [row] = await turns.read<ViewRow>(access, statement, hangUp)
   if (row === undefined) throw new Error('a list of one row had none')
   return row
 }

@@ -28,6 +28,19 @@ export class Lanes {
     return lane.read<Row>(statement, name)
   }
 
+  get underWay(): number {
+    let sum = 0
+    for (const lane of this.#lanes) sum += lane.underWay
+    return sum
+  }
+
+  /** By `performance.now()`. */
+  get underWaySince(): number {
+    let first = Number.POSITIVE_INFINITY
+    for (const lane of this.#lanes) first = Math.min(first, lane.underWaySince)
+    return first
+  }
+
   /** One lane for some statements of a turn, so that they are one write; then the emptiest. */
   #choose(): Lane {
     if (this.#given === 0) setImmediate(() => (this.#given = 0))
@@ -52,7 +65,8 @@ export class Lanes {
 }
 
 class Lane {
-  underWay = 0
+  /** When the statements under way were sent, in this order: PostgreSQL answers them in the same. */
+  readonly #sent: number[] = []
   readonly #config: pg.ClientConfig
   readonly #onBroken: (error: Error) => void
   #client: pg.Client | undefined
@@ -67,14 +81,22 @@ class Lane {
     return this.#client !== undefined
   }
 
+  get underWay(): number {
+    return this.#sent.length
+  }
+
+  get underWaySince(): number {
+    return this.#sent[0] ?? Number.POSITIVE_INFINITY
+  }
+
   async read<Row extends TextRow<Row>>(statement: Statement, name: string | undefined): Promise<Row[]> {
-    this.underWay++
+    this.#sent.push(performance.now())
     try {
       return await readText<Row>(this.#client ?? (await this.#connect()), statement, name)
     } catch (error) {
       throw failureOf(error)
     } finally {
-      this.underWay--
+      this.#sent.shift()
     }
   }
 

@@ -3,6 +3,8 @@ import { Failure, overloaded } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Operation, Statement } from '../sql.ts'
 import type { PoolName, Tell } from '../telemetry/events.ts'
+import { cancelRunning } from './cancel.ts'
+import { type HangUp, hungUp } from './hang-up.ts'
 import { Lanes } from './lanes.ts'
 import { PreparedNames } from './prepared.ts'
 import { failureOf, failureToConnect } from './sqlstate.ts'
@@ -56,19 +58,37 @@ export class Store {
     ]
   }
 
-  async read<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
+  /** When all who wait hang up, the statement is cancelled and its connection free again; a quick one just ends. */
+  async read<Row extends TextRow<Row>>(statement: Statement, hangUp?: HangUp): Promise<Row[]> {
     const name = nameOf(statement)
     if (statement.pace === 'quick')
       return this.#timed(statement.operation, this.#lanes.read<Row>(statement, name))
     const client = await this.#connect('reads', this.#reads)
+    let cancelled: Promise<void> | undefined
+    hangUp?.onUp(() => {
+      cancelled = cancelRunning(client)
+    })
     try {
+      if (hangUp?.isUp === true) throw hungUp()
       const rows = await this.#timed(statement.operation, readText<Row>(client, statement, name))
+      hangUp?.onUp(undefined)
+      if (cancelled !== undefined) await cancelled
       client.release()
       return rows
     } catch (error) {
-      client.release(!(error instanceof pg.DatabaseError))
-      throw failureOf(error)
+      if (cancelled !== undefined) await cancelled
+      client.release(!(error instanceof pg.DatabaseError || error instanceof Failure))
+      throw hangUp?.isUp === true ? hungUp(error) : failureOf(error)
     }
+  }
+
+  /** How many quick statements are under way, and since when the first of them is. */
+  get waiting(): number {
+    return this.#lanes.underWay
+  }
+
+  get waitingSince(): number {
+    return this.#lanes.underWaySince
   }
 
   /** One statement that is a transaction of its own. */

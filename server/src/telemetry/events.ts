@@ -42,6 +42,8 @@ export type Event =
   /** Requests are counted together with the other processes; or, without Redis, in this one alone. */
   | { readonly kind: 'rates-shared' }
   | { readonly kind: 'rates-alone'; readonly reason: string }
+  /** By the process as a whole, for want of room, in the second before. */
+  | { readonly kind: 'requests-refused'; readonly count: number }
   /** One statement for all requests that waited for their check. */
   | { readonly kind: 'checks-sent'; readonly questions: number }
   | {

@@ -16,6 +16,7 @@ const levels: Record<Event['kind'], Level> = {
   'request-unreadable': 'warn',
   'rates-shared': 'info',
   'rates-alone': 'warn',
+  'requests-refused': 'warn',
   'requests-unlogged': 'warn',
   'activity-unwritten': 'warn',
   'request-failed': 'error',
@@ -150,6 +151,7 @@ function loggable(event: Exclude<Event, RequestAnswered>): object {
       return { questions: event.questions }
     case 'rates-alone':
       return { reason: event.reason }
+    case 'requests-refused':
     case 'requests-unlogged':
       return { count: event.count }
     case 'spans-lost':

@@ -155,6 +155,9 @@ export class Metrics {
       case 'request-unreadable':
         this.#refusals.add(1, event.code)
         return
+      case 'requests-refused':
+        this.#refusals.add(event.count, 'overloaded')
+        return
       case 'checks-sent':
         this.#batches.record(event.questions)
         return

@@ -155,7 +155,8 @@ export const responses = {
   mismatch: error('This `Idempotency-Key` was used with another body.'),
   tooLarge: error('The body is too large.'),
   limited: error(
-    'The account or the key has sent all requests that it may send in a minute; `code` says which.',
+    'The account or the key has sent all requests that it may send in a minute, or the account has too many long ' +
+      'queries at once; `code` says which.',
     { ...answerHeaders, ...retryAfter },
   ),
   unavailable: error('Too much work, or the database is away. Try again after `Retry-After` seconds.', {

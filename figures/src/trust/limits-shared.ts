@@ -1,0 +1,35 @@
+import type { Figure } from '../figure.ts'
+import { answered, others, runLoad } from './load.ts'
+import { products, standOf, withServers } from './stand.ts'
+
+const processes = 4
+
+/** A limited account asks four processes for far more than it may: how many pass in the minute. */
+export const limitsShared: Figure = {
+  name: 'limits_shared',
+  bound: 'within 5 %',
+  async run(context) {
+    const stand = await standOf(context)
+    const most = context.size(6_000, 1_500)
+    const key = await stand.service.account('limited')
+    await stand.service.command(['account', 'limit', 'limited', '--requests', String(most)])
+    return await withServers(stand, processes, { REDIS_URL: stand.redis.url }, async (servers) => {
+      const seconds = context.size(30, 8)
+      const result = await runLoad({
+        ports: servers.map(({ port }) => port),
+        rate: (most * 3) / seconds,
+        seconds,
+        connectionsMax: 256,
+        requests: [{ host: 'limited.localhost', key, path: products }],
+      })
+      const passed = answered(result, 200).count
+      const off = ((passed - most) / most) * 100
+      const strange = others(result, 200, 429)
+      return {
+        value: `${off >= 0 ? '+' : ''}${off.toFixed(2)} % of ${most}, ${processes} processes`,
+        ok: Math.abs(off) <= 5 && strange === '',
+        note: `${passed} of ${result.sent} passed within a minute${strange === '' ? '' : `; ${strange}`}`,
+      }
+    })
+  },
+}

@@ -1,0 +1,140 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { limits } from '../src/limits.ts'
+import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { startTestService, type TestService } from './service.ts'
+
+/** Clients that send too much, too slowly, or half of it: by the byte, as no HTTP library would. */
+
+let client: pg.Client
+let service: TestService
+let acme: TestAccount
+const products = '/api/v1/inventory/product'
+const partners = '/api/v1/resources/partner'
+
+beforeAll(async () => {
+  const url = await freshDatabase()
+  client = await connected(url)
+  acme = await account(client, 'acme')
+  service = await startTestService(url)
+})
+
+afterAll(async () => {
+  await service.close()
+  await client.end()
+})
+
+interface Talk {
+  readonly socket: Socket
+  /** All that came until the connection was closed, and the milliseconds until then. */
+  readonly closed: Promise<{ text: string; ms: number }>
+}
+
+function talk(): Promise<Talk> {
+  const started = performance.now()
+  const socket = connect(service.port, '127.0.0.1')
+  let text = ''
+  socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+  socket.on('error', () => {})
+  const closed = new Promise<{ text: string; ms: number }>((resolve) => {
+    socket.once('close', () => resolve({ text, ms: performance.now() - started }))
+  })
+  return new Promise((resolve) => socket.once('connect', () => resolve({ socket, closed })))
+}
+
+const head = (method: string, path: string, ...more: string[]) =>
+  [
+    `${method} ${path} HTTP/1.1`,
+    'Host: acme.localhost',
+    `Authorization: Bearer ${acme.key}`,
+    ...more,
+    '',
+    '',
+  ].join('\r\n')
+
+async function answerTo(message: string): Promise<string> {
+  const { socket, closed } = await talk()
+  socket.write(message)
+  return (await closed).text
+}
+
+describe('too much', () => {
+  it('a URL of 17 KB is a 414, one of 40 KB a 431; both close the connection', async () => {
+    const long = (bytes: number) => `${products}?filter=name=${'x'.repeat(bytes)}`
+    expect(await answerTo(head('GET', long(17 * 1024)))).toMatch(/^HTTP\/1\.1 414 [\s\S]*"url_too_long"/)
+    expect(await answerTo(head('GET', long(40 * 1024)))).toMatch(/^HTTP\/1\.1 431 [\s\S]*"headers_too_large"/)
+  })
+
+  it.each([
+    ['with its length', 'Content-Length: 10485760', ''],
+    ['in chunks', 'Transfer-Encoding: chunked', '10000\r\n'],
+  ])('a body of 10 MB %s is a 413, and is not read to its end', async (_, header, chunkHead) => {
+    const { socket, closed } = await talk()
+    socket.write(head('POST', partners, 'Content-Type: application/json', header))
+    const chunk = `${chunkHead}${'x'.repeat(65_536)}${chunkHead === '' ? '' : '\r\n'}`
+    let sent = 0
+    const send = () => {
+      while (sent < 160 && socket.writable) {
+        sent++
+        if (!socket.write(chunk)) return
+      }
+    }
+    socket.on('drain', send)
+    send()
+    const { text } = await closed
+    expect(text).toMatch(/^HTTP\/1\.1 413 [\s\S]*"body_too_large"/)
+    expect(sent).toBeLessThan(160)
+    expect(text).toMatch(/\r\nconnection: close\r\n/i)
+  })
+
+  it('a page number that is none is a 400; one far beyond the last an empty page', async () => {
+    expect((await service.request(acme, 'GET', `${products}?page=1e9`)).body).toMatchObject({
+      errors: [{ code: 'page_invalid' }],
+    })
+    const far = await service.request(acme, 'GET', `${products}?page=1000000000&limit=1000`)
+    expect(far).toMatchObject({ status: 200, body: { data: [], pagination: { nextPage: null } } })
+  })
+})
+
+describe('too slow', () => {
+  it('headers that do not come to an end are cut off in time', { timeout: 30_000 }, async () => {
+    const { socket, closed } = await talk()
+    socket.write(`GET ${products} HTTP/1.1\r\nHost: acme.localhost\r\n`)
+    const drip = setInterval(() => socket.write('X-Slow: 1\r\n'), 500)
+    const unused = await talk()
+    const { text, ms } = await closed
+    clearInterval(drip)
+    expect(text).toMatch(/^HTTP\/1\.1 400 [\s\S]*not sent in time/)
+    expect(ms).toBeGreaterThanOrEqual(limits.headersReceiveMsMax)
+    expect(ms).toBeLessThan(limits.headersReceiveMsMax + 5 * limits.connectionsCheckMs)
+    // One made ahead of need, as browsers and proxies do, is closed without a word.
+    expect((await unused.closed).text).toBe('')
+  })
+
+  it('a body that does not come is cut off in time', { timeout: 60_000 }, async () => {
+    const { socket, closed } = await talk()
+    socket.write(head('POST', partners, 'Content-Type: application/json', 'Content-Length: 100'))
+    const drip = setInterval(() => socket.write('{'), 1000)
+    const { ms } = await closed
+    clearInterval(drip)
+    expect(ms).toBeLessThan(limits.requestReceiveMsMax + 5 * limits.connectionsCheckMs)
+  })
+})
+
+it('clients that hang up leave neither a connection nor a statement behind', async () => {
+  for (let n = 0; n < 200; n++) {
+    const { socket } = await talk()
+    socket.write(head('GET', `${products}?filter=name*${n % 7}`))
+    if (n % 2 === 0) await sleep(1)
+    socket.destroy()
+  }
+  await sleep(300)
+  const { rows } = await client.query<{ state: string }>(
+    `select state from pg_stat_activity where application_name = 'quartermaster' and datname = current_database()`,
+  )
+  expect(rows.every(({ state }) => state === 'idle')).toBe(true)
+  expect((await service.request(acme, 'GET', products)).status).toBe(200)
+  expect(service.events.filter(({ kind }) => kind === 'request-failed')).toEqual([])
+})
