@@ -201,6 +201,8 @@ export const limits = {
 
   /** How long requests under way may take to end after SIGTERM. */
   shutdownMsMax: 15_000,
+  /** How often it is looked for connections that are done. */
+  shutdownLookMs: 100,
   /** A client that sends its headers, or its whole request, slower than this is cut off; looked after this often. */
   headersReceiveMsMax: 10_000,
   requestReceiveMsMax: 30_000,

@@ -71,7 +71,10 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const close = async () => {
     stopping = true
     const late = setTimeout(() => app.server.closeAllConnections(), limits.shutdownMsMax)
+    // A connection whose last request was under way stays open for the next, which would only be refused.
+    const idle = setInterval(() => app.server.closeIdleConnections(), limits.shutdownLookMs)
     await app.close()
+    clearInterval(idle)
     clearTimeout(late)
     await activity.close()
     await admin?.close()
