@@ -10,7 +10,7 @@ import { cloneDatabase } from '../../server/src/cli/throwaway-postgres.ts'
 import { withClient } from '../../server/src/store/client.ts'
 import { Server } from './server.ts'
 
-/** An account as a client knows it. */
+/** An account as an integrator's client knows it: with a key that reads and creates. */
 export interface Account {
   readonly id: string
   readonly host: string
@@ -92,7 +92,7 @@ async function load(url: string, records: number, accounts: number): Promise<Acc
           some.map(({ id }) => id),
           some.map(() => newKeyId()),
           some.map(({ key }) => hashOfKey(key)),
-          [...scopes],
+          scopes.filter((scope) => scope !== 'account:manage'),
         ],
       )
     }

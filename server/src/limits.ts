@@ -62,10 +62,12 @@ export const limits = {
   auditTextCharactersMax: 500,
   /** How often what accounts did is written: their request log, usage and last use of keys. */
   activityFlushMs: 1_000,
+  /** Usage grows in place until then: the rarer it is written, the more requests share a row. */
+  usageFlushMs: 5_000,
   /** How long the last of it may take to be written when the process ends. */
   activityCloseMsMax: 5_000,
   /** Requests that wait to be logged, of all accounts and of one, and their texts. What comes beyond is only counted. */
-  requestLogWaitingRows: 2_000,
+  requestLogWaitingRows: 1_000,
   requestLogWaitingAccountRows: 500,
   requestLogWaitingCharacters: 8 * 1024 * 1024,
   /** The request log of an account: days, rows, and characters of each text in it. */

@@ -35,6 +35,7 @@ interface List {
 
 const products = '/api/v1/inventory/product'
 const written = () => sleep(limits.activityFlushMs + 500)
+const usageWritten = () => sleep(limits.usageFlushMs + limits.activityFlushMs + 500)
 
 async function list(path: string, by = acme): Promise<List> {
   const { status, body } = await service.request(by, 'GET', path)
@@ -177,7 +178,7 @@ describe('the request log', () => {
     await Promise.all(
       Array.from({ length: rounds }, () => service.request(busy, 'GET', `${products}?limit=3`)),
     )
-    await written()
+    await usageWritten()
     const [usage] = (await list('/manage/v1/usage?filter=route*product', busy)).data
     const logged = (await requestsWith('query="limit=3"', busy)).meta.total
     expect(usage?.['requests']).toBe(rounds)
@@ -191,7 +192,7 @@ describe('usage', () => {
     const fresh = await account(client, 'fresh')
     for (let i = 0; i < 20; i++) await service.request(fresh, 'GET', `${products}?limit=${i + 1}`)
     for (let i = 0; i < 5; i++) await service.request(fresh, 'GET', `${products}/${i + 1}`)
-    await written()
+    await usageWritten()
     const { data, meta } = await list('/manage/v1/usage?filter=route*product', fresh)
     expect(meta.total).toBe(2)
     const today = `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`
@@ -231,7 +232,7 @@ describe('usage', () => {
             for (let i = 0; i < 10; i++) await one.request(summed, 'GET', products)
           }),
         )
-        await written()
+        await usageWritten()
       }
     } finally {
       await second.close()

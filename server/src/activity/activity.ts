@@ -30,6 +30,8 @@ export class Activity {
   readonly #retention: Retention
   readonly #timer: NodeJS.Timeout
   #writing: Promise<boolean> | undefined
+  #usageWrittenAt = performance.now()
+  #closing = false
   #unlogged = 0
   #failing = false
 
@@ -53,6 +55,7 @@ export class Activity {
   /** Writes what waits, as long as the database takes it and the time allows. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    this.#closing = true
     const until = performance.now() + limits.activityCloseMsMax
     await this.#writing
     while (!(this.#log.isEmpty && this.#usage.isEmpty && this.#lastUse.isEmpty)) {
@@ -75,9 +78,12 @@ export class Activity {
       await this.#writeSome(this.#log, insertRequestsStatement, (taken) =>
         this.#retention.noteAdded(taken.map(({ event }) => event.access.accountId)),
       )
-      await this.#writeSome(this.#usage, addUsageStatement, (taken) =>
-        this.#retention.noteAdded([...taken.values()].map(({ access }) => access.accountId)),
-      )
+      if (this.#closing || performance.now() - this.#usageWrittenAt >= limits.usageFlushMs) {
+        this.#usageWrittenAt = performance.now()
+        await this.#writeSome(this.#usage, addUsageStatement, (taken) =>
+          this.#retention.noteAdded([...taken.values()].map(({ access }) => access.accountId)),
+        )
+      }
       await this.#writeSome(this.#lastUse, lastUseStatement)
       await this.#retention.work()
       this.#failing = false
