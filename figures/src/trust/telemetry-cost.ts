@@ -34,7 +34,7 @@ export const telemetryCost: Figure = {
       const [withIt, without] = [new Side(on, files.small), new Side(off, files.small)]
       await withIt.wrk.prove(context, '200', Math.max(small.length, warmRequests))
       await without.wrk.prove(context, '200', Math.max(small.length, warmRequests))
-      for (let i = 0; i < context.size(24, 12); i++) {
+      for (let i = 0; i < context.size(32, 16); i++) {
         // Each first as often as second, so that what else the machine does meets both.
         for (const side of i % 2 === 0 ? [withIt, without] : [without, withIt]) {
           await side.run(context.size(3, 1))
