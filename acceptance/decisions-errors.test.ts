@@ -44,7 +44,7 @@ describe('E1: the error body', () => {
     test(`[E1][B7] ${status} ${code} is a problem of RFC 9457`, async () => {
       const answer = await ask()
       const problem = problemIn(answer, status)
-      expect(problem).toMatchObject({ type: `/errors/${code}`, status, code })
+      expect(problem).toMatchObject({ type: `/reference/errors/${code}`, status, code })
       expect(problem.title).toMatch(/^[A-Z].*\.$/)
       expect(problem.detail).not.toBe('')
       expect(problem.request_id).toBe(answer.headers['x-request-id'])

@@ -1,7 +1,7 @@
 /** As much of an OpenAPI 3.1 document as its examples need. */
 export interface Document {
   readonly openapi: string
-  readonly info: { readonly title: string; readonly version: string }
+  readonly info: { readonly title: string; readonly version: string; readonly description: string }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: unknown
 }
@@ -9,6 +9,7 @@ export interface Document {
 export interface Operation {
   readonly operationId: string
   readonly parameters?: readonly Parameter[]
+  readonly 'x-codeSamples'?: readonly { readonly lang: string; readonly source: string }[]
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>
 }

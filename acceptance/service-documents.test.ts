@@ -169,3 +169,50 @@ test('[B3] only these need no key', async () => {
     expect((await send(path, { key: null })).status).toBe(401)
   }
 })
+
+describe('/reference', () => {
+  test('[B13] is there without a key, for any host, kept by browsers, and asks nobody else', async () => {
+    for (const path of ['/reference', '/reference/', '/reference/errors', '/reference/scalar.js']) {
+      const answer = await send(path, nobody)
+      expect(answer.status, path).toBe(200)
+      expect(answer.headers).toMatchObject({
+        'cache-control': 'public, max-age=3600',
+        vary: 'accept-encoding',
+      })
+      const again = await send(path, { ...nobody, headers: { 'if-none-match': answer.headers.etag ?? '' } })
+      expect([again.status, again.text]).toEqual([304, ''])
+      if (path.endsWith('.js')) continue
+      const policy = String(answer.headers['content-security-policy'])
+      expect(policy).toMatch(/^default-src 'none'; /)
+      expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src[^;]*unsafe-inline/)
+      expect(answer.text).not.toMatch(/(?:src|href)="https?:/)
+    }
+    expect((await send('/reference', { ...nobody, method: 'POST' })).status).toBe(405)
+    expect((await send('/reference?x=1', nobody)).status).toBe(400)
+    expect((await send('/reference/nothing', { key: null })).status).toBe(401)
+  })
+
+  test('[B13] has every operation with samples, and the filter language', async () => {
+    const { info } = await document()
+    for (const { operation } of await operations()) {
+      expect(operation['x-codeSamples']?.map(({ lang }) => lang)).toContain('Shell')
+    }
+    for (const part of ['## The filter language', '| decimal | `=` `!=` `>` `>=` `<` `<=` `[]` `![]` |'])
+      expect(info.description).toContain(part)
+  })
+
+  test('[B7] the type of an error leads to a page about its code', async () => {
+    for (const [path, ask] of [
+      [`${products}?limit=0`, {}],
+      [products, { key: null }],
+      [`${products}/999999`, {}],
+    ] as const) {
+      const problem: { type: string; code: string; title: string } = JSON.parse((await send(path, ask)).text)
+      const page = await send(problem.type, nobody)
+      expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+      expect(page.text).toContain(`<h1><code>${problem.code}</code>`)
+      expect(page.text).toContain(problem.title)
+    }
+    expect((await send('/reference/errors/nothing', nobody)).status).toBe(404)
+  })
+})

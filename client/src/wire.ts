@@ -332,6 +332,7 @@ export interface Problem {
     | 'key_rate_exceeded'
     | 'account_busy'
     | 'hung_up'
+    | 'export_limit'
     | 'overloaded'
     | 'store_away'
     | 'outcome_unknown'

@@ -7,6 +7,7 @@ it.each([
   'insert into idempotency as k (account_id, key) values ($1::bigint, $2::text)',
   `with t as (update tally set total = $3 where account_id = $1::bigint returning last_id)
    insert into partner (account_id, id) select $1::bigint, last_id from t`,
+  `copy (select r.id from product r where account_id = '12'::bigint order by r.id) to stdout (format csv)`,
 ])('names one account: %s', (query) => {
   expect(namesOneAccount(query)).toBe(true)
 })

@@ -73,7 +73,7 @@ export function tablesIn(query: string): number {
 
 /** A table written to by `insert into` gets its account as a value, in the place of its first column. */
 export function namesOneAccount(query: string): boolean {
-  const conditions = [...query.matchAll(/\baccount_id = (\$\d+)::bigint/g)].map((match) => match[1])
+  const conditions = [...query.matchAll(/\baccount_id = (\$\d+|'\d+')::bigint/g)].map((match) => match[1])
   const inserts = [
     ...query.matchAll(
       /\binsert into \w+(?: as \w+)? \(account_id,[^)]*\)\s*(?:values \(|select )(\$\d+)::bigint/g,

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -148,6 +148,16 @@ export class ServerProcess {
 
   get pid(): number {
     return this.#child?.pid ?? 0
+  }
+
+  /** Of its memory, in bytes: what is resident now, and the most since this was last asked with `forget`. */
+  memory({ forget }: { readonly forget: boolean }): { readonly now: number; readonly most: number } {
+    const status = readFileSync(`/proc/${this.#child?.pid}/status`, 'utf8')
+    const bytes = (name: string) =>
+      Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024
+    // https://docs.kernel.org/filesystems/proc.html: 5 resets the peak.
+    if (forget) writeFileSync(`/proc/${this.#child?.pid}/clear_refs`, '5')
+    return { now: bytes('VmRSS'), most: bytes('VmHWM') }
   }
 
   /** SIGKILL, as a machine that goes away. */

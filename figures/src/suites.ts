@@ -11,8 +11,12 @@ import { brokenIsCaught, neverStale } from './fresh/never-stale.ts'
 import { importKilled } from './import/killed.ts'
 import { importRate } from './import/rate.ts'
 import { clientSize } from './integrators/client-size.ts'
+import { exportConsistent } from './integrators/export-consistent.ts'
+import { exportMemory } from './integrators/export-memory.ts'
+import { exportTime } from './integrators/export-time.ts'
 import { guidesWork } from './integrators/guides.ts'
 import { packedClient } from './integrators/packed-client.ts'
+import { referencePage } from './integrators/reference-page.ts'
 import { roundTrip } from './integrators/round-trip.ts'
 import { createsUnderFire, syncUnderFire } from './integrators/sync-under-fire.ts'
 import { typeCases } from './integrators/type-cases.ts'
@@ -58,7 +62,19 @@ export const suites: Record<string, readonly Figure[]> = {
     firstMinute,
   ],
   lists: [neverStale, brokenIsCaught, neverLost],
-  integrators: [packedClient, clientSize, typeCases, roundTrip, syncUnderFire, createsUnderFire, guidesWork],
+  integrators: [
+    packedClient,
+    clientSize,
+    typeCases,
+    roundTrip,
+    syncUnderFire,
+    createsUnderFire,
+    guidesWork,
+    exportMemory,
+    exportTime,
+    exportConsistent,
+    referencePage,
+  ],
   trust: [
     revocation,
     wrongKeys,

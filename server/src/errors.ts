@@ -23,6 +23,7 @@ export const errorTitles = {
   key_rate_exceeded: 'The API key has sent all requests that it may send in a minute.',
   account_busy: 'The account has as many long queries running as it may.',
   hung_up: 'The client closed the connection before it was answered.',
+  export_limit: 'This account has as many exports under way as it may.',
   overloaded: 'The service has more work than it can take on now.',
   store_away: 'The database cannot be reached.',
   outcome_unknown: 'It is not known whether the write was kept.',
@@ -32,11 +33,16 @@ export const errorTitles = {
 
 export type ErrorCode = keyof typeof errorTitles
 
+export const errorCodes: readonly ErrorCode[] = Object.keys(errorTitles).filter((code): code is ErrorCode =>
+  Object.hasOwn(errorTitles, code),
+)
+
 /** What exactly is wrong with one part of a request. */
 export type FaultCode =
   | 'parameter_unknown'
   | 'parameter_repeated'
   | 'parameter_encoding'
+  | 'parameter_not_for_export'
   | 'page_invalid'
   | 'limit_invalid'
   | 'choice_invalid'

@@ -220,6 +220,16 @@ export const limits = {
   /** Connections of a process, some 20 KB each; beyond, new ones are closed at once. */
   connectionsMax: 10_000,
 
+  /** Exports under way in a process, each with a connection of its own, and of one account among them. */
+  exportsAtOnce: 4,
+  exportsPerAccountAtOnce: 2,
+  /** An export holds its snapshot, and with it what vacuum could clear away: 10,000,000 records at 6,000 a second. */
+  exportMsMax: 30 * 60 * 1000,
+  /** Bytes of an export that pass before the buffers they came in are collected. */
+  exportGarbageBytes: 2 * 1024 * 1024,
+  /** Neither a record from the database nor a reader for it within this time: the export is cut. */
+  exportStallMsMax: 60_000,
+
   /** Rows of an import that are written, and tick the tally, together: about half a second of the account's write lock. */
   importBatchRows: 10_000,
   /** One line of an import file. */

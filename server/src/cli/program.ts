@@ -43,6 +43,7 @@ export function program(config: Config): Command {
   serving(command, config)
   command.addCommand(accounts(config))
   command.addCommand(keys(config))
+  exporting(command, config)
   operating(command, config)
   return command
 }
@@ -161,6 +162,32 @@ interface ImportOptions {
   rejects?: string
   format?: 'csv' | 'ndjson'
   json: boolean
+}
+
+function exporting(command: Command, config: Config): void {
+  command
+    .command('export')
+    .description('write all records of an account that match, of one state, to stdout')
+    .addArgument(new Argument('<resource>', 'what the records are').choices(Object.keys(resources)))
+    .addOption(account())
+    .option('--filter <filter>', 'which of them, in the filter language')
+    .option('--fields <names>', 'their fields, separated by commas; all if not given')
+    .addOption(
+      new Option('--format <format>', 'how they are written').choices(['ndjson', 'csv']).default('ndjson'),
+    )
+    .action(
+      async (
+        resource: ResourceName,
+        options: { account: string; filter?: string; fields?: string; format: 'ndjson' | 'csv' },
+      ) => {
+        const { exportCommand } = await import('./export-command.ts')
+        // Until it is all out, it is cut: also when whoever reads it goes away first.
+        process.exitCode = 1
+        const { stdout, stderr } = process
+        const { url } = ownerUrl(config)
+        process.exitCode = await exportCommand({ ownerUrl: url, resource, ...options, stdout, stderr })
+      },
+    )
 }
 
 function operating(command: Command, config: Config): void {

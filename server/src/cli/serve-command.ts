@@ -9,6 +9,7 @@ import { type Admin, startAdmin } from '../http/admin.ts'
 import { buildApp } from '../http/app.ts'
 import { readiness } from '../http/readiness.ts'
 import { limits } from '../limits.ts'
+import { Exports } from '../store/exports.ts'
 import { Store } from '../store/pool.ts'
 import { Turns } from '../store/turns.ts'
 import { type Tell, tellAll } from '../telemetry/events.ts'
@@ -43,13 +44,18 @@ export async function startService(config: Config, options: ServeOptions): Promi
   })
   const traces = await tracesOf(config, tellAll(options.log.tell, metrics?.tell))
   const tell = tellAll(options.log.tell, metrics?.tell, traces?.tell)
-  const store = new Store({
+  const database = {
     url: options.databaseUrl,
     role: config.DATABASE_ROLE,
+    onBroken: (error: Error) => tell({ kind: 'connection-broken', error }),
+  }
+  const store = new Store({
+    ...database,
+    tell,
     connectionsMax: config.DATABASE_POOL_MAX,
     readMsMax: config.READ_MS_MAX,
-    tell,
   })
+  const exports = new Exports({ ...database, msMax: config.EXPORT_MS_MAX })
   const checks = new Checks(store, tell)
   const activity = new Activity(store, tell)
   const shared = sharedCounts(config, tell)
@@ -57,6 +63,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const app = buildApp({
     store,
     turns: new Turns(store, config.ACCOUNT_READS_MAX),
+    exports,
     doorkeeper: {
       checks,
       hosts: { serviceDomain: config.SERVICE_DOMAIN, defaultAccount: config.DEFAULT_ACCOUNT },
@@ -70,17 +77,12 @@ export async function startService(config: Config, options: ServeOptions): Promi
   let admin: Admin | undefined
   const close = async () => {
     stopping = true
-    const late = setTimeout(() => app.server.closeAllConnections(), limits.shutdownMsMax)
-    // A connection whose last request was under way stays open for the next, which would only be refused.
-    const idle = setInterval(() => app.server.closeIdleConnections(), limits.shutdownLookMs)
-    await app.close()
-    clearInterval(idle)
-    clearTimeout(late)
+    await drain(app)
     await activity.close()
     await admin?.close()
     await Promise.all([metrics?.close(), traces?.close()])
     shared?.close()
-    await store.close()
+    await Promise.all([store.close(), exports.close()])
   }
   try {
     if (metrics !== undefined) {
@@ -96,6 +98,16 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const port = typeof address === 'object' && address !== null ? address.port : options.port
   tell({ kind: 'listening', host: options.host, port, adminPort: admin?.port })
   return { port, adminPort: admin?.port, close }
+}
+
+/** Lets requests under way finish, in so much time. */
+async function drain(app: ReturnType<typeof buildApp>): Promise<void> {
+  const late = setTimeout(() => app.server.closeAllConnections(), limits.shutdownMsMax)
+  // A connection whose last request was under way stays open for the next, which would only be refused.
+  const idle = setInterval(() => app.server.closeIdleConnections(), limits.shutdownLookMs)
+  await app.close()
+  clearInterval(idle)
+  clearTimeout(late)
 }
 
 // Loaded only where they are asked for: OpenTelemetry takes as long to load as all the rest.

@@ -61,15 +61,15 @@ export async function sendAnswer(
   return reply.header('content-encoding', 'gzip').send(await answer.zipped)
 }
 
-function validators(reply: FastifyReply, etag: string): FastifyReply {
+export function validators(reply: FastifyReply, etag: string): FastifyReply {
   return reply
     .header('etag', etag)
     .header('cache-control', 'private, no-cache')
-    .header('vary', 'accept-encoding')
+    .header('vary', 'accept, accept-encoding')
 }
 
 /** RFC 9110, Accept-Encoding: named, or `*`, and not with a weight of nothing. */
-function takesGzip(request: FastifyRequest): boolean {
+export function takesGzip(request: FastifyRequest): boolean {
   const accepted = request.headers['accept-encoding']
   if (accepted === undefined) return false
   return accepted

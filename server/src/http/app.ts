@@ -1,6 +1,7 @@
 import Fastify, {
   type FastifyContextConfig,
   type FastifyInstance,
+  type FastifyReply,
   type FastifyRequest,
   type HTTPMethods,
 } from 'fastify'
@@ -9,6 +10,7 @@ import { views } from '../catalog/views.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { parseNoParameters } from '../query/list-request.ts'
+import type { Exports } from '../store/exports.ts'
 import { ListMemory } from '../store/list-memory.ts'
 import type { Store } from '../store/pool.ts'
 import type { Turns } from '../store/turns.ts'
@@ -22,8 +24,8 @@ import { createKeyRoute, revokeKeyRoute, rotateKeyRoute } from './key-routes.ts'
 import { listRoute, type Reads } from './list-route.ts'
 import { listener } from './listener.ts'
 import { oneRoute } from './one-route.ts'
-import { openApi } from './openapi/document.ts'
 import { readiness } from './readiness.ts'
+import { referenceRoutes } from './reference/routes.ts'
 import { requestIdOf } from './request-id.ts'
 import { rawQueryOf } from './url.ts'
 import { oneViewRoute, viewRoute } from './view-route.ts'
@@ -31,6 +33,7 @@ import { oneViewRoute, viewRoute } from './view-route.ts'
 export interface AppParts {
   readonly store: Store
   readonly turns: Turns
+  readonly exports: Exports
   readonly doorkeeper: Doorkeeper
   readonly tell: Tell
   readonly isStopping: () => boolean
@@ -39,7 +42,7 @@ export interface AppParts {
 
 /** Every hook and route by name, in the order in which a request meets them. */
 export function buildApp(parts: AppParts): FastifyInstance {
-  const { store, turns, doorkeeper, tell, isStopping, answerMsMax } = parts
+  const { store, turns, exports, doorkeeper, tell, isStopping, answerMsMax } = parts
   const app = Fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -92,8 +95,8 @@ export function buildApp(parts: AppParts): FastifyInstance {
 
   openRoute(app, '/livez', async () => ({ status: 'ok' }))
   openRoute(app, '/readyz', readiness(store, isStopping))
-  openRoute(app, '/openapi.json', async () => openApi)
-  const reads: Reads = { store, turns, answers: new Answers(), memory: new ListMemory() }
+  for (const [path, answer] of Object.entries(referenceRoutes())) openRoute(app, path, answer)
+  const reads: Reads = { store, turns, exports, answers: new Answers(), memory: new ListMemory(), tell }
   for (const resource of Object.values(resources)) resourceRoutes(app, reads, resource)
   manageRoutes(app, reads, doorkeeper)
   return app
@@ -145,10 +148,14 @@ function resourceRoutes(app: FastifyInstance, reads: Reads, resource: Resource):
 }
 
 /** What needs no key. */
-function openRoute(app: FastifyInstance, url: string, answer: () => Promise<unknown>): void {
-  const handler = (request: FastifyRequest) => {
+function openRoute(
+  app: FastifyInstance,
+  url: string,
+  answer: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+): void {
+  const handler = (request: FastifyRequest, reply: FastifyReply) => {
     parseNoParameters(rawQueryOf(request))
-    return answer()
+    return answer(request, reply)
   }
   app.route({ method: ['GET', 'HEAD'], url, config: { open: true }, handler })
   allowOnly(app, url, ['GET', 'HEAD'], { open: true })

@@ -3,10 +3,9 @@ import type { Check } from '../accounts/checks.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { type PlannedList, plannedList } from '../query/planned.ts'
+import { type PlannedList, plannedExport, plannedList } from '../query/planned.ts'
 import { type ListRow, listStatement } from '../query/statement.ts'
 import type { HangUp } from '../store/hang-up.ts'
-import type { ListMemory } from '../store/list-memory.ts'
 import type { Store } from '../store/pool.ts'
 import type { Turns } from '../store/turns.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'
@@ -14,15 +13,16 @@ import { type Answer, answerOf, etagOf, isKnown, sendAnswer, sendNotModified } f
 import type { Answers } from './answers.ts'
 import { checkFor } from './authenticate.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
+import { type ExportParts, sendExport } from './export-answer.ts'
 import { factsOf, timed } from './facts.ts'
 import { rawParameters } from './list-parameters.ts'
+import { exportFormatOf } from './media.ts'
 import { pathOf } from './url.ts'
 
-export interface Reads {
+export interface Reads extends ExportParts {
   readonly store: Store
   readonly turns: Turns
   readonly answers: Answers
-  readonly memory: ListMemory
 }
 
 /** A list, asked by GET with its parameters in the URL or by QUERY with the same in the body. */
@@ -30,6 +30,11 @@ export function listRoute(reads: Reads, resource: Resource) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const check = checkFor(request, `${resource.name}:read`)
     const [raw, source] = rawParameters(request)
+    const format = exportFormatOf(request.headers.accept)
+    if (format !== undefined) {
+      const all = plannedExport(resource, raw, source, format)
+      return sendExport(reads, request, reply, check, all, format)
+    }
     const list = plannedList(resource, raw, source)
     const etag = etagOf(check.tally, list.mark)
     const facts = factsOf(request)

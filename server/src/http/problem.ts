@@ -23,6 +23,7 @@ export const statusOf: Record<ErrorCode, number> = {
   account_busy: 429,
   // Only the log sees it. The number is nginx's.
   hung_up: 499,
+  export_limit: 429,
   overloaded: 503,
   store_away: 503,
   outcome_unknown: 503,
@@ -37,6 +38,7 @@ export const problemMediaType = 'application/problem+json; charset=utf-8'
 /** Seconds after which another try makes sense. */
 export const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   account_busy: 1,
+  export_limit: 10,
   overloaded: 1,
   store_away: 2,
   outcome_unknown: 2,
@@ -46,7 +48,7 @@ export const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
 /** RFC 9457. */
 export function problemBody(failure: Failure, requestId: string): string {
   return JSON.stringify({
-    type: `/errors/${failure.code}`,
+    type: `/reference/errors/${failure.code}`,
     title: errorTitles[failure.code],
     status: statusOf[failure.code],
     detail: failure.message,

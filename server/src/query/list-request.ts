@@ -39,6 +39,30 @@ export function parseListRequest(raw: string, source: ListSource, choices: Choic
   return request
 }
 
+/** All records of a list: it has no pages, so a page or limit that is given was meant for something else. */
+export function parseExportRequest(raw: string, source: ListSource): ListRequest {
+  const faults: Fault[] = []
+  const parameters = parseParameters(raw, listParameters, faults)
+  for (const name of ['page', 'limit']) {
+    if (!parameters.has(name)) continue
+    faults.push({
+      parameter: name,
+      code: 'parameter_not_for_export',
+      message: `An export has all records that match, so it takes no ${name}. Leave it out, or ask for application/json.`,
+    })
+  }
+  const request: ListRequest = {
+    fields: parseFields(parameters, faults),
+    filter: parseFilter(parameters.get('filter'), source, faults),
+    filterText: parameters.get('filter'),
+    page: 1,
+    limit: limits.pageRecordsDefault,
+    chosen: {},
+  }
+  if (faults.length > 0) throw invalid(faults)
+  return request
+}
+
 /** The fields of a single record: the only parameter such a request takes. */
 export function parseOneRequest(raw: string): readonly string[] | undefined {
   const faults: Fault[] = []

@@ -4,7 +4,14 @@ import { LRUCache } from 'lru-cache'
 import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
-import { type ListRequest, type ListSource, parseListRequest, parseOneRequest } from './list-request.ts'
+import type { ExportFormat } from './export-statement.ts'
+import {
+  type ListRequest,
+  type ListSource,
+  parseExportRequest,
+  parseListRequest,
+  parseOneRequest,
+} from './list-request.ts'
 import { type ListPlan, planList, planOne } from './plan.ts'
 
 /** A list as it was asked for and as it is understood, with the names under which things about it are remembered. */
@@ -19,6 +26,8 @@ export interface PlannedList {
   /** The query of the same list in a URL, before and after the number of a page. */
   readonly pageQuery: readonly [string, string]
 }
+
+export type PlannedExport = Pick<PlannedList, 'plan' | 'filterKey' | 'mark'>
 
 export interface PlannedOne {
   readonly fields: readonly Field[]
@@ -38,6 +47,19 @@ export function plannedList(resource: Resource, raw: string, source: ListSource)
     const key = `${resource.name} ${plan.page} ${plan.limit} ${namesOf(plan.fields)} ${filterKey}`
     return { plan, filterKey, key, mark: markOf(key), pageQuery: pageQueryOf(request) }
   })
+}
+
+/** An export is long work, and seldom asked for: it need not be remembered. */
+export function plannedExport(
+  resource: Resource,
+  raw: string,
+  source: ListSource,
+  format: ExportFormat,
+): PlannedExport {
+  const request = parseExportRequest(raw, source)
+  const plan = planList(resource, request)
+  const filterKey = request.filter === undefined ? '' : print(request.filter)
+  return { plan, filterKey, mark: markOf(`${resource.name} ${format} ${namesOf(plan.fields)} ${filterKey}`) }
 }
 
 export function plannedOne(resource: Resource, raw: string): PlannedOne {

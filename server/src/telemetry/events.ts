@@ -60,6 +60,13 @@ export type Event =
       readonly code: ErrorCode
       readonly cause: unknown
     }
+  /** It was under way, so its status said nothing of it. */
+  | {
+      readonly kind: 'export-cut'
+      readonly requestId: string
+      readonly code: ErrorCode
+      readonly cause: unknown
+    }
   | RequestAnswered
   | { readonly kind: 'requests-unlogged'; readonly count: number }
   | { readonly kind: 'activity-unwritten'; readonly error: unknown }

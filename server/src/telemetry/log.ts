@@ -20,6 +20,7 @@ const levels: Record<Event['kind'], Level> = {
   'requests-unlogged': 'warn',
   'activity-unwritten': 'warn',
   'request-failed': 'error',
+  'export-cut': 'warn',
   'request-answered': 'info',
 }
 
@@ -137,6 +138,7 @@ function lineOf({ requestId, method, route, status, ms, facts, source, kind }: R
 function loggable(event: Exclude<Event, RequestAnswered>): object {
   switch (event.kind) {
     case 'request-failed':
+    case 'export-cut':
       return { requestId: event.requestId, code: event.code, cause: causeOf(event) }
     case 'request-unreadable':
       return { code: event.code }
@@ -169,7 +171,7 @@ function loggable(event: Exclude<Event, RequestAnswered>): object {
 }
 
 /** The stack only where it helps: a database that is away fails every request in the same place. */
-function causeOf({ code, cause }: Extract<Event, { kind: 'request-failed' }>): unknown {
+function causeOf({ code, cause }: Extract<Event, { kind: 'request-failed' | 'export-cut' }>): unknown {
   const error = cause instanceof Error ? cause : new Error(String(cause))
   return code === 'internal' ? pino.stdSerializers.errWithCause(error) : error.message
 }

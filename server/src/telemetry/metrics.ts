@@ -94,6 +94,11 @@ export class Metrics {
     unit: '{connection}',
     description: 'Connections to the database that broke while nobody used them.',
   })
+  readonly #cut = new Counter({
+    name: 'quartermaster.exports.cut',
+    unit: '{export}',
+    description: 'Exports that could not be finished, but for readers who went away.',
+  })
   readonly #unlogged = new Counter({
     name: 'quartermaster.requests.unlogged',
     unit: '{request}',
@@ -119,6 +124,7 @@ export class Metrics {
       this.#statements,
       this.#connecting,
       this.#broken,
+      this.#cut,
       this.#unlogged,
       this.#lostSpans,
       ...stateInstruments(states),
@@ -135,6 +141,7 @@ export class Metrics {
     // A series that begins with its first error has no rate before the second.
     this.#broken.add(0)
     this.#lostSpans.add(0)
+    this.#cut.add(0)
     this.#unlogged.add(0)
     for (const code of Object.keys(errorTitles)) this.#refusals.add(0, code)
     for (const source of sources) this.#answers.add(0, source)
@@ -172,6 +179,9 @@ export class Metrics {
         return
       case 'spans-lost':
         this.#lostSpans.add(event.spans)
+        return
+      case 'export-cut':
+        this.#cut.add(1)
         return
       case 'requests-unlogged':
         this.#unlogged.add(event.count)

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Config } from '../../config.ts'
+import { limits } from '../../limits.ts'
 import { foldsCase } from '../../store/migrate.ts'
 import { type Finding, right, wrong } from './finding.ts'
 
@@ -14,8 +15,9 @@ export interface DatabaseFacts {
   readonly connections: number
 }
 
-/** Each process that serves has a pool for lists with filters, one for other reads and one for writes. */
-const poolsPerProcess = 3
+/** Each process that serves has a pool for reads that may take long and one for writes; besides, so many connections. */
+const poolsPerProcess = 2
+const besidesPools = limits.lanes + limits.exportsAtOnce
 
 export async function checkDatabase(client: pg.Client, config: Config): Promise<Finding[]> {
   const { rows } = await client.query<Omit<DatabaseFacts, 'folds'>>(
@@ -65,12 +67,12 @@ function role({ standby }: DatabaseFacts): Finding {
 }
 
 function connections({ connections: open }: DatabaseFacts, pool: number): Finding {
-  const most = pool * poolsPerProcess
+  const most = pool * poolsPerProcess + besidesPools
   return most <= open
     ? right('database', `A process that serves makes at most ${most} of its ${open} connections.`)
     : wrong(
         'database',
         `A process that serves may make ${most} connections; PostgreSQL has ${open}.`,
-        `Set DATABASE_POOL_MAX to ${Math.max(1, Math.floor(open / poolsPerProcess))} or less, or raise max_connections.`,
+        `Set DATABASE_POOL_MAX to ${Math.max(1, Math.floor((open - besidesPools) / poolsPerProcess))} or less, or raise max_connections.`,
       )
 }

@@ -41,7 +41,7 @@ describe('a database', () => {
   test('with fewer connections than a process may make', () => {
     expect(faults({ connections: 17 }, 10)).toEqual([
       [
-        'A process that serves may make 30 connections; PostgreSQL has 17.',
+        'A process that serves may make 27 connections; PostgreSQL has 17.',
         'Set DATABASE_POOL_MAX to 5 or less, or raise max_connections.',
       ],
     ])

@@ -21,6 +21,10 @@ export async function* ndjsonRows(
       chunk.refuse([{ line, field: '', reason: 'is not a JSON object', value: text }])
       return
     }
+    if ('$end' in members) {
+      if (objects !== countOf(members.$end)) throw new ImportError(notWhole(line))
+      return
+    }
     objects += 1
     if (objects === 1) checkMembers(resource, members)
     chunk.addObject(line, members)
@@ -40,6 +44,16 @@ export async function* ndjsonRows(
   const chunk = new ChunkBuilder(resource)
   add(chunk, rest + decoder.decode())
   yield chunk
+}
+
+/** An export ends with a line that has the number of its records. */
+function countOf(mark: unknown): number | undefined {
+  const count = typeof mark === 'object' && mark !== null && 'count' in mark ? mark.count : undefined
+  return count instanceof JsonNumber ? Number(count.source) : undefined
+}
+
+function notWhole(line: number): string {
+  return `The mark at the end of the export, in line ${line}, has another number of records than stand before it: the file is not whole.`
 }
 
 /** The third argument is newer than TypeScript's library: what stood in the text. */

@@ -1,6 +1,7 @@
 import { scopes } from '../../accounts/key.ts'
 import { resources } from '../../catalog/resources.ts'
 import { views } from '../../catalog/views.ts'
+import { introduction } from './introduction.ts'
 import { managePaths, manageSchemas } from './manage-paths.ts'
 import { headers, parameters, responses } from './parts.ts'
 import { healthPaths, resourcePaths } from './paths.ts'
@@ -15,12 +16,7 @@ export const openApi = {
     title: 'Quartermaster',
     version: '1.0.0',
     summary: 'Products, partners and companies of an account, listed exactly.',
-    description:
-      'Each account has its own host, `https://<account>.<service domain>`, and its own API keys. Lists are ordered by ' +
-      '`id`, so that no record is on two pages or on none. Input that is not understood is answered with 400, never ' +
-      'ignored.\n\nEvery list can also be asked by the method `QUERY` (RFC 10008) with the same parameters as an ' +
-      '`application/x-www-form-urlencoded` body, for filters longer than a URL takes. OpenAPI 3.1 has no place for ' +
-      'that method, so it is told here.',
+    description: introduction(),
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [

@@ -1,6 +1,7 @@
 import { scopes } from '../../accounts/key.ts'
 import { views } from '../../catalog/views.ts'
 import { limits } from '../../limits.ts'
+import { manageSamples } from './manage-samples.ts'
 import { answerHeaders } from './parts.ts'
 import { guarded, json, listOperation, oneOperation, ref } from './paths.ts'
 import { exampleRecord, recordSchema } from './schemas.ts'
@@ -8,7 +9,13 @@ import { exampleRecord, recordSchema } from './schemas.ts'
 const scope = 'account:manage'
 const needs = `Needs the scope \`${scope}\`.`
 const list = (name: keyof typeof views) =>
-  listOperation(views[name], { tag: 'manage', scope, order: 'newest first' })
+  listOperation(views[name], {
+    tag: 'manage',
+    scope,
+    order: 'newest first',
+    samples: manageSamples.list(views[name].path),
+    exported: false,
+  })
 
 const expiry = {
   type: ['string', 'null'],
@@ -46,6 +53,7 @@ const createOperation = {
   operationId: 'create_key',
   tags: ['manage'],
   summary: 'Make a key',
+  'x-codeSamples': manageSamples.create,
   description:
     `${needs} A key that manages the account may give any scope. An \`Idempotency-Key\` makes sure that a request sent ` +
     'again makes no second key; the first is not shown again.',
@@ -73,6 +81,7 @@ const rotateOperation = {
   operationId: 'rotate_key',
   tags: ['manage'],
   summary: 'Make a new key in place of another',
+  'x-codeSamples': manageSamples.rotate,
   description:
     `${needs} The new key has the name and the scopes of the old one, which goes on until the overlap ends. Only an ` +
     'active key is rotated, so that a request sent again makes no second key.',
@@ -107,6 +116,7 @@ const revokeOperation = {
   operationId: 'revoke_key',
   tags: ['manage'],
   summary: 'Revoke a key',
+  'x-codeSamples': manageSamples.revoke,
   description: `${needs} Holds from the next request on. A key may revoke itself. Revoking it again changes nothing.`,
   parameters: [ref('parameters', 'keyId')],
   responses: {
@@ -128,7 +138,9 @@ const revokeOperation = {
 
 export const managePaths = {
   '/manage/v1/keys': { get: list('key'), post: createOperation },
-  '/manage/v1/keys/{key_id}': { get: oneOperation(views.key, 'manage', scope, ref('parameters', 'keyId')) },
+  '/manage/v1/keys/{key_id}': {
+    get: oneOperation(views.key, 'manage', scope, ref('parameters', 'keyId'), manageSamples.one),
+  },
   '/manage/v1/keys/{key_id}/rotate': { post: rotateOperation },
   '/manage/v1/keys/{key_id}/revoke': { post: revokeOperation },
   '/manage/v1/audit': { get: list('audit') },

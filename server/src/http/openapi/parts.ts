@@ -54,7 +54,7 @@ export const headers = {
     schema: { type: 'string' },
   },
   link: {
-    description: 'RFC 8288: `first`, `prev`, `next` and `last`, relative to the request.',
+    description: 'RFC 8288: `first`, `prev`, `next` and `last`, relative to the request. Not on an export.',
     schema: { type: 'string' },
   },
   rateLimitPolicy: {
@@ -69,6 +69,11 @@ export const headers = {
       'How many requests are left (`r`), and in how many seconds there are all of them again (`t`).',
     schema: { type: 'string' },
     example: '"account";r=59990;t=42, "key";r=29998;t=57',
+  },
+  totalCount: {
+    description:
+      'On an export: how many records will come, where that is known beforehand; always without a filter.',
+    schema: { type: 'integer', minimum: 0 },
   },
   retryAfter: {
     description: 'Seconds after which another try makes sense.',
@@ -89,7 +94,7 @@ const badRequests = {
     summary: 'A field that does not exist',
     'x-request': 'filter=nane=Bolt',
     value: {
-      type: '/errors/request_invalid',
+      type: '/reference/errors/request_invalid',
       title: 'The request has invalid parameters.',
       status: 400,
       detail: 'A {resource} has no field "nane". Did you mean name?',
@@ -112,7 +117,7 @@ const badRequests = {
     summary: 'More records than a page holds',
     'x-request': 'limit=5000',
     value: {
-      type: '/errors/request_invalid',
+      type: '/reference/errors/request_invalid',
       title: 'The request has invalid parameters.',
       status: 400,
       detail: 'The limit must be an integer from 1 to 1000; it is "5000".',
@@ -156,7 +161,7 @@ export const responses = {
   tooLarge: error('The body is too large.'),
   limited: error(
     'The account or the key has sent all requests that it may send in a minute, or the account has too many long ' +
-      'queries at once; `code` says which.',
+      'queries or exports at once; `code` says which.',
     { ...answerHeaders, ...retryAfter },
   ),
   unavailable: error('Too much work, or the database is away. Try again after `Retry-After` seconds.', {

@@ -2,6 +2,7 @@ import type { Field, FieldType } from '../../catalog/field.ts'
 import type { Listed } from '../../catalog/listed.ts'
 import { type Resource, resources } from '../../catalog/resources.ts'
 import { answerHeaders, invalidListResponse } from './parts.ts'
+import { createSamples, healthSamples, listSamples, oneSamples, type Sample } from './samples.ts'
 import { exampleRecord } from './schemas.ts'
 
 export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
@@ -22,11 +23,19 @@ export function resourcePaths(resource: Resource): Record<string, unknown> {
         tag: resource.name,
         scope: `${resource.name}:read`,
         order: 'in the order of their ids',
+        samples: listSamples(resource),
+        exported: true,
       }),
       ...(resource.name === 'partner' ? { post: createOperation() } : {}),
     },
     [`${path}/{id}`]: {
-      get: oneOperation(resource, resource.name, `${resource.name}:read`, ref('parameters', 'id')),
+      get: oneOperation(
+        resource,
+        resource.name,
+        `${resource.name}:read`,
+        ref('parameters', 'id'),
+        oneSamples(resource),
+      ),
     },
   }
 }
@@ -35,9 +44,16 @@ interface ListWords {
   readonly tag: string
   readonly scope: string
   readonly order: string
+  readonly samples: readonly Sample[]
+  /** Whether all of it can be had at once, too. */
+  readonly exported: boolean
 }
 
-export function listOperation(resource: Listed, { tag, scope, order }: ListWords) {
+const wholeToo =
+  'With `Accept: application/x-ndjson` or `text/csv`, and without `page` and `limit`, all records that match come in ' +
+  'one answer, of one state of the data.'
+
+export function listOperation(resource: Listed, { tag, scope, order, samples, exported }: ListWords) {
   const schema = {
     type: 'object',
     required: ['data', 'meta', 'pagination'],
@@ -56,7 +72,8 @@ export function listOperation(resource: Listed, { tag, scope, order }: ListWords
     operationId: `list_${resource.plural}`,
     tags: [tag],
     summary: `List ${resource.plural}`,
-    description: `Needs the scope \`${scope}\`.`,
+    'x-codeSamples': samples,
+    description: `Needs the scope \`${scope}\`.${exported ? ` ${wholeToo}` : ''}`,
     parameters: [
       ...Object.entries(resource.choices ?? {}).map(choiceParameter),
       fieldsParameter(resource),
@@ -67,8 +84,12 @@ export function listOperation(resource: Listed, { tag, scope, order }: ListWords
     responses: {
       '200': {
         description: `A page of records, ${order}.`,
-        headers: { ...answerHeaders, Link: ref('headers', 'link') },
-        content: json(schema, example),
+        headers: {
+          ...answerHeaders,
+          Link: ref('headers', 'link'),
+          ...(exported ? { 'X-Total-Count': ref('headers', 'totalCount') } : {}),
+        },
+        content: { ...json(schema, example), ...(exported ? exports(resource) : {}) },
       },
       '400': invalidListResponse(resource),
       ...guarded,
@@ -77,11 +98,45 @@ export function listOperation(resource: Listed, { tag, scope, order }: ListWords
   }
 }
 
-export function oneOperation(resource: Listed, tag: string, scope: string, id: unknown) {
+/** All records, with an end that can be told from a cut. */
+function exports(resource: Listed) {
+  const record = exampleRecord(resource)
+  const end = { $end: { count: 1, version: '00000001-7' } }
+  const cell = (value: unknown) =>
+    typeof value === 'string' && !/^\d{4}-/.test(value) ? `"${value}"` : String(value)
+  return {
+    'application/x-ndjson': {
+      schema: {
+        type: 'string',
+        description:
+          'One record a line. The last line is `{"$end":{"count":…,"version":…}}`; without it the export was cut.',
+      },
+      example: `${JSON.stringify(record)}\n${JSON.stringify(end)}\n`,
+    },
+    'text/csv': {
+      schema: {
+        type: 'string',
+        description:
+          'RFC 4180 in UTF-8 with a byte order mark and a header. A text that a spreadsheet would take for a formula has a ' +
+          "`'` in front. After the body the trailer `X-Record-Count` has the number of records.",
+      },
+      example: `\uFEFF${Object.keys(record).join(',')}\r\n${Object.values(record).map(cell).join(',')}\r\n`,
+    },
+  }
+}
+
+export function oneOperation(
+  resource: Listed,
+  tag: string,
+  scope: string,
+  id: unknown,
+  samples: readonly Sample[],
+) {
   return {
     operationId: `get_${resource.name}`,
     tags: [tag],
     summary: `Get one ${resource.noun}`,
+    'x-codeSamples': samples,
     description: `Needs the scope \`${scope}\`.`,
     parameters: [id, fieldsParameter(resource)],
     responses: {
@@ -107,6 +162,7 @@ function createOperation() {
     operationId: 'create_partner',
     tags: ['partner'],
     summary: 'Create a partner',
+    'x-codeSamples': createSamples(resources.partner),
     description: 'Needs the scope `partner:create`.',
     parameters: [ref('parameters', 'idempotencyKey')],
     requestBody: {
@@ -194,7 +250,8 @@ function filterParameter(resource: Listed) {
   }
 }
 
-const health = (summary: string) => ({
+const health = (summary: string, path: string) => ({
+  'x-codeSamples': healthSamples(path),
   tags: ['health'],
   summary,
   security: [],
@@ -211,6 +268,6 @@ const health = (summary: string) => ({
 })
 
 export const healthPaths = {
-  '/livez': { get: { operationId: 'livez', ...health('Does this process run?') } },
-  '/readyz': { get: { operationId: 'readyz', ...health('Can this process answer requests?') } },
+  '/livez': { get: { operationId: 'livez', ...health('Does this process run?', '/livez') } },
+  '/readyz': { get: { operationId: 'readyz', ...health('Can this process answer requests?', '/readyz') } },
 }

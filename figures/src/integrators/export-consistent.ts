@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import { importRecords } from '../../../server/src/cli/import/import-records.ts'
+import type { Figure } from '../figure.ts'
+import { Random } from '../random.ts'
+import { Service } from '../service.ts'
+import { openList } from './export-stand.ts'
+
+/**
+ * A writer changes some hundred quantities at a time and adds a record, each time one version; exports run meanwhile.
+ * Each has to be, byte for byte, what one version is known to be: the one that it names.
+ */
+export const exportConsistent: Figure = {
+  name: 'export_consistent',
+  bound: '= all of one version',
+  async run(context) {
+    const service = await Service.start()
+    try {
+      const key = await service.account('acme')
+      const server = await service.serve()
+      const world = new World(service.postgres.url, context.size(200_000, 20_000), new Random(context.seed))
+      await world.begin()
+      const stop = new AbortController()
+      const writing = world.write(stop.signal)
+      const exports = context.size(60, 12)
+      const seen = new Set<string>()
+      const torn: string[] = []
+      for (let n = 0; n < exports; n++) {
+        const csv = n % 2 === 1
+        const accept = csv ? 'text/csv' : 'application/x-ndjson'
+        const answer = await openList(server.port, 'acme', key, '?fields=id,qty_available', { accept })
+        const version = /^W\/"[0-9A-F]+-(\d+)-/.exec(answer.headers.etag ?? '')?.[1] ?? ''
+        const sum = createHash('sha1')
+        for await (const piece of answer.setEncoding('utf8')) sum.update(String(piece))
+        seen.add(version)
+        if (sum.digest('hex') !== world.sumOf(version, csv)) torn.push(`${accept} at version ${version}`)
+      }
+      stop.abort()
+      await writing
+      return {
+        value: `${exports - torn.length} of ${exports} (${seen.size} versions of ${world.versions})`,
+        ok: torn.length === 0 && seen.size > exports / 4,
+        note: torn.slice(0, 5).join('\n'),
+      }
+    } finally {
+      await service.stop()
+    }
+  },
+}
+
+/** The products of acme as the figure knows them, at every version. */
+class World {
+  readonly #url: string
+  readonly #random: Random
+  readonly #quantities: number[]
+  readonly #sums = new Map<string, { readonly csv: string; readonly ndjson: string }>()
+  #version = 0
+
+  constructor(url: string, records: number, random: Random) {
+    this.#url = url
+    this.#random = random
+    this.#quantities = Array.from({ length: records }, () => 0)
+  }
+
+  get versions(): number {
+    return this.#sums.size
+  }
+
+  async begin(): Promise<void> {
+    // 10,000 rows are a version each; only the last of these is ever exported.
+    this.#version = Math.ceil(this.#quantities.length / 10_000) - 1
+    await this.#import(this.#quantities.keys())
+  }
+
+  async write(stop: AbortSignal): Promise<void> {
+    while (!stop.aborted) {
+      const changed = new Set(
+        Array.from({ length: 300 }, () => this.#random.integer(0, this.#quantities.length - 1)),
+      )
+      for (const i of changed) this.#quantities[i] = (this.#quantities[i] ?? 0) + 1
+      changed.add(this.#quantities.push(1) - 1)
+      await this.#import(changed)
+    }
+  }
+
+  sumOf(version: string, csv: boolean): string | undefined {
+    return this.#sums.get(version)?.[csv ? 'csv' : 'ndjson']
+  }
+
+  async #import(places: Iterable<number>): Promise<void> {
+    const records = Array.from(places, (i) => ({
+      id: i + 1,
+      name: `Product ${i + 1}`,
+      qty_available: this.#quantities[i],
+    }))
+    // Known before it is written: an export may see it at once.
+    this.#sums.set(String(this.#version + 1), this.#sum(this.#version + 1))
+    await importRecords({ ownerUrl: this.#url, account: 'acme', resource: 'product', records })
+    this.#version += 1
+  }
+
+  #sum(version: number): { csv: string; ndjson: string } {
+    const ndjson = this.#quantities.map((n, i) => `{"id":${i + 1},"qty_available":${n}}\n`).join('')
+    const end = `{"$end":{"count":${this.#quantities.length},"version":"00000001-${version}"}}\n`
+    const csv = this.#quantities.map((n, i) => `${i + 1},${n}\r\n`).join('')
+    const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
+    return { csv: sha1(`\uFEFFid,qty_available\r\n${csv}`), ndjson: sha1(ndjson + end) }
+  }
+}

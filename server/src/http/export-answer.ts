@@ -1,0 +1,95 @@
+import { pipeline, Readable } from 'node:stream'
+import { createGzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Check } from '../accounts/checks.ts'
+import { Failure } from '../errors.ts'
+import { exportBody } from '../query/export-body.ts'
+import { type ExportFormat, exportStatement } from '../query/export-statement.ts'
+import type { PlannedExport } from '../query/planned.ts'
+import type { Exports } from '../store/exports.ts'
+import type { ListMemory } from '../store/list-memory.ts'
+import type { TallyState } from '../tally-state.ts'
+import type { Tell } from '../telemetry/events.ts'
+import { etagOf, isKnown, sendNotModified, takesGzip, validators } from './answer.ts'
+import { factsOf, timed } from './facts.ts'
+
+export interface ExportParts {
+  readonly exports: Exports
+  readonly memory: ListMemory
+  readonly tell: Tell
+}
+
+const mediaTypes: Record<ExportFormat, string> = {
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8; header=present',
+}
+
+/** The fastest: 265 MB of products become 41 in 3 s; twice the time would save another 9. */
+const zipLevel = 1
+
+/** All records of a list as a stream. Whatever fails before the first of them is answered as an error, as anywhere. */
+export async function sendExport(
+  { exports, memory, tell }: ExportParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { access, tally }: Check & { readonly tally: TallyState },
+  { plan, filterKey, mark }: PlannedExport,
+  format: ExportFormat,
+): Promise<FastifyReply> {
+  const known = etagOf(tally, mark)
+  if (request.headers['if-none-match'] === '*' || isKnown(request, known))
+    return sendNotModified(reply, known)
+  const running = await timed(request, () =>
+    exports.open(access, plan.resource.name, exportStatement(access, plan, format)),
+  )
+  reply.raw.once('close', () => running.end())
+  const name = `${access.accountId} ${plan.resource.name} ${filterKey}`
+  const total = plan.where === undefined ? running.total : memory.recall(name, running, 1, 1).total
+  if (total !== undefined) reply.header('x-total-count', total)
+  validators(reply, etagOf(running, mark)).type(mediaTypes[format])
+  if (format === 'csv')
+    reply.header('content-disposition', `attachment; filename="${plan.resource.plural}.csv"`)
+  if (request.method === 'HEAD') {
+    running.end()
+    return reply.send()
+  }
+  let records = 0
+  // A header to chunked bodies only: HTTP/1.0 has neither.
+  if (request.raw.httpVersionMinor > 0) reply.trailer('x-record-count', async () => String(records))
+  const body = Readable.from(
+    cutAloud(
+      exportBody(running, format, plan.fields, (count) => {
+        records = count
+        factsOf(request).records = count
+      }),
+      request,
+      tell,
+    ),
+  )
+  if (!takesGzip(request)) return reply.send(body)
+  reply.header('content-encoding', 'gzip')
+  return reply.send(pipeline(body, createGzip({ level: zipLevel }), () => {}))
+}
+
+/**
+ * The status is sent long ago when an export fails on its way. So the connection is reset: no last chunk, and no orderly
+ * end either, which a body without chunks would be taken to be whole by.
+ */
+async function* cutAloud(
+  body: AsyncIterable<Buffer>,
+  request: FastifyRequest,
+  tell: Tell,
+): AsyncGenerator<Buffer> {
+  try {
+    yield* body
+  } catch (error) {
+    const { socket } = request.raw
+    // A reader that hung up is the reason, not to be told.
+    if (!socket.destroyed) {
+      const cause = error instanceof Failure ? error : new Failure('internal', 'The export broke.', [], error)
+      tell({ kind: 'export-cut', requestId: request.id, code: cause.code, cause: cause.cause ?? cause })
+      socket.resetAndDestroy()
+    }
+    throw error
+  }
+}

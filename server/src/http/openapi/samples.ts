@@ -1,0 +1,112 @@
+import type { Resource, ResourceName } from '../../catalog/resources.ts'
+
+/** A program that does what an operation is for. It takes the account's address from `BASE_URL` and a key from `KEY`. */
+export interface Sample {
+  readonly lang: string
+  readonly label: string
+  readonly source: string
+}
+
+export const key = '-H "Authorization: Bearer $KEY"'
+const filters: Record<ResourceName, string> = {
+  product: 'list_price>10&active=true',
+  partner: 'is_customer=true|is_vendor=true',
+  company: 'name*a',
+}
+
+export const curl = (label: string, ...lines: readonly string[]): Sample => ({
+  lang: 'Shell',
+  label,
+  source: lines.join(' \\\n  '),
+})
+
+const typescript = (label: string, ...lines: readonly string[]): Sample => ({
+  lang: 'TypeScript',
+  label,
+  source: [
+    "import { Quartermaster } from '@quartermaster/client'",
+    '',
+    'const qm = new Quartermaster({',
+    "  baseUrl: process.env.BASE_URL ?? '',",
+    "  apiKey: process.env.KEY ?? '',",
+    '})',
+    ...lines,
+  ].join('\n'),
+})
+
+export function listSamples({ name, plural, path }: Resource): readonly Sample[] {
+  const url = `"$BASE_URL/api/v1/${path}"`
+  const filter = filters[name]
+  return [
+    curl(
+      'curl',
+      `curl --fail-with-body -G ${url}`,
+      key,
+      `--data-urlencode 'filter=${filter}'`,
+      "--data 'fields=id,name' --data 'limit=5'",
+    ),
+    curl(
+      'curl: QUERY',
+      `curl --fail-with-body -X QUERY ${url}`,
+      key,
+      `--data-urlencode 'filter=${filter}'`,
+      "--data 'fields=id,name' --data 'limit=5'",
+    ),
+    curl(
+      'curl: all, as CSV',
+      `curl --fail-with-body --compressed ${url}`,
+      key,
+      `-H 'Accept: text/csv' -o ${plural}.csv`,
+    ),
+    typescript(
+      'TypeScript',
+      `const page = await qm.${plural}.list({`,
+      "  fields: ['id', 'name'],",
+      `  filter: '${filter}',`,
+      '  limit: 5,',
+      '})',
+      'console.log(page.meta.total, page.data)',
+    ),
+    typescript(
+      'TypeScript: all',
+      `const all = qm.${plural}.export({ fields: ['id', 'name'] })`,
+      `for await (const ${name} of all) console.log(${name}.name)`,
+    ),
+  ]
+}
+
+export function oneSamples({ name, plural, path }: Resource): readonly Sample[] {
+  return [
+    curl('curl', 'curl --fail-with-body', `"$BASE_URL/api/v1/${path}/1?fields=id,name"`, key),
+    typescript(
+      'TypeScript',
+      `const ${name} = await qm.${plural}.get(1, { fields: ['id', 'name'] })`,
+      `console.log(${name}.name)`,
+    ),
+  ]
+}
+
+export function createSamples({ path }: Resource): readonly Sample[] {
+  return [
+    curl(
+      'curl',
+      `curl --fail-with-body "$BASE_URL/api/v1/${path}"`,
+      key,
+      "-H 'Content-Type: application/json'",
+      "-H 'Idempotency-Key: order-4711'",
+      `-d '{"name":"Nordwind Logistics"}'`,
+    ),
+    typescript(
+      'TypeScript',
+      'const { id } = await qm.partners.create(',
+      "  { name: 'Nordwind Logistics' },",
+      "  { idempotencyKey: 'order-4711' },",
+      ')',
+      'console.log(id)',
+    ),
+  ]
+}
+
+export function healthSamples(path: string): readonly Sample[] {
+  return [curl('curl', `curl --fail-with-body "$BASE_URL${path}"`)]
+}

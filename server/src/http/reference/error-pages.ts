@@ -1,0 +1,80 @@
+import { type ErrorCode, errorCodes, errorTitles, Failure } from '../../errors.ts'
+import { problemBody, retryAfterSeconds, statusOf } from '../problem.ts'
+import { errorTexts } from './error-texts.ts'
+import { hashSource, noIcon, type Page, pageOf } from './page.ts'
+
+const style = `body{max-width:44rem;margin:3rem auto;padding:0 1rem;font:16px/1.5 system-ui,sans-serif;color:#1b1b1f;background:#fff}
+h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}code,pre{font:14px/1.5 ui-monospace,monospace}
+pre{padding:1rem;overflow-x:auto;background:#f4f4f6;border-radius:6px}a{color:#0b57d0}td{padding:.2rem 1rem .2rem 0;vertical-align:top}
+@media(prefers-color-scheme:dark){body{color:#e6e6ea;background:#17171a}pre{background:#232328}a{color:#8ab4f8}}`
+
+const policy = `default-src 'none'; img-src data:; style-src ${hashSource(style)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+
+/** By code: what it means, an example, and what to do. The `type` of every error leads to one. */
+export async function errorPages(): Promise<ReadonlyMap<string, Page>> {
+  const pages = errorCodes.map(async (code) => [code, await pageOf(html, errorPage(code), policy)] as const)
+  return new Map(await Promise.all(pages))
+}
+
+/** All codes with their pages. */
+export function errorIndex(): Promise<Page> {
+  const rows = errorCodes.map(
+    (code) =>
+      `<tr><td>${statusOf[code]}</td><td><a href="/reference/errors/${code}"><code>${code}</code></a></td><td>${escaped(errorTitles[code])}</td></tr>`,
+  )
+  const body = `<h1>Errors</h1>
+<p>Every error is <code>application/problem+json</code> (RFC 9457). Programs go by <code>code</code>, which never changes its meaning.</p>
+<table>${rows.join('\n')}</table>`
+  return pageOf(html, documentOf('Errors', body), policy)
+}
+
+const html = 'text/html; charset=utf-8'
+
+function errorPage(code: ErrorCode): string {
+  const { when, mend } = errorTexts[code]
+  const retry = retryAfterSeconds[code]
+  const body = `<p><a href="/reference">Reference</a> › <a href="/reference/errors">Errors</a></p>
+<h1><code>${code}</code> (${statusOf[code]})</h1>
+<p><strong>${escaped(errorTitles[code])}</strong></p>
+<h2>When</h2>
+<p>${escaped(when)}</p>
+<h2>What to do</h2>
+<p>${escaped(mend)}</p>
+${retry === undefined ? '' : `<p>The answer has <code>Retry-After: ${retry}</code>.</p>`}
+<h2>Example</h2>
+<pre>HTTP/1.1 ${statusOf[code]}
+Content-Type: application/problem+json; charset=utf-8
+
+${escaped(exampleOf(code))}</pre>`
+  return documentOf(code, body)
+}
+
+function exampleOf(code: ErrorCode): string {
+  const failure =
+    code === 'request_invalid'
+      ? new Failure(code, 'A product has no field "nane". Did you mean name?', [
+          {
+            parameter: 'filter',
+            code: 'field_unknown',
+            message: 'A product has no field "nane". Did you mean name?',
+            expected: ['name'],
+            offset: 0,
+            length: 4,
+            suggestion: 'name=Bolt',
+          },
+        ])
+      : new Failure(code, errorTitles[code])
+  return JSON.stringify(JSON.parse(problemBody(failure, '5f0c1d6e-7a38-4a53-8f7c-0f7f2a1c9b11')), null, 2)
+}
+
+function documentOf(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>${title} · Quartermaster</title>${noIcon}<style>${style}</style></head>
+<body>${body}</body></html>
+`
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}

@@ -1,0 +1,43 @@
+import { hash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isKnown, takesGzip } from '../answer.ts'
+
+/** A document that is the same for everybody, as bytes ready to send. */
+export interface Page {
+  readonly type: string
+  readonly etag: string
+  readonly body: Buffer
+  readonly zipped: Buffer
+  /** Content-Security-Policy; none for what is not shown by itself. */
+  readonly policy: string | undefined
+}
+
+/** An hour: a new version of the service has other pages under the same paths. */
+const cacheControl = 'public, max-age=3600'
+
+/** A browser that is told nothing asks for /favicon.ico, which needs a key like every other path. */
+export const noIcon = '<link rel="icon" href="data:,">'
+
+const zip = promisify(gzip)
+
+export async function pageOf(type: string, text: string, policy?: string): Promise<Page> {
+  const body = Buffer.from(text)
+  const etag = `W/"${hash('sha1', body, 'base64url').slice(0, 16)}"`
+  return { type, etag, body, zipped: await zip(body, { level: 9 }), policy }
+}
+
+/** A source for `Content-Security-Policy` that allows exactly this inline script or style. */
+export function hashSource(text: string): string {
+  return `'sha256-${hash('sha256', text, 'base64')}'`
+}
+
+export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
+  reply.header('etag', page.etag).header('cache-control', cacheControl).header('vary', 'accept-encoding')
+  if (isKnown(request, page.etag)) return reply.code(304).send()
+  reply.type(page.type).header('x-content-type-options', 'nosniff')
+  if (page.policy !== undefined) reply.header('content-security-policy', page.policy)
+  if (!takesGzip(request)) return reply.send(page.body)
+  return reply.header('content-encoding', 'gzip').send(page.zipped)
+}

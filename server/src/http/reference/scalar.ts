@@ -1,0 +1,73 @@
+import Fastify from 'fastify'
+import { hashSource, noIcon, type Page, pageOf } from './page.ts'
+
+export interface Reference {
+  readonly page: Page
+  readonly script: Page
+}
+
+/** Everything that would ask somebody else for something is off: fonts, telemetry, proxy, assistant, and links to tools. */
+const configuration = {
+  url: '/openapi.json',
+  pageTitle: 'Quartermaster reference',
+  cdn: '/reference/scalar.js',
+  bundle: false,
+  withDefaultFonts: false,
+  telemetry: false,
+  proxyUrl: '',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  // Samples are ours, and run by a figure; what would be made up from the document is not.
+  hiddenClients: true,
+  defaultOpenAllTags: true,
+  theme: 'default',
+} as const
+
+/**
+ * What the Scalar plugin serves, taken from it once, when somebody looks at the reference for the first time: it is 4 MB of
+ * script, which a process that serves only requests has no use for.
+ */
+export async function scalarReference(): Promise<Reference> {
+  const { default: scalar } = await import('@scalar/fastify-api-reference')
+  const scratch = Fastify()
+  const servers = [{ url: '/', description: 'This host' }]
+  await scratch.register(scalar, {
+    routePrefix: '/reference',
+    configuration: { ...configuration, servers },
+  })
+  const page = await scratch.inject('/reference/')
+  const script = await scratch.inject('/reference/js/scalar.js')
+  await scratch.close()
+  return {
+    page: await pageOf(
+      'text/html; charset=utf-8',
+      page.body.replace('</head>', `${noIcon}</head>`),
+      policyOf(page.body),
+    ),
+    // The bundle names a source map that is not part of the package.
+    script: await pageOf(
+      'text/javascript; charset=utf-8',
+      script.body.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n'),
+    ),
+  }
+}
+
+/** Only our own script and the one within the page run, and they reach only this host. Scalar styles elements inline. */
+function policyOf(page: string): string {
+  const inline = [...page.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
+    ([, text = '']) => hashSource(text),
+  )
+  return [
+    "default-src 'none'",
+    `script-src 'self' ${inline.join(' ')}`,
+    "style-src 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { resources } from '../catalog/resources.ts'
+import { type ExportFormat, exportStatement } from './export-statement.ts'
+import { parseExportRequest } from './list-request.ts'
+import { planList } from './plan.ts'
+
+const statement = (raw: string, format: ExportFormat) =>
+  exportStatement({ accountId: '12' }, planList(resources.company, parseExportRequest(raw, 'url')), format)
+
+describe('exportStatement', () => {
+  it('writes a record a line as in a list', () => {
+    expect(statement('fields=id,company_code&filter=name=Acme', 'ndjson')).toEqual({
+      text: `copy (select '{"id":' || r.id::text || ',"company_code":' || coalesce(to_json(r.company_code)::text, 'null') || '}' from company r where account_id = $1::bigint and name = $2::text order by r.id)
+to stdout (format csv, delimiter E'\\x01', quote E'\\x02')`,
+      values: ['12', 'Acme'],
+      operation: 'other',
+    })
+  })
+
+  it('writes CSV with texts in quotes and made harmless', () => {
+    expect(statement('fields=id,company_code', 'csv')).toEqual({
+      text: `copy (select r.id as id, case when ascii(r.company_code) in (9, 10, 13, 39, 43, 45, 61, 64, 65291, 65293, 65309, 65312)
+  and r.company_code ~ '^''*[=+@\\t\\r\\n＝＋－＠-]' then '''' || r.company_code else r.company_code end as company_code from company r where account_id = $1::bigint order by r.id) to stdout (format csv, force_quote (company_code))`,
+      values: ['12'],
+      operation: 'other',
+    })
+    expect(statement('fields=id', 'csv').text).toMatch(/to stdout \(format csv\)$/)
+  })
+})
+
+describe('parseExportRequest', () => {
+  it('refuses what belongs to pages', () => {
+    expect(() => parseExportRequest('page=1&limit=5', 'url')).toThrow(
+      'An export has all records that match, so it takes no page. Leave it out, or ask for application/json. (and 1 more, see errors)',
+    )
+  })
+})

@@ -1,0 +1,189 @@
+import pg from 'pg'
+import type { ResourceName } from '../catalog/resources.ts'
+import { Failure, overloaded } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { AccountScope } from '../scope.ts'
+import type { Statement } from '../sql.ts'
+import type { TallyState } from '../tally-state.ts'
+import { type ExportUnderWay, startExport } from './export-copy.ts'
+import { servingSettings } from './pool.ts'
+import { failureOf, failureToConnect } from './sqlstate.ts'
+import { collectYoungGarbage } from './young-garbage.ts'
+
+export interface ExportsOptions {
+  readonly url: string
+  readonly role: string
+  readonly msMax: number
+  readonly onBroken: (error: Error) => void
+}
+
+/**
+ * An export is one COPY for as long as it takes, on one core of the database: no parallel workers, which others need more.
+ * Compiling pays off for no expression this small. PostgreSQL looks every second whether we are still there.
+ */
+const settings = '-c max_parallel_workers_per_gather=0 -c jit=off -c client_connection_check_interval=1s'
+
+/** Exports on connections of their own, so that no list ever waits for one. */
+export class Exports {
+  readonly #pool: pg.Pool
+  readonly #msMax: number
+  readonly #byAccount = new Map<string, number>()
+  #underWay = 0
+
+  constructor({ url, role, msMax, onBroken }: ExportsOptions) {
+    this.#msMax = msMax
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      application_name: 'quartermaster export',
+      max: limits.exportsAtOnce,
+      connectionTimeoutMillis: limits.connectMsMax,
+      keepAlive: true,
+      options: `${servingSettings(role)} ${settings}`,
+    })
+    this.#pool.on('error', onBroken)
+    // One that breaks while in use fails its export; without a listener it would end the process besides.
+    this.#pool.on('connect', (client) => client.on('error', () => {}))
+  }
+
+  /** The export with its first records at hand. Who opens it ends it. */
+  async open(scope: AccountScope, resource: ResourceName, copy: Statement): Promise<RunningExport> {
+    const giveBack = this.#take(scope.accountId)
+    let client: pg.PoolClient
+    try {
+      client = await this.#pool.connect()
+    } catch (error) {
+      giveBack()
+      throw failureToConnect(error)
+    }
+    const running = new RunningExport(client, this.#msMax, giveBack)
+    await running.start(scope, resource, copy)
+    return running
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end()
+  }
+
+  #take(accountId: string): () => void {
+    const ofAccount = this.#byAccount.get(accountId) ?? 0
+    if (ofAccount >= limits.exportsPerAccountAtOnce) {
+      throw new Failure(
+        'export_limit',
+        `This account has ${ofAccount} exports under way, and no more are run at once. Wait for one to end.`,
+      )
+    }
+    if (this.#underWay >= limits.exportsAtOnce) throw overloaded()
+    this.#byAccount.set(accountId, ofAccount + 1)
+    this.#underWay++
+    return () => {
+      const left = (this.#byAccount.get(accountId) ?? 1) - 1
+      if (left === 0) this.#byAccount.delete(accountId)
+      else this.#byAccount.set(accountId, left)
+      this.#underWay--
+    }
+  }
+}
+
+/** One export, its connection, and the clock that sees to it that both come to an end. */
+export class RunningExport implements TallyState {
+  readonly #client: pg.PoolClient
+  readonly #giveBack: () => void
+  readonly #clock: NodeJS.Timeout
+  #export: ExportUnderWay | undefined
+  #movedAt = performance.now()
+  #isWhole = false
+  #isEnded = false
+  #late: Failure | undefined
+
+  constructor(client: pg.PoolClient, msMax: number, giveBack: () => void) {
+    this.#client = client
+    this.#giveBack = giveBack
+    const endAt = performance.now() + msMax
+    this.#clock = setInterval(
+      () => {
+        const now = performance.now()
+        const stalled = now - this.#movedAt > limits.exportStallMsMax
+        if (now < endAt && !stalled) return
+        this.#late = stalled ? tooSlow('Nothing moved for too long.') : tooSlow('It took longer than it may.')
+        this.end()
+      },
+      Math.min(1000, msMax),
+    )
+    this.#clock.unref()
+  }
+
+  async start(scope: AccountScope, resource: ResourceName, copy: Statement): Promise<void> {
+    try {
+      this.#export = await startExport(this.#client, scope, resource, copy)
+    } catch (error) {
+      this.end()
+      throw this.#late ?? failureOf(error)
+    }
+  }
+
+  get history(): string {
+    return this.#running.history
+  }
+
+  get version(): string {
+    return this.#running.version
+  }
+
+  get total(): number {
+    return this.#running.total
+  }
+
+  get pieces(): AsyncIterable<Buffer> {
+    return this.#watched()
+  }
+
+  async finish(): Promise<number> {
+    try {
+      const count = await this.#running.finish()
+      this.#isWhole = true
+      return count
+    } catch (error) {
+      throw this.#late ?? failureOf(error)
+    } finally {
+      this.end()
+    }
+  }
+
+  async *#watched(): AsyncGenerator<Buffer> {
+    let passed = 0
+    try {
+      for await (const piece of this.#running.pieces) {
+        yield piece
+        this.#movedAt = performance.now()
+        passed += piece.length
+        if (passed < limits.exportGarbageBytes) continue
+        passed = 0
+        collectYoungGarbage()
+      }
+    } catch (error) {
+      this.end()
+      throw this.#late ?? failureOf(error)
+    }
+  }
+
+  /** At any moment, also twice. What is not whole by now is given up: its connection goes, and its statement with it. */
+  end(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    clearInterval(this.#clock)
+    this.#client.release(!this.#isWhole)
+    this.#giveBack()
+  }
+
+  get #running(): ExportUnderWay {
+    if (this.#export === undefined) throw new Error('the export was not started')
+    return this.#export
+  }
+}
+
+function tooSlow(how: string): Failure {
+  return new Failure(
+    'deadline_exceeded',
+    `The export was ended. ${how} Narrow the filter, or read it faster.`,
+  )
+}

@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { demoPartners } from '../src/cli/demo-data.ts'
+import { importRecords } from '../src/cli/import/import-records.ts'
+import { bin, environmentWith, quartermaster } from './command.ts'
+import { account, connected, freshDatabase } from './database.ts'
+
+let url: string
+let client: pg.Client
+let folder: string
+
+beforeAll(async () => {
+  url = await freshDatabase()
+  client = await connected(url)
+  folder = mkdtempSync(join(tmpdir(), 'quartermaster-export-'))
+  await account(client, 'acme')
+  await account(client, 'copy')
+  await importRecords({ ownerUrl: url, account: 'acme', resource: 'partner', records: demoPartners(500) })
+})
+
+afterAll(async () => {
+  await client.end()
+  rmSync(folder, { recursive: true })
+})
+
+const run = (...args: string[]) => quartermaster(args, { DATABASE_URL: url })
+
+describe('quartermaster export', () => {
+  it('writes what import reads: all of it, and a cut one is refused', async () => {
+    const all = await run('export', 'partner', '--account', 'acme')
+    expect([all.code, all.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^500 partners in [\d.]+ s \([\d,]+\/s\), version \S+\n$/),
+    ])
+    const file = join(folder, 'partners.ndjson')
+    writeFileSync(file, all.stdout)
+    expect((await run('import', 'partner', file, '--account', 'copy')).code).toBe(0)
+    const copied = await run('export', 'partner', '--account', 'copy')
+    const records = (text: string) => text.split('\n').slice(0, 500)
+    expect(records(copied.stdout)).toEqual(records(all.stdout))
+    const lines = readFileSync(file, 'utf8').split('\n')
+    writeFileSync(file, lines.toSpliced(7, 1).join('\n'))
+    const cut = await run('import', 'partner', file, '--account', 'copy')
+    expect([cut.code, cut.stderr]).toEqual([1, expect.stringContaining('the file is not whole')])
+  })
+
+  it('takes filter, fields and format', async () => {
+    const options = ['--format', 'csv', '--fields', 'id,is_company', '--filter', 'id[2,3]&id<3']
+    const { code, stdout } = await run('export', 'partner', '--account', 'acme', ...options)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^\uFEFFid,is_company\r\n2,(true|false)\r\n$/)
+  })
+
+  it('says what is wrong before it writes anything', async () => {
+    const wrong = await run('export', 'partner', '--account', 'acme', '--filter', 'nane=x')
+    expect([wrong.code, wrong.stdout]).toEqual([1, ''])
+    expect(wrong.stderr).toBe(
+      'quartermaster: A partner has no field "nane". Did you mean name? (at 0 in --filter) Write: name=x\n',
+    )
+    const nobody = await run('export', 'partner', '--account', 'nobody')
+    expect([nobody.code, nobody.stdout]).toEqual([1, ''])
+    expect(nobody.stderr).toContain('nobody')
+  })
+
+  it('ends with 1 when the database ends it, or its reader goes', async () => {
+    const { accountId } = await account(client, 'large')
+    await client.query(
+      `insert into company select $1, g, 1, repeat('x', 400), null, '1', now(), now() from generate_series(1, 60000) g`,
+      [accountId],
+    )
+    const start = () =>
+      spawn(process.execPath, [bin, 'export', 'company', '--account', 'large'], {
+        env: environmentWith({ DATABASE_URL: url }),
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+    for (const end of ['database', 'reader'] as const) {
+      const child = start()
+      let stderr = ''
+      child.stderr.on('data', (text: Buffer) => (stderr += text.toString()))
+      const ended = new Promise((resolve) => child.once('close', resolve))
+      await new Promise((resolve) => child.stdout.once('readable', resolve))
+      if (end === 'reader') child.stdout.destroy()
+      else {
+        await client.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where query like 'copy%' and datname = current_database()`,
+        )
+        child.stdout.resume()
+      }
+      expect(await ended, end).toBe(1)
+      if (end === 'database') expect(stderr).toContain('not whole')
+    }
+  })
+})

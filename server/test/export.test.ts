@@ -1,0 +1,297 @@
+import { get, type IncomingMessage } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parse } from 'csv-parse/sync'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { importRecords } from '../src/cli/import/import-records.ts'
+import { limits } from '../src/limits.ts'
+import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { startTestService, type TestService } from './service.ts'
+
+let url: string
+let client: pg.Client
+let service: TestService
+let acme: TestAccount
+let large: TestAccount
+const products = '/api/v1/inventory/product'
+const largeRecords = 60_000
+
+/** Texts that a spreadsheet, a CSV reader, COPY or SQL could trip over. */
+const names = [
+  '=1+1',
+  '+49 40 5550',
+  '-5',
+  '@SUM(A1)',
+  '\ttab',
+  '\rreturn',
+  '\nline',
+  '＝full width',
+  "'=quoted already",
+  "''-twice",
+  "'s-Hertogenbosch",
+  'plain',
+  '',
+  'with "quotes" and, commas',
+  'two\nlines\r\nand three',
+  'back\\slash \\N \\.',
+  '\\.',
+  '螺栓 🔩',
+  'control \u0001 and \u0002',
+  "it's; drop table product --",
+  '{"$end":1}',
+]
+
+beforeAll(async () => {
+  url = await freshDatabase()
+  client = await connected(url)
+  acme = await account(client, 'acme')
+  large = await account(client, 'large')
+  await importRecords({
+    ownerUrl: url,
+    account: 'acme',
+    resource: 'product',
+    records: names.map((name, i) => ({
+      id: i * 1000 + 1,
+      name,
+      default_code: i % 3 === 0 ? null : name,
+      list_price: i % 2 === 0 ? -i - 0.5 : i,
+      active: i % 4 !== 0,
+      categ_id: i % 5 === 0 ? null : i,
+      is_rsd_product: i % 3 === 0 ? null : i % 3 === 1,
+      create_date: `2026-01-${String(i + 1).padStart(2, '0')}T00:00:00.00${i % 10}Z`,
+    })),
+  })
+  await client.query(
+    `insert into product select $1, g, 1, repeat('x', 400) || g, null, 0, 0, true, null, null, null, now(), now()
+     from generate_series(1, $2::int) g`,
+    [large.accountId, largeRecords],
+  )
+  await client.query(
+    `update tally set version = 1, total = $2, last_id = $2 where account_id = $1 and resource = 'product'`,
+    [large.accountId, largeRecords],
+  )
+  service = await startTestService(url)
+})
+
+afterAll(async () => {
+  await service.close()
+  await client.end()
+})
+
+/** The answer as soon as its headers are there. */
+function open(of: TestAccount, path: string, accept: string, port = service.port): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(
+      {
+        port,
+        path,
+        agent: false,
+        headers: { host: `${of.name}.localhost`, authorization: `Bearer ${of.key}`, accept },
+      },
+      resolve,
+    ).once('error', reject)
+  })
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const piece of answer.setEncoding('utf8')) text += String(piece)
+  return text
+}
+
+interface Exported {
+  readonly records: readonly Record<string, unknown>[]
+  readonly end: { readonly count: number; readonly version: string }
+}
+
+async function ndjson(of: TestAccount, query: string): Promise<Exported> {
+  const text = await textOf(await open(of, `${products}?${query}`, 'application/x-ndjson'))
+  const lines = text.trimEnd().split('\n')
+  const last: { $end: Exported['end'] } = JSON.parse(lines.pop() ?? '')
+  return { records: lines.map((line): Exported['records'][number] => JSON.parse(line)), end: last.$end }
+}
+
+async function underWay(): Promise<number> {
+  const { rows } = await client.query<{ n: number }>(
+    `select count(*)::int as n from pg_stat_activity
+     where application_name = 'quartermaster export' and state <> 'idle' and datname = current_database()`,
+  )
+  return rows[0]?.n ?? -1
+}
+
+async function until(what: () => Promise<boolean> | boolean): Promise<void> {
+  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(50)) if (await what()) return
+  throw new Error('it did not come about')
+}
+
+describe('the records of an export', () => {
+  it.each([
+    '',
+    'fields=name,id',
+    'fields=create_date',
+    'filter=name*QUOT',
+    `filter=${encodeURIComponent("name='=quoted already")}`,
+    `filter=${encodeURIComponent('name="it\'s; drop table product --"')}`,
+    `filter=${encodeURIComponent('name="back\\\\slash \\\\N \\\\."')}`,
+    'filter=name[plain,"",-5]',
+    'filter=default_code![plain,null]',
+    'filter=list_price>=-3.5%26list_price<7',
+    'filter=active=true|categ_id=null',
+    'filter=categ_id!=7',
+    'filter=create_date>=2026-01-05T00:00:00.004Z',
+    'filter=is_rsd_product![true,null]',
+    'filter=id>999999999',
+  ])('are those of the list: %s', async (query) => {
+    const list = await service.request(acme, 'GET', `${products}?limit=1000&${query}`)
+    expect(list.status).toBe(200)
+    const { records, end } = await ndjson(acme, query)
+    expect(list.body).toMatchObject({ data: records, meta: { total: end.count } })
+    expect(records).toHaveLength(end.count)
+  })
+
+  it('are the same in CSV, and no text begins as a formula does', async () => {
+    const { records } = await ndjson(acme, '')
+    const answer = await open(acme, products, 'text/csv')
+    const text = await textOf(answer)
+    expect(text.startsWith('\uFEFFid,name,default_code,')).toBe(true)
+    expect(answer.headers['x-total-count']).toBe(String(names.length))
+    expect(answer.trailers['x-record-count']).toBe(String(names.length))
+    const rows = parse<Record<string, string | { text: string }>>(text.slice(1), {
+      record_delimiter: '\r\n',
+      columns: true,
+      cast: (cell, { quoting }) => (quoting ? { text: cell } : cell),
+    })
+    const undone = rows.map((row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([field, cell]) => {
+          if (typeof cell !== 'string') {
+            expect(cell.text).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/)
+            return [field, cell.text.replace(/^'('*[=+\-@\t\r\n＝＋－＠])/, '$1')]
+          }
+          if (cell === '') return [field, null]
+          return [field, field.endsWith('_date') ? cell : JSON.parse(cell)]
+        }),
+      ),
+    )
+    expect(undone).toEqual(records)
+  })
+})
+
+describe('an export while others write', () => {
+  it('shows one version, whole', async () => {
+    // Every write sets all quantities to the version it makes, and adds a record.
+    const writer = await connected(url)
+    const writing = { on: true }
+    const writes = (async () => {
+      for (let n = 2; writing.on; n++) {
+        await writer.query('begin')
+        await writer.query(
+          `update tally set version = $2, total = total + 1, last_id = last_id + 1
+           where account_id = $1 and resource = 'product'`,
+          [large.accountId, n],
+        )
+        await writer.query(
+          `insert into product select account_id, last_id, version, 'new', null, 0, 0, true, null, null, null, now(), now()
+           from tally where account_id = $1 and resource = 'product'`,
+          [large.accountId],
+        )
+        await writer.query('update product set qty_available = $2 where account_id = $1 and id % 100 = 1', [
+          large.accountId,
+          n,
+        ])
+        await writer.query('commit')
+      }
+    })()
+    const seen: string[] = []
+    for (let round = 0; round < 6; round++) {
+      const { records, end } = await ndjson(large, 'fields=id,qty_available')
+      const version = Number(end.version.split('-')[1])
+      expect(end.count).toBe(largeRecords + version - 1)
+      expect(records.map(({ id }) => id)).toEqual(records.map((_, i) => i + 1))
+      const changed = new Set(
+        records.filter((_, i) => i % 100 === 0).map((record) => record['qty_available']),
+      )
+      expect([...changed]).toEqual([version === 1 ? 0 : version])
+      seen.push(end.version)
+    }
+    writing.on = false
+    await writes
+    await writer.end()
+    expect(new Set(seen).size).toBeGreaterThan(1)
+  })
+})
+
+describe('an export that does not come to its end', () => {
+  it('is cut off by a reset when its time is up, also for who reads slowly', async () => {
+    const hasty = await startTestService(url, { EXPORT_MS_MAX: '2500' })
+    try {
+      for (const accept of ['application/x-ndjson', 'text/csv']) {
+        const answer = await open(large, products, accept, hasty.port)
+        await sleep(3500)
+        await expect(textOf(answer)).rejects.toThrow(/aborted|ECONNRESET/)
+      }
+      expect(hasty.events.filter(({ kind }) => kind === 'export-cut')).toMatchObject([
+        { code: 'deadline_exceeded' },
+        { code: 'deadline_exceeded' },
+      ])
+      await until(async () => (await underWay()) === 0)
+    } finally {
+      await hasty.close()
+    }
+  })
+
+  it('ends its statement when the reader hangs up, and frees its place', async () => {
+    for (let round = 0; round < limits.exportsPerAccountAtOnce + 1; round++) {
+      const answer = await open(large, products, 'application/x-ndjson')
+      expect(answer.statusCode).toBe(200)
+      expect(await underWay()).toBe(1)
+      answer.destroy()
+      await until(async () => (await underWay()) === 0)
+    }
+    expect(service.events.filter(({ kind }) => kind === 'export-cut')).toEqual([])
+  })
+
+  it('is cut off when the database ends it', async () => {
+    const answer = await open(large, products, 'application/x-ndjson')
+    await client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'quartermaster export' and state <> 'idle' and datname = current_database()`,
+    )
+    await expect(textOf(answer)).rejects.toThrow(/aborted|ECONNRESET/)
+    expect(service.events.filter(({ kind }) => kind === 'export-cut')).toMatchObject([{ code: 'store_away' }])
+  })
+})
+
+async function filled(name: string): Promise<TestAccount> {
+  const made = await account(client, name)
+  await client.query(
+    `insert into product select $1, id, version, name, null, 0, 0, true, null, null, null, now(), now()
+     from product where account_id = $2 and id <= 20000`,
+    [made.accountId, large.accountId],
+  )
+  return made
+}
+
+describe('exports at once', () => {
+  it('are bounded for an account and for the process, and lists go on meanwhile', async () => {
+    const [one, two, three] = [await filled('one'), await filled('two'), await filled('three')]
+    const running = [
+      await open(large, products, 'text/csv'),
+      await open(large, products, 'text/csv'),
+      await open(one, products, 'text/csv'),
+    ]
+    expect(running.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200])
+    const third = await open(large, products, 'text/csv')
+    expect([third.statusCode, third.headers['retry-after']]).toEqual([429, '10'])
+    expect(JSON.parse(await textOf(third))).toMatchObject({ code: 'export_limit' })
+    running.push(await open(two, products, 'text/csv'))
+    const fifth = await open(three, products, 'text/csv')
+    expect([fifth.statusCode, fifth.headers['retry-after']]).toEqual([503, '1'])
+    expect((await service.request(three, 'GET', `${products}?limit=1`)).status).toBe(200)
+    for (const answer of running) answer.destroy()
+    await until(async () => (await underWay()) === 0)
+    const later = await open(three, products, 'text/csv')
+    expect(later.statusCode).toBe(200)
+    later.destroy()
+  })
+})
