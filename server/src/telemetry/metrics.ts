@@ -109,6 +109,18 @@ export class Metrics {
     unit: '{span}',
     description: 'Spans that the collector of traces did not take.',
   })
+  /** Known where there is a Redis to share them through. */
+  #ratesShared: boolean | undefined
+  readonly #rates = new Observed(
+    {
+      name: 'quartermaster.rates.shared',
+      unit: '{process}',
+      description:
+        '1 where rate limits are counted together with the other processes, 0 where Redis is away.',
+    },
+    'state',
+    () => (this.#ratesShared === undefined ? [] : [[this.#ratesShared ? 1 : 0]]),
+  )
   readonly #process = new ProcessState()
   readonly instruments: readonly Instrument[]
   readonly #exporter: PrometheusExporter
@@ -127,6 +139,7 @@ export class Metrics {
       this.#cut,
       this.#unlogged,
       this.#lostSpans,
+      this.#rates,
       ...stateInstruments(states),
       ...this.#process.instruments,
     ]
@@ -165,6 +178,10 @@ export class Metrics {
       case 'requests-refused':
         this.#refusals.add(event.count, 'overloaded')
         return
+      case 'rates-shared':
+      case 'rates-alone':
+        this.#ratesShared = event.kind === 'rates-shared'
+        return
       case 'checks-sent':
         this.#batches.record(event.questions)
         return
@@ -187,8 +204,6 @@ export class Metrics {
         this.#unlogged.add(event.count)
         return
       case 'activity-unwritten':
-      case 'rates-alone':
-      case 'rates-shared':
       case 'listening':
       case 'stopping':
       case 'stopped':
