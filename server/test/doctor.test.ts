@@ -135,8 +135,8 @@ describe('doctor', { timeout: 60_000 }, () => {
     ])
     expect(await faults({ DATABASE_URL: url, DATABASE_POOL_MAX: '60' })).toEqual([
       [
-        'A process that serves may make 180 connections; PostgreSQL has 97.',
-        'Set DATABASE_POOL_MAX to 32 or less, or raise max_connections.',
+        'A process that serves may make 127 connections; PostgreSQL has 97.',
+        'Set DATABASE_POOL_MAX to 45 or less, or raise max_connections.',
       ],
     ])
   })
