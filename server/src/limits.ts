@@ -161,6 +161,8 @@ export const limits = {
 
   /** A read that PostgreSQL has not finished by then is cancelled: 504. */
   readMsMax: 10_000,
+  /** A read that nobody waits for any more may end by itself for this long: to cancel it takes PostgreSQL a process. */
+  cancelAfterMs: 50,
   /** A write waits this long for its account's turn, then gives up before having written anything: 503. */
   writeLockMsMax: 5_000,
   /** No answer at all from the database within this time: the connection is given up. */

@@ -65,17 +65,22 @@ export class Store {
       return this.#timed(statement.operation, this.#lanes.read<Row>(statement, name))
     const client = await this.#connect('reads', this.#reads)
     let cancelled: Promise<void> | undefined
+    let soon: NodeJS.Timeout | undefined
     hangUp?.onUp(() => {
-      cancelled = cancelRunning(client)
+      soon = setTimeout(() => {
+        cancelled = cancelRunning(client)
+      }, limits.cancelAfterMs)
     })
     try {
       if (hangUp?.isUp === true) throw hungUp()
       const rows = await this.#timed(statement.operation, readText<Row>(client, statement, name))
       hangUp?.onUp(undefined)
+      clearTimeout(soon)
       if (cancelled !== undefined) await cancelled
       client.release()
       return rows
     } catch (error) {
+      clearTimeout(soon)
       if (cancelled !== undefined) await cancelled
       client.release(!(error instanceof pg.DatabaseError || error instanceof Failure))
       throw hangUp?.isUp === true ? hungUp(error) : failureOf(error)
