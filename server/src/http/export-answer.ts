@@ -39,10 +39,11 @@ export async function sendExport(
   const known = etagOf(tally, mark)
   if (request.headers['if-none-match'] === '*' || isKnown(request, known))
     return sendNotModified(reply, known)
-  const running = await timed(request, () =>
-    exports.open(access, plan.resource.name, exportStatement(access, plan, format)),
-  )
+  const running = await exports.take(access)
   reply.raw.once('close', () => running.end())
+  if (reply.raw.destroyed) running.end()
+  const copy = exportStatement(access, plan, format)
+  await timed(request, () => running.start(access, plan.resource.name, copy))
   const name = `${access.accountId} ${plan.resource.name} ${filterKey}`
   const total = plan.where === undefined ? running.total : memory.recall(name, running, 1, 1).total
   if (total !== undefined) reply.header('x-total-count', total)

@@ -6,6 +6,7 @@ import type { AccountScope } from '../scope.ts'
 import type { Statement } from '../sql.ts'
 import type { TallyState } from '../tally-state.ts'
 import { type ExportUnderWay, startExport } from './export-copy.ts'
+import { hungUp } from './hang-up.ts'
 import { servingSettings } from './pool.ts'
 import { failureOf, failureToConnect } from './sqlstate.ts'
 import { collectYoungGarbage } from './young-garbage.ts'
@@ -45,8 +46,8 @@ export class Exports {
     this.#pool.on('connect', (client) => client.on('error', () => {}))
   }
 
-  /** The export with its first records at hand. Who opens it ends it. */
-  async open(scope: AccountScope, resource: ResourceName, copy: Statement): Promise<RunningExport> {
+  /** A place and a connection for an export, to be started. Who takes it ends it. */
+  async take(scope: AccountScope): Promise<RunningExport> {
     const giveBack = this.#take(scope.accountId)
     let client: pg.PoolClient
     try {
@@ -55,9 +56,7 @@ export class Exports {
       giveBack()
       throw failureToConnect(error)
     }
-    const running = new RunningExport(client, this.#msMax, giveBack)
-    await running.start(scope, resource, copy)
-    return running
+    return new RunningExport(client, this.#msMax, giveBack)
   }
 
   async close(): Promise<void> {
@@ -112,12 +111,12 @@ export class RunningExport implements TallyState {
     this.#clock.unref()
   }
 
+  /** Returns when the first records are at hand. */
   async start(scope: AccountScope, resource: ResourceName, copy: Statement): Promise<void> {
     try {
       this.#export = await startExport(this.#client, scope, resource, copy)
     } catch (error) {
-      this.end()
-      throw this.#late ?? failureOf(error)
+      throw this.#reasonOf(error)
     }
   }
 
@@ -143,7 +142,7 @@ export class RunningExport implements TallyState {
       this.#isWhole = true
       return count
     } catch (error) {
-      throw this.#late ?? failureOf(error)
+      throw this.#reasonOf(error)
     } finally {
       this.end()
     }
@@ -161,9 +160,16 @@ export class RunningExport implements TallyState {
         collectYoungGarbage()
       }
     } catch (error) {
-      this.end()
-      throw this.#late ?? failureOf(error)
+      throw this.#reasonOf(error)
     }
+  }
+
+  /** Why it could not go on: its time was up, its reader went, or the database says so. */
+  #reasonOf(error: unknown): Failure {
+    if (this.#late !== undefined) return this.#late
+    if (this.#isEnded) return hungUp(error)
+    this.end()
+    return failureOf(error)
   }
 
   /** At any moment, also twice. What is not whole by now is given up: its connection goes, and its statement with it. */
