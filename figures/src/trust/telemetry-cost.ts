@@ -12,7 +12,7 @@ const quickPercentMax = 60
 const clients = 32
 const scrapeMs = 5_000
 /** Until the engine has compiled what it is going to compile. */
-const warmRequests = 80_000
+const warmRequests = { full: 80_000, quick: 10_000 }
 
 /**
  * Two servers on one database in turn, asked for the same kept lists: one with a line for every request, metrics that
@@ -23,6 +23,7 @@ export const telemetryCost: Figure = {
   bound: `≤ ${percentMax} % (quick: ${quickPercentMax} %)`,
   async run(context) {
     const { url, folder, files, small } = await mainStand(context)
+    const warm = Math.max(small.length, context.size(warmRequests.full, warmRequests.quick))
     const collector = await startCollector()
     const adminPort = await freePort()
     const on = await Server.start(url, folder, false, {
@@ -34,9 +35,9 @@ export const telemetryCost: Figure = {
     const scraping = setInterval(() => void scrape(adminPort), scrapeMs)
     try {
       const [withIt, without] = [new Side(on, files.small), new Side(off, files.small)]
-      await withIt.wrk.prove(context, '200', Math.max(small.length, warmRequests))
-      await without.wrk.prove(context, '200', Math.max(small.length, warmRequests))
-      for (let i = 0; i < context.size(32, 16); i++) {
+      await withIt.wrk.prove(context, '200', warm)
+      await without.wrk.prove(context, '200', warm)
+      for (let i = 0; i < context.size(32, 6); i++) {
         // Each first as often as second, so that what else the machine does meets both.
         for (const side of i % 2 === 0 ? [withIt, without] : [without, withIt]) {
           await side.run(context.size(3, 1))

@@ -198,10 +198,12 @@ function poolState(name: PoolName, { options, totalCount, idleCount, waitingCoun
 
 /**
  * No sequential scans: every statement names one account, and a scan reads the records of all of them. PostgreSQL
- * would choose it for an account that is most of the table.
+ * would choose it for an account that is most of the table. No parallel workers: a statement is one processor's work,
+ * so that the bound on an account's statements is a bound on what it takes from others.
  */
 export function servingSettings(role: string): string {
-  return role === '' ? '-c enable_seqscan=off' : `-c enable_seqscan=off -c role=${role}`
+  const settings = '-c enable_seqscan=off -c max_parallel_workers_per_gather=0'
+  return role === '' ? settings : `${settings} -c role=${role}`
 }
 
 const prepared = new PreparedNames()
