@@ -25,16 +25,20 @@ export interface ExportOptions {
 
 /** 0: stdout has all of it; 1: it went wrong, and what is on stdout, if anything, is not whole. */
 export async function exportCommand(options: ExportOptions): Promise<number> {
+  let begun = false
   try {
-    await writeAll(options)
+    await writeAll(options, () => {
+      begun = true
+    })
     return 0
   } catch (error) {
-    options.stderr.write(`quartermaster: ${reasonOf(error, options.ownerUrl)}\n`)
+    const rest = begun ? ' What was written so far is not whole: run it again.' : ''
+    options.stderr.write(`quartermaster: ${reasonOf(error, options.ownerUrl)}${rest}\n`)
     return 1
   }
 }
 
-async function writeAll(options: ExportOptions): Promise<void> {
+async function writeAll(options: ExportOptions, onBegin: () => void): Promise<void> {
   const { format, stdout, stderr } = options
   const resource = resources[options.resource]
   const { plan } = plannedExport(resource, rawOf(options), 'body', format)
@@ -55,6 +59,7 @@ async function writeAll(options: ExportOptions): Promise<void> {
     try {
       const counted = async function* () {
         for await (const piece of body) {
+          onBegin()
           lines += linesIn(piece)
           yield piece
         }
@@ -89,9 +94,11 @@ function linesIn(piece: Buffer): number {
 function reasonOf(error: unknown, url: string): string {
   if (error instanceof Failure) return faultText(error)
   const fault = databaseFault(error, url, 'DATABASE_OWNER_URL')
-  if (fault !== undefined) return `${fault.fact} ${fault.mend} What was written so far is not whole.`
-  if (error instanceof DatabaseError)
-    return `PostgreSQL says: ${error.message}. What was written so far is not whole.`
+  if (fault !== undefined) return `${fault.fact} ${fault.mend}`
+  if (error instanceof DatabaseError) return `PostgreSQL says: ${error.message}.`
+  // What `pg` says of a connection that broke has neither a code nor an end.
+  if (error instanceof Error && error.message.startsWith('Connection terminated'))
+    return 'The connection to the database broke.'
   return error instanceof Error ? error.message : String(error)
 }
 
