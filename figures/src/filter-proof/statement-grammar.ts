@@ -84,7 +84,8 @@ const shapes: readonly RegExp[] = [
     `from tally t where t\\.account_id = \\$::bigint and t\\.resource = \\$::text`,
   // Who is asking, of all requests that wait.
   'select account_id from account where C',
-  `select ${history}, string_agg\\( concat_ws\\(\\$, q\\.n, k\\.key_id, array_to_string\\(k\\.scopes, \\$\\), t\\.version\\), \\$\\) ` +
+  `select ${history}, string_agg\\( concat_ws\\(\\$, q\\.n, k\\.key_id, array_to_string\\(k\\.scopes, \\$\\), ` +
+    'coalesce\\(a\\.requests_per_minute, \\$\\), coalesce\\(a\\.key_requests_per_minute, \\$\\), t\\.version\\), \\$\\) ' +
     'as found from unnest\\(\\$::bigint\\[\\], \\$::text\\[\\], \\$::text\\[\\]\\) with ordinality ' +
     'q\\(account_id, hash, resource, n\\) join api_key k on k\\.account_id = q\\.account_id and k\\.hash = decode\\(q\\.hash, \\$\\) ' +
     'join account a on a\\.account_id = q\\.account_id ' +
