@@ -4,7 +4,7 @@ import { DatabaseError } from 'pg'
 import { accountNamed } from '../accounts/accounts.ts'
 import { type ResourceName, resources } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
-import { exportBody } from '../query/export-body.ts'
+import { exportBody, lineFeedsIn } from '../query/export-body.ts'
 import { type ExportFormat, exportStatement } from '../query/export-statement.ts'
 import { plannedExport } from '../query/planned.ts'
 import { withClient } from '../store/client.ts'
@@ -47,6 +47,7 @@ async function writeAll(options: ExportOptions, onBegin: () => void): Promise<vo
     const scope = await accountNamed(client, options.account)
     const source = await startExport(client, scope, resource.name, exportStatement(scope, plan, format))
     const total = plan.where === undefined ? source.total : undefined
+    // For progress alone: in CSV, a text of two lines counts for two.
     let lines = 0
     let count = 0
     const endProgress = showProgress(stderr, resource.plural, () => ({
@@ -60,7 +61,7 @@ async function writeAll(options: ExportOptions, onBegin: () => void): Promise<vo
       const counted = async function* () {
         for await (const piece of body) {
           onBegin()
-          lines += linesIn(piece)
+          lines += lineFeedsIn(piece)
           yield piece
         }
       }
@@ -82,13 +83,6 @@ function rawOf({ filter, fields }: ExportOptions): string {
     .filter(([, text]) => text !== undefined)
     .map(([name, text]) => `${name}=${encodeURIComponent(text ?? '')}`)
     .join('&')
-}
-
-/** For progress alone: in CSV, a text of two lines counts for two. */
-function linesIn(piece: Buffer): number {
-  let lines = 0
-  for (let at = piece.indexOf(0x0a); at >= 0; at = piece.indexOf(0x0a, at + 1)) lines++
-  return lines
 }
 
 function reasonOf(error: unknown, url: string): string {

@@ -8,7 +8,7 @@ const collect: NodeJS.GCFunction = runInNewContext('gc')
 /**
  * Collects what has just died. Buffers that pass through are small objects that hold large memory outside of V8's heap, of
  * which V8 lets some 70 MB pile up. Collected every few megabytes, an export of a million products grows the process by
- * less than 20 MB instead, and takes no more CPU than before: what dies young costs nothing to collect.
+ * some 1 MB instead, and takes no more CPU than before: what dies young costs nothing to collect.
  */
 export function collectYoungGarbage(): void {
   collect({ type: 'minor' })
