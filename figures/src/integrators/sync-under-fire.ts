@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { Quartermaster } from '../../../client/src/index.ts'
+import { ThrowawayRedis } from '../../../server/test/redis.ts'
 import type { Context, Figure } from '../figure.ts'
 import { inParallel } from '../parallel.ts'
 import { fill } from '../plans/data.ts'
@@ -16,7 +17,7 @@ interface Fire {
   readonly restarts: Restarts
 }
 
-/** A walk and creates through the client, while the server is restarted, connections are cut and answers are 503. */
+/** A walk and creates through the client, while server and Redis are killed, connections cut and answers are 503. */
 export const syncUnderFire: Figure = {
   name: 'sync_under_fire',
   bound: 'every record once',
@@ -33,19 +34,20 @@ async function underFire(context: Context, work: (context: Context, fire: Fire) 
   const service = await Service.start()
   const owner = new pg.Client(service.postgres.url)
   await owner.connect()
+  const redis = await ThrowawayRedis.start()
   let proxy: FaultyProxy | undefined
   try {
     await fill(owner, 'varied', work === walkAll ? context.size(1_000_000, 20_000) : 1, 2)
     const key = await service.key(account)
-    const server = await service.serve({ DEFAULT_ACCOUNT: account })
+    const server = await service.serve({ DEFAULT_ACCOUNT: account, REDIS_URL: redis.url })
     proxy = new FaultyProxy(server.port, new Random(context.seed, 62))
     const qm = new Quartermaster({ baseUrl: await proxy.listen(), apiKey: key })
-    const restarts = new Restarts(server, proxy, context.size(10, 3))
+    const restarts = new Restarts(server, redis, proxy, context.size(10, 3))
     const fire: Fire = { qm, owner, restarts }
     const { done, wrong } = await work(context, fire)
     const times = await restarts.settled()
     const { requests, refused, cut } = proxy
-    const faults = `${times} restarts, ${grouped(requests)} requests, ${grouped(refused)} answered 503, ${grouped(cut)} connections cut`
+    const faults = `${times} restarts of server and Redis, ${grouped(requests)} requests, ${grouped(refused)} answered 503, ${grouped(cut)} connections cut`
     return {
       value: `${wrong.length} wrong of ${grouped(done)}`,
       ok: wrong.length === 0 && times === context.size(10, 3) && refused > 0 && cut > 0,
@@ -54,6 +56,7 @@ async function underFire(context: Context, work: (context: Context, fire: Fire) 
   } finally {
     proxy?.stop()
     await owner.end()
+    await redis.stop()
     await service.stop()
   }
 }
@@ -63,16 +66,21 @@ interface Found {
   readonly wrong: readonly string[]
 }
 
-/** Cuts every connection, kills the server and starts it again: so many times, each when another part is done. */
+/**
+ * Cuts every connection, kills Redis and the server, and starts them again: so many times, each when another part is
+ * done. The server comes up without Redis, and finds it later.
+ */
 class Restarts {
   readonly #server: ServerProcess
+  readonly #redis: ThrowawayRedis
   readonly #proxy: FaultyProxy
   readonly #times: number
   #begun = 0
   #last: Promise<void> = Promise.resolve()
 
-  constructor(server: ServerProcess, proxy: FaultyProxy, times: number) {
+  constructor(server: ServerProcess, redis: ThrowawayRedis, proxy: FaultyProxy, times: number) {
     this.#server = server
+    this.#redis = redis
     this.#proxy = proxy
     this.#times = times
   }
@@ -93,8 +101,10 @@ class Restarts {
   async #after(last: Promise<void>): Promise<void> {
     await last
     this.#proxy.cutAll()
+    await this.#redis.kill()
     await this.#server.kill()
     await this.#server.start()
+    await this.#redis.start()
   }
 }
 
