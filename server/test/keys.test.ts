@@ -352,7 +352,7 @@ it('a wrong checksum costs the database no question', async () => {
   const calls = async () => {
     const { rows } = await client.query<{ calls: string }>(
       `select coalesce(sum(s.calls), 0) as calls from pg_stat_statements s
-       join pg_database d on d.oid = s.dbid where d.datname = current_database() and s.query like '%join api_key k %'`,
+       join pg_database d on d.oid = s.dbid where d.datname = current_database() and s.query like '%decode(q.hash%'`,
     )
     return Number(rows[0]?.calls)
   }
