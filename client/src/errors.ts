@@ -75,9 +75,8 @@ export class IdempotencyConflict extends QuartermasterError {
   override name = 'IdempotencyConflict'
 }
 
-/** 429: more requests than the account may send. It was tried again for as long as the client may. */
-export class RateLimited extends QuartermasterError {
-  override name = 'RateLimited'
+/** What may work later: it was tried again for as long as the client may. */
+class Later extends QuartermasterError {
   readonly retryAfterMs: number | undefined
 
   constructor(told: Told) {
@@ -86,15 +85,14 @@ export class RateLimited extends QuartermasterError {
   }
 }
 
-/** 502 or 503: overloaded, restarting, or without its database. It was tried again for as long as the client may. */
-export class Unavailable extends QuartermasterError {
-  override name = 'Unavailable'
-  readonly retryAfterMs: number | undefined
+/** 429: more requests than the account may send. */
+export class RateLimited extends Later {
+  override name = 'RateLimited'
+}
 
-  constructor(told: Told) {
-    super(told)
-    this.retryAfterMs = told.retryAfterMs
-  }
+/** 502 or 503: overloaded, restarting, or without its database. */
+export class Unavailable extends Later {
+  override name = 'Unavailable'
 }
 
 /** 504: the query ran past the service's deadline. Narrow the filter. */

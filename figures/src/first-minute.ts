@@ -12,10 +12,8 @@ const minutesMax = 5
 export const firstMinute: Figure = {
   name: 'first_minute',
   bound: 'a list, as the README says',
-  async run(context) {
-    const folder = mkdtempSync(join(tmpdir(), 'quartermaster-clone-'))
-    try {
-      execFileSync('git', ['clone', '--quiet', '--no-hardlinks', root, folder])
+  run: (context) =>
+    onCleanClone(async (folder) => {
       const script = quickStart(readFileSync(join(folder, 'README.md'), 'utf8'))
       context.log('the quick start of the README on a clean clone')
       const started = performance.now()
@@ -27,10 +25,18 @@ export const firstMinute: Figure = {
         ok: listed,
         ...(listed ? {} : { note: output.slice(-2000) }),
       }
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
-  },
+    }),
+}
+
+/** With a clean clone of what is committed, which is removed afterwards. */
+export async function onCleanClone<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-clone-'))
+  try {
+    execFileSync('git', ['clone', '--quiet', '--no-hardlinks', root, folder])
+    return await work(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /** The block that is marked as the quick start: ```sh quickstart. */

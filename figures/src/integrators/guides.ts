@@ -1,12 +1,7 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Figure } from '../figure.ts'
-import { bash } from '../first-minute.ts'
-
-const root = fileURLToPath(new URL('../../..', import.meta.url))
+import { bash, onCleanClone } from '../first-minute.ts'
 
 /** In the order in which a new user would read them: the first one starts the service that the others ask. */
 const guides = [
@@ -29,10 +24,8 @@ interface Block {
 export const guidesWork: Figure = {
   name: 'guides',
   bound: 'all work as written',
-  async run(context) {
-    const folder = mkdtempSync(join(tmpdir(), 'quartermaster-guides-'))
-    try {
-      execFileSync('git', ['clone', '--quiet', '--no-hardlinks', root, folder])
+  run: (context) =>
+    onCleanClone(async (folder) => {
       const blocks = guides.flatMap((guide) =>
         blocksOf(guide, readFileSync(join(folder, `docs/guides/${guide}.md`), 'utf8')),
       )
@@ -50,10 +43,7 @@ export const guidesWork: Figure = {
         ok: wrong.length === 0 && promised >= guides.length,
         ...(wrong.length === 0 ? {} : { note: wrong.join('\n') }),
       }
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
-  },
+    }),
 }
 
 function blocksOf(guide: string, text: string): Block[] {

@@ -44,18 +44,13 @@ export async function startService(config: Config, options: ServeOptions): Promi
   })
   const traces = await tracesOf(config, tellAll(options.log.tell, metrics?.tell))
   const tell = tellAll(options.log.tell, metrics?.tell, traces?.tell)
-  const database = {
-    url: options.databaseUrl,
-    role: config.DATABASE_ROLE,
-    onBroken: (error: Error) => tell({ kind: 'connection-broken', error }),
-  }
+  const database = { url: options.databaseUrl, role: config.DATABASE_ROLE, tell }
   const store = new Store({
     ...database,
-    tell,
     connectionsMax: config.DATABASE_POOL_MAX,
     readMsMax: config.READ_MS_MAX,
   })
-  const exports = new Exports({ ...database, msMax: config.EXPORT_MS_MAX })
+  const exports = new Exports(database, config.EXPORT_MS_MAX)
   const checks = new Checks(store, tell)
   const activity = new Activity(store, tell)
   const shared = sharedCounts(config, tell)
@@ -71,6 +66,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
       rates: new Rates({ account: config.REQUESTS_PER_MINUTE, key: config.KEY_REQUESTS_PER_MINUTE }, shared),
     },
     tell: tellAll(tell, (event) => activity.note(event)),
+    ready,
     isStopping,
     answerMsMax: config.READ_MS_MAX,
   })

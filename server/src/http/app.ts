@@ -24,7 +24,6 @@ import { createKeyRoute, revokeKeyRoute, rotateKeyRoute } from './key-routes.ts'
 import { listRoute, type Reads } from './list-route.ts'
 import { listener } from './listener.ts'
 import { oneRoute } from './one-route.ts'
-import { readiness } from './readiness.ts'
 import { referenceRoutes } from './reference/routes.ts'
 import { requestIdOf } from './request-id.ts'
 import { rawQueryOf } from './url.ts'
@@ -36,13 +35,15 @@ export interface AppParts {
   readonly exports: Exports
   readonly doorkeeper: Doorkeeper
   readonly tell: Tell
+  /** Whether this process can answer requests; throws where it cannot. */
+  readonly ready: () => Promise<unknown>
   readonly isStopping: () => boolean
   readonly answerMsMax: number
 }
 
 /** Every hook and route by name, in the order in which a request meets them. */
 export function buildApp(parts: AppParts): FastifyInstance {
-  const { store, turns, exports, doorkeeper, tell, isStopping, answerMsMax } = parts
+  const { store, turns, exports, doorkeeper, tell, ready, isStopping, answerMsMax } = parts
   const app = Fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -94,7 +95,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   })
 
   openRoute(app, '/livez', async () => ({ status: 'ok' }))
-  openRoute(app, '/readyz', readiness(store, isStopping))
+  openRoute(app, '/readyz', ready)
   for (const [path, answer] of Object.entries(referenceRoutes())) openRoute(app, path, answer)
   const reads: Reads = { store, turns, exports, answers: new Answers(), memory: new ListMemory(), tell }
   for (const resource of Object.values(resources)) resourceRoutes(app, reads, resource)

@@ -7,7 +7,7 @@ import { exportBody } from '../query/export-body.ts'
 import { type ExportFormat, exportStatement } from '../query/export-statement.ts'
 import type { PlannedExport } from '../query/planned.ts'
 import type { Exports } from '../store/exports.ts'
-import type { ListMemory } from '../store/list-memory.ts'
+import { type ListMemory, listName } from '../store/list-memory.ts'
 import type { TallyState } from '../tally-state.ts'
 import type { Tell } from '../telemetry/events.ts'
 import { etagOf, isKnown, sendNotModified, takesGzip, validators } from './answer.ts'
@@ -44,7 +44,7 @@ export async function sendExport(
   if (reply.raw.destroyed) running.end()
   const copy = exportStatement(access, plan, format)
   await timed(request, () => running.start(access, plan.resource.name, copy))
-  const name = `${access.accountId} ${plan.resource.name} ${filterKey}`
+  const name = listName(access, plan.resource.name, filterKey)
   const total = plan.where === undefined ? running.total : memory.recall(name, running, 1, 1).total
   if (total !== undefined) reply.header('x-total-count', total)
   validators(reply, etagOf(running, mark)).type(mediaTypes[format])

@@ -6,6 +6,7 @@ import { limits } from '../limits.ts'
 import { type PlannedList, plannedExport, plannedList } from '../query/planned.ts'
 import { type ListRow, listStatement } from '../query/statement.ts'
 import type { HangUp } from '../store/hang-up.ts'
+import { listName } from '../store/list-memory.ts'
 import type { Store } from '../store/pool.ts'
 import type { Turns } from '../store/turns.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'
@@ -58,7 +59,7 @@ async function readList(
   hangUp: HangUp,
 ): Promise<Answer> {
   const { plan } = list
-  const name = `${access.accountId} ${plan.resource.name} ${list.filterKey}`
+  const name = listName(access, plan.resource.name, list.filterKey)
   const remembered = memory.recall(name, tally, plan.limit, plan.page)
   let [row] = await turns.read<ListRow>(access, listStatement(access, plan, remembered), hangUp)
   if (row !== undefined && !isSameState(row, tally)) {

@@ -1,28 +1,21 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { ResourceName } from '../catalog/resources.ts'
 import { Failure, overloaded } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import type { Statement } from '../sql.ts'
 import type { TallyState } from '../tally-state.ts'
+import { type ServingDatabase, servingPool } from './connections.ts'
 import { type ExportUnderWay, startExport } from './export-copy.ts'
 import { hungUp } from './hang-up.ts'
-import { servingSettings } from './pool.ts'
 import { failureOf, failureToConnect } from './sqlstate.ts'
 import { collectYoungGarbage } from './young-garbage.ts'
 
-export interface ExportsOptions {
-  readonly url: string
-  readonly role: string
-  readonly msMax: number
-  readonly onBroken: (error: Error) => void
-}
-
 /**
- * An export is one COPY for as long as it takes, on one core of the database: no parallel workers, which others need more.
- * Compiling pays off for no expression this small. PostgreSQL looks every second whether we are still there.
+ * An export is one COPY for as long as it takes. Compiling pays off for no expression this small. PostgreSQL looks every
+ * second whether we are still there.
  */
-const settings = '-c max_parallel_workers_per_gather=0 -c jit=off -c client_connection_check_interval=1s'
+const settings = '-c jit=off -c client_connection_check_interval=1s'
 
 /** Exports on connections of their own, so that no list ever waits for one. */
 export class Exports {
@@ -31,19 +24,12 @@ export class Exports {
   readonly #byAccount = new Map<string, number>()
   #underWay = 0
 
-  constructor({ url, role, msMax, onBroken }: ExportsOptions) {
+  constructor(database: ServingDatabase, msMax: number) {
     this.#msMax = msMax
-    this.#pool = new pg.Pool({
-      connectionString: url,
+    this.#pool = servingPool(database, limits.exportsAtOnce, {
       application_name: 'quartermaster export',
-      max: limits.exportsAtOnce,
-      connectionTimeoutMillis: limits.connectMsMax,
-      keepAlive: true,
-      options: `${servingSettings(role)} ${settings}`,
+      options: settings,
     })
-    this.#pool.on('error', onBroken)
-    // One that breaks while in use fails its export; without a listener it would end the process besides.
-    this.#pool.on('connect', (client) => client.on('error', () => {}))
   }
 
   /** A place and a connection for an export, to be started. Who takes it ends it. */

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { limits } from '../limits.ts'
+import type { AccountScope } from '../scope.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'
 
 interface PageEnd {
@@ -11,6 +12,11 @@ interface ListFacts extends TallyState {
   readonly total: number
   /** By limit: ends of pages, in the order of their numbers. */
   readonly ends: Map<number, PageEnd[]>
+}
+
+/** The name under which a list is remembered: one for all its pages, and for its export. */
+export function listName({ accountId }: AccountScope, resource: string, filterKey: string): string {
+  return `${accountId} ${resource} ${filterKey}`
 }
 
 /** Totals of filters and ends of pages, each at the version it was seen in; one version of a list at a time. */

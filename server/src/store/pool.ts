@@ -4,19 +4,16 @@ import { limits } from '../limits.ts'
 import type { Operation, Statement } from '../sql.ts'
 import type { PoolName, Tell } from '../telemetry/events.ts'
 import { cancelRunning } from './cancel.ts'
+import { brokenTo, type ServingDatabase, servingConnection, servingPool } from './connections.ts'
 import { type HangUp, hungUp } from './hang-up.ts'
 import { Lanes } from './lanes.ts'
 import { PreparedNames } from './prepared.ts'
 import { failureOf, failureToConnect } from './sqlstate.ts'
 import { readText, type TextRow } from './text-rows.ts'
 
-export interface StoreOptions {
-  readonly url: string
-  /** Taken on by every connection; empty to keep the login's own. */
-  readonly role: string
+export interface StoreOptions extends ServingDatabase {
   readonly connectionsMax: number
   readonly readMsMax: number
-  readonly tell: Tell
 }
 
 /** Connections of one kind: how many there may be, are, and are free; and what waits for one. */
@@ -42,12 +39,16 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.#tell = options.tell
-    this.#reads = pool(options, { statement_timeout: options.readMsMax })
+    const read = { query_timeout: limits.silenceMsMax, statement_timeout: options.readMsMax }
+    this.#reads = servingPool(options, options.connectionsMax, read)
     // Apart from the others: a few slow ones would hold up the check of every request.
-    this.#lanes = new Lanes(connection(options, { statement_timeout: options.readMsMax }), brokenTo(options))
+    this.#lanes = new Lanes(servingConnection(options, read), brokenTo(options))
     // A cancelled wait for a standby would report success, so writes have no deadline but the one on their locks,
     // which passes before anything is written.
-    this.#writes = pool(options, { lock_timeout: limits.writeLockMsMax })
+    this.#writes = servingPool(options, options.connectionsMax, {
+      query_timeout: limits.silenceMsMax,
+      lock_timeout: limits.writeLockMsMax,
+    })
   }
 
   get pools(): readonly PoolState[] {
@@ -162,48 +163,8 @@ export class Store {
   }
 }
 
-interface Deadline {
-  readonly statement_timeout?: number
-  readonly lock_timeout?: number
-}
-
-function connection({ url, role }: StoreOptions, deadline: Deadline): pg.ClientConfig {
-  return {
-    connectionString: url,
-    application_name: 'quartermaster',
-    connectionTimeoutMillis: limits.connectMsMax,
-    query_timeout: limits.silenceMsMax,
-    keepAlive: true,
-    options: servingSettings(role),
-    ...deadline,
-  }
-}
-
-function pool(options: StoreOptions, deadline: Deadline): pg.Pool {
-  const made = new pg.Pool({ ...connection(options, deadline), max: options.connectionsMax })
-  made.on('error', brokenTo(options))
-  // One that breaks while in use fails its statement. It says so a second time, and without a listener that would end
-  // the process.
-  made.on('connect', (client) => client.on('error', () => {}))
-  return made
-}
-
-function brokenTo({ tell }: StoreOptions): (error: Error) => void {
-  return (error) => tell({ kind: 'connection-broken', error })
-}
-
 function poolState(name: PoolName, { options, totalCount, idleCount, waitingCount }: pg.Pool): PoolState {
   return { pool: name, max: options.max, open: totalCount, idle: idleCount, waiting: waitingCount }
-}
-
-/**
- * No sequential scans: every statement names one account, and a scan reads the records of all of them. PostgreSQL
- * would choose it for an account that is most of the table. No parallel workers: a statement is one processor's work,
- * so that the bound on an account's statements is a bound on what it takes from others.
- */
-export function servingSettings(role: string): string {
-  const settings = '-c enable_seqscan=off -c max_parallel_workers_per_gather=0'
-  return role === '' ? settings : `${settings} -c role=${role}`
 }
 
 const prepared = new PreparedNames()
