@@ -29,7 +29,7 @@ export const growAccounts: BenchFigure = {
       const pages = smallRecords / 10
       const requests = { shape: 'cold', path, accounts, orders, forms, pages } as const
       const wrk = new Wrk(stand.server.port, requests, clients)
-      await wrk.prove(context, '200')
+      await wrk.prove('200')
       return async (seconds) => {
         await forgetAll(stand)
         return (await wrk.measure(seconds)).p95Ms

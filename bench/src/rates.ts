@@ -46,7 +46,7 @@ export const warmList: BenchFigure = {
     const stand = await provenStand(context)
     const requests: Requests = { shape: 'list', path: productPath, accounts: stand.files.small }
     const wrk = new Wrk(stand.server.port, requests, readers)
-    await wrk.prove(context, '200', stand.small.length)
+    await wrk.prove('200', stand.small.length)
     return ratesAtLeast(context, 'list, asked again', 1.5, {
       service: (seconds) => wrk.rate(seconds),
       other: bareRate(stand, pageAndCount(stand, 1), readers),
@@ -61,7 +61,7 @@ export const notModified: BenchFigure = {
     const stand = await provenStand(context)
     const accounts = await knownAnswers(stand)
     const wrk = new Wrk(stand.server.port, { shape: 'list', path: productPath, accounts }, readers)
-    await wrk.prove(context, '304')
+    await wrk.prove('304')
     return ratesAtLeast(context, 'list, not modified', 1.8, {
       service: (seconds) => wrk.rate(seconds),
       other: bareRate(stand, pageAndCount(stand, 1), readers),
@@ -78,7 +78,7 @@ export const coldList: BenchFigure = {
     const { small: accounts, orders } = stand.files
     const requests: Requests = { shape: 'cold', path: productPath, accounts, orders, forms, pages }
     const wrk = new Wrk(stand.server.port, requests, readers)
-    await wrk.prove(context, '200')
+    await wrk.prove('200')
     return ratesAtLeast(context, 'list, never asked before', 0.6, {
       service: (seconds) => forgetAll(stand).then(() => wrk.rate(seconds)),
       other: bareRate(stand, pageAndCount(stand, pages), readers),
@@ -94,7 +94,7 @@ export const oneRecordCold: BenchFigure = {
     const { small: accounts, orders } = stand.files
     const requests: Requests = { shape: 'one', path: productPath, accounts, orders, forms, ids: smallRecords }
     const wrk = new Wrk(stand.server.port, requests, readers)
-    await wrk.prove(context, '200')
+    await wrk.prove('200')
     return ratesAtLeast(context, 'one record, never asked before', 0.35, {
       service: (seconds) => forgetAll(stand).then(() => wrk.rate(seconds)),
       other: bareRate(stand, oneRecord(stand), readers),
@@ -110,7 +110,7 @@ export const create: BenchFigure = {
     const body = JSON.stringify({ name: partnerName })
     const requests: Requests = { shape: 'create', path: partnerPath, accounts: stand.files.small, body }
     const wrk = new Wrk(stand.server.port, requests, writers)
-    await wrk.prove(context, '201')
+    await wrk.prove('201')
     const outcome = await ratesAtLeast(context, 'partners created', 0.5, {
       service: (seconds) => wrk.rate(seconds),
       other: bareRate(stand, createPartner(stand, partnerName), writers),

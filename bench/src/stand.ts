@@ -87,7 +87,8 @@ async function load(url: string, records: number, accounts: number): Promise<Acc
       const some = made.slice(at, at + keysAtOnce)
       await client.query(
         `insert into api_key (account_id, key_id, hash, name, scopes)
-         select *, 'bench', $4::text[] from unnest($1::bigint[], $2::text[], $3::bytea[])`,
+         select account_id, key_id, decode(hash, 'hex'), 'bench', $4::text[]
+         from unnest($1::bigint[], $2::text[], $3::text[]) k(account_id, key_id, hash)`,
         [
           some.map(({ id }) => id),
           some.map(() => newKeyId()),

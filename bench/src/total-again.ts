@@ -1,7 +1,7 @@
 import { withClient } from '../../server/src/store/client.ts'
 import type { BenchFigure } from './figure.ts'
 import { median, short } from './numbers.ts'
-import { provenStand } from './rates.ts'
+import { forms, provenStand } from './rates.ts'
 import { bar, sideBySide } from './side-by-side.ts'
 import { half, type Stand } from './stand.ts'
 import { Wrk } from './wrk.ts'
@@ -25,11 +25,12 @@ export const totalAgain: BenchFigure = {
         query: `filter=${encodeURIComponent(half.filter)}&`,
         accounts: stand.files.large,
         orders: stand.files.orders,
+        forms,
         pages: context.size(2000, 1000),
       },
       1,
     )
-    await wrk.prove(context, '200')
+    await wrk.prove('200')
     const halfWithin: number[] = []
     const runs = await sideBySide(context, {
       service: async (seconds) => {

@@ -61,7 +61,9 @@ export const limits = {
   /** Of an audit record: what the client calls itself, and what a change was about. */
   auditTextCharactersMax: 500,
   /** How often what accounts did is written: their request log, usage and last use of keys. */
-  activityFlushMs: 1_000,
+  activityFlushMs: 200,
+  /** Rows of it in one statement: making one of 200 takes a millisecond or two, in which no request is answered. */
+  activityWriteRows: 200,
   /** Usage grows in place until then: the rarer it is written, the more requests share a row. */
   usageFlushMs: 5_000,
   /** How long the last of it may take to be written when the process ends. */
@@ -80,9 +82,8 @@ export const limits = {
   logTrimAccounts: 10_000,
   logSweepAccounts: 200,
   logSweepMs: 60_000,
-  /** Sums that wait to be written, one for each key, route and minute, and how many are at a time. */
+  /** Sums that wait to be written, one for each key, route and minute. */
   usageWaitingRows: 50_000,
-  usageWriteRows: 1_000,
   usageMinuteDays: 2,
   usageDayDays: 400,
   usageRowsMax: 100_000,
@@ -113,6 +114,8 @@ export const limits = {
   planTextCharactersMax: 1_000,
   /** Answers kept ready to send, and the largest that is. */
   answersBytesMax: 64 * 1024 * 1024,
+  /** Answers that were not kept, and would be when they are asked for again: 4 bytes each. */
+  answersSeen: 64 * 1024,
   answerBytesMax: 4 * 1024 * 1024,
   /** How far garbage may pile up on what is kept before it is collected; V8 would let it double and more. */
   heapGrowthPercent: 60,

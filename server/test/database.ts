@@ -34,7 +34,7 @@ export async function account(
   const { accountId } = await createAccount(client, operator(), name)
   const key = generateKey()
   await client.query(
-    `insert into api_key (account_id, key_id, hash, name, scopes) values ($1, $2, $3, 'test', $4)`,
+    `insert into api_key (account_id, key_id, hash, name, scopes) values ($1, $2, decode($3, 'hex'), 'test', $4)`,
     [accountId, key.slice(3, 11), hashOfKey(key), granted],
   )
   return { accountId, name, key }

@@ -93,8 +93,8 @@ async function addAccounts(url: string, count: number): Promise<Account[]> {
     )
     await client.query(
       `insert into api_key (account_id, key_id, hash, name, scopes)
-       select a.account_id, k.key_id, k.hash, 'figures', $4::text[]
-       from unnest($1::text[], $2::text[], $3::bytea[]) k(name, key_id, hash) join account a using (name)`,
+       select a.account_id, k.key_id, decode(k.hash, 'hex'), 'figures', $4::text[]
+       from unnest($1::text[], $2::text[], $3::text[]) k(name, key_id, hash) join account a using (name)`,
       [
         accounts.map(({ name }) => name),
         accounts.map(() => newKeyId()),

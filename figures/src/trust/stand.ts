@@ -47,7 +47,8 @@ export const standOf = shared(async (context: Context): Promise<Stand> => {
       const keys = rows.map(() => generateKey())
       await client.query(
         `insert into api_key (account_id, key_id, hash, name, scopes)
-         select *, 'figures', $4::text[] from unnest($1::bigint[], $2::text[], $3::bytea[])`,
+         select account_id, key_id, decode(hash, 'hex'), 'figures', $4::text[]
+         from unnest($1::bigint[], $2::text[], $3::text[]) k(account_id, key_id, hash)`,
         [
           rows.map((row) => row.account_id),
           rows.map(() => newKeyId()),

@@ -35,8 +35,8 @@ export const telemetryCost: Figure = {
     const scraping = setInterval(() => void scrape(adminPort), scrapeMs)
     try {
       const [withIt, without] = [new Side(on, files.small), new Side(off, files.small)]
-      await withIt.wrk.prove(context, '200', warm)
-      await without.wrk.prove(context, '200', warm)
+      await withIt.wrk.prove('200', warm)
+      await without.wrk.prove('200', warm)
       for (let i = 0; i < context.size(32, 6); i++) {
         // Each first as often as second, so that what else the machine does meets both.
         for (const side of i % 2 === 0 ? [withIt, without] : [without, withIt]) {

@@ -75,15 +75,21 @@ export class Checks {
     return this.#waiting[0]?.since ?? Number.POSITIVE_INFINITY
   }
 
-  async check(
+  /** Every request comes through here: no promise around that of the answer, but for a name not met before. */
+  check(
     accountName: string | undefined,
     key: string,
     resource: ResourceName | undefined,
   ): Promise<Check | undefined> {
-    const hash = hashOfKey(key)?.toString('hex')
-    if (hash === undefined) return undefined
-    const accountId = this.#ids.get(accountName ?? '') ?? (await this.#find(accountName)) ?? nobody
-    if (this.waiting >= limits.checksWaitingMax) throw overloaded()
+    const hash = hashOfKey(key)
+    if (hash === undefined) return Promise.resolve(undefined)
+    const accountId = this.#ids.get(accountName ?? '')
+    if (accountId !== undefined) return this.#answerTo(accountId, hash, resource)
+    return this.#find(accountName).then((found = nobody) => this.#answerTo(found, hash, resource))
+  }
+
+  #answerTo(accountId: string, hash: string, resource: ResourceName | undefined): Promise<Check | undefined> {
+    if (this.waiting >= limits.checksWaitingMax) return Promise.reject(overloaded())
     return new Promise((answer, fail) => {
       this.#waiting.push({ accountId, hash, resource, since: performance.now(), answer, fail })
       this.#schedule()
@@ -194,8 +200,13 @@ where k.account_id = any(${accounts}::bigint[]) and k.revoked_at is null
 
 function checkStatement(questions: readonly Question[]): Statement {
   return check([
-    questions.map((question) => question.accountId),
-    questions.map((question) => question.hash),
-    questions.map((question) => question.resource ?? ''),
+    arrayOf(questions.map((question) => question.accountId)),
+    arrayOf(questions.map((question) => question.hash)),
+    arrayOf(questions.map((question) => question.resource ?? 'none')),
   ])
+}
+
+/** As PostgreSQL writes an array. Numbers, hashes and names of ours: nothing in them needs quotes. */
+function arrayOf(plain: readonly string[]): string {
+  return `{${plain.join(',')}}`
 }

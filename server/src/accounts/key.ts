@@ -24,13 +24,13 @@ export function generateKey(): string {
 }
 
 /**
- * What the store knows of a key: SHA-256 of the whole. Undefined where the text cannot be a key of ours, so that a
+ * What the store knows of a key: SHA-256 of the whole, in hexadecimal. Undefined where the text cannot be a key of ours, so that a
  * mistyped or made-up one never costs the database a question.
  */
-export function hashOfKey(text: string): Buffer | undefined {
+export function hashOfKey(text: string): string | undefined {
   if (!hasFormOfKey(text)) return undefined
   if (checksumOf(text.slice(0, -checksumCharacters)) !== text.slice(-checksumCharacters)) return undefined
-  return hash('sha256', text, 'buffer')
+  return hash('sha256', text, 'hex')
 }
 
 /** Without a regular expression: JavaScript remembers what the last one was matched against, here a secret. */

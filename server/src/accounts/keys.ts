@@ -226,12 +226,12 @@ from api_key where account_id = ${value(accountId)}::bigint`.statement()
 
 function insertStatement(
   { accountId }: AccountScope,
-  hash: Buffer | undefined,
+  hash: string | undefined,
   { name, scopes, expiresAt }: KeyWish,
   idempotency: KeyIdempotency | undefined,
 ): Statement {
   return sql`insert into api_key (account_id, key_id, hash, name, scopes, expires_at, idempotency_key, request_hash)
-values (${value(accountId)}::bigint, ${value(newKeyId())}::text, ${value(hash)}::bytea, ${value(name)}::text,
+values (${value(accountId)}::bigint, ${value(newKeyId())}::text, decode(${value(hash)}::text, 'hex'), ${value(name)}::text,
   ${value([...new Set(scopes)])}::text[], ${value(expiresAt)}::timestamptz, ${value(idempotency?.key)}::text,
   ${value(idempotency?.requestHash)}::bytea)
 returning ${columns}`.statement()

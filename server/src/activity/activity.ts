@@ -2,7 +2,7 @@ import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Statement } from '../sql.ts'
 import type { Store } from '../store/pool.ts'
-import type { Event, Tell } from '../telemetry/events.ts'
+import type { Event, RequestAccess, Tell } from '../telemetry/events.ts'
 import type { Answered } from './answered.ts'
 import { LastUse, lastUseStatement } from './last-use.ts'
 import { insertRequestsStatement, RequestLog } from './request-log.ts'
@@ -10,11 +10,12 @@ import { Retention } from './retention.ts'
 import { addUsageStatement, Usage } from './usage.ts'
 
 /** Something that gathers what is to be written, and is asked for it from time to time. */
-interface Gatherer<Batch> {
+interface Gatherer<Row> {
   readonly isEmpty: boolean
-  take(): Batch
+  /** Some of what waits since before then, by `performance.now()`: as many as are made into a statement in no time. */
+  take(before: number): readonly Row[]
   /** How many requests are lost to the log for want of room. */
-  putBack(batch: Batch): number
+  putBack(rows: readonly Row[]): number
 }
 
 /**
@@ -30,7 +31,6 @@ export class Activity {
   readonly #retention: Retention
   readonly #timer: NodeJS.Timeout
   #writing: Promise<boolean> | undefined
-  #usageWrittenAt = performance.now()
   #closing = false
   #unlogged = 0
   #failing = false
@@ -75,15 +75,8 @@ export class Activity {
     if (this.#unlogged > 0) this.#tell({ kind: 'requests-unlogged', count: this.#unlogged })
     this.#unlogged = 0
     try {
-      await this.#writeSome(this.#log, insertRequestsStatement, (taken) =>
-        this.#retention.noteAdded(taken.map(({ event }) => event.access.accountId)),
-      )
-      if (this.#closing || performance.now() - this.#usageWrittenAt >= limits.usageFlushMs) {
-        this.#usageWrittenAt = performance.now()
-        await this.#writeSome(this.#usage, addUsageStatement, (taken) =>
-          this.#retention.noteAdded([...taken.values()].map(({ access }) => access.accountId)),
-        )
-      }
+      await this.#writeSome(this.#log, insertRequestsStatement, ({ event }) => event.access)
+      await this.#writeSome(this.#usage, addUsageStatement, ({ access }) => access)
       await this.#writeSome(this.#lastUse, lastUseStatement)
       await this.#retention.work()
       this.#failing = false
@@ -95,23 +88,24 @@ export class Activity {
     return !this.#failing
   }
 
-  async #writeSome<Batch>(
-    from: Gatherer<Batch>,
-    statement: (batch: Batch) => Statement,
-    written: (batch: Batch) => void = () => {},
+  /** `logOf`: in whose log a row is. */
+  async #writeSome<Row>(
+    from: Gatherer<Row>,
+    statement: (rows: readonly Row[]) => Statement,
+    logOf?: (row: Row) => RequestAccess,
   ): Promise<void> {
-    if (from.isEmpty) return
-    const batch = from.take()
+    const rows = from.take(this.#closing ? Number.POSITIVE_INFINITY : performance.now())
+    if (rows.length === 0) return
     try {
-      await this.#store.writeOne(statement(batch))
-      written(batch)
+      await this.#store.writeOne(statement(rows))
     } catch (error) {
       // What the database refuses as such it would refuse again; all else is tried again.
       if (error instanceof Failure && error.code !== 'internal') {
-        this.#unlogged += from.putBack(batch)
+        this.#unlogged += from.putBack(rows)
       }
       throw error
     }
+    if (logOf !== undefined) this.#retention.noteAdded(rows.map((row) => logOf(row).accountId))
   }
 }
 

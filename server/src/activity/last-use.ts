@@ -13,7 +13,7 @@ export class LastUse {
   readonly #due = new Map<string, Use>()
 
   note(atMs: number, { accountId, keyId }: RequestAccess): void {
-    const name = `${accountId} ${keyId}`
+    const name = nameOf({ accountId, keyId })
     const day = new Date(atMs).toISOString().slice(0, 10)
     if (this.#seen.get(name) === day || this.#due.size >= limits.keysSeenMax) return
     this.#seen.set(name, day)
@@ -24,21 +24,31 @@ export class LastUse {
     return this.#due.size === 0
   }
 
-  take(): ReadonlyMap<string, Use> {
-    const taken = new Map([...this.#due].slice(0, limits.usageWriteRows))
-    for (const name of taken.keys()) this.#due.delete(name)
+  take(): readonly Use[] {
+    const taken: Use[] = []
+    for (const [name, use] of this.#due) {
+      if (taken.length >= limits.activityWriteRows) break
+      taken.push(use)
+      this.#due.delete(name)
+    }
     return taken
   }
 
-  putBack(taken: ReadonlyMap<string, Use>): number {
-    for (const [name, use] of taken) if (!this.#due.has(name)) this.#due.set(name, use)
+  putBack(taken: readonly Use[]): number {
+    for (const use of taken) {
+      const name = nameOf(use)
+      if (!this.#due.has(name)) this.#due.set(name, use)
+    }
     return 0
   }
 }
 
+function nameOf({ accountId, keyId }: RequestAccess): string {
+  return `${accountId} ${keyId}`
+}
+
 /** Rows are locked in one order, so that no two processes wait for each other. */
-export function lastUseStatement(taken: ReadonlyMap<string, Use>): Statement {
-  const uses = [...taken.values()]
+export function lastUseStatement(uses: readonly Use[]): Statement {
   const accounts = value(uses.map(({ accountId }) => accountId))
   return {
     pace: 'steady',

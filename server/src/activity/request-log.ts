@@ -15,7 +15,7 @@ interface Waiting {
  * takes none from its neighbours. Half of an account's part is for requests that failed: those are looked for.
  */
 export class RequestLog {
-  #waiting: Waiting[] = []
+  readonly #waiting: Waiting[] = []
   #characters = 0
   readonly #ofAccount = new Map<string, number>()
 
@@ -25,7 +25,7 @@ export class RequestLog {
     const count = this.#ofAccount.get(accountId) ?? 0
     const room = limits.requestLogWaitingAccountRows / (event.status < 400 ? 2 : 1)
     if (count >= room || this.#waiting.length >= limits.requestLogWaitingRows) return false
-    const characters = this.#characters + event.url.length + (event.facts?.form?.length ?? 0)
+    const characters = this.#characters + charactersOf(event)
     if (characters > limits.requestLogWaitingCharacters) return false
     this.#characters = characters
     this.#ofAccount.set(accountId, count + 1)
@@ -37,12 +37,16 @@ export class RequestLog {
     return this.#waiting.length === 0
   }
 
-  /** Everything that waits; the room is free again. */
+  /** Those that have waited longest; their room is free again. */
   take(): readonly Waiting[] {
-    const taken = this.#waiting
-    this.#waiting = []
-    this.#characters = 0
-    this.#ofAccount.clear()
+    const taken = this.#waiting.splice(0, limits.activityWriteRows)
+    for (const { event } of taken) {
+      const { accountId } = event.access
+      const left = (this.#ofAccount.get(accountId) ?? 0) - 1
+      if (left > 0) this.#ofAccount.set(accountId, left)
+      else this.#ofAccount.delete(accountId)
+      this.#characters -= charactersOf(event)
+    }
     return taken
   }
 
@@ -50,6 +54,10 @@ export class RequestLog {
   putBack(taken: readonly Waiting[]): number {
     return taken.filter(({ atMs, event }) => !this.offer(atMs, event)).length
   }
+}
+
+function charactersOf({ url, facts }: Answered): number {
+  return url.length + (facts?.form?.length ?? 0)
 }
 
 const columns = ['at', 'request_id', 'key_id', 'method', 'path', 'query', 'filter'] as const

@@ -9,6 +9,7 @@ interface Sum {
   readonly access: RequestAccess
   readonly per: 'minute' | 'day'
   readonly startMs: number
+  readonly method: string
   readonly route: string
   requests: number
   errors: number
@@ -18,62 +19,99 @@ interface Sum {
   readonly counts: Map<number, number>
 }
 
+interface OfAccount {
+  /** When the first of them came, by `performance.now()`. */
+  readonly since: number
+  readonly keys: Map<string, Sum[]>
+}
+
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
 
 /** Sums by key, route and minute, that grow until they are written: the busier the process, the more share a row. */
 export class Usage {
-  readonly #sums = new Map<string, Sum>()
+  /** By account and key: two short looks on the way of every request, where one long name would have to be made. */
+  readonly #accounts = new Map<string, OfAccount>()
+  #waiting = 0
 
   /** `first` where nothing of this key, route and minute waits; `full` where there was no room. */
   note(atMs: number, event: Answered, logged: boolean): 'counted' | 'first' | 'full' {
     const { access, method, route } = event
     const startMs = atMs - (atMs % minuteMs)
-    const name = `${access.accountId} ${access.keyId} ${startMs} ${method} ${route}`
-    const found = this.#sums.get(name)
+    const found = this.#find(access, method, route, startMs)
     if (found !== undefined) {
       add(found, event, logged)
       return 'counted'
     }
-    if (this.#sums.size >= limits.usageWaitingRows) return 'full'
-    const sum = emptySum({ access, per: 'minute', startMs, route: `${method} ${written(route)}` })
+    const sum = emptySum({ access, per: 'minute', startMs, method, route })
     add(sum, event, logged)
-    this.#sums.set(name, sum)
-    return 'first'
+    return this.#hold(sum) ? 'first' : 'full'
   }
 
   get isEmpty(): boolean {
-    return this.#sums.size === 0
+    return this.#waiting === 0
   }
 
-  /** The sums that have waited longest. */
-  take(): ReadonlyMap<string, Sum> {
-    const taken = new Map<string, Sum>()
-    for (const [name, sum] of this.#sums) {
-      if (taken.size >= limits.usageWriteRows) break
-      taken.set(name, sum)
-      this.#sums.delete(name)
+  /** Some sums of accounts that have gathered them for long enough, those with the oldest first. */
+  take(before: number): readonly Sum[] {
+    const taken: Sum[] = []
+    for (const [accountId, { since, keys }] of this.#accounts) {
+      if (since > before - limits.usageFlushMs) break
+      for (const [keyId, sums] of keys) {
+        if (taken.length >= limits.activityWriteRows) break
+        taken.push(...sums)
+        keys.delete(keyId)
+      }
+      if (keys.size > 0) break
+      this.#accounts.delete(accountId)
     }
+    this.#waiting -= taken.length
     return taken
   }
 
   /** What could not be written waits again. No request is the less logged for it. */
-  putBack(taken: ReadonlyMap<string, Sum>): number {
-    for (const [name, sum] of taken) {
-      const since = this.#sums.get(name)
-      if (since !== undefined) merge(since, sum)
-      else if (this.#sums.size < limits.usageWaitingRows) this.#sums.set(name, sum)
+  putBack(taken: readonly Sum[]): number {
+    for (const sum of taken) {
+      const since = this.#find(sum.access, sum.method, sum.route, sum.startMs)
+      if (since === undefined) this.#hold(sum)
+      else merge(since, sum)
     }
     return 0
+  }
+
+  #find(
+    { accountId, keyId }: RequestAccess,
+    method: string,
+    route: string,
+    startMs: number,
+  ): Sum | undefined {
+    const sums = this.#accounts.get(accountId)?.keys.get(keyId)
+    return sums?.findLast((sum) => sum.route === route && sum.method === method && sum.startMs === startMs)
+  }
+
+  /** Whether there was room for it. */
+  #hold(sum: Sum): boolean {
+    if (this.#waiting >= limits.usageWaitingRows) return false
+    const { accountId, keyId } = sum.access
+    let account = this.#accounts.get(accountId)
+    if (account === undefined) {
+      account = { since: performance.now(), keys: new Map() }
+      this.#accounts.set(accountId, account)
+    }
+    const sums = account.keys.get(keyId)
+    if (sums === undefined) account.keys.set(keyId, [sum])
+    else sums.push(sum)
+    this.#waiting++
+    return true
   }
 }
 
 /** As documents write a route: `{id}`, not `:id`. */
-function written(route: string): string {
-  return route.replaceAll(/:(\w+)/g, '{$1}')
+function written({ method, route }: Sum): string {
+  return `${method} ${route.replaceAll(/:(\w+)/g, '{$1}')}`
 }
 
-function emptySum(of: Pick<Sum, 'access' | 'per' | 'startMs' | 'route'>): Sum {
+function emptySum(of: Pick<Sum, 'access' | 'per' | 'startMs' | 'method' | 'route'>): Sum {
   return { ...of, requests: 0, errors: 0, unlogged: 0, counts: new Map() }
 }
 
@@ -93,17 +131,17 @@ function merge(into: Sum, sum: Sum): void {
 }
 
 /** Each sum for its minute, and together for their day. In one order, so that no two processes wait for each other. */
-export function addUsageStatement(taken: ReadonlyMap<string, Sum>): Statement {
+export function addUsageStatement(taken: readonly Sum[]): Statement {
   const days = new Map<string, Sum>()
-  for (const minute of taken.values()) {
-    const { access, route } = minute
+  for (const minute of taken) {
+    const { access, method, route } = minute
     const startMs = minute.startMs - (minute.startMs % dayMs)
-    const name = `${access.accountId} ${access.keyId} ${startMs} ${route}`
-    const day = days.get(name) ?? emptySum({ access, per: 'day', startMs, route })
+    const name = `${access.accountId} ${access.keyId} ${startMs} ${method} ${route}`
+    const day = days.get(name) ?? emptySum({ access, per: 'day', startMs, method, route })
     merge(day, minute)
     days.set(name, day)
   }
-  const sums = [...taken.values(), ...days.values()].toSorted(byPlace)
+  const sums = [...taken, ...days.values()].toSorted(byPlace)
   const numbers = (name: 'requests' | 'errors' | 'unlogged') => value(sums.map((sum) => sum[name]))
   const lists = (of: (counts: Map<number, number>) => Iterable<number>) =>
     value(sums.map(({ counts }) => `{${[...of(counts)].join(',')}}`))
@@ -113,7 +151,7 @@ export function addUsageStatement(taken: ReadonlyMap<string, Sum>): Statement {
 select account_id, per, at, key_id, route, requests, errors, unlogged, classes::smallint[], counts::bigint[]
 from unnest(${value(sums.map(({ access }) => access.accountId))}::bigint[], ${value(sums.map(({ per }) => per))}::text[],
   ${value(sums.map(({ startMs }) => new Date(startMs).toISOString()))}::timestamptz[],
-  ${value(sums.map(({ access }) => access.keyId))}::text[], ${value(sums.map(({ route }) => route))}::text[],
+  ${value(sums.map(({ access }) => access.keyId))}::text[], ${value(sums.map(written))}::text[],
   ${numbers('requests')}::bigint[], ${numbers('errors')}::bigint[], ${numbers('unlogged')}::bigint[],
   ${lists((counts) => counts.keys())}::text[], ${lists((counts) => counts.values())}::text[])
   s(account_id, per, at, key_id, route, requests, errors, unlogged, classes, counts)
@@ -136,6 +174,7 @@ function byPlace(a: Sum, b: Sum): number {
     compare(a.per, b.per) ||
     a.startMs - b.startMs ||
     compare(a.access.keyId, b.access.keyId) ||
+    compare(a.method, b.method) ||
     compare(a.route, b.route)
   )
 }

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { expect, it } from 'vitest'
+import { limits } from '../limits.ts'
 import type { HangUp } from '../store/hang-up.ts'
 import { type Answer, answerOf } from './answer.ts'
 import { Answers, type Caller } from './answers.ts'
@@ -90,7 +91,9 @@ it('gives up a read when all who wait for it have hung up, and not before', asyn
   const answers = new Answers()
   const { read, seen, finish } = pendingRead()
   const [first, second, third] = [someone(), someone(), someone()]
-  const waiting = [first, second, third].map((client) => answers.get(check('1', '7'), 'a', read, client))
+  const waiting = [first, second, third].map(async (client) =>
+    answers.get(check('1', '7'), 'a', read, client),
+  )
   first.hangUp()
   third.hangUp()
   expect(seen.map(({ isUp }) => isUp)).toEqual([false])
@@ -117,4 +120,33 @@ it('who asks after it was given up gets a read of its own', async () => {
   late.finish('whole')
   expect((await patient).body.toString()).toBe('whole')
   expect((await joined).body.toString()).toBe('whole')
+})
+
+it('keeps what is asked for a second time when it is full, and nothing before', async () => {
+  const answers = new Answers()
+  const large = 'x'.repeat(limits.answerBytesMax / 4)
+  let reads = 0
+  const ask = (mark: string, text = large) =>
+    answers.get(
+      check('1', '7'),
+      mark,
+      async () => {
+        reads++
+        return answer('7', text)
+      },
+      someone(),
+    )
+  await ask('often')
+  const fit = Math.floor(limits.answersBytesMax / (large.length * 2 + 500))
+  for (let i = 1; i < fit; i++) await ask(`first ${i}`)
+  const walk = async (name: string) => {
+    for (let i = 0; i < 3 * fit; i++) await ask(`${name} ${i}`)
+  }
+  await walk('once')
+  expect(reads).toBe(4 * fit)
+  await ask('often')
+  expect(reads).toBe(4 * fit)
+  await ask('once 0')
+  await ask('once 0')
+  expect(reads).toBe(4 * fit + 1)
 })

@@ -4,6 +4,7 @@ import { limits } from '../limits.ts'
 import { HangUp } from '../store/hang-up.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'
 import type { Answer } from './answer.ts'
+import { SeenBefore } from './seen-before.ts'
 
 /** A read that some wait for together. */
 interface Flight {
@@ -24,33 +25,36 @@ export interface Caller {
  * Answers by account and request, each with the version that it shows. One is used only when a check made after the
  * request arrived found that version current, so none is ever stale, on any number of processes, and nobody has to
  * tell anybody that something changed.
+ *
+ * Once there is no room left, only what is asked for a second time is kept: a walk through a million records would
+ * otherwise drive out what others ask every minute.
  */
 export class Answers {
   readonly #kept = new LRUCache<string, Answer>({
     maxSize: limits.answersBytesMax,
     maxEntrySize: limits.answerBytesMax,
-    // Twice the body: it may be kept compressed, too. The rest is the entry itself.
-    sizeCalculation: (answer, key) => answer.bytes * 2 + key.length * 2 + 400,
+    sizeCalculation: sizeOf,
   })
+  readonly #newcomers = new SeenBefore()
   readonly #underWay = new Map<string, Flight>()
 
   /**
    * The answer at the version of the check, or a newer one from `read`. Who asks the same meanwhile shares it, and when
    * all of them have hung up, it is given up.
    */
-  async get(
+  get(
     check: Check & { readonly tally: TallyState },
-    key: string,
+    mark: string,
     read: (hangUp: HangUp) => Promise<Answer>,
     caller: Caller,
-  ): Promise<Answer> {
+  ): Answer | Promise<Answer> {
     const { history, version } = check.tally
-    const place = `${check.access.accountId} ${key}`
+    const place = `${check.access.accountId} ${mark}`
     const kept = this.#kept.get(place)
     if (kept !== undefined && isSameState(kept, check.tally)) return kept
     const name = `${history} ${version} ${place}`
     const flight = this.#underWay.get(name) ?? this.#begin(name, place, read)
-    return await this.#wait(flight, caller)
+    return this.#wait(flight, caller)
   }
 
   #begin(name: string, place: string, read: (hangUp: HangUp) => Promise<Answer>): Flight {
@@ -64,8 +68,14 @@ export class Answers {
 
   async #keep(place: string, reading: Promise<Answer>): Promise<Answer> {
     const answer = await reading
-    this.#kept.set(place, answer)
+    if (this.#kept.has(place) || this.#hasRoomFor(answer, place) || this.#newcomers.note(place)) {
+      this.#kept.set(place, answer)
+    }
     return answer
+  }
+
+  #hasRoomFor(answer: Answer, place: string): boolean {
+    return this.#kept.calculatedSize + sizeOf(answer, place) <= limits.answersBytesMax
   }
 
   async #wait(flight: Flight, caller: Caller): Promise<Answer> {
@@ -89,4 +99,9 @@ export class Answers {
   #end(flight: Flight): void {
     if (this.#underWay.get(flight.name) === flight) this.#underWay.delete(flight.name)
   }
+}
+
+/** Twice the body: it may be kept compressed, too. The rest is the entry itself. */
+function sizeOf(answer: Answer, place: string): number {
+  return answer.bytes * 2 + place.length * 2 + 400
 }

@@ -86,9 +86,10 @@ export function buildApp(parts: AppParts): FastifyInstance {
     serverTiming(request, reply)
     done()
   })
-  app.addHook('onResponse', async (request, reply) =>
-    tell(answered(request, reply, doorkeeper.trustedProxies)),
-  )
+  app.addHook('onResponse', (request, reply, done) => {
+    tell(answered(request, reply, doorkeeper.trustedProxies))
+    done()
+  })
   app.setErrorHandler(errorHandler(tell))
   app.setNotFoundHandler(() => {
     throw new Failure('path_unknown', 'There is nothing at this path. The paths are listed in /openapi.json.')

@@ -45,7 +45,7 @@ export function listRoute(reads: Reads, resource: Resource) {
       facts.cached = false
       return timed(request, () => readList(reads, check, list, pathOf(request), hangUp))
     }
-    const answer = await reads.answers.get(check, list.key, read, reply.raw)
+    const answer = await reads.answers.get(check, list.mark, read, reply.raw)
     facts.records = answer.records
     return sendAnswer(request, reply, answer)
   }

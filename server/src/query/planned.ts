@@ -19,9 +19,7 @@ export interface PlannedList {
   readonly plan: ListPlan
   /** The filter in its one canonical form; empty for none. */
   readonly filterKey: string
-  /** The whole request in its one canonical form: two requests with the same key have the same answer. */
-  readonly key: string
-  /** The key, short enough for an ETag. */
+  /** The whole request in its one canonical form, hashed: two requests with the same mark have the same answer. */
   readonly mark: string
   /** The query of the same list in a URL, before and after the number of a page. */
   readonly pageQuery: readonly [string, string]
@@ -45,7 +43,7 @@ export function plannedList(resource: Resource, raw: string, source: ListSource)
     const plan = planList(resource, request)
     const filterKey = request.filter === undefined ? '' : print(request.filter)
     const key = `${resource.name} ${plan.page} ${plan.limit} ${namesOf(plan.fields)} ${filterKey}`
-    return { plan, filterKey, key, mark: markOf(key), pageQuery: pageQueryOf(request) }
+    return { plan, filterKey, mark: markOf(key), pageQuery: pageQueryOf(request) }
   })
 }
 
@@ -69,8 +67,9 @@ export function plannedOne(resource: Resource, raw: string): PlannedOne {
   })
 }
 
+/** 96 bits: short enough for an ETag, and more than anybody can find two of a kind in. */
 function markOf(key: string): string {
-  return hash('sha1', key, 'base64url').slice(0, 12)
+  return hash('sha256', key, 'base64url').slice(0, 16)
 }
 
 function kept<T extends object>(cache: LRUCache<string, T>, text: string, make: () => T): T {

@@ -26,15 +26,11 @@ export function servingConnection(
 
 export function servingPool(database: ServingDatabase, max: number, more: pg.ClientConfig): pg.Pool {
   const made = new pg.Pool({ ...servingConnection(database, more), max })
-  made.on('error', brokenTo(database))
+  made.on('error', (error) => database.tell({ kind: 'connection-broken', error }))
   // One that breaks while in use fails its statement. It says so a second time, and without a listener that would end
   // the process.
   made.on('connect', (client) => client.on('error', () => {}))
   return made
-}
-
-export function brokenTo({ tell }: ServingDatabase): (error: Error) => void {
-  return (error) => tell({ kind: 'connection-broken', error })
 }
 
 /**

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { overloaded } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Statement } from '../sql.ts'
+import type { Tell } from '../telemetry/events.ts'
 import { failureOf, failureToConnect } from './sqlstate.ts'
 import { readText, type TextRow } from './text-rows.ts'
 
@@ -16,15 +17,16 @@ export class Lanes {
   #current: Lane
   #given = 0
 
-  constructor(config: pg.ClientConfig, onBroken: (error: Error) => void) {
-    const lane = () => new Lane(config, onBroken)
+  constructor(config: pg.ClientConfig, tell: Tell) {
+    const lane = () => new Lane(config, tell)
     this.#lanes = [lane(), ...Array.from({ length: limits.lanes - 1 }, lane)]
     this.#current = this.#lanes[0]
   }
 
-  async read<Row extends TextRow<Row>>(statement: Statement, name: string | undefined): Promise<Row[]> {
+  /** Every request comes through here, some twice: no promise around the lane's own. */
+  read<Row extends TextRow<Row>>(statement: Statement, name: string | undefined): Promise<Row[]> {
     const lane = this.#choose()
-    if (lane.underWay >= limits.laneStatementsMax) throw overloaded()
+    if (lane.underWay >= limits.laneStatementsMax) return Promise.reject(overloaded())
     return lane.read<Row>(statement, name)
   }
 
@@ -68,13 +70,13 @@ class Lane {
   /** When the statements under way were sent, in this order: PostgreSQL answers them in the same. */
   readonly #sent: number[] = []
   readonly #config: pg.ClientConfig
-  readonly #onBroken: (error: Error) => void
+  readonly #tell: Tell
   #client: pg.Client | undefined
   #connecting: Promise<pg.Client> | undefined
 
-  constructor(config: pg.ClientConfig, onBroken: (error: Error) => void) {
+  constructor(config: pg.ClientConfig, tell: Tell) {
     this.#config = config
-    this.#onBroken = onBroken
+    this.#tell = tell
   }
 
   get isOpen(): boolean {
@@ -90,13 +92,19 @@ class Lane {
   }
 
   async read<Row extends TextRow<Row>>(statement: Statement, name: string | undefined): Promise<Row[]> {
-    this.#sent.push(performance.now())
+    const sent = performance.now()
+    this.#sent.push(sent)
+    let failed = true
     try {
-      return await readText<Row>(this.#client ?? (await this.#connect()), statement, name)
+      const rows = await readText<Row>(this.#client ?? (await this.#connect()), statement, name)
+      failed = false
+      return rows
     } catch (error) {
       throw failureOf(error)
     } finally {
       this.#sent.shift()
+      const { operation } = statement
+      this.#tell({ kind: 'statement-ended', operation, ms: performance.now() - sent, failed })
     }
   }
 
@@ -111,7 +119,7 @@ class Lane {
     const client = new pg.Client({ ...this.#config, pipeline: true, stream: () => new TurnSocket() })
     client.on('error', (error) => {
       if (this.#client === client) this.#client = undefined
-      this.#onBroken(error)
+      this.#tell({ kind: 'connection-broken', error })
     })
     client.on('end', () => {
       if (this.#client === client) this.#client = undefined

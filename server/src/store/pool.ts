@@ -4,7 +4,7 @@ import { limits } from '../limits.ts'
 import type { Operation, Statement } from '../sql.ts'
 import type { PoolName, Tell } from '../telemetry/events.ts'
 import { cancelRunning } from './cancel.ts'
-import { brokenTo, type ServingDatabase, servingConnection, servingPool } from './connections.ts'
+import { type ServingDatabase, servingConnection, servingPool } from './connections.ts'
 import { type HangUp, hungUp } from './hang-up.ts'
 import { Lanes } from './lanes.ts'
 import { PreparedNames } from './prepared.ts'
@@ -41,8 +41,12 @@ export class Store {
     this.#tell = options.tell
     const read = { query_timeout: limits.silenceMsMax, statement_timeout: options.readMsMax }
     this.#reads = servingPool(options, options.connectionsMax, read)
-    // Apart from the others: a few slow ones would hold up the check of every request.
-    this.#lanes = new Lanes(servingConnection(options, read), brokenTo(options))
+    // Apart from the others: a few slow ones would hold up the check of every request. Their plans do not depend on
+    // values, but PostgreSQL thinks so where an offset is among these, and would plan every time.
+    this.#lanes = new Lanes(
+      servingConnection(options, { ...read, options: '-c plan_cache_mode=force_generic_plan' }),
+      options.tell,
+    )
     // A cancelled wait for a standby would report success, so writes have no deadline but the one on their locks,
     // which passes before anything is written.
     this.#writes = servingPool(options, options.connectionsMax, {
@@ -60,10 +64,17 @@ export class Store {
   }
 
   /** When all who wait hang up, the statement is cancelled and its connection free again; a quick one just ends. */
-  async read<Row extends TextRow<Row>>(statement: Statement, hangUp?: HangUp): Promise<Row[]> {
+  read<Row extends TextRow<Row>>(statement: Statement, hangUp?: HangUp): Promise<Row[]> {
     const name = nameOf(statement)
-    if (statement.pace === 'quick')
-      return this.#timed(statement.operation, this.#lanes.read<Row>(statement, name))
+    if (statement.pace === 'quick') return this.#lanes.read<Row>(statement, name)
+    return this.#readAlone<Row>(statement, name, hangUp)
+  }
+
+  async #readAlone<Row extends TextRow<Row>>(
+    statement: Statement,
+    name: string | undefined,
+    hangUp: HangUp | undefined,
+  ): Promise<Row[]> {
     const client = await this.#connect('reads', this.#reads)
     let cancelled: Promise<void> | undefined
     let soon: NodeJS.Timeout | undefined

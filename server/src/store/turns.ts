@@ -36,12 +36,16 @@ export class Turns {
     return this.#underWay >= limits.readsUnderWayMax / 2
   }
 
-  async read<Row extends TextRow<Row>>(
+  read<Row extends TextRow<Row>>(scope: AccountScope, statement: Statement, hangUp: HangUp): Promise<Row[]> {
+    if (statement.pace === 'quick') return this.#store.read<Row>(statement)
+    return this.#readInTurn<Row>(scope, statement, hangUp)
+  }
+
+  async #readInTurn<Row extends TextRow<Row>>(
     { accountId }: AccountScope,
     statement: Statement,
     hangUp: HangUp,
   ): Promise<Row[]> {
-    if (statement.pace === 'quick') return await this.#store.read<Row>(statement)
     if (this.#underWay >= limits.readsUnderWayMax) throw overloaded()
     const line = this.#lineOf(accountId)
     this.#underWay++
