@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
+  if (process.argv[2] === 'serve') await keepYoungGenerationSmall()
   await import('../src/main.ts')
 } else {
   const node24 = fileURLToPath(new URL('../../.tools/node24/node_modules/.bin/node', import.meta.url))
@@ -21,4 +22,17 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
     console.error('In a checkout, `npm run tools` brings it; elsewhere install Node 24.')
     process.exitCode = 1
   }
+}
+
+/**
+ * The engine takes its size only when a process begins, so this one begins again, under the same number. Whoever set a
+ * size, by hand or in NODE_OPTIONS, keeps it.
+ */
+async function keepYoungGenerationSmall() {
+  const flag = '--max-semi-space-size'
+  const given = [...process.execArgv, process.env.NODE_OPTIONS ?? '']
+  if (process.execve === undefined || given.some((one) => one.includes(flag))) return
+  const { limits } = await import('../src/limits.ts')
+  const size = `${flag}=${limits.youngGenerationMb}`
+  process.execve(process.execPath, [process.execPath, ...process.execArgv, size, ...process.argv.slice(1)])
 }

@@ -67,7 +67,7 @@ const history = 'substr\\(pg_walfile_name\\(pg_current_wal_lsn\\(\\)\\), \\$, \\
 const list = (head: string, ofTotal: string, rows: string) =>
   `${head}select ${history}, t\\.version, ${ofTotal} as total, p\\.count, p\\.records, p\\.last_id from tally t ` +
   `cross join \\( select count\\(\\*\\) as count, ` +
-  `coalesce\\(string_agg\\(${json}, \\$ order by r\\.id\\), \\$\\) as records, max\\(r\\.id\\) as last_id ` +
+  `coalesce\\(string_agg\\(${json}, \\$(?: order by r\\.id)?\\), \\$\\) as records, max\\(r\\.id\\) as last_id ` +
   `from \\( ${rows} \\) r \\) p ` +
   `where t\\.account_id = \\$::bigint and t\\.resource = \\$::text`
 

@@ -44,6 +44,16 @@ export class Packed implements Stoppable {
     return folder
   }
 
+  /** Another runtime than Node, brought for this run alone: each is larger than all the rest. */
+  async runtime(version: 'deno@2' | 'bun@1'): Promise<string> {
+    const name = version.slice(0, version.indexOf('@'))
+    const folder = join(this.#folder, `runtime-${name}`)
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'package.json'), '{"private":true}')
+    await output('npm', ['install', '--silent', '--no-audit', '--no-fund', version], folder)
+    return join(folder, 'node_modules/.bin', name)
+  }
+
   async stop(): Promise<void> {
     rmSync(this.#folder, { recursive: true, force: true })
   }

@@ -21,6 +21,8 @@ export const commonJs = fromArguments(
   `import('@quartermaster/client').then(async ({ filter, Quartermaster }) => {\n${ask}\nconsole.log(JSON.stringify(names))\n})\n`,
 )
 
+export const deno = esm.replace('process.argv[2]', 'Deno.args[0]').replace('process.argv[3]', 'Deno.args[1]')
+
 /** As strict as a compiler gets, and the package's own types checked, too. */
 export const typescript = `import { filter, type Page, type Product, Quartermaster } from '@quartermaster/client'
 declare const process: { readonly argv: readonly string[] }

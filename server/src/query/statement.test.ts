@@ -64,7 +64,7 @@ where t.account_id = $1::bigint and t.resource = $6::text`,
       text: `select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, t.total as total, p.count, p.records, p.last_id
 from tally t
 cross join (
-  select count(*) as count, coalesce(string_agg('{"name":' || to_json(r.name)::text || ',"create_date":' || to_char(r.create_date at time zone 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"') || '}', ',' order by r.id), '') as records,
+  select count(*) as count, coalesce(string_agg('{"name":' || to_json(r.name)::text || ',"create_date":' || to_char(r.create_date at time zone 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"') || '}', ','), '') as records,
     max(r.id) as last_id
   from (
     select id, name, create_date from company where account_id = $1::bigint

@@ -82,11 +82,12 @@ function wayOf({ page, limit }: ListPlan, remembered: Remembered): Way {
 }
 
 function listTemplate(plan: ListPlan, way: Way): Template {
-  const { head, total, rows } = partsOf(plan, way)
+  const { head, total, rows, inOrder } = partsOf(plan, way)
+  const order = inOrder ? sql`` : sql` order by r.id`
   return sql`${head}select ${history} as history, t.version, ${total} as total, p.count, p.records, p.last_id
 from tally t
 cross join (
-  select count(*) as count, coalesce(string_agg(${recordJson(plan.fields)}, ',' order by r.id), '') as records,
+  select count(*) as count, coalesce(string_agg(${recordJson(plan.fields)}, ','${order}), '') as records,
     max(r.id) as last_id
   from (
 ${rows}
@@ -108,6 +109,8 @@ interface Parts {
   readonly head: Fragment
   readonly total: Fragment
   readonly rows: Fragment
+  /** Whether the rows come by id of themselves: an aggregate over one ordered sub-select has nothing to sort. */
+  readonly inOrder: boolean
 }
 
 interface Selection {
@@ -135,14 +138,18 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar }: Way): Parts {
     pageAfter: fromEnd ? sql`limit ${limit}::int offset ${skippedAfter}::bigint` : page,
     isFar,
   }
-  if (plan.where === undefined) return { head: sql``, total: sql`t.total`, rows: walked(selection, sql``) }
+  if (plan.where === undefined) {
+    return { head: sql``, total: sql`t.total`, rows: walked(selection, sql``), inOrder: !isFar }
+  }
   if (total === 'unknown') return matching(selection, plan.where)
   const known = { head: sql``, total: sql`null` }
   const arms = armsOf(plan.where)
   if (total === 'many') {
-    return { ...known, rows: walked(selection, sql` and ${whereOnTheWay(plan.where)}`) }
+    const rows = walked(selection, sql` and ${whereOnTheWay(plan.where)}`)
+    return { ...known, rows, inOrder: !isFar }
   }
-  return { ...known, rows: byIds(selection, sql`select id from (${matchesOf(selection, arms)}) m`) }
+  const ids = sql`select id from (${matchesOf(selection, arms)}) m`
+  return { ...known, rows: byIds(selection, ids), inOrder: false }
 }
 
 /** Along the primary key. Far from a known id, only ids are read on the way, and the records of the page in the end. */
@@ -178,6 +185,7 @@ function matching(selection: Selection, predicate: Predicate): Parts {
 `,
     total: sql`case when (select n from size) <= ${most}::int then (select n from size)
   else (select count(*) from ${table} where account_id = ${account}::bigint and ${condition}) end`,
+    inOrder: false,
     rows: sql`${byIds(selection, sql`select id from few`)} and (select n from size) <= ${most}::int
     union all
     (${walked(
