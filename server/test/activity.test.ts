@@ -34,8 +34,8 @@ interface List {
 }
 
 const products = '/api/v1/inventory/product'
-const written = () => sleep(limits.activityFlushMs + 500)
-const usageWritten = () => sleep(limits.usageFlushMs + limits.activityFlushMs + 500)
+const written = () => sleep(limits.activityFlushMs * 5 + 500)
+const usageWritten = () => sleep(limits.usageFlushMs + limits.activityFlushMs * 5 + 500)
 
 async function list(path: string, by = acme): Promise<List> {
   const { status, body } = await service.request(by, 'GET', path)
