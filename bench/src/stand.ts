@@ -38,7 +38,10 @@ export const fieldNames = resources.product.fields.map((field) => field.name)
 const ordersCount = 64
 const keysAtOnce = 10_000
 
-/** Durable, as for real, and with the quarter of the memory that PostgreSQL's manual advises. A vacuum in the middle would change what is measured; the data are vacuumed once they are there. */
+/**
+ * Durable, as for real, and with the quarter of the memory that PostgreSQL's manual advises. A vacuum in the middle would
+ * change what is measured; the data are vacuumed once they are there.
+ */
 const settings = {
   fsync: 'on',
   synchronous_commit: 'on',

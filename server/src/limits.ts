@@ -114,9 +114,9 @@ export const limits = {
   planTextCharactersMax: 1_000,
   /** Answers kept ready to send, and the largest that is. */
   answersBytesMax: 64 * 1024 * 1024,
+  answerBytesMax: 4 * 1024 * 1024,
   /** Answers that were not kept, and would be when they are asked for again: 4 bytes each. */
   answersSeen: 64 * 1024,
-  answerBytesMax: 4 * 1024 * 1024,
   /** How far garbage may pile up on what is kept before it is collected; V8 would let it double and more. */
   heapGrowthPercent: 60,
   /** Half of the memory for what lives shortly. The engine's own 64 make the process a third larger, and no faster. */

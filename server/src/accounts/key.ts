@@ -24,8 +24,8 @@ export function generateKey(): string {
 }
 
 /**
- * What the store knows of a key: SHA-256 of the whole, in hexadecimal. Undefined where the text cannot be a key of ours, so that a
- * mistyped or made-up one never costs the database a question.
+ * What the store knows of a key: SHA-256 of the whole, in hexadecimal. Undefined where the text cannot be a key of
+ * ours, so that a mistyped or made-up one never costs the database a question.
  */
 export function hashOfKey(text: string): string | undefined {
   if (!hasFormOfKey(text)) return undefined
