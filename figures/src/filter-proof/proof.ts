@@ -3,7 +3,7 @@ import type { Context, Figure, Outcome } from '../figure.ts'
 import { inParallel } from '../parallel.ts'
 import { grouped } from '../progress.ts'
 import { type Case, judge, type Rows, randomCase } from './cases.ts'
-import { proofStand, type Stand, type StandAccount } from './stand.ts'
+import { askedAtOnce, proofStand, type Stand, type StandAccount } from './stand.ts'
 import { encodeForm } from './write.ts'
 
 /** What PostgreSQL returns through the service is what the evaluator finds. */
@@ -29,7 +29,7 @@ export async function prove<A extends Rows>(
   const mismatches: string[] = []
   let matched = 0
   const progress = context.progress('filters', count)
-  await inParallel(count, 32, async (index) => {
+  await inParallel(count, askedAtOnce, async (index) => {
     const theCase = randomCase(accounts, context.seed, 2, index)
     const answer = await ask(theCase).catch(brokenAnswer)
     const wrong = judge(theCase, answer)

@@ -15,13 +15,16 @@ export interface StandAccount {
   readonly rows: Record<ResourceName, readonly PlainRecord[]>
 }
 
+/** Requests on their way at the same time. */
+export const askedAtOnce = 32
+
 /**
  * Accounts with random rows, imported as an operator would, and two servers on them: one as it is, one whose
  * database plans with bitmap scans of indexes only, so that both ways to an answer are held against the evaluator.
  */
 export class Stand implements Stoppable {
   readonly service: Service
-  readonly client = new Client(32)
+  readonly client = new Client(askedAtOnce)
   readonly accounts: readonly StandAccount[]
   /** Its partners change; no filter is held against it. */
   readonly spare: StandAccount
@@ -62,7 +65,12 @@ export class Stand implements Stoppable {
       const spare = { name: 'spare', key: await service.account('spare'), rows }
       const indexed = new URL(service.postgres.url)
       indexed.username = 'index_only'
-      const servers = [await service.serve(), await service.serve({ DATABASE_URL: indexed.href })]
+      // All may ask one account at once, page and total side by side: none is told to come back later.
+      const turns = { ACCOUNT_READS_MAX: String(2 * askedAtOnce) }
+      const servers = [
+        await service.serve(turns),
+        await service.serve({ ...turns, DATABASE_URL: indexed.href }),
+      ]
       const stand = new Stand(service, accounts, spare, servers, await forgetStatements(service))
       await stand.#readBack()
       return stand

@@ -37,7 +37,8 @@ export async function startLeakStand(context: Context): Promise<LeakStand> {
       progress.step()
     })
     progress.end()
-    const server = await service.serve()
+    // Few accounts and many who ask: none is told to come back later.
+    const server = await service.serve({ ACCOUNT_READS_MAX: '64' })
     const client = new Client(32)
     const stop = async () => {
       client.close()
