@@ -24,7 +24,7 @@ import { noLeak } from './no-leak/no-leak.ts'
 import { parserLinear } from './parser/linear.ts'
 import { printIdentity } from './parser/print-identity.ts'
 import { parserStrings } from './parser/strings.ts'
-import { oneBuffers, pageBuffers, plansIndexed } from './plans/plans.ts'
+import { oneBuffers, pageBuffers, plansIndexed, walksInOrder } from './plans/plans.ts'
 import { abuse } from './trust/abuse.ts'
 import { alertFires } from './trust/alert-fires.ts'
 import { cardinality } from './trust/cardinality.ts'
@@ -55,6 +55,7 @@ export const suites: Record<string, readonly Figure[]> = {
     exactlyOnce,
     oneAccount,
     plansIndexed,
+    walksInOrder,
     pageBuffers,
     oneBuffers,
     importRate,

@@ -53,6 +53,8 @@ const few =
 const total =
   `case when ${size} <= \\$::int then ${size} ` +
   `else \\(select count\\(\\*\\) from ${table} where ${account} and ${C}\\) end`
+// Not out of an index that has all the columns asked for.
+const byRecords = '(?: and ctid is not null)?'
 const byIds = (ids: string) => `${select} and id = any\\(array\\(${ids} order by id ${page}\\)\\)`
 // Along the ids, perhaps from the end of another page on, perhaps with the records looked up in the end.
 const walk = (narrowed: string) =>
@@ -61,8 +63,8 @@ const walk = (narrowed: string) =>
 const someRows =
   `${byIds('select id from few')} and ${size} <= \\$::int ` +
   `union all \\( ${walk(` and ${C} and ${size} > \\$::int`)}\\)`
-const knownRows = `(?:${byIds(`select id from \\(${matches}\\) m`)}|${walk(`(?: and ${C}(?: is true)?)+`)})`
-const allRows = walk('(?: and C)?')
+const knownRows = `(?:${byIds(`select id from \\(${matches}\\) m`)}|${walk(`(?: and ${C}(?: is true)?)+${byRecords}`)})`
+const allRows = walk(`(?: and C)?${byRecords}`)
 const history = 'substr\\(pg_walfile_name\\(pg_current_wal_lsn\\(\\)\\), \\$, \\$\\) as history'
 const list = (head: string, ofTotal: string, rows: string) =>
   `${head}select ${history}, t\\.version, ${ofTotal} as total, p\\.count, p\\.records, p\\.last_id from tally t ` +

@@ -42,3 +42,22 @@ function filters(text: string): readonly string[] {
 
 /** No index finds what does not contain a text: the field's own index is read from end to end instead of the records. */
 export const wholeIndex: ReadonlySet<string> = new Set(['name!*common', 'default_code!*standard'])
+
+/** Filters that a large part of the varied records match, and none at all. */
+export const broad: readonly string[] = [
+  '',
+  ...[
+    'id>5',
+    'name*a',
+    'default_code!=null',
+    'list_price<500',
+    'qty_available>=1000',
+    'active=true',
+    'categ_id!=7',
+    'product_tmpl_id>5',
+    'create_date>2020-01-05',
+    'write_date>2021-01-05',
+    'active=true&list_price<500',
+    'list_price<500|qty_available<2500',
+  ].map((filter) => `&filter=${encodeURIComponent(filter)}`),
+]

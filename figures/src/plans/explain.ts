@@ -10,12 +10,15 @@ export interface Explained {
   readonly byIndex: number
   /** Rows of the table that were read and thrown away. */
   readonly thrownAway: number
+  /** Rows of the table that were read and used. */
+  readonly used: number
 }
 
 interface Node {
   readonly 'Node Type': string
   readonly 'Relation Name'?: string
   readonly 'Actual Loops': number
+  readonly 'Actual Rows': number
   readonly 'Rows Removed by Filter'?: number
   readonly 'Rows Removed by Index Recheck'?: number
   readonly 'Shared Hit Blocks': number
@@ -23,9 +26,27 @@ interface Node {
   readonly Plans?: readonly Node[]
 }
 
-export async function explain(
+/** With the plan for these values. */
+export async function explain(client: pg.Client, { text, values }: Statement, table: string) {
+  return explained(client, text, values, table)
+}
+
+/** With the one plan for all values, which a prepared statement comes to. */
+export async function explainGeneric(client: pg.Client, { text, values }: Statement, table: string) {
+  await client.query('set plan_cache_mode = force_generic_plan')
+  await client.query(`prepare shown as ${text}`)
+  try {
+    const literals = values.map((value) => client.escapeLiteral(String(value)))
+    return await explained(client, `execute shown(${literals.join()})`, [], table)
+  } finally {
+    await client.query('deallocate shown')
+  }
+}
+
+async function explained(
   client: pg.Client,
-  { text, values }: Statement,
+  text: string,
+  values: readonly unknown[],
   table: string,
 ): Promise<Explained> {
   const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(
@@ -41,6 +62,7 @@ export async function explain(
     sequential: scans.filter((node) => node['Node Type'] === 'Seq Scan').length,
     byIndex: run.filter((node) => node['Node Type'] !== 'Seq Scan').length,
     thrownAway: run.reduce((sum, node) => sum + removed(node) * node['Actual Loops'], 0),
+    used: run.reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0),
   }
 }
 

@@ -8,15 +8,17 @@ import { withClient } from '../../../server/src/store/client.ts'
 import { servingSettings } from '../../../server/src/store/connections.ts'
 import { type Context, type Figure, shared } from '../figure.ts'
 import { Service } from '../service.ts'
-import { cases, wholeIndex } from './cases.ts'
+import { broad, cases, wholeIndex } from './cases.ts'
 import { type DataSet, fill, largeAccount } from './data.ts'
-import { explain } from './explain.ts'
+import { explain, explainGeneric } from './explain.ts'
 
 const scope = { accountId: largeAccount }
 const buffersMax = 50
 /** Rows read in vain, as a part of the account: what a selective filter may cost beyond its own matches. */
 const thrownAwayMax = 0.01
 const selective = 0.01
+/** Rows read for each of a walk's page. */
+const walkedMax = 10
 
 // A vacuum in the middle would change what is measured; the data are vacuumed once they are there.
 const settings = {
@@ -66,15 +68,41 @@ export const oneBuffers: Figure = {
     buffersOf(context, oneStatement(scope, resources.product, resources.product.fields, '4711')),
 }
 
-/** Runs after `plans_indexed`, on its data; alone, it fills them itself. */
+/**
+ * The next page of a walk, of a few fields and of all, with a filter that most records match and without: by the plan
+ * that holds for all accounts, PostgreSQL reads little more than the page.
+ */
+export const walksInOrder: Figure = {
+  name: 'walks_in_order',
+  bound: `= all, ≤ ${walkedMax} rows read for each`,
+  async run(context) {
+    const url = await filled(context)
+    const { fields } = resources.product
+    const chosen = [...fields.map(({ name }) => `id,${name}`), fields.map(({ name }) => name).join()]
+    const queries = chosen.flatMap((some) =>
+      broad.map((filter) => `fields=${some}&limit=100&page=41${filter}`),
+    )
+    const faults: string[] = []
+    await withClient(asServer(url), async (client) => {
+      for (const query of queries) {
+        const plan = planList(resources.product, parseListRequest(query, 'url'))
+        const remembered = { total: context.size(500_000, 50_000), end: { page: 40, id: '8000' } }
+        const statement = listStatement(scope, plan, remembered)
+        const { used, thrownAway } = await explainGeneric(client, statement, 'product')
+        const [page] = (await client.query<{ count: string }>(statement.text, [...statement.values])).rows
+        if (page?.count !== '100') faults.push(`${query}: ${page?.count} records, the case is wrong`)
+        else if (used + thrownAway > 100 * walkedMax) faults.push(`${query}: ${used + thrownAway} rows read`)
+      }
+    })
+    const shown = queries.length - faults.length
+    const note = faults.slice(0, 20).join('\n')
+    return { value: `${shown} of ${queries.length}`, ok: faults.length === 0, note }
+  },
+}
+
 async function buffersOf(context: Context, statement: Statement) {
-  const { postgres } = await stand(context)
-  await withClient(postgres.url, async (client) => {
-    const { rowCount } = await client.query('select 1 from product limit 1')
-    if (rowCount === 0)
-      await fill(client, 'varied', context.size(1_000_000, 100_000), context.size(1000, 100))
-  })
-  const { buffers } = await withClient(asServer(postgres.url), async (client) => {
+  const url = await filled(context)
+  const { buffers } = await withClient(asServer(url), async (client) => {
     await explain(client, statement, 'product')
     return explain(client, statement, 'product')
   })
@@ -104,6 +132,17 @@ async function faultOf(client: pg.Client, filter: string, records: number): Prom
   if (thrownAway > records * thrownAwayMax && !wholeIndex.has(filter))
     return `${thrownAway} rows read in vain`
   return undefined
+}
+
+/** The data of `plans_indexed`, where it ran before. */
+async function filled(context: Context): Promise<string> {
+  const { postgres } = await stand(context)
+  await withClient(postgres.url, async (client) => {
+    const { rowCount } = await client.query('select 1 from product limit 1')
+    if (rowCount === 0)
+      await fill(client, 'varied', context.size(1_000_000, 100_000), context.size(1000, 100))
+  })
+  return postgres.url
 }
 
 /** A connection with the settings of those that serve. */

@@ -52,8 +52,18 @@ export function armsOf(predicate: Predicate): readonly Fragment[] {
  */
 export function whereOnTheWay(predicate: Predicate): Fragment {
   if (predicate.kind === 'all') return join(predicate.terms.map(whereOnTheWay), ' and ')
-  const inOrder = predicate.kind === 'one-of' && predicate.values.length === 1 && !predicate.orNull
-  return inOrder || concernsId(predicate) ? where(predicate) : sql`(${where(predicate)}) is true`
+  return isEquality(predicate) || concernsId(predicate)
+    ? where(predicate)
+    : sql`(${where(predicate)}) is true`
+}
+
+/** Whether an index of an equality's field leads along the ids: with another one, the equality could not be seen. */
+export function hasEquality(predicate: Predicate): boolean {
+  return predicate.kind === 'all' ? predicate.terms.some(hasEquality) : isEquality(predicate)
+}
+
+function isEquality(predicate: Predicate): boolean {
+  return predicate.kind === 'one-of' && predicate.values.length === 1 && !predicate.orNull
 }
 
 /** Whether that plan is the best one for all values: not where the id is one way among others. */
