@@ -118,7 +118,7 @@ export const limits = {
   /** Answers that were not kept, and would be when they are asked for again: 4 bytes each. */
   answersSeen: 64 * 1024,
   /** How far garbage may pile up on what is kept before it is collected; V8 would let it double and more. */
-  heapGrowthPercent: 60,
+  heapGrowthPercent: 120,
   /** Half of the memory for what lives shortly. The engine's own 64 make the process a third larger, and no faster. */
   youngGenerationMb: 8,
   /** Answers up to this long are kept as text, longer ones as bytes. */

@@ -94,6 +94,8 @@ const shapes: readonly RegExp[] = [
     'left join tally t on t\\.account_id = q\\.account_id and t\\.resource = q\\.resource ' +
     'where k\\.account_id = any\\(\\$::bigint\\[\\]\\) and k\\.revoked_at is null ' +
     'and \\(k\\.expires_at is null or k\\.expires_at > now\\(\\)\\) and a\\.status = \\$',
+  // One plan for all values, or one for these.
+  'set plan_cache_mode = (?:force_generic_plan|auto)',
   // Whether the database is there and migrated.
   'select name from migration',
   // A create: the claim on the key, the insert, what is kept of it, and the sweep.

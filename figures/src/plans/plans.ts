@@ -58,7 +58,7 @@ export const pageBuffers: Figure = {
   name: 'page_1_buffers',
   bound: `< ${buffersMax} buffers`,
   run: (context) =>
-    buffersOf(context, listStatement(scope, planList(resources.product, parseListRequest('', 'url')))),
+    buffersOf(context, listStatement(scope, planList(resources.product, parseListRequest('', 'url')), 1)),
 }
 
 export const oneBuffers: Figure = {
@@ -87,7 +87,7 @@ export const walksInOrder: Figure = {
       for (const query of queries) {
         const plan = planList(resources.product, parseListRequest(query, 'url'))
         const remembered = { total: context.size(500_000, 50_000), end: { page: 40, id: '8000' } }
-        const statement = listStatement(scope, plan, remembered)
+        const statement = listStatement(scope, plan, 41, remembered)
         const { used, thrownAway } = await explainGeneric(client, statement, 'product')
         const [page] = (await client.query<{ count: string }>(statement.text, [...statement.values])).rows
         if (page?.count !== '100') faults.push(`${query}: ${page?.count} records, the case is wrong`)
@@ -123,7 +123,7 @@ function filtersOf(set: DataSet, records: number): string[] {
 
 async function faultOf(client: pg.Client, filter: string, records: number): Promise<string | undefined> {
   const request = parseListRequest(`filter=${encodeURIComponent(filter)}`, 'url')
-  const statement = listStatement(scope, planList(resources.product, request))
+  const statement = listStatement(scope, planList(resources.product, request), 1)
   const { rows } = await client.query<{ total: string }>(statement.text, [...statement.values])
   const matches = Number(rows[0]?.total)
   if (!(matches <= records * selective)) return `${matches} matches: not selective, the case is wrong`

@@ -58,24 +58,24 @@ async function readList(
   path: string,
   hangUp: HangUp,
 ): Promise<Answer> {
-  const { plan } = list
+  const { plan, page } = list
   const name = listName(access, plan.resource.name, list.filterKey)
-  const remembered = memory.recall(name, tally, plan.limit, plan.page)
-  let [row] = await turns.read<ListRow>(access, listStatement(access, plan, remembered), hangUp)
+  const remembered = memory.recall(name, tally, plan.limit, page)
+  let [row] = await turns.read<ListRow>(access, listStatement(access, plan, page, remembered), hangUp)
   if (row !== undefined && !isSameState(row, tally)) {
     // Somebody wrote in between: what was remembered may not hold of what was read.
     if (remembered.total !== undefined) {
-      ;[row] = await turns.read<ListRow>(access, listStatement(access, plan), hangUp)
+      ;[row] = await turns.read<ListRow>(access, listStatement(access, plan, page), hangUp)
     }
   }
   if (row === undefined) throw new Failure('internal', 'Something went wrong on our side. It has been noted.')
   const total = Number(row.total ?? remembered.total)
   // Near the beginning of a whole list there is nothing to gain: the tally has the total, and few are skipped.
-  if (plan.where !== undefined || plan.page * plan.limit > limits.quickRecordsMax) {
+  if (plan.where !== undefined || page * plan.limit > limits.quickRecordsMax) {
     const lastId = Number(row.count) === plan.limit ? (row.last_id ?? undefined) : undefined
-    memory.note(name, row, { total, limit: plan.limit, page: plan.page, lastId })
+    memory.note(name, row, { total, limit: plan.limit, page, lastId })
   }
-  const pages = pageNumbers(plan.page, plan.limit, total)
+  const pages = pageNumbers(page, plan.limit, total)
   const link = linkHeader(path, list.pageQuery, pages)
   return answerOf(
     row,

@@ -23,11 +23,11 @@ export function viewRoute(turns: Turns, view: View) {
     const asked = parseListRequest(...rawParameters(request), view.choices)
     const plan = planList(view, asked)
     const row = await timed(request, () =>
-      readView(turns, reply, access, viewStatement(access, plan, asked.chosen)),
+      readView(turns, reply, access, viewStatement(access, plan, asked.page, asked.chosen)),
     )
     factsOf(request).records = Number(row.count)
     const total = Number(row.total)
-    const pages = pageNumbers(plan.page, plan.limit, total)
+    const pages = pageNumbers(asked.page, plan.limit, total)
     const link = linkHeader(pathOf(request), pageQueryOf(asked), pages)
     if (link.length <= limits.linkBytesMax) reply.header('link', link)
     return sendFresh(reply, listBody(row.records, row.count, total, pages))
@@ -48,11 +48,10 @@ export function oneViewRoute(turns: Turns, view: View, by: string) {
       resource: view,
       fields: planOne(view, parseOneRequest(rawQueryOf(request))),
       where: { kind: 'one-of', field, values: [id.replaceAll('\0', '')], orNull: false },
-      page: 1,
       limit: 1,
     }
     const { count, records } = await timed(request, () =>
-      readView(turns, reply, access, viewStatement(access, plan)),
+      readView(turns, reply, access, viewStatement(access, plan, 1)),
     )
     if (count === '0') {
       throw new Failure(

@@ -10,12 +10,14 @@ import { nearest } from './nearest.ts'
 import type { Predicate } from './predicate.ts'
 import { typedValues } from './values.ts'
 
-/** A list request whose names and values were held against the catalog: nothing about it can be wrong any more. */
+/**
+ * A list request whose names and values were held against the catalog: nothing about it can be wrong any more. All pages
+ * of a list have the same.
+ */
 export interface ListPlan<Of extends Listed = Resource> {
   readonly resource: Of
   readonly fields: readonly Field[]
   readonly where: Predicate | undefined
-  readonly page: number
   readonly limit: number
 }
 
@@ -24,7 +26,7 @@ export function planList<Of extends Listed>(resource: Of, request: ListRequest):
   const fields = planFields(resource, request.fields, faults)
   const where = request.filter && planFilter(resource, request.filter, request.filterText ?? '', faults)
   if (faults.length > 0) throw invalid(faults.slice(0, limits.errorsListedMax))
-  return { resource, fields, where, page: request.page, limit: request.limit }
+  return { resource, fields, where, limit: request.limit }
 }
 
 export function planOne(resource: Listed, names: readonly string[] | undefined): readonly Field[] {

@@ -17,12 +17,18 @@ import { type ListPlan, planList, planOne } from './plan.ts'
 /** A list as it was asked for and as it is understood, with the names under which things about it are remembered. */
 export interface PlannedList {
   readonly plan: ListPlan
+  readonly page: number
   /** The filter in its one canonical form; empty for none. */
   readonly filterKey: string
-  /** The whole request in its one canonical form, hashed: two requests with the same mark have the same answer. */
+  /** The page, and all else in its one canonical form, hashed: two requests with the same mark have the same answer. */
   readonly mark: string
   /** The query of the same list in a URL, before and after the number of a page. */
   readonly pageQuery: readonly [string, string]
+}
+
+interface KeptList extends PlannedList {
+  /** The same for all pages. */
+  readonly listMark: string
 }
 
 export type PlannedExport = Pick<PlannedList, 'plan' | 'filterKey' | 'mark'>
@@ -33,18 +39,38 @@ export interface PlannedOne {
   readonly mark: string
 }
 
-/** Requests come again and again, to the letter: what was understood once need not be understood again. */
-const lists = new LRUCache<string, PlannedList>({ max: limits.plansKept })
+/**
+ * Requests come again and again, to the letter: what was understood once need not be understood again. Lists are kept
+ * with the page that they were first asked for; another page of the same text takes over all but the number.
+ */
+const lists = new LRUCache<string, KeptList>({ max: limits.plansKept })
 const ones = new LRUCache<string, PlannedOne>({ max: limits.plansKept })
 
 export function plannedList(resource: Resource, raw: string, source: ListSource): PlannedList {
+  const number = raw.includes('page=') ? plainPage.exec(raw)?.[2] : undefined
+  if (number === undefined) return firstPage(resource, raw, source)
+  const first = firstPage(resource, raw.replace(plainPage, '$1page=1'), source)
+  const page = Number(number)
+  return page === first.page ? first : { ...first, page, mark: pageMark(page, first.listMark) }
+}
+
+/** A page whose number is as it should be. All others are for the parser to judge. */
+const plainPage = /(^|&)page=([1-9]\d{0,11})(?=&|$)/
+
+function firstPage(resource: Resource, raw: string, source: ListSource): KeptList {
   return kept(lists, `${resource.name} ${source} ${raw}`, () => {
     const request = parseListRequest(raw, source)
+    const { page } = request
     const plan = planList(resource, request)
     const filterKey = request.filter === undefined ? '' : print(request.filter)
-    const key = `${resource.name} ${plan.page} ${plan.limit} ${namesOf(plan.fields)} ${filterKey}`
-    return { plan, filterKey, mark: markOf(key), pageQuery: pageQueryOf(request) }
+    const listMark = markOf(`${resource.name} ${plan.limit} ${namesOf(plan.fields)} ${filterKey}`)
+    const pageQuery = pageQueryOf(request)
+    return { plan, page, filterKey, listMark, mark: pageMark(page, listMark), pageQuery }
   })
+}
+
+function pageMark(page: number, listMark: string): string {
+  return `${page}-${listMark}`
 }
 
 /** An export is long work, and seldom asked for: it need not be remembered. */

@@ -10,6 +10,7 @@ function condition(filter: string): [string, unknown[]] {
   const { text, values } = listStatement(
     { accountId: '12' },
     planList(resources.product, parseListRequest(raw, 'url')),
+    1,
   )
   const found = /select count\(\*\) from product where account_id = \$1::bigint and (.*)\) end as total/.exec(
     text,
@@ -20,7 +21,7 @@ function condition(filter: string): [string, unknown[]] {
 describe('listStatement', () => {
   it('with a filter finds few matches once, by their index, and walks the ids only when there are many', () => {
     const plan = planList(resources.company, parseListRequest('fields=name&filter=id>5', 'url'))
-    expect(listStatement({ accountId: '12' }, plan)).toEqual({
+    expect(listStatement({ accountId: '12' }, plan, 1)).toEqual({
       operation: 'list',
       text: `with few as materialized (
   select id from company where account_id = $1::bigint and (id > $2::bigint) limit $3::int + 1
@@ -47,7 +48,7 @@ where t.account_id = $1::bigint and t.resource = $6::text`,
 
   it('looks up ranges apart from each other one by one', () => {
     const plan = planList(resources.product, parseListRequest('fields=id&filter=categ_id!=7', 'url'))
-    expect(listStatement({ accountId: '12' }, plan).text).toContain(
+    expect(listStatement({ accountId: '12' }, plan, 1).text).toContain(
       `with few as materialized (
   select id from (select id from product where account_id = $1::bigint and categ_id < $2::bigint union all select id from product where account_id = $1::bigint and categ_id > $3::bigint union all select id from product where account_id = $1::bigint and categ_id is null) m limit $4::int + 1
 )`,
@@ -59,7 +60,7 @@ where t.account_id = $1::bigint and t.resource = $6::text`,
       resources.company,
       parseListRequest('fields=name,create_date&page=3&limit=20', 'url'),
     )
-    expect(listStatement({ accountId: '12' }, plan)).toEqual({
+    expect(listStatement({ accountId: '12' }, plan, 3)).toEqual({
       operation: 'list',
       text: `select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, t.total as total, p.count, p.records, p.last_id
 from tally t
@@ -157,8 +158,9 @@ where t.account_id = $1::bigint and t.resource = $3::text`,
 
 describe('with what is remembered', () => {
   const rows = (query: string, remembered: Remembered) => {
-    const plan = planList(resources.company, parseListRequest(`fields=id&${query}`, 'url'))
-    const { text, values } = listStatement({ accountId: '12' }, plan, remembered)
+    const request = parseListRequest(`fields=id&${query}`, 'url')
+    const plan = planList(resources.company, request)
+    const { text, values } = listStatement({ accountId: '12' }, plan, request.page, remembered)
     return [/ {2}from \(\n([\s\S]*)\n {2}\) r/.exec(text)?.[1]?.replace(/\s+/g, ' ').trim(), values]
   }
 
@@ -208,6 +210,7 @@ describe('with what is remembered', () => {
       listStatement(
         { accountId: '12' },
         planList(resources.company, parseListRequest(`filter=${encodeURIComponent(filter)}`, 'url')),
+        1,
         { total: 20_001 },
       ).pace
     expect(paceOf('name*a&create_date>2026-01-01')).toBe('steady')

@@ -43,8 +43,13 @@ export interface Remembered {
  *
  * JSON is built above the limited sub-select: PostgreSQL evaluates the select list of skipped rows too.
  */
-export function listStatement(scope: AccountScope, plan: ListPlan, remembered: Remembered = {}): Statement {
-  const way = wayOf(plan, remembered)
+export function listStatement(
+  scope: AccountScope,
+  plan: ListPlan,
+  page: number,
+  remembered: Remembered = {},
+): Statement {
+  const way = wayOf(plan, page, remembered)
   const templates = madeOnce(listTemplates, plan, () => new Map<string, Template>())
   const template = madeOnce(templates, way.name, () => listTemplate(plan, way))
   return template([scope.accountId, remembered.end?.id, way.skipped])
@@ -55,30 +60,27 @@ const listTemplates = new WeakMap<ListPlan, Map<string, Template>>()
 
 const account = hole()
 const endId = hole()
-const skippedAfter = hole()
+const skipped = hole()
 
 /** How a page is found: what of the statement's text follows from what is remembered. */
 interface Way {
   readonly total: 'unknown' | 'few' | 'many'
   readonly fromEnd: boolean
-  /** Records between the remembered end, or the beginning, and the page. */
+  /** Matches between the remembered end, or the beginning, and the page. */
   readonly skipped: number
   readonly isFar: boolean
   readonly name: string
 }
 
-function wayOf({ page, limit }: ListPlan, remembered: Remembered): Way {
+function wayOf({ where, limit }: ListPlan, page: number, remembered: Remembered): Way {
   const { total: known, end } = remembered
   const total = known === undefined ? 'unknown' : known > limits.filterSortedMax ? 'many' : 'few'
-  const skipped = (page - 1 - (end?.page ?? 0)) * limit
-  const isFar = skipped > limits.pageRecordsMax
-  return {
-    total,
-    fromEnd: end !== undefined,
-    skipped,
-    isFar,
-    name: `${total} ${end !== undefined} ${isFar}`,
-  }
+  // Few matches are all found and sorted: they begin at the beginning.
+  const from = where === undefined || total === 'many' ? end?.page : undefined
+  const count = (page - 1 - (from ?? 0)) * limit
+  const isFar = count > limits.pageRecordsMax
+  const fromEnd = from !== undefined
+  return { total, fromEnd, skipped: count, isFar, name: `${total} ${fromEnd} ${isFar}` }
 }
 
 function listTemplate(plan: ListPlan, way: Way): Template {
@@ -94,7 +96,7 @@ ${rows}
   ) r
 ) p
 where t.account_id = ${account}::bigint and t.resource = ${value(plan.resource.name)}::text`.template(
-    [account, endId, skippedAfter],
+    [account, endId, skipped],
     'list',
     paceOf(plan, way),
   )
@@ -116,26 +118,21 @@ interface Parts {
 interface Selection {
   readonly table: Fragment
   readonly columns: Fragment
-  /** The page among all matches. */
-  readonly page: Fragment
-  /** The page among the matches after a remembered end, and how many of them come before it. */
+  /** The matches after a remembered end, and the page among them. */
   readonly after: Fragment
-  readonly pageAfter: Fragment
+  readonly page: Fragment
   readonly isFar: boolean
 }
 
 function partsOf(plan: ListPlan, { total, fromEnd, isFar }: Way): Parts {
-  const limit = value(plan.limit)
-  const page = sql`limit ${limit}::int offset ${value((plan.page - 1) * plan.limit)}::bigint`
   const selection: Selection = {
     table: identifier(plan.resource.name),
     columns: join(
       plan.fields.filter((field) => !isId(field)).map((field) => sql`, ${identifier(field.name)}`),
       '',
     ),
-    page,
     after: fromEnd ? sql` and id > ${endId}::bigint` : sql``,
-    pageAfter: fromEnd ? sql`limit ${limit}::int offset ${skippedAfter}::bigint` : page,
+    page: sql`limit ${value(plan.limit)}::int offset ${skipped}::bigint`,
     isFar,
   }
   if (plan.where === undefined) {
@@ -162,9 +159,9 @@ const byRecords = sql` and ctid is not null`
 
 /** Along the primary key. Far from a known id, only ids are read on the way, and the records of the page in the end. */
 function walked(selection: Selection, condition: Fragment): Fragment {
-  const { table, columns, after, pageAfter, isFar } = selection
+  const { table, columns, after, page, isFar } = selection
   const rows = sql`where account_id = ${account}::bigint${after}${condition}
-    order by id ${pageAfter}`
+    order by id ${page}`
   if (!isFar) return sql`    select id${columns} from ${table} ${rows}`
   return sql`    select id${columns} from ${table} where account_id = ${account}::bigint and id = any(array(
     select id from ${table} ${rows}))`

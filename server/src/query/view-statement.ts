@@ -16,9 +16,14 @@ export interface ViewRow {
 }
 
 /** Total and page in one statement, so of one snapshot. There is no tally: what is counted has a bound per account. */
-export function viewStatement(scope: AccountScope, plan: ListPlan<View>, chosen: Chosen = {}): Statement {
+export function viewStatement(
+  scope: AccountScope,
+  plan: ListPlan<View>,
+  page: number,
+  chosen: Chosen = {},
+): Statement {
   const account = value(scope.accountId)
-  const { resource: view, fields, limit, page } = plan
+  const { resource: view, fields, limit } = plan
   const source = sources[view.name](account, chosen)
   const condition = plan.where === undefined ? sql`` : sql` where ${where(plan.where)}`
   const columns = new Set([...view.order, ...fields.map((field) => field.name)])

@@ -85,6 +85,7 @@ export class Store {
     })
     try {
       if (hangUp?.isUp === true) throw hungUp()
+      await planFor(client, statement)
       const rows = await this.#timed(statement.operation, readText<Row>(client, statement, name))
       hangUp?.onUp(undefined)
       clearTimeout(soon)
@@ -176,6 +177,21 @@ export class Store {
 
 function poolState(name: PoolName, { options, totalCount, idleCount, waitingCount }: pg.Pool): PoolState {
   return { pool: name, max: options.max, open: totalCount, idle: idleCount, waiting: waitingCount }
+}
+
+/** Connections that plan for all values alike. */
+const generic = new WeakSet<pg.PoolClient>()
+
+/**
+ * A steady statement has one plan. PostgreSQL would not believe it where a limit or an offset is among the values, and
+ * plan every time, which takes longer than to run it.
+ */
+async function planFor(client: pg.PoolClient, { pace }: Statement): Promise<void> {
+  const isSteady = pace !== undefined
+  if (generic.has(client) === isSteady) return
+  await client.query(`set plan_cache_mode = ${isSteady ? 'force_generic_plan' : 'auto'}`)
+  if (isSteady) generic.add(client)
+  else generic.delete(client)
 }
 
 const prepared = new PreparedNames()

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { resources } from '../catalog/resources.ts'
+import { Failure } from '../errors.ts'
+import { plannedList } from './planned.ts'
+
+const list = (raw: string) => plannedList(resources.product, raw, 'url')
+
+function codesOf(raw: string): string[] {
+  try {
+    list(raw)
+  } catch (error) {
+    if (error instanceof Failure) return error.faults.map(({ code }) => code)
+  }
+  return []
+}
+
+describe('plannedList', () => {
+  it('understands a list once for all its pages', () => {
+    const [first, second, third] = ['', 'page=2&', 'page=3&'].map((page) => list(`${page}filter=active=true`))
+    expect([first?.page, second?.page, third?.page]).toEqual([1, 2, 3])
+    expect(third?.plan).toBe(second?.plan)
+    expect(third?.pageQuery).toEqual(['filter=active%3Dtrue&page=', '&limit=10'])
+    expect(new Set([first?.mark, second?.mark, third?.mark]).size).toBe(3)
+  })
+
+  it('gives two ways to write the same page the same mark, and no two pages or lists', () => {
+    const marks = (...raw: string[]) => new Set(raw.map((one) => list(one).mark)).size
+    expect(marks('', 'page=1', 'limit=10', 'page=0001', 'limit=10&page=1')).toBe(1)
+    expect(marks('limit=20&page=7', 'page=7&limit=20', 'page=07&limit=20', 'page=7&limit=20&fields=')).toBe(1)
+    expect(marks('page=11', 'page=1&limit=1', 'page=1&limit=11', 'page=1', 'page=1&filter=id=1')).toBe(5)
+  })
+
+  it.each([
+    ['page=0', 'page_invalid'],
+    ['page=', 'page_invalid'],
+    ['page=2x', 'page_invalid'],
+    ['page=9000000000001', 'page_invalid'],
+    ['page=2&page=3', 'parameter_repeated'],
+    ['page=2&page=2', 'parameter_repeated'],
+    ['filter=active=true&page=2&name=x', 'parameter_unknown'],
+    ['filter=name=page=2&page=x', 'page_invalid'],
+  ])('%s is refused', (raw, code) => {
+    expect(codesOf('page=2')).toEqual([])
+    expect(codesOf(raw)).toEqual([code])
+  })
+
+  it('leaves alone what is only like a page', () => {
+    expect(list('filter=name=page=2')).toMatchObject({
+      page: 1,
+      filterKey: list('filter=name%3Dpage%3D2').filterKey,
+    })
+    expect(list('filter=name="%26page=2"&page=5').page).toBe(5)
+    expect(list('filter=name="%26page=2"&page=5').filterKey).toBe('name="&page=2"')
+  })
+})
