@@ -26,7 +26,7 @@ export const totalAgain: BenchFigure = {
         accounts: stand.files.large,
         orders: stand.files.orders,
         forms,
-        pages: context.size(20_000, 4000),
+        pages: context.size(3500, 2000),
       },
       1,
     )

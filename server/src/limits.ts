@@ -117,8 +117,8 @@ export const limits = {
   answerBytesMax: 4 * 1024 * 1024,
   /** Answers that were not kept, and would be when they are asked for again: 4 bytes each. */
   answersSeen: 64 * 1024,
-  /** How far garbage may pile up on what is kept before it is collected; V8 would let it double and more. */
-  heapGrowthPercent: 120,
+  /** How much garbage may pile up on what is kept before all of it is collected. */
+  heapGarbageBytes: 40 * 1024 * 1024,
   /** Half of the memory for what lives shortly. The engine's own 64 make the process a third larger, and no faster. */
   youngGenerationMb: 8,
   /** Answers up to this long are kept as text, longer ones as bytes. */

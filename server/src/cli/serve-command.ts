@@ -1,5 +1,4 @@
 import { BlockList } from 'node:net'
-import { setFlagsFromString } from 'node:v8'
 import { Checks } from '../accounts/checks.ts'
 import { Rates } from '../accounts/rates.ts'
 import { SharedCounts } from '../accounts/shared-counts.ts'
@@ -16,6 +15,7 @@ import { type Tell, tellAll } from '../telemetry/events.ts'
 import { type Log, logTo } from '../telemetry/log.ts'
 import type { Metrics, States } from '../telemetry/metrics.ts'
 import type { Traces } from '../telemetry/traces.ts'
+import { keepHeapRoom } from './heap-room.ts'
 import { untilSignal } from './until-signal.ts'
 
 export interface Service {
@@ -33,7 +33,7 @@ export interface ServeOptions {
 }
 
 export async function startService(config: Config, options: ServeOptions): Promise<Service> {
-  setFlagsFromString(`--heap-growing-percent=${limits.heapGrowthPercent}`)
+  const heapRoom = keepHeapRoom()
   let stopping = false
   const isStopping = () => stopping
   const metrics = await metricsOf(config, {
@@ -79,6 +79,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
     await Promise.all([metrics?.close(), traces?.close()])
     shared?.close()
     await Promise.all([store.close(), exports.close()])
+    heapRoom.close()
   }
   try {
     if (metrics !== undefined) {
