@@ -163,6 +163,9 @@ export const limits = {
   laneTurnStatements: 8,
   /** Records of a page that is quick: some 0.3 ms. */
   quickRecordsMax: 100,
+  /** Records of an account among which a filter is looked for by one plan for all, and conditions that make it quick. */
+  littleRecordsMax: 500,
+  quickConditionsMax: 4,
 
   /** A read that PostgreSQL has not finished by then is cancelled: 504. */
   readMsMax: 10_000,

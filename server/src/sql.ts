@@ -54,14 +54,24 @@ export class Fragment {
     this.#parts = parts
   }
 
+  /** Text beside text becomes one, so that a long fragment without values is a single part of those it is put into. */
   static of(strings: readonly string[], parts: readonly (Fragment | Value)[]): Fragment {
-    return new Fragment(
-      strings.flatMap((text, i) => {
-        const part = parts[i]
-        if (part === undefined) return [text]
-        return part instanceof Value ? [text, part] : [text, ...part.#parts]
-      }),
-    )
+    const all: (string | Value)[] = []
+    let text = ''
+    for (const [i, before] of strings.entries()) {
+      text += before
+      const part = parts[i]
+      for (const inner of part instanceof Fragment ? part.#parts : part === undefined ? [] : [part]) {
+        if (inner instanceof Value) {
+          all.push(text, inner)
+          text = ''
+        } else {
+          text += inner
+        }
+      }
+    }
+    all.push(text)
+    return new Fragment(all)
   }
 
   statement(operation: Operation = 'other'): Statement {

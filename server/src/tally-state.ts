@@ -7,6 +7,11 @@ export interface TallyState {
   readonly version: string
 }
 
+/** The same with the number of its records, all of them. */
+export interface Tally extends TallyState {
+  readonly total: number
+}
+
 /** The history in SQL, the same wherever a version is read: the timeline of PostgreSQL. */
 export const history = sql`substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
 

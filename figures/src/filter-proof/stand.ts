@@ -173,6 +173,7 @@ async function prepareDatabase(url: string): Promise<void> {
   })
 }
 
+/** In turn larger and smaller than what is little to read: the statements for the two are different. */
 async function makeAccounts(service: Service, context: Context): Promise<StandAccount[]> {
   const count = context.size(10, 3)
   const accounts: StandAccount[] = []
@@ -182,7 +183,7 @@ async function makeAccounts(service: Service, context: Context): Promise<StandAc
     const key = await service.account(name)
     const rows: StandAccount['rows'] = { product: [], partner: [], company: [] }
     for (const [at, resource] of Object.values(resources).entries()) {
-      const made = randomRows(new Random(context.seed, 1, index, at), resource, 200)
+      const made = randomRows(new Random(context.seed, 1, index, at), resource, index % 2 === 0 ? 600 : 200)
       await importRows(service, name, resource, made)
       rows[resource.name] = made
     }

@@ -50,6 +50,8 @@ const matches = `(?:${match}|select id from \\(${match}(?: union all ${match})*\
 const few =
   `with few as materialized \\( ${matches} ` +
   'limit \\$::int \\+ \\$ \\), size as materialized \\(select count\\(\\*\\) as n from few\\) '
+// In a small account, all of them.
+const little = `with few as materialized \\( select id from ${table} where ${account}(?: and ${C}(?: is \\$)?)+ \\) `
 const total =
   `case when ${size} <= \\$::int then ${size} ` +
   `else \\(select count\\(\\*\\) from ${table} where ${account} and ${C}\\) end`
@@ -63,7 +65,7 @@ const walk = (narrowed: string) =>
 const someRows =
   `${byIds('select id from few')} and ${size} <= \\$::int ` +
   `union all \\( ${walk(` and ${C} and ${size} > \\$::int`)}\\)`
-const knownRows = `(?:${byIds(`select id from \\(${matches}\\) m`)}|${walk(`(?: and ${C}(?: is true)?)+${byRecords}`)})`
+const knownRows = `(?:${byIds(`select id from \\(${matches}\\) m`)}|${walk(`(?: and ${C}(?: is \\$)?)+${byRecords}`)})`
 const allRows = walk(`(?: and C)?${byRecords}`)
 const history = 'substr\\(pg_walfile_name\\(pg_current_wal_lsn\\(\\)\\), \\$, \\$\\) as history'
 const list = (head: string, ofTotal: string, rows: string) =>
@@ -79,6 +81,7 @@ const shapes: readonly RegExp[] = [
   ...activityShapes,
   list('', 't\\.total', allRows),
   list(few, total, someRows),
+  list(little, '\\(select count\\(\\*\\) from few\\)', byIds('select id from few')),
   list('', '(?:null|\\$)', knownRows),
   // One record.
   `select ${history}, t\\.version, \\( select ${json} from ${table} r ` +
@@ -87,7 +90,7 @@ const shapes: readonly RegExp[] = [
   // Who is asking, of all requests that wait.
   'select account_id from account where C',
   `select ${history}, string_agg\\( concat_ws\\(\\$, q\\.n, k\\.key_id, array_to_string\\(k\\.scopes, \\$\\), ` +
-    'coalesce\\(a\\.requests_per_minute, \\$\\), coalesce\\(a\\.key_requests_per_minute, \\$\\), t\\.version\\), \\$\\) ' +
+    'coalesce\\(a\\.requests_per_minute, \\$\\), coalesce\\(a\\.key_requests_per_minute, \\$\\), t\\.version, t\\.total\\), \\$\\) ' +
     'as found from unnest\\(\\$::bigint\\[\\], \\$::text\\[\\], \\$::text\\[\\]\\) with ordinality ' +
     'q\\(account_id, hash, resource, n\\) join api_key k on k\\.account_id = q\\.account_id and k\\.hash = decode\\(q\\.hash, \\$\\) ' +
     'join account a on a\\.account_id = q\\.account_id ' +

@@ -40,7 +40,11 @@ export class Ledger implements History {
   #lastId: number
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(rows: readonly Row[]) {
+  /** So many records at its beginning stay as they are. */
+  readonly still: number
+
+  constructor(rows: readonly Row[], still = 0) {
+    this.still = still
     this.#states = [rows]
     this.#lastId = highest(rows)
   }
@@ -55,6 +59,11 @@ export class Ledger implements History {
 
   get rows(): readonly Row[] {
     return this.#states[this.ceiling] ?? []
+  }
+
+  /** Those that change, come and go. */
+  get moving(): readonly Row[] {
+    return this.rows.slice(this.still)
   }
 
   /** The highest id ever given, also where its record is gone: none is given again. */

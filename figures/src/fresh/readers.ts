@@ -37,7 +37,7 @@ function ledgerRead(history: Ledger, random: Random): Read {
     const condition = random.chance(0.5) ? undefined : conditions[0]
     return {
       kind: 'list',
-      page: random.integer(1, 2),
+      page: random.pick([1, 2, Math.ceil(rows.length / 10)]),
       limit: 10,
       fields: ['id', 'name', 'phone'],
       condition,

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { limits } from '../../../server/src/limits.ts'
 import { Client } from '../client.ts'
 import type { Context, Stoppable } from '../figure.ts'
 import { Random } from '../random.ts'
@@ -23,7 +24,10 @@ export interface Stand extends Stoppable {
   readonly accounts: readonly Watched[]
 }
 
-/** One PostgreSQL, four server processes, and accounts that are written all the time and ones that mostly rest. */
+/**
+ * One PostgreSQL, four server processes, and accounts that are written all the time and ones that mostly rest. In some there
+ * is so much that filters are remembered, in others so little that they are not.
+ */
 export async function startStand(context: Context, breakage?: Breakage): Promise<Stand> {
   context.log(`starting ${processes} servers${breakage === undefined ? '' : `, broken: ${breakage}`}`)
   // Four times 16 connections for reads and 16 for writes, and one for each import under way.
@@ -38,9 +42,9 @@ export async function startStand(context: Context, breakage?: Breakage): Promise
   try {
     const random = new Random(context.seed, 40)
     const accounts = [
-      await ledger(service, 'busy-ledger', [20, 150], random),
+      await ledger(service, 'busy-ledger', [20, 150], random, limits.littleRecordsMax),
       await ledger(service, 'brisk-ledger', [100, 400], random),
-      await ledger(service, 'calm-ledger', [500, 2_000], random),
+      await ledger(service, 'calm-ledger', [500, 2_000], random, limits.littleRecordsMax),
       await ledger(service, 'still-ledger', [1_000, 5_000], random),
       await growing(service, 'busy-growing', [0, 100]),
       await growing(service, 'calm-growing', [300, 2_000]),
@@ -66,13 +70,14 @@ async function ledger(
   name: string,
   restMs: readonly [number, number],
   random: Random,
+  still = 0,
 ): Promise<Watched<Ledger>> {
   const key = await service.account(name)
-  const rows = Array.from({ length: 40 }, (_, at) => ({ ...anyRow(random, 'first'), id: at + 1 }))
+  const rows = Array.from({ length: still + 40 }, (_, at) => ({ ...anyRow(random, 'first'), id: at + 1 }))
   const file = join(service.folder, `${name}.ndjson`)
   writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
   await service.command(['import', 'partner', file, '--account', name])
-  return { name, key, restMs, history: new Ledger(rows), tags: new Map() }
+  return { name, key, restMs, history: new Ledger(rows, still), tags: new Map() }
 }
 
 async function growing(

@@ -19,7 +19,7 @@ export interface Writing {
   onWrite(): void
 }
 
-/** A ledger stays small, so that a page is a good part of it and an import changes most of what readers look at. */
+/** What moves in a ledger stays small, so that a page is a good part of it and an import changes most of what readers look at. */
 const rowsMin = 25
 const rowsMax = 80
 const colours = ['red', 'blue', 'green', 'grey']
@@ -52,7 +52,7 @@ async function change(account: Watched<Ledger>, name: string, writing: Writing):
   const { history } = account
   const { random } = writing
   const nextId = history.lastId + 1
-  if (history.rows.length < rowsMax && random.chance(0.4)) {
+  if (history.moving.length < rowsMax && random.chance(0.4)) {
     const row = { id: nextId, name, is_company: false, is_customer: false, email: null, phone: null }
     await history.write([[...history.rows, row]], async () => {
       const id = await create(account, name, writing)
@@ -64,7 +64,7 @@ async function change(account: Watched<Ledger>, name: string, writing: Writing):
     ...anyRow(random, name),
     id: nextId + at * 2,
   }))
-  if (history.rows.length >= rowsMax || random.chance(0.3)) await replace(account, name, inserted, writing)
+  if (history.moving.length >= rowsMax || random.chance(0.3)) await replace(account, name, inserted, writing)
   else await update(account, name, inserted, writing)
   return random.pick(inserted).id
 }
@@ -73,7 +73,7 @@ async function change(account: Watched<Ledger>, name: string, writing: Writing):
 async function update(account: Watched<Ledger>, name: string, inserted: readonly Row[], writing: Writing) {
   const { history } = account
   const { random } = writing
-  const changed = history.rows
+  const changed = history.moving
     .filter(() => random.chance(0.6))
     .map(({ id }) => ({ ...anyRow(random, name), id }))
   const records = [...inserted, ...changed]
@@ -84,11 +84,11 @@ async function update(account: Watched<Ledger>, name: string, inserted: readonly
 async function replace(account: Watched<Ledger>, name: string, inserted: readonly Row[], writing: Writing) {
   const { history } = account
   const { random } = writing
-  const share = rowsMin / history.rows.length
-  const kept = history.rows
+  const share = rowsMin / history.moving.length
+  const kept = history.moving
     .filter(() => random.chance(share))
     .map((row) => (random.chance(0.5) ? row : { ...anyRow(random, name), id: row.id }))
-  const records = [...kept, ...inserted]
+  const records = [...history.rows.slice(0, history.still), ...kept, ...inserted]
   await history.write([merged(history.rows, records), records], () => load(account, records, true, writing))
 }
 

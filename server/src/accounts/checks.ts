@@ -5,7 +5,7 @@ import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { hole, type Statement, sql } from '../sql.ts'
 import type { Store } from '../store/pool.ts'
-import { history, type TallyState } from '../tally-state.ts'
+import { history, type Tally } from '../tally-state.ts'
 import type { Tell } from '../telemetry/events.ts'
 import { hashOfKey, type Scope, scopes } from './key.ts'
 
@@ -21,7 +21,7 @@ export interface Access extends AccountScope {
 export interface Check {
   readonly access: Access
   /** Current at some moment after the request arrived. Absent where the request is about no resource. */
-  readonly tally: TallyState | undefined
+  readonly tally: Tally | undefined
 }
 
 interface Question {
@@ -36,7 +36,7 @@ interface Question {
 
 interface CheckRow {
   readonly history: string
-  /** `n key_id scope+scope rate key_rate version` for each question that found its key, separated by commas. */
+  /** `n key_id scope+scope rate key_rate version total` for each question that found its key, separated by commas. */
   readonly found: string | null
 }
 
@@ -139,7 +139,7 @@ function checksOf(
   const checks: (Check | undefined)[] = questions.map(() => undefined)
   if (found === null) return checks
   for (const entry of found.split(',')) {
-    const [n = '', keyId = '', granted = '', rate, keyRate, version] = entry.split(' ')
+    const [n = '', keyId = '', granted = '', rate, keyRate, version, total] = entry.split(' ')
     const question = questions[Number(n) - 1]
     if (question === undefined) continue
     checks[Number(n) - 1] = {
@@ -150,7 +150,10 @@ function checksOf(
         requestsPerMinute: Number(rate),
         keyRequestsPerMinute: Number(keyRate),
       },
-      tally: version === undefined || version === '' ? undefined : { history: current, version },
+      tally:
+        version === undefined || version === ''
+          ? undefined
+          : { history: current, version, total: Number(total) },
     }
   }
   return checks
@@ -186,7 +189,7 @@ const asked = hole()
  */
 const check = sql`select ${history} as history, string_agg(
   concat_ws(' ', q.n, k.key_id, array_to_string(k.scopes, '+'), coalesce(a.requests_per_minute, 0),
-    coalesce(a.key_requests_per_minute, 0), t.version), ',') as found
+    coalesce(a.key_requests_per_minute, 0), t.version, t.total), ',') as found
 from unnest(${accounts}::bigint[], ${hashes}::text[], ${asked}::text[]) with ordinality q(account_id, hash, resource, n)
 join api_key k on k.account_id = q.account_id and k.hash = decode(q.hash, 'hex')
 join account a on a.account_id = q.account_id

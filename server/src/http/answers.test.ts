@@ -17,7 +17,7 @@ const someone = () => new Client()
 
 const check = (accountId: string, version: string, history = '1') => ({
   access: { accountId, keyId: 'k', scopes: new Set<never>(), requestsPerMinute: 0, keyRequestsPerMinute: 0 },
-  tally: { history, version },
+  tally: { history, version, total: 1 },
 })
 const answer = (version: string, text: string, history = '1'): Answer =>
   answerOf({ history, version }, `"${version}"`, text, undefined, 1)

@@ -6,7 +6,7 @@ import type { Scope } from '../accounts/key.ts'
 import type { Rates } from '../accounts/rates.ts'
 import type { ResourceName } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
-import type { TallyState } from '../tally-state.ts'
+import type { Tally } from '../tally-state.ts'
 import { isTrusted } from './client-address.ts'
 import { factsOf } from './facts.ts'
 
@@ -75,7 +75,7 @@ export function accessFor(request: FastifyRequest, scope: Scope): Access {
 }
 
 /** The same for a read, with the state of what is read. */
-export function checkFor(request: FastifyRequest, scope: Scope): Check & { readonly tally: TallyState } {
+export function checkFor(request: FastifyRequest, scope: Scope): Check & { readonly tally: Tally } {
   const access = accessFor(request, scope)
   const tally = request.check?.tally
   if (tally === undefined) throw new Error(`the account ${access.accountId} has no tally for ${scope}`)

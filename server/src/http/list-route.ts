@@ -4,12 +4,12 @@ import type { Resource } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { type PlannedList, plannedExport, plannedList } from '../query/planned.ts'
-import { type ListRow, listStatement } from '../query/statement.ts'
+import { isLittleToRead, type ListRow, listStatement, type Remembered } from '../query/statement.ts'
 import type { HangUp } from '../store/hang-up.ts'
 import { listName } from '../store/list-memory.ts'
 import type { Store } from '../store/pool.ts'
 import type { Turns } from '../store/turns.ts'
-import { isSameState, type TallyState } from '../tally-state.ts'
+import { isSameState, type Tally } from '../tally-state.ts'
 import { type Answer, answerOf, etagOf, isKnown, sendAnswer, sendNotModified } from './answer.ts'
 import type { Answers } from './answers.ts'
 import { checkFor } from './authenticate.ts'
@@ -53,14 +53,17 @@ export function listRoute(reads: Reads, resource: Resource) {
 
 async function readList(
   { turns, memory }: Reads,
-  { access, tally }: Check & { readonly tally: TallyState },
+  { access, tally }: Check & { readonly tally: Tally },
   list: PlannedList,
   path: string,
   hangUp: HangUp,
 ): Promise<Answer> {
   const { plan, page } = list
   const name = listName(access, plan.resource.name, list.filterKey)
-  const remembered = memory.recall(name, tally, plan.limit, page)
+  const isLittle = plan.where !== undefined && isLittleToRead(tally.total)
+  const remembered: Remembered = isLittle
+    ? { records: tally.total }
+    : memory.recall(name, tally, plan.limit, page)
   let [row] = await turns.read<ListRow>(access, listStatement(access, plan, page, remembered), hangUp)
   if (row !== undefined && !isSameState(row, tally)) {
     // Somebody wrote in between: what was remembered may not hold of what was read.
@@ -71,7 +74,7 @@ async function readList(
   if (row === undefined) throw new Failure('internal', 'Something went wrong on our side. It has been noted.')
   const total = Number(row.total ?? remembered.total)
   // Near the beginning of a whole list there is nothing to gain: the tally has the total, and few are skipped.
-  if (plan.where !== undefined || page * plan.limit > limits.quickRecordsMax) {
+  if (!isLittle && (plan.where !== undefined || page * plan.limit > limits.quickRecordsMax)) {
     const lastId = Number(row.count) === plan.limit ? (row.last_id ?? undefined) : undefined
     memory.note(name, row, { total, limit: plan.limit, page, lastId })
   }

@@ -190,6 +190,27 @@ describe('with what is remembered', () => {
     )
   })
 
+  it('in a small account all matches are found by one plan, which reads nothing of other accounts', () => {
+    const small = (filter: string, more = '') => {
+      const request = parseListRequest(`fields=id${more}&filter=${encodeURIComponent(filter)}`, 'url')
+      return listStatement({ accountId: '12' }, planList(resources.company, request), 1, { records: 500 })
+    }
+    expect(small('name=a')).toMatchObject({ pace: 'quick' })
+    expect(small('name=a').text).toContain(`with few as materialized (
+  select id from company where account_id = $1::bigint and name = $2::text
+)
+select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, (select count(*) from few) as total`)
+    expect(small('id>5&name*a').text).toContain(
+      'and (id > $2::bigint) and (name collate "default" ilike $3::text) is true\n)',
+    )
+    expect(small('id=5|name*a').text).toContain(
+      'and ((id = $2::bigint or name collate "default" ilike $3::text)) is true\n)',
+    )
+    for (const slower of [small('name*a'), small('name[a,b,c]&id[1,2]'), small('id=5', '&limit=101')]) {
+      expect(slower.pace).toBe('steady')
+    }
+  })
+
   it('a walk uses an index in the order of ids, and no other', () => {
     const walk = (filter: string) => {
       const [text] = rows(`filter=${encodeURIComponent(filter)}`, { total: 20_001 })

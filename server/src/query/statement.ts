@@ -16,7 +16,15 @@ import {
 import { history, type TallyState } from '../tally-state.ts'
 import type { ListPlan } from './plan.ts'
 import type { Predicate } from './predicate.ts'
-import { anyOf, armsOf, hasEquality, isSteadyOnTheWay, whereOnTheWay } from './where.ts'
+import {
+  anyOf,
+  armsOf,
+  hasEquality,
+  isQuickToTell,
+  isSteadyOnTheWay,
+  whereInAccount,
+  whereOnTheWay,
+} from './where.ts'
 
 /** The columns of the one row that a list statement returns. */
 export interface ListRow extends TallyState {
@@ -31,6 +39,8 @@ export interface ListRow extends TallyState {
 
 /** What is remembered of the same list at the version that is current. */
 export interface Remembered {
+  /** Records of the resource, matching or not, as the check found them. */
+  readonly records?: number
   /** Of the filter; what the tally says without one. */
   readonly total?: number
   /** The end of an earlier page: so many pages of this limit end with this id. */
@@ -64,7 +74,8 @@ const skipped = hole()
 
 /** How a page is found: what of the statement's text follows from what is remembered. */
 interface Way {
-  readonly total: 'unknown' | 'few' | 'many'
+  /** How many match, as far as is known; `little` where there is so little to read that it does not matter. */
+  readonly total: 'little' | 'unknown' | 'few' | 'many'
   readonly fromEnd: boolean
   /** Matches between the remembered end, or the beginning, and the page. */
   readonly skipped: number
@@ -73,8 +84,15 @@ interface Way {
 }
 
 function wayOf({ where, limit }: ListPlan, page: number, remembered: Remembered): Way {
-  const { total: known, end } = remembered
-  const total = known === undefined ? 'unknown' : known > limits.filterSortedMax ? 'many' : 'few'
+  const { records, total: known, end } = remembered
+  const isLittle = where !== undefined && isLittleToRead(records)
+  const total = isLittle
+    ? 'little'
+    : known === undefined
+      ? 'unknown'
+      : known > limits.filterSortedMax
+        ? 'many'
+        : 'few'
   // Few matches are all found and sorted: they begin at the beginning.
   const from = where === undefined || total === 'many' ? end?.page : undefined
   const count = (page - 1 - (from ?? 0)) * limit
@@ -102,7 +120,15 @@ where t.account_id = ${account}::bigint and t.resource = ${value(plan.resource.n
   )
 }
 
+/** Whether a filter is held against all records of an account: to plan otherwise takes longer than to read them. */
+export function isLittleToRead(records: number | undefined): boolean {
+  return records !== undefined && records <= limits.littleRecordsMax
+}
+
 function paceOf({ where, limit }: ListPlan, { total, isFar }: Way): Pace | undefined {
+  if (where !== undefined && total === 'little') {
+    return isQuickToTell(where) && limit <= limits.quickRecordsMax ? 'quick' : 'steady'
+  }
   if (where !== undefined) return total === 'many' && isSteadyOnTheWay(where) ? 'steady' : undefined
   return isFar || limit > limits.quickRecordsMax ? 'steady' : 'quick'
 }
@@ -139,6 +165,7 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar }: Way): Parts {
     const condition = isFar || plan.fields.every(isId) ? sql`` : byRecords
     return { head: sql``, total: sql`t.total`, rows: walked(selection, condition), inOrder: !isFar }
   }
+  if (total === 'little') return amongFew(selection, plan.where)
   if (total === 'unknown') return matching(selection, plan.where)
   const known = { head: sql``, total: sql`null` }
   const arms = armsOf(plan.where)
@@ -170,6 +197,19 @@ function walked(selection: Selection, condition: Fragment): Fragment {
 function byIds({ table, columns, page }: Selection, ids: Fragment): Fragment {
   return sql`    select id${columns} from ${table} where account_id = ${account}::bigint
       and id = any(array(${ids} order by id ${page}))`
+}
+
+/** All matches by one plan for all accounts that are small, whatever it is: an index of the account's has little to read. */
+function amongFew(selection: Selection, predicate: Predicate): Parts {
+  return {
+    head: sql`with few as materialized (
+  ${matchesOf(selection, [whereInAccount(predicate)])}
+)
+`,
+    total: sql`(select count(*) from few)`,
+    rows: byIds(selection, sql`select id from few`),
+    inOrder: false,
+  }
 }
 
 /**
@@ -249,6 +289,13 @@ where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}
  * first, which costs a tenth of the statement. Decimals are stored in their shortest form.
  */
 export function recordJson(fields: readonly Field[]): Fragment {
+  return madeOnce(jsons, fields, () => madeRecordJson(fields))
+}
+
+/** Lists that do not choose their fields have the same ones. */
+const jsons = new WeakMap<readonly Field[], Fragment>()
+
+function madeRecordJson(fields: readonly Field[]): Fragment {
   const members = fields.map((field, i) => {
     const name = identifier(field.name)
     const text = jsonText[field.wire ?? field.type](sql`r.${name}`)

@@ -57,6 +57,43 @@ export function whereOnTheWay(predicate: Predicate): Fragment {
     : sql`(${where(predicate)}) is true`
 }
 
+/**
+ * The same for one plan that serves all small accounts. The trigram index may not be used by it: a text of one or two
+ * letters has no trigrams, and then the index is read from end to end, that of all accounts.
+ */
+export function whereInAccount(predicate: Predicate): Fragment {
+  if (predicate.kind === 'all') return join(predicate.terms.map(whereInAccount), ' and ')
+  return concernsPart(predicate) ? sql`(${where(predicate)}) is true` : where(predicate)
+}
+
+/** Whether some hundred records are held against it in no time. */
+export function isQuickToTell(predicate: Predicate): boolean {
+  return conditionsOf(predicate) <= limits.quickConditionsMax && !concernsPart(predicate)
+}
+
+function conditionsOf(predicate: Predicate): number {
+  switch (predicate.kind) {
+    case 'all':
+    case 'some':
+      return predicate.terms.reduce((sum, term) => sum + conditionsOf(term), 0)
+    case 'one-of':
+    case 'none-of':
+      return predicate.values.length
+    case 'ranges':
+      return predicate.ranges.length
+    case 'contains':
+    case 'known':
+      return 1
+    default:
+      return predicate satisfies never
+  }
+}
+
+function concernsPart(predicate: Predicate): boolean {
+  if (predicate.kind === 'all' || predicate.kind === 'some') return predicate.terms.some(concernsPart)
+  return predicate.kind === 'contains'
+}
+
 /** Whether an index of an equality's field leads along the ids: with another one, the equality could not be seen. */
 export function hasEquality(predicate: Predicate): boolean {
   return predicate.kind === 'all' ? predicate.terms.some(hasEquality) : isEquality(predicate)
