@@ -218,7 +218,7 @@ export const limits = {
   /** A client that sends its headers, or its whole request, slower than this is cut off; looked after this often. */
   headersReceiveMsMax: 10_000,
   requestReceiveMsMax: 30_000,
-  connectionsCheckMs: 1_000,
+  connectionsCheckMs: 100,
   /** A connection without a request: longer than the 60 s that proxies keep theirs, so that they close first. */
   idleConnectionMsMax: 72_000,
   /** A connection without a byte either way, beyond the time that an answer takes: its client does not read it. */

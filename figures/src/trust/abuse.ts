@@ -9,7 +9,7 @@ import { type Caller, encoded, ms, products, type Stand, standOf, withServers } 
 
 const tenMegabytes = Buffer.alloc(10 * 1024 * 1024, 'x')
 const partners = '/api/v1/resources/partner'
-/** Slow-loris sockets are cut off after 10 s, looked after every second. */
+/** Slow-loris sockets are cut off after 10 s. */
 const cutOffMsMax = 15_000
 
 /** Everything at once that a rude client can do, while others go about their business. */
@@ -18,7 +18,7 @@ export const abuse: Figure = {
   bound: 'right 4xx, 0 left, ≤ 1.5 × alone (quick: 5 ×)',
   async run(context) {
     const stand = await standOf(context)
-    return await withServers(stand, 1, {}, async ([server]) => {
+    return await withServers(stand, 2, {}, async ([server, neighbour]) => {
       const port = server?.port ?? 0
       const seconds = context.size(40, 20)
       const calm = { ...calmLoad(stand, port), seconds }
@@ -29,6 +29,10 @@ export const abuse: Figure = {
       const beside = await runLoad({ ...calm, start: 100_000 })
       const wrong = await attack
       const left = await leftBehind(stand, port, before)
+      // What of it is the machine's: the same attack on another process, which shares only the processors.
+      const elsewhere = attackOn(context, stand, neighbour?.port ?? 0, seconds)
+      const apart = answered(await runLoad({ ...calm, start: 200_000 }), 200)
+      wrong.push(...(await elsewhere))
 
       const [quiet, loud] = [answered(alone, 200), answered(beside, 200)]
       const ratio = loud.p99Ms / quiet.p99Ms
@@ -38,6 +42,8 @@ export const abuse: Figure = {
         ok: wrong.length === 0 && left.length === 0 && errors === '' && ratio <= context.size(1.5, 5),
         note: [
           `medians ${ms(quiet.p50Ms)} → ${ms(loud.p50Ms)}`,
+          `with the attack on another process of this machine p99 is ${ms(apart.p99Ms)}: ` +
+            `${(apart.p99Ms / quiet.p99Ms).toFixed(2)} × alone, and ${(loud.p99Ms / apart.p99Ms).toFixed(2)} × of that when attacked itself`,
           ...wrong.slice(0, 5),
           ...left.slice(0, 5),
           ...(errors === '' ? [] : [`others got ${errors}`]),
