@@ -104,7 +104,7 @@ describe('E2: other statuses', () => {
       [`${products}/1`, ['GET', 'HEAD']],
       [`${partners}/1`, ['GET', 'HEAD']],
     ] as const) {
-      for (const method of ['PUT', 'PATCH', 'DELETE']) {
+      for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PURGE', 'PROPFIND', 'LINK']) {
         const answer = await send(path, { method })
         problemIn(answer, 405)
         expect(answer.headers.allow?.split(/, */).toSorted()).toEqual([...allowed].toSorted())

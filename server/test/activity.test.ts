@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -105,6 +106,35 @@ describe('the request log', () => {
     }
     const moments = data.map(({ at }) => Date.parse(String(at)))
     expect(moments).toEqual(moments.toSorted((a, b) => b - a))
+  })
+
+  it('has requests whose client did not wait for the answer', async () => {
+    const hasty = await account(client, 'hasty')
+    // A lock lets the list wait until nobody does.
+    await client.query('begin')
+    await client.query('lock table product in access exclusive mode')
+    const asking = request({
+      host: '127.0.0.1',
+      port: service.port,
+      path: `${products}?limit=7`,
+      headers: {
+        host: 'hasty.localhost',
+        authorization: `Bearer ${hasty.key}`,
+        'x-request-id': 'gone',
+      },
+    })
+    asking.on('error', () => {})
+    asking.end()
+    await sleep(500)
+    asking.destroy()
+    await sleep(200)
+    await client.query('rollback')
+    await written()
+    const { data } = await requestsWith('request_id=gone', hasty)
+    expect(data).toMatchObject([
+      { query: 'limit=7', status: 499, error_code: 'hung_up', records: 0, bytes: 0, cached: false },
+    ])
+    expect(data[0]?.['duration_ms']).toBeGreaterThan(400)
   })
 
   it('is filtered and paged like any other list, with exact totals', async () => {

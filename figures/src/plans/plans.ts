@@ -86,8 +86,8 @@ export const walksInOrder: Figure = {
     await withClient(asServer(url), async (client) => {
       for (const query of queries) {
         const plan = planList(resources.product, parseListRequest(query, 'url'))
-        const remembered = { total: context.size(500_000, 50_000), end: { page: 40, id: '8000' } }
-        const statement = listStatement(scope, plan, 41, remembered)
+        const known = { total: context.size(500_000, 50_000), end: { page: 40, id: '8000' } }
+        const statement = listStatement(scope, plan, 41, known)
         const { used, thrownAway } = await explainGeneric(client, statement, 'product')
         const [page] = (await client.query<{ count: string }>(statement.text, [...statement.values])).rows
         if (page?.count !== '100') faults.push(`${query}: ${page?.count} records, the case is wrong`)

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import Fastify, {
   type FastifyContextConfig,
   type FastifyInstance,
@@ -19,7 +20,7 @@ import { Answers } from './answers.ts'
 import { authenticate, type Doorkeeper } from './authenticate.ts'
 import { createRoute } from './create-route.ts'
 import { clientErrorHandler, errorHandler, sendProblem } from './errors.ts'
-import { answered, serverTiming } from './facts.ts'
+import { serverTiming, Teller } from './facts.ts'
 import { createKeyRoute, revokeKeyRoute, rotateKeyRoute } from './key-routes.ts'
 import { listRoute, type Reads } from './list-route.ts'
 import { listener } from './listener.ts'
@@ -44,6 +45,7 @@ export interface AppParts {
 /** Every hook and route by name, in the order in which a request meets them. */
 export function buildApp(parts: AppParts): FastifyInstance {
   const { store, turns, exports, doorkeeper, tell, ready, isStopping, answerMsMax } = parts
+  const teller = new Teller(tell, doorkeeper.trustedProxies)
   const app = Fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -66,15 +68,19 @@ export function buildApp(parts: AppParts): FastifyInstance {
         () => errorHandler(tell)(error, request, reply),
         (failure: Failure) => sendProblem(reply, failure, request.id),
       )
-      reply.raw.once('finish', () => tell(answered(request, reply, doorkeeper.trustedProxies)))
+      reply.raw.once('finish', () => teller.tellOf(request, reply))
+      teller.tellIfGone(request, reply)
     },
   })
+  // Fastify knows some of the methods that Node parses; the others are refused as such, too.
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   app.decorateRequest('check', undefined)
   app.decorateRequest('facts', undefined)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
   app.addHook('onRequest', async (request, reply) => {
+    teller.tellIfGone(request, reply)
     reply.header('x-request-id', request.id)
     if (isStopping()) reply.header('connection', 'close')
     if (request.routeOptions.config.open !== true) await authenticate(request, reply, doorkeeper)
@@ -87,7 +93,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    tell(answered(request, reply, doorkeeper.trustedProxies))
+    teller.tellOf(request, reply)
     done()
   })
   app.setErrorHandler(errorHandler(tell))

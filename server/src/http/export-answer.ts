@@ -88,6 +88,7 @@ async function* cutAloud(
     // A reader that hung up is the reason, not to be told.
     if (!socket.destroyed) {
       const cause = error instanceof Failure ? error : new Failure('internal', 'The export broke.', [], error)
+      Object.assign(factsOf(request), { code: cause.code, detail: cause.message })
       tell({ kind: 'export-cut', requestId: request.id, code: cause.code, cause: cause.cause ?? cause })
       socket.resetAndDestroy()
     }

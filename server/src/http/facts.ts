@@ -1,7 +1,9 @@
 import type { BlockList } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { RequestAnswered, RequestFacts, Source } from '../telemetry/events.ts'
+import { errorTitles } from '../errors.ts'
+import type { RequestAnswered, RequestFacts, Source, Tell } from '../telemetry/events.ts'
 import { isTrusted } from './client-address.ts'
+import { statusOf } from './problem.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -35,26 +37,56 @@ export async function timed<T>(request: FastifyRequest, work: () => Promise<T>):
   }
 }
 
+/** Tells of every request once. */
+export class Teller {
+  readonly #tell: Tell
+  readonly #trustedProxies: BlockList
+
+  constructor(tell: Tell, trustedProxies: BlockList) {
+    this.#tell = tell
+    this.#trustedProxies = trustedProxies
+  }
+
+  tellOf(request: FastifyRequest, reply: FastifyReply): void {
+    this.#tell(answered(request, reply, this.#trustedProxies))
+  }
+
+  /** Where the client does not wait for the answer, none is ever out. */
+  tellIfGone(request: FastifyRequest, reply: FastifyReply): void {
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) this.tellOf(request, reply)
+    })
+  }
+}
+
 /** All that is worth telling of a request. On the way of every one: nothing is parsed or decoded here. */
-export function answered(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  trustedProxies: BlockList,
-): RequestAnswered {
+function answered(request: FastifyRequest, reply: FastifyReply, trustedProxies: BlockList): RequestAnswered {
+  const status = reply.raw.writableFinished ? reply.statusCode : unansweredStatus(request)
   return {
     kind: 'request-answered',
     requestId: request.id,
     method: request.method,
     route: request.routeOptions.url ?? 'unknown',
-    status: reply.statusCode,
+    status,
     ms: millis(reply.elapsedTime),
-    source: sourceOf(request, reply.statusCode),
+    source: sourceOf(request, status),
     access: request.check?.access,
     url: request.raw.url ?? '',
-    bytes: request.method === 'HEAD' ? 0 : Number(reply.getHeader('content-length') ?? 0),
+    bytes:
+      request.method === 'HEAD' || !reply.raw.writableFinished
+        ? 0
+        : Number(reply.getHeader('content-length') ?? 0),
     facts: request.facts,
     traceparent: traceparentOf(request, trustedProxies),
   }
+}
+
+/** The client went before the answer was out, unless it was cut for another reason. */
+function unansweredStatus(request: FastifyRequest): number {
+  const facts = factsOf(request)
+  facts.code ??= 'hung_up'
+  facts.detail ??= errorTitles.hung_up
+  return statusOf[facts.code]
 }
 
 /**

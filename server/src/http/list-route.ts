@@ -4,7 +4,7 @@ import type { Resource } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { type PlannedList, plannedExport, plannedList } from '../query/planned.ts'
-import { isLittleToRead, type ListRow, listStatement, type Remembered } from '../query/statement.ts'
+import { type KnownOfList, type ListRow, listStatement } from '../query/statement.ts'
 import type { HangUp } from '../store/hang-up.ts'
 import { listName } from '../store/list-memory.ts'
 import type { Store } from '../store/pool.ts'
@@ -60,19 +60,18 @@ async function readList(
 ): Promise<Answer> {
   const { plan, page } = list
   const name = listName(access, plan.resource.name, list.filterKey)
-  const isLittle = plan.where !== undefined && isLittleToRead(tally.total)
-  const remembered: Remembered = isLittle
-    ? { records: tally.total }
-    : memory.recall(name, tally, plan.limit, page)
-  let [row] = await turns.read<ListRow>(access, listStatement(access, plan, page, remembered), hangUp)
+  // To plan for a filter, or to remember it, takes longer than to hold it against so few.
+  const isLittle = plan.where !== undefined && tally.total <= limits.littleRecordsMax
+  const known: KnownOfList = isLittle ? { isLittle } : memory.recall(name, tally, plan.limit, page)
+  let [row] = await turns.read<ListRow>(access, listStatement(access, plan, page, known), hangUp)
   if (row !== undefined && !isSameState(row, tally)) {
     // Somebody wrote in between: what was remembered may not hold of what was read.
-    if (remembered.total !== undefined) {
+    if (known.total !== undefined) {
       ;[row] = await turns.read<ListRow>(access, listStatement(access, plan, page), hangUp)
     }
   }
   if (row === undefined) throw new Failure('internal', 'Something went wrong on our side. It has been noted.')
-  const total = Number(row.total ?? remembered.total)
+  const total = Number(row.total ?? known.total)
   // Near the beginning of a whole list there is nothing to gain: the tally has the total, and few are skipped.
   if (!isLittle && (plan.where !== undefined || page * plan.limit > limits.quickRecordsMax)) {
     const lastId = Number(row.count) === plan.limit ? (row.last_id ?? undefined) : undefined

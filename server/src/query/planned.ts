@@ -40,8 +40,8 @@ export interface PlannedOne {
 }
 
 /**
- * Requests come again and again, to the letter: what was understood once need not be understood again. Lists are kept
- * with the page that they were first asked for; another page of the same text takes over all but the number.
+ * Requests come again and again, to the letter: what was understood once need not be understood again. Of a list
+ * the first page is kept; another page of the same text takes over all but the number.
  */
 const lists = new LRUCache<string, KeptList>({ max: limits.plansKept })
 const ones = new LRUCache<string, PlannedOne>({ max: limits.plansKept })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { resources } from '../catalog/resources.ts'
 import { parseListRequest } from './list-request.ts'
 import { planList } from './plan.ts'
-import { listStatement, oneStatement, type Remembered } from './statement.ts'
+import { type KnownOfList, listStatement, oneStatement } from './statement.ts'
 
 /** The condition of a filter on products, as it stands in the statement, and its values without account, bound, limit, offset. */
 function condition(filter: string): [string, unknown[]] {
@@ -157,10 +157,10 @@ where t.account_id = $1::bigint and t.resource = $3::text`,
 })
 
 describe('with what is remembered', () => {
-  const rows = (query: string, remembered: Remembered) => {
+  const rows = (query: string, known: KnownOfList) => {
     const request = parseListRequest(`fields=id&${query}`, 'url')
     const plan = planList(resources.company, request)
-    const { text, values } = listStatement({ accountId: '12' }, plan, request.page, remembered)
+    const { text, values } = listStatement({ accountId: '12' }, plan, request.page, known)
     return [/ {2}from \(\n([\s\S]*)\n {2}\) r/.exec(text)?.[1]?.replace(/\s+/g, ' ').trim(), values]
   }
 
@@ -193,7 +193,7 @@ describe('with what is remembered', () => {
   it('in a small account all matches are found by one plan, which reads nothing of other accounts', () => {
     const small = (filter: string, more = '') => {
       const request = parseListRequest(`fields=id${more}&filter=${encodeURIComponent(filter)}`, 'url')
-      return listStatement({ accountId: '12' }, planList(resources.company, request), 1, { records: 500 })
+      return listStatement({ accountId: '12' }, planList(resources.company, request), 1, { isLittle: true })
     }
     expect(small('name=a')).toMatchObject({ pace: 'quick' })
     expect(small('name=a').text).toContain(`with few as materialized (

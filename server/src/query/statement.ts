@@ -37,10 +37,10 @@ export interface ListRow extends TallyState {
   readonly last_id: string | null
 }
 
-/** What is remembered of the same list at the version that is current. */
-export interface Remembered {
-  /** Records of the resource, matching or not, as the check found them. */
-  readonly records?: number
+/** What is known of the same list at the version that is current. */
+export interface KnownOfList {
+  /** So few records in all, matching or not, that a filter is held against them as one plan has it. */
+  readonly isLittle?: boolean
   /** Of the filter; what the tally says without one. */
   readonly total?: number
   /** The end of an earlier page: so many pages of this limit end with this id. */
@@ -57,12 +57,12 @@ export function listStatement(
   scope: AccountScope,
   plan: ListPlan,
   page: number,
-  remembered: Remembered = {},
+  known: KnownOfList = {},
 ): Statement {
-  const way = wayOf(plan, page, remembered)
+  const way = wayOf(plan, page, known)
   const templates = madeOnce(listTemplates, plan, () => new Map<string, Template>())
   const template = madeOnce(templates, way.name, () => listTemplate(plan, way))
-  return template([scope.accountId, remembered.end?.id, way.skipped])
+  return template([scope.accountId, known.end?.id, way.skipped])
 }
 
 /** Plans are kept while their requests come again, and with each the few texts of its statements. */
@@ -72,7 +72,7 @@ const account = hole()
 const endId = hole()
 const skipped = hole()
 
-/** How a page is found: what of the statement's text follows from what is remembered. */
+/** How a page is found: what of the statement's text follows from what is known. */
 interface Way {
   /** How many match, as far as is known; `little` where there is so little to read that it does not matter. */
   readonly total: 'little' | 'unknown' | 'few' | 'many'
@@ -83,22 +83,20 @@ interface Way {
   readonly name: string
 }
 
-function wayOf({ where, limit }: ListPlan, page: number, remembered: Remembered): Way {
-  const { records, total: known, end } = remembered
-  const isLittle = where !== undefined && isLittleToRead(records)
-  const total = isLittle
-    ? 'little'
-    : known === undefined
-      ? 'unknown'
-      : known > limits.filterSortedMax
-        ? 'many'
-        : 'few'
+function wayOf({ where, limit }: ListPlan, page: number, known: KnownOfList): Way {
+  const total = totalOf(known)
   // Few matches are all found and sorted: they begin at the beginning.
-  const from = where === undefined || total === 'many' ? end?.page : undefined
+  const from = where === undefined || total === 'many' ? known.end?.page : undefined
   const count = (page - 1 - (from ?? 0)) * limit
   const isFar = count > limits.pageRecordsMax
   const fromEnd = from !== undefined
   return { total, fromEnd, skipped: count, isFar, name: `${total} ${fromEnd} ${isFar}` }
+}
+
+function totalOf({ isLittle = false, total }: KnownOfList): Way['total'] {
+  if (isLittle) return 'little'
+  if (total === undefined) return 'unknown'
+  return total > limits.filterSortedMax ? 'many' : 'few'
 }
 
 function listTemplate(plan: ListPlan, way: Way): Template {
@@ -118,11 +116,6 @@ where t.account_id = ${account}::bigint and t.resource = ${value(plan.resource.n
     'list',
     paceOf(plan, way),
   )
-}
-
-/** Whether a filter is held against all records of an account: to plan otherwise takes longer than to read them. */
-export function isLittleToRead(records: number | undefined): boolean {
-  return records !== undefined && records <= limits.littleRecordsMax
 }
 
 function paceOf({ where, limit }: ListPlan, { total, isFar }: Way): Pace | undefined {
