@@ -33,6 +33,7 @@ export class Activity {
   #writing: Promise<boolean> | undefined
   #closing = false
   #unlogged = 0
+  #toldAt = Number.NEGATIVE_INFINITY
   #failing = false
 
   constructor(store: Store, tell: Tell) {
@@ -72,8 +73,7 @@ export class Activity {
   }
 
   async #writeAll(): Promise<boolean> {
-    if (this.#unlogged > 0) this.#tell({ kind: 'requests-unlogged', count: this.#unlogged })
-    this.#unlogged = 0
+    this.#tellUnlogged()
     try {
       await this.#writeSome(this.#log, insertRequestsStatement, ({ event }) => event.access)
       await this.#writeSome(this.#usage, addUsageStatement, ({ access }) => access)
@@ -86,6 +86,15 @@ export class Activity {
       this.#failing = true
     }
     return !this.#failing
+  }
+
+  /** At once, and while it goes on as often as usage is written. */
+  #tellUnlogged(): void {
+    const now = performance.now()
+    if (this.#unlogged === 0 || (!this.#closing && now - this.#toldAt < limits.usageFlushMs)) return
+    this.#tell({ kind: 'requests-unlogged', count: this.#unlogged })
+    this.#unlogged = 0
+    this.#toldAt = now
   }
 
   /** `logOf`: in whose log a row is. */
