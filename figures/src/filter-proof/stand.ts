@@ -1,6 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
+import { limits } from '../../../server/src/limits.ts'
 import { type Answer, Client } from '../client.ts'
 import { type Context, type Stoppable, shared } from '../figure.ts'
 import { inParallel } from '../parallel.ts'
@@ -65,8 +66,8 @@ export class Stand implements Stoppable {
       const spare = { name: 'spare', key: await service.account('spare'), rows }
       const indexed = new URL(service.postgres.url)
       indexed.username = 'index_only'
-      // All may ask one account at once, page and total side by side: none is told to come back later.
-      const turns = { ACCOUNT_READS_MAX: String(2 * askedAtOnce) }
+      // All may ask one account at once: none is told to come back later.
+      const turns = { ACCOUNT_READS_MAX: String(askedAtOnce) }
       const servers = [
         await service.serve(turns),
         await service.serve({ ...turns, DATABASE_URL: indexed.href }),
@@ -182,8 +183,9 @@ async function makeAccounts(service: Service, context: Context): Promise<StandAc
     const name = `proof-${index}`
     const key = await service.account(name)
     const rows: StandAccount['rows'] = { product: [], partner: [], company: [] }
+    const rowCount = index % 2 === 0 ? limits.littleRecordsMax + 100 : 200
     for (const [at, resource] of Object.values(resources).entries()) {
-      const made = randomRows(new Random(context.seed, 1, index, at), resource, index % 2 === 0 ? 600 : 200)
+      const made = randomRows(new Random(context.seed, 1, index, at), resource, rowCount)
       await importRows(service, name, resource, made)
       rows[resource.name] = made
     }

@@ -51,10 +51,7 @@ export function armsOf(predicate: Predicate): readonly Fragment[] {
  * looking up all matches by an index and sorting them: that a walk is shorter was seen, not guessed.
  */
 export function whereOnTheWay(predicate: Predicate): Fragment {
-  if (predicate.kind === 'all') return join(predicate.terms.map(whereOnTheWay), ' and ')
-  return isEquality(predicate) || concernsId(predicate)
-    ? where(predicate)
-    : sql`(${where(predicate)}) is true`
+  return whereByIndex(predicate, (term) => isEquality(term) || concernsId(term))
 }
 
 /**
@@ -62,8 +59,18 @@ export function whereOnTheWay(predicate: Predicate): Fragment {
  * letters has no trigrams, and then the index is read from end to end, that of all accounts.
  */
 export function whereInAccount(predicate: Predicate): Fragment {
-  if (predicate.kind === 'all') return join(predicate.terms.map(whereInAccount), ' and ')
-  return concernsPart(predicate) ? sql`(${where(predicate)}) is true` : where(predicate)
+  return whereByIndex(predicate, (term) => !concernsPart(term))
+}
+
+/** What may not be looked up by an index is hidden from the planner: `is true` fits none. */
+function whereByIndex(predicate: Predicate, mayBe: (term: Predicate) => boolean): Fragment {
+  if (predicate.kind === 'all') {
+    return join(
+      predicate.terms.map((term) => whereByIndex(term, mayBe)),
+      ' and ',
+    )
+  }
+  return mayBe(predicate) ? where(predicate) : sql`(${where(predicate)}) is true`
 }
 
 /** Whether some hundred records are held against it in no time. */
