@@ -44,7 +44,7 @@ describe.skipIf(databaseUrl === undefined)('E2: when the store is slow or away',
 
   async function mended(): Promise<void> {
     wire.mend()
-    const until = Date.now() + 10_000
+    const until = Date.now() + 30_000
     while ((await send('/readyz', here())).status !== 200) {
       if (Date.now() > until) throw new Error('The service did not come back.')
       await new Promise((resolve) => setTimeout(resolve, 50))
@@ -83,7 +83,7 @@ describe.skipIf(databaseUrl === undefined)('E2: when the store is slow or away',
 
   // A look at the database may serve several who ask /readyz within a second.
   async function eventually503(path: string): Promise<Answer> {
-    const until = Date.now() + 5000
+    const until = Date.now() + 30_000
     for (;;) {
       const answer = await send(path, here())
       if (answer.status === 503 || Date.now() > until) return answer

@@ -34,7 +34,7 @@ describe.skipIf(inject('place').own === undefined)('by the operator', () => {
   })
 
   test('[A3] an expiry takes effect when it comes', async () => {
-    const expiry = Date.now() + 3000
+    const expiry = Date.now() + 6000
     const expires = new Date(expiry).toISOString()
     const { key } = await issueKey(
       environment(),

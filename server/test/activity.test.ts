@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
@@ -5,27 +6,34 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sweepStatements, trimStatements } from '../src/activity/retention.ts'
 import { limits } from '../src/limits.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { eventually, waitingForLocks } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /** The request log, usage and last use of keys: written after the answer, seen by the account's administrator. */
 
 let url: string
 let client: pg.Client
+/** For looking at who waits for what `client` holds. */
+let looking: pg.Client
 let service: TestService
 let acme: TestAccount
 let globex: TestAccount
+/** Only to see that what came before it is written. */
+let last: TestAccount
 
 beforeAll(async () => {
   url = await freshDatabase()
   client = await connected(url)
+  looking = await connected(url)
   acme = await account(client, 'acme')
   globex = await account(client, 'globex')
+  last = await account(client, 'last')
   service = await startTestService(url)
 })
 
 afterAll(async () => {
   await service.close()
-  await client.end()
+  await Promise.all([client.end(), looking.end()])
 })
 
 type Row = Record<string, unknown>
@@ -35,8 +43,25 @@ interface List {
 }
 
 const products = '/api/v1/inventory/product'
-const written = () => sleep(limits.activityFlushMs * 5 + 500)
-const usageWritten = () => sleep(limits.usageFlushMs + limits.activityFlushMs * 5 + 500)
+
+/** Requests are logged in their order, then the rest is written: what came before the first of these two is there. */
+async function written(): Promise<void> {
+  for (const id of [randomUUID(), randomUUID()]) {
+    await service.request(last, 'GET', products, { headers: { 'x-request-id': id } })
+    await eventually(async () => {
+      const { rowCount } = await client.query(
+        'select from request where account_id = $1 and request_id = $2',
+        [last.accountId, id],
+      )
+      return rowCount === 1
+    })
+  }
+}
+
+async function usageWritten(): Promise<void> {
+  await sleep(limits.usageFlushMs)
+  await written()
+}
 
 async function list(path: string, by = acme): Promise<List> {
   const { status, body } = await service.request(by, 'GET', path)
@@ -125,7 +150,8 @@ describe('the request log', () => {
     })
     asking.on('error', () => {})
     asking.end()
-    await sleep(500)
+    await eventually(async () => (await waitingForLocks(looking)).length === 1)
+    await sleep(410)
     asking.destroy()
     await sleep(200)
     await client.query('rollback')
@@ -354,7 +380,7 @@ it('what cannot be written waits until it can, and is written when the process e
   const second = await startTestService(url)
   await client.query('begin; lock table request in access exclusive mode')
   await second.request(late, 'GET', `${products}?limit=9`)
-  await sleep(limits.activityFlushMs + limits.writeLockMsMax + 500)
+  await eventually(() => second.events.some(({ kind }) => kind === 'activity-unwritten'))
   await second.request(late, 'GET', `${products}?limit=8`)
   await client.query('commit')
   await second.close()

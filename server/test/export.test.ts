@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { importRecords } from '../src/cli/import/import-records.ts'
 import { limits } from '../src/limits.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { eventually } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
 let url: string
@@ -119,11 +120,6 @@ async function underWay(): Promise<number> {
   return rows[0]?.n ?? -1
 }
 
-async function until(what: () => Promise<boolean> | boolean): Promise<void> {
-  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(50)) if (await what()) return
-  throw new Error('it did not come about')
-}
-
 describe('the records of an export', () => {
   it.each([
     '',
@@ -234,7 +230,7 @@ describe('an export that does not come to its end', () => {
         { code: 'deadline_exceeded' },
         { code: 'deadline_exceeded' },
       ])
-      await until(async () => (await underWay()) === 0)
+      await eventually(async () => (await underWay()) === 0)
     } finally {
       await hasty.close()
     }
@@ -246,7 +242,7 @@ describe('an export that does not come to its end', () => {
       expect(answer.statusCode).toBe(200)
       expect(await underWay()).toBe(1)
       answer.destroy()
-      await until(async () => (await underWay()) === 0)
+      await eventually(async () => (await underWay()) === 0)
     }
     expect(service.events.filter(({ kind }) => kind === 'export-cut')).toEqual([])
   })
@@ -260,9 +256,9 @@ describe('an export that does not come to its end', () => {
     // Once more than may run at once: each gives its place back.
     for (let round = 0; round <= limits.exportsPerAccountAtOnce; round++) {
       const asking = get({ port: service.port, path: products, agent: false, headers }).on('error', () => {})
-      await until(async () => (await underWay()) === 1)
+      await eventually(async () => (await underWay()) === 1)
       asking.destroy()
-      await until(async () => (await underWay()) === 0)
+      await eventually(async () => (await underWay()) === 0)
     }
     await locking.end()
   })
@@ -305,7 +301,7 @@ describe('exports at once', () => {
     expect([fifth.statusCode, fifth.headers['retry-after']]).toEqual([503, '1'])
     expect((await service.request(three, 'GET', `${products}?limit=1`)).status).toBe(200)
     for (const answer of running) answer.destroy()
-    await until(async () => (await underWay()) === 0)
+    await eventually(async () => (await underWay()) === 0)
     const later = await open(three, products, 'text/csv')
     expect(later.statusCode).toBe(200)
     later.destroy()

@@ -2,12 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { eventually, waitingForLocks } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /** What real failures of the database look like to a caller. */
 
 let url: string
 let client: pg.Client
+/** For looking at what `client` does in a transaction. */
+let looking: pg.Client
 let service: TestService
 let acme: TestAccount
 const partners = '/api/v1/resources/partner'
@@ -16,28 +19,34 @@ const json = { 'content-type': 'application/json' }
 beforeAll(async () => {
   url = await freshDatabase()
   client = await connected(url)
+  looking = await connected(url)
   acme = await account(client, 'acme')
   await client.query(
     `insert into product select $1, g, 1, repeat('x', 500) || g, null, 0, 0, true, null, null, null, now(), now()
      from generate_series(1, 20000) g`,
     [acme.accountId],
   )
-  service = await startTestService(url, { READ_MS_MAX: '50' })
+  service = await startTestService(url)
 })
 
 afterAll(async () => {
   await service.close()
-  await client.end()
+  await Promise.all([client.end(), looking.end()])
 })
+
+async function isServing(by = service): Promise<boolean> {
+  const { status } = await by.request(acme, 'GET', '/api/v1/inventory/product/1?fields=id')
+  return status === 200
+}
 
 describe('deadlines', () => {
   it('a read past its deadline is 504, and the service goes on', async () => {
     const slow = `filter=${encodeURIComponent(Array.from({ length: 60 }, (_, i) => `name!*q${i}`).join('&'))}`
-    const late = await service.request(acme, 'GET', `/api/v1/inventory/product?${slow}`)
+    const hasty = await startTestService(url, { READ_MS_MAX: '50' })
+    const late = await hasty.request(acme, 'GET', `/api/v1/inventory/product?${slow}`)
     expect([late.status, late.body]).toMatchObject([504, { code: 'deadline_exceeded' }])
-    expect((await service.request(acme, 'GET', '/api/v1/inventory/product/1?fields=id')).body).toEqual({
-      data: { id: 1 },
-    })
+    await eventually(() => isServing(hasty))
+    await hasty.close()
   })
 })
 
@@ -53,7 +62,7 @@ describe('an Idempotency-Key whose first request still runs', () => {
         headers: { ...json, 'idempotency-key': 'k1' },
       })
     const first = create()
-    await sleep(300)
+    await eventually(async () => (await waitingForLocks(looking)).length === 1)
     const second = await create()
     expect([second.status, second.body]).toMatchObject([409, { code: 'idempotency_conflict' }])
     expect(second.headers.get('retry-after')).toBe('1')
@@ -101,43 +110,39 @@ describe('a write that cannot get its turn', () => {
 
 describe('a database that goes away', () => {
   it('fails the reads under way with 503, and nothing else', async () => {
-    // Not on the connection that looks: a transaction sees the same activity again and again.
-    const locking = await connected(url)
-    await locking.query('begin')
-    await locking.query('lock table product in access exclusive mode')
+    await client.query('begin')
+    await client.query('lock table product in access exclusive mode')
     // One on a connection of its own, one on a shared one.
     const reads = ['?filter=name*a', '/1'].map((path) =>
       service.request(acme, 'GET', `/api/v1/inventory/product${path}`),
     )
-    const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    while ((await client.query(waiting)).rows.length < reads.length) await sleep(20)
-    await client.query(`select pg_terminate_backend(pid) from (${waiting}) w`)
-    await locking.end()
+    await eventually(async () => (await waitingForLocks(looking)).length === reads.length)
+    await looking.query('select pg_terminate_backend(pid) from unnest($1::int[]) pid', [
+      await waitingForLocks(looking),
+    ])
+    await client.query('rollback')
     for (const { status, body } of await Promise.all(reads)) {
       expect([status, body]).toMatchObject([503, { code: 'store_away' }])
     }
     // A connection may be found broken only by the next who uses it.
-    const again = () => service.request(acme, 'GET', '/api/v1/inventory/product/1?fields=id')
-    await again()
-    await expect.poll(async () => (await again()).status, { timeout: 5_000 }).toBe(200)
+    await eventually(() => isServing())
   })
 
   it('is 503 with Retry-After, and not ready; then everything works again', async () => {
     const name = new URL(url).pathname.slice(1)
-    await client.end()
+    await Promise.all([client.end(), looking.end()])
     const admin = await connected(url.replace(name, 'postgres'))
     await admin.query(`alter database "${name}" allow_connections false`)
     await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
-    await sleep(1100)
+    await eventually(async () => (await service.request(acme, 'GET', '/readyz')).status === 503)
     const away = await service.request(acme, 'GET', '/api/v1/inventory/product?limit=1')
-    const ready = await service.request(acme, 'GET', '/readyz')
     await admin.query(`alter database "${name}" allow_connections true`)
     await admin.end()
     expect([away.status, away.body]).toMatchObject([503, { code: 'store_away' }])
     expect(away.headers.get('retry-after')).toBe('2')
-    expect(ready.status).toBe(503)
     client = await connected(url)
-    expect((await service.request(acme, 'GET', '/api/v1/inventory/product/1?fields=id')).status).toBe(200)
+    looking = await connected(url)
+    await eventually(() => isServing())
   })
 })
 
@@ -149,7 +154,7 @@ describe('stopping', () => {
       acme.accountId,
     ])
     const underWay = other.request(acme, 'POST', partners, { body: '{"name":"Last"}', headers: json })
-    await sleep(200)
+    await eventually(async () => (await waitingForLocks(looking)).length === 1)
     const closed = other.close()
     await sleep(200)
     await client.query('rollback')

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { eventually } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
 import { startTestService, type TestService } from './service.ts'
 
@@ -138,13 +139,14 @@ describe('metrics', () => {
     const owner = await connected(url.replace(name, 'postgres'))
     await owner.query(`alter database "${name}" allow_connections false`)
     await owner.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
-    await sleep(1_100)
+    await eventually(
+      async () => sampleOf((await scrape(service.adminPort)).samples, 'quartermaster_ready') === 0,
+    )
     const { samples } = await scrape(service.adminPort)
     const ready = await admin('/readyz')
     await owner.query(`alter database "${name}" allow_connections true`)
     await owner.end()
     client = await connected(url)
-    expect(sampleOf(samples, 'quartermaster_ready')).toBe(0)
     expect(sampleOf(samples, 'quartermaster_connections_broken_total')).toBeGreaterThan(0)
     expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('database')])
   })

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limitAccount } from '../src/accounts/accounts.ts'
 import { operator } from '../src/cli/operator.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { eventually } from './eventually.ts'
 import { ThrowawayRedis } from './redis.ts'
 import { startTestService, type TestService } from './service.ts'
 
@@ -29,14 +29,6 @@ afterAll(async () => {
 })
 
 const told = ({ events }: TestService) => events.map(({ kind }) => kind)
-
-async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const until = Date.now() + 10_000
-  while (!(await isSo())) {
-    if (Date.now() > until) throw new Error('it did not come about within 10 s')
-    await sleep(20)
-  }
-}
 
 async function limited(name: string, requestsPerMinute: number): Promise<TestAccount> {
   const made = await account(client, name)
@@ -106,7 +98,7 @@ describe('without Redis', () => {
       const started = performance.now()
       for (let n = 0; n < 50; n++) expect((await services[0]?.request(silent, 'GET', path))?.status).toBe(200)
       // Redis is given up after half a second; 50 requests that waited for it would take far longer.
-      expect((performance.now() - started) / 50).toBeLessThan(40)
+      expect((performance.now() - started) / 50).toBeLessThan(200)
     } finally {
       redis.resume()
     }

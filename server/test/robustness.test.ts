@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limits } from '../src/limits.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { eventually } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /** Clients that send too much, too slowly, or half of it: by the byte, as no HTTP library would. */
@@ -130,11 +131,12 @@ it('clients that hang up leave neither a connection nor a statement behind', asy
     if (n % 2 === 0) await sleep(1)
     socket.destroy()
   }
-  await sleep(300)
-  const { rows } = await client.query<{ state: string }>(
-    `select state from pg_stat_activity where application_name = 'quartermaster' and datname = current_database()`,
-  )
-  expect(rows.every(({ state }) => state === 'idle')).toBe(true)
+  await eventually(async () => {
+    const { rows } = await client.query<{ state: string }>(
+      `select state from pg_stat_activity where application_name = 'quartermaster' and datname = current_database()`,
+    )
+    return rows.length > 0 && rows.every(({ state }) => state === 'idle')
+  })
   expect((await service.request(acme, 'GET', products)).status).toBe(200)
   expect(service.events.filter(({ kind }) => kind === 'request-failed')).toEqual([])
 })

@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { limits } from '../src/limits.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { eventually, waitingForLocks } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /** What an account may have under way at once, and what becomes of a read whose client hangs up. */
@@ -72,14 +73,6 @@ async function runningReads(): Promise<number[]> {
      order by pid`,
   )
   return rows.map(({ pid }) => pid)
-}
-
-async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  const until = Date.now() + 15_000
-  while (!(await isSo())) {
-    if (Date.now() > until) throw new Error('it did not come about within 15 s')
-    await sleep(20)
-  }
 }
 
 it('runs so many long reads of an account at once, lets some wait, refuses more; others do not notice', async () => {
@@ -153,12 +146,7 @@ it('a write goes on when its client hangs up', async () => {
   })
   asking.on('error', () => {})
   asking.end('{"name":"Kept"}')
-  const waiting = async () => {
-    const { rows } = await client.query(
-      `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-    )
-    return rows.length === 1
-  }
+  const waiting = async () => (await waitingForLocks(client)).length === 1
   await eventually(waiting)
   asking.destroy()
   await sleep(200)
