@@ -155,6 +155,8 @@ export const limits = {
   preparedMax: 100,
   preparedSightings: 3,
   preparedCandidates: 1_000,
+  /** After so many statements all counts are halved. */
+  preparedUsesRemembered: 10_000,
 
   /** Connections that quick statements share, one behind the other, and how many may be under way on one. */
   lanes: 3,

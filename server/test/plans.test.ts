@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { limits } from '../src/limits.ts'
 import { type Pace, sql } from '../src/sql.ts'
 import { Store } from '../src/store/pool.ts'
 import { freshDatabase } from './database.ts'
@@ -32,4 +33,31 @@ it('a statement that fails leaves its connection as the next one needs it', asyn
   expect(await modeOf(undefined)).toBe('auto')
   await expect(store.read(failing)).rejects.toThrow()
   expect(await modeOf('steady')).toBe('force_generic_plan')
+})
+
+// Each hundred is asked for more than twice as often as the one before, and takes its place.
+it.each([
+  ['steady', [4, 10, 22]],
+  ['quick', [50, 110, 230]],
+] as const)('%s statements that come and go leave none behind', async (pace, hundreds) => {
+  const held: number[] = []
+  for (const [hundred, times] of hundreds.entries()) {
+    for (let one = 0; one < limits.preparedMax; one++) {
+      const kind = String(hundred * limits.preparedMax + one)
+      const text = `select count(*) as held, $1::text as given, '${kind}' as kind, '${pace}' as pace from pg_prepared_statements`
+      const given = Array.from({ length: times }, (_, i) => String(i))
+      const read = (value: string) =>
+        store.read<{ held: string; given: string; kind: string }>({
+          pace,
+          operation: 'other',
+          text,
+          values: [value],
+        })
+      const rows = (await Promise.all(given.map(read))).flat()
+      expect(rows.map((row) => [row.given, row.kind])).toEqual(given.map((value) => [value, kind]))
+      held.push(...rows.map((row) => Number(row.held)))
+    }
+  }
+  expect(Math.max(...held)).toBeLessThanOrEqual(limits.preparedMax)
+  expect(Math.max(...held)).toBeGreaterThan(limits.preparedMax / 2)
 })

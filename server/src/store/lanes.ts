@@ -24,10 +24,10 @@ export class Lanes {
   }
 
   /** Every request comes through here, some twice: no promise around the lane's own. */
-  read<Row extends TextRow<Row>>(statement: Statement, name: string | undefined): Promise<Row[]> {
+  read<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
     const lane = this.#choose()
     if (lane.underWay >= limits.laneStatementsMax) return Promise.reject(overloaded())
-    return lane.read<Row>(statement, name)
+    return lane.read<Row>(statement)
   }
 
   get underWay(): number {
@@ -91,12 +91,12 @@ class Lane {
     return this.#sent[0] ?? Number.POSITIVE_INFINITY
   }
 
-  async read<Row extends TextRow<Row>>(statement: Statement, name: string | undefined): Promise<Row[]> {
+  async read<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
     const sent = performance.now()
     this.#sent.push(sent)
     let failed = true
     try {
-      const rows = await readText<Row>(this.#client ?? (await this.#connect()), statement, name)
+      const rows = await readText<Row>(this.#client ?? (await this.#connect()), statement)
       failed = false
       return rows
     } catch (error) {

@@ -7,7 +7,7 @@ import { cancelRunning } from './cancel.ts'
 import { type ServingDatabase, servingConnection, servingPool } from './connections.ts'
 import { type HangUp, hungUp } from './hang-up.ts'
 import { Lanes } from './lanes.ts'
-import { PreparedNames } from './prepared.ts'
+import { prepared } from './prepared.ts'
 import { failureOf, failureToConnect } from './sqlstate.ts'
 import { readText, type TextRow } from './text-rows.ts'
 
@@ -65,14 +65,12 @@ export class Store {
 
   /** When all who wait hang up, the statement is cancelled and its connection free again; a quick one just ends. */
   read<Row extends TextRow<Row>>(statement: Statement, hangUp?: HangUp): Promise<Row[]> {
-    const name = nameOf(statement)
-    if (statement.pace === 'quick') return this.#lanes.read<Row>(statement, name)
-    return this.#readAlone<Row>(statement, name, hangUp)
+    if (statement.pace === 'quick') return this.#lanes.read<Row>(statement)
+    return this.#readAlone<Row>(statement, hangUp)
   }
 
   async #readAlone<Row extends TextRow<Row>>(
     statement: Statement,
-    name: string | undefined,
     hangUp: HangUp | undefined,
   ): Promise<Row[]> {
     const client = await this.#connect('reads', this.#reads)
@@ -86,7 +84,7 @@ export class Store {
     try {
       if (hangUp?.isUp === true) throw hungUp()
       await planFor(client, statement)
-      const rows = await this.#timed(statement.operation, readText<Row>(client, statement, name))
+      const rows = await this.#timed(statement.operation, readText<Row>(client, statement))
       hangUp?.onUp(undefined)
       clearTimeout(soon)
       if (cancelled !== undefined) await cancelled
@@ -114,7 +112,7 @@ export class Store {
     const client = await this.#connect('writes', this.#writes)
     try {
       const rows = await kept(client, () =>
-        this.#timed(statement.operation, readText<Row>(client, statement, nameOf(statement))),
+        this.#timed(statement.operation, readText<Row>(client, statement)),
       )
       client.release()
       return rows
@@ -194,14 +192,8 @@ async function planFor(client: pg.PoolClient, { pace }: Statement): Promise<void
   else generic.delete(client)
 }
 
-const prepared = new PreparedNames()
-
-function nameOf({ pace, text }: Statement): string | undefined {
-  return pace === undefined ? undefined : prepared.nameOf(text)
-}
-
 async function run<Row extends QueryResultRow>(client: pg.PoolClient, statement: Statement): Promise<Row[]> {
-  const name = nameOf(statement)
+  const name = prepared.nameFor(client, statement)
   const result = await client.query<Row>({
     ...(name === undefined ? {} : { name }),
     text: statement.text,

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Statement } from '../sql.ts'
+import { prepared } from './prepared.ts'
 
 /** A row as PostgreSQL sends it: every column as text, or null. */
 export type TextRow<Row> = { readonly [Column in keyof Row]: string | null }
@@ -43,10 +44,9 @@ class TextRows extends pg.Query {
 export async function readText<Row extends TextRow<Row>>(
   client: pg.ClientBase,
   statement: Statement,
-  name: string | undefined,
 ): Promise<Row[]> {
   return new Promise((resolve, reject) => {
-    const query: TextRows = new TextRows(statement, name, (error) => {
+    const query: TextRows = new TextRows(statement, prepared.nameFor(client, statement), (error) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- which columns there are, the statement says
       if (error == null) resolve(query.read as Row[])
       else reject(error)
