@@ -7,7 +7,7 @@ const patienceMs = 30_000
 export async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const until = Date.now() + patienceMs
   while (!(await isSo())) {
-    if (Date.now() > until) throw new Error(`it did not come about within ${patienceMs / 1000} s: ${isSo}`)
+    if (Date.now() > until) throw new Error(`it did not come about within ${patienceMs / 1000} s`)
     await sleep(20)
   }
 }
