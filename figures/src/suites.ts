@@ -1,6 +1,7 @@
 import { oneAccount } from './distribute.ts'
 import { exactlyOnce } from './exactly-once.ts'
 import type { Figure } from './figure.ts'
+import { exportProof } from './filter-proof/export-proof.ts'
 import { noInjection } from './filter-proof/injection.ts'
 import { largeProof } from './filter-proof/large-proof.ts'
 import { filterProof } from './filter-proof/proof.ts'
@@ -48,6 +49,7 @@ export const suites: Record<string, readonly Figure[]> = {
     parserStrings,
     parserLinear,
     filterProof,
+    exportProof,
     rawForms,
     noInjection,
     largeProof,

@@ -21,6 +21,14 @@ beforeAll(async () => {
   url = await freshDatabase()
   client = await connected(url)
   acme = await account(client, 'acme')
+  await client.query(
+    `insert into product select $1, 1, 1, 'Bolt', null, 0, 0, true, null, null, null, now(), now()`,
+    [acme.accountId],
+  )
+  await client.query(
+    `update tally set version = 1, total = 1, last_id = 1 where account_id = $1 and resource = 'product'`,
+    [acme.accountId],
+  )
   service = await startTestService(url, { ADMIN_PORT: '0' })
 })
 

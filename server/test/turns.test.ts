@@ -101,12 +101,16 @@ it('runs so many long reads of an account at once, lets some wait, refuses more;
   expect(answered).toEqual([429, 429])
 })
 
-it('far pages need a turn, too', async () => {
+it('far pages need a turn, too; those beyond the last are known to be empty', async () => {
   const held = [open(busy, slow(2000)), open(busy, slow(2001))]
   await eventually(async () => (await runningReads()).length === 2)
   const far = open(busy, `${products}?page=19000&limit=1`)
   const answered = statusOf(far)
   expect(await Promise.race([answered, sleep(300, 'waits')])).toBe('waits')
+  expect(await service.request(busy, 'GET', `${products}?page=1000000000&limit=1000`)).toMatchObject({
+    status: 200,
+    body: { data: [], meta: { count: 0, total: 20_000 } },
+  })
   for (const asking of held) asking.destroy()
   expect(await answered).toBe(200)
 })

@@ -85,7 +85,7 @@ async function loggedStatements(stand: Stand): Promise<Logged> {
       continue
     }
     finish()
-    const [, severity, text] = /^at quartermaster: (\w+): {2}(.*)$/.exec(line) ?? []
+    const [, severity, text] = /^at quartermaster(?: export)?: (\w+): {2}(.*)$/.exec(line) ?? []
     if (severity === 'ERROR' || severity === 'FATAL' || severity === 'PANIC') errors.push(line)
     const statement = /^(?:statement|execute [^:]+): (.*)$/.exec(text ?? '')?.[1]
     if (severity !== 'LOG' || statement === undefined) continue

@@ -163,6 +163,23 @@ describe('the grammar of statements', () => {
     'account_id = $9::bigint',
   ])('objects to %s', (where) => expect(objection(list(where))).toBeDefined())
 
+  const exported = (where: string) =>
+    String.raw`copy (select '{"id":' || r.id::text || '}' from product r where ${where} order by r.id)
+to stdout (format csv, delimiter E'\x01', quote E'\x02')`
+
+  it.each([
+    "account_id = '17'::bigint",
+    "account_id = '17'::bigint and (name = current_setting('quartermaster.v2')::text)",
+  ])('knows an export where %s', (where) => expect(objection(exported(where))).toBeUndefined())
+
+  it.each([
+    "account_id = '17' or true",
+    "account_id = '17'::bigint and name = '17'::text",
+    "account_id = '17'::bigint and name = current_setting('is_superuser')::text",
+    "id = '17'::bigint",
+    "account_id = current_setting('quartermaster.v2')",
+  ])('objects to an export where %s', (where) => expect(objection(exported(where))).toBeDefined())
+
   it.each(['drop table product', 'select 1; select 2', "select name from account where name = 'x'"])(
     'objects to %s',
     (text) => expect(objection(text)).toBeDefined(),

@@ -25,11 +25,12 @@ export async function prove<A extends Rows>(
   count: number,
   accounts: readonly A[],
   ask: (theCase: Case<A>) => Promise<Answer>,
+  atOnce = askedAtOnce,
 ): Promise<Outcome> {
   const mismatches: string[] = []
   let matched = 0
   const progress = context.progress('filters', count)
-  await inParallel(count, askedAtOnce, async (index) => {
+  await inParallel(count, atOnce, async (index) => {
     const theCase = randomCase(accounts, context.seed, 2, index)
     const answer = await ask(theCase).catch(brokenAnswer)
     const wrong = judge(theCase, answer)

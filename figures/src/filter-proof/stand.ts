@@ -84,12 +84,13 @@ export class Stand implements Stoppable {
   ask(
     account: StandAccount,
     path: string,
-    options: { method?: string; body?: string; server?: number } = {},
+    options: { method?: string; body?: string; server?: number; accept?: string } = {},
   ) {
-    const { method = 'GET', body, server = 0 } = options
+    const { method = 'GET', body, server = 0, accept } = options
     const port = this.servers[server]?.port ?? 0
     const headers = ['Host', `${account.name}.localhost`, 'Authorization', `Bearer ${account.key}`]
     if (body !== undefined) headers.push('Content-Type', 'application/x-www-form-urlencoded')
+    if (accept !== undefined) headers.push('Accept', accept)
     return this.client.ask({ port, method, path, headers, ...(body !== undefined && { body }) })
   }
 

@@ -19,6 +19,12 @@ const literals = new Set([
     ' ',
   ),
   "' '",
+  // Of exports: characters that JSON cannot have, and what a spreadsheet would take for a formula.
+  String.raw`'\x01'`,
+  String.raw`'\x02'`,
+  "''''",
+  String.raw`'^''*[=+@\t\r\n＝＋－＠-]'`,
+  `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`,
   ...fieldNames.flatMap((name) => [`'{"${name}":'`, `',"${name}":'`]),
 ])
 
@@ -75,6 +81,14 @@ const list = (head: string, ofTotal: string, rows: string) =>
   `from \\( ${rows} \\) r \\) p ` +
   `where t\\.account_id = \\$::bigint and t\\.resource = \\$::text`
 
+// An export: a transaction of its own, the values of its filter as settings, and what COPY makes of them.
+const cell =
+  `(?:r\\.${field}(?:::text)?|to_char\\(r\\.${field} at time zone \\$, \\$\\)|` +
+  `case when ascii\\(r\\.${field}\\) in \\(\\$(?:, \\$)*\\) and r\\.${field} ~ \\$ ` +
+  `then \\$ \\|\\| r\\.${field} else r\\.${field} end) as ${field}`
+const exported = `from ${table} r where ${account}(?: and ${C})? order by r\\.id\\) to stdout`
+const setting = 'set_config\\(\\$, \\$::text, \\$\\)'
+
 const dayAgo = 'now\\(\\) - make_interval\\(hours => \\$::int\\)'
 
 const shapes: readonly RegExp[] = [
@@ -97,6 +111,11 @@ const shapes: readonly RegExp[] = [
     'left join tally t on t\\.account_id = q\\.account_id and t\\.resource = q\\.resource ' +
     'where k\\.account_id = any\\(\\$::bigint\\[\\]\\) and k\\.revoked_at is null ' +
     'and \\(k\\.expires_at is null or k\\.expires_at > now\\(\\)\\) and a\\.status = \\$',
+  'begin isolation level repeatable read read only',
+  `select ${history}, version, total from tally where ${account} and resource = \\$::text`,
+  `select ${setting}(?:, ${setting})*`,
+  `copy \\(select ${json} ${exported} \\(format csv, delimiter E\\$, quote E\\$\\)`,
+  `copy \\(select ${cell}(?:, ${cell})* ${exported} \\(format csv(?:, force_quote \\(${field}(?:, ${field})*\\))?\\)`,
   // One plan for all values, or one for these.
   'set plan_cache_mode = (?:force_generic_plan|auto)',
   // Whether the database is there and migrated.
@@ -120,11 +139,22 @@ const shapes: readonly RegExp[] = [
 ].map((text) => new RegExp(`^(?:${text})$`))
 
 /** What speaks against a statement's text; undefined when it is one of ours. */
-export function objection(text: string): string | undefined {
+export function objection(sent: string): string | undefined {
+  const text = withParameters(sent)
   const foreign = text.match(/'(?:[^']|'')*'/g)?.find((literal) => !literals.has(literal))
   if (foreign !== undefined) return `a constant that is not ours: ${foreign}`
   const shape = shapeOf(text)
   return shapes.some((known) => known.test(shape)) ? undefined : `of no known shape: ${shape}`
+}
+
+/** COPY takes no `$n`: the account is a number in its text, and each value the name of a setting. */
+function withParameters(text: string): string {
+  const named = text.replace(/'quartermaster\.v\d+'/g, '$1')
+  return text.startsWith('copy (')
+    ? named
+        .replaceAll('current_setting($1)', '$1')
+        .replace(/ where account_id = '\d{1,19}'::bigint /, ' where account_id = $1::bigint ')
+    : named
 }
 
 /** One line; every constant and every `$n` a `$`, as pg_stat_statements writes them; every condition a C. */

@@ -52,17 +52,41 @@ export function listRoute(reads: Reads, resource: Resource) {
 }
 
 async function readList(
-  { turns, memory }: Reads,
-  { access, tally }: Check & { readonly tally: Tally },
+  reads: Reads,
+  check: Check & { readonly tally: Tally },
   list: PlannedList,
   path: string,
   hangUp: HangUp,
 ): Promise<Answer> {
   const { plan, page } = list
-  const name = listName(access, plan.resource.name, list.filterKey)
+  const [row, total] = await rowOf(reads, check, list, hangUp)
+  const pages = pageNumbers(page, plan.limit, total)
+  const link = linkHeader(path, list.pageQuery, pages)
+  return answerOf(
+    row,
+    etagOf(row, list.mark),
+    listBody(row.records, row.count, total, pages),
+    link.length <= limits.linkBytesMax ? link : undefined,
+    Number(row.count),
+  )
+}
+
+/** The page and the total, of one state. */
+async function rowOf(
+  { turns, memory }: Reads,
+  { access, tally }: Check & { readonly tally: Tally },
+  { plan, page, filterKey }: PlannedList,
+  hangUp: HangUp,
+): Promise<[ListRow, number]> {
+  const name = listName(access, plan.resource.name, filterKey)
   // To plan for a filter, or to remember it, takes longer than to hold it against so few.
   const isLittle = plan.where !== undefined && tally.total <= limits.littleRecordsMax
   const known: KnownOfList = isLittle ? { isLittle } : memory.recall(name, tally, plan.limit, page)
+  // What lies behind the last record need not be walked to.
+  const knownTotal = plan.where === undefined ? tally.total : known.total
+  if (knownTotal !== undefined && (page - 1) * plan.limit >= knownTotal) {
+    return [{ ...tally, total: null, count: '0', records: '', last_id: null }, knownTotal]
+  }
   let [row] = await turns.read<ListRow>(access, listStatement(access, plan, page, known), hangUp)
   if (row !== undefined && !isSameState(row, tally)) {
     // Somebody wrote in between: what was remembered may not hold of what was read.
@@ -77,13 +101,5 @@ async function readList(
     const lastId = Number(row.count) === plan.limit ? (row.last_id ?? undefined) : undefined
     memory.note(name, row, { total, limit: plan.limit, page, lastId })
   }
-  const pages = pageNumbers(page, plan.limit, total)
-  const link = linkHeader(path, list.pageQuery, pages)
-  return answerOf(
-    row,
-    etagOf(row, list.mark),
-    listBody(row.records, row.count, total, pages),
-    link.length <= limits.linkBytesMax ? link : undefined,
-    Number(row.count),
-  )
+  return [row, total]
 }
