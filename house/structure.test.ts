@@ -125,12 +125,12 @@ describe('size', () => {
   })
 })
 
-/** Formatted code closes a function with a brace at the indentation of its first line. */
+/** Formatted code closes a function with a brace at the indentation of its first line; one that is an expression has none. */
 function longFunctions(file: string): string[] {
   const lines = readFileSync(join(root, file), 'utf8').split('\n')
   return lines.flatMap((line, start) => {
     const head =
-      /^(\s*)(?:export )?(?:async )?(?:function\b|(?:static |private |readonly )*(?:async )?[#\w]+\(.*\{$|const \w+ = (?:async )?\()/.exec(
+      /^(\s*)(?:export )?(?:async )?(?:function\b|(?:static |private |readonly )*(?:async )?[#\w]+\(.*\{$|const \w+ = (?:async )?\((?:.*\{)?$)/.exec(
         line,
       )
     if (head === null) return []
