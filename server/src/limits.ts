@@ -109,8 +109,10 @@ export const limits = {
   checkQuestionsMax: 500,
   checksAtOnce: 2,
   checksWaitingMax: 1_000,
-  /** Requests that were understood once: a plan and its text, some 2 KB each. */
+  /** Requests that were understood twice: a plan and its texts, some 2 KB each, of a long filter 20. */
   plansKept: 5_000,
+  /** Places in the table of those that were understood once, of 4 bytes each. */
+  plansSeen: 64 * 1024,
   planTextCharactersMax: 1_000,
   /** Answers kept ready to send, and the largest that is. */
   answersBytesMax: 64 * 1024 * 1024,

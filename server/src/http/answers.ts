@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import type { Check } from '../accounts/checks.ts'
 import { limits } from '../limits.ts'
+import { SeenBefore } from '../seen-before.ts'
 import { HangUp } from '../store/hang-up.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'
 import type { Answer } from './answer.ts'
-import { SeenBefore } from './seen-before.ts'
 
 /** A read that some wait for together. */
 interface Flight {
@@ -35,7 +35,7 @@ export class Answers {
     maxEntrySize: limits.answerBytesMax,
     sizeCalculation: sizeOf,
   })
-  readonly #newcomers = new SeenBefore()
+  readonly #newcomers = new SeenBefore(limits.answersSeen)
   readonly #underWay = new Map<string, Flight>()
 
   /**

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
+import { SeenBefore } from '../seen-before.ts'
 import type { ExportFormat } from './export-statement.ts'
 import {
   type ListRequest,
@@ -40,9 +41,11 @@ export interface PlannedOne {
 }
 
 /**
- * Requests come again and again, to the letter: what was understood once need not be understood again. Of a list
- * the first page is kept; another page of the same text takes over all but the number.
+ * Requests come again and again, to the letter: what was understood twice need not be understood again. Those that come
+ * once would only fill the old part of the heap, which takes a long breath to clear. Of a list the first page is kept;
+ * another page of the same text takes over all but the number.
  */
+const seen = new SeenBefore(limits.plansSeen)
 const lists = new LRUCache<string, KeptList>({ max: limits.plansKept })
 const ones = new LRUCache<string, PlannedOne>({ max: limits.plansKept })
 
@@ -102,7 +105,7 @@ function kept<T extends object>(cache: LRUCache<string, T>, text: string, make: 
   const found = cache.get(text)
   if (found !== undefined) return found
   const made = make()
-  if (text.length <= limits.planTextCharactersMax) cache.set(text, made)
+  if (text.length <= limits.planTextCharactersMax && seen.note(text)) cache.set(text, made)
   return made
 }
 

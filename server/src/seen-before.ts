@@ -1,11 +1,13 @@
-import { limits } from '../limits.ts'
-
 /**
  * What came of late, roughly and in little room: a table of hashes, where each place belongs to the last that fell on it.
  * It may forget early, and once in a while take one for another.
  */
 export class SeenBefore {
-  readonly #hashes = new Uint32Array(limits.answersSeen)
+  readonly #hashes: Uint32Array
+
+  constructor(places: number) {
+    this.#hashes = new Uint32Array(places)
+  }
 
   /** Whether this came before. From now on it did. */
   note(text: string): boolean {
