@@ -15,12 +15,13 @@ function codesOf(raw: string): string[] {
 }
 
 describe('plannedList', () => {
-  it('understands a list once for all its pages', () => {
-    const [first, second, third] = ['', 'page=2&', 'page=3&'].map((page) => list(`${page}filter=active=true`))
-    expect([first?.page, second?.page, third?.page]).toEqual([1, 2, 3])
-    expect(third?.plan).toBe(second?.plan)
-    expect(third?.pageQuery).toEqual(['filter=active%3Dtrue&page=', '&limit=10'])
-    expect(new Set([first?.mark, second?.mark, third?.mark]).size).toBe(3)
+  it('understands a list twice for all its pages', () => {
+    const numbers = [1, 2, 3, 4]
+    const lists = numbers.map((page) => list(`page=${page}&filter=active=true`))
+    expect(lists.map(({ page }) => page)).toEqual(numbers)
+    expect(lists.map(({ plan }) => plan === lists[1]?.plan)).toEqual([false, true, true, true])
+    expect(lists[3]?.pageQuery).toEqual(['filter=active%3Dtrue&page=', '&limit=10'])
+    expect(new Set(lists.map(({ mark }) => mark)).size).toBe(numbers.length)
   })
 
   it('gives two ways to write the same page the same mark, and no two pages or lists', () => {
