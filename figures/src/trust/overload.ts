@@ -4,8 +4,8 @@ import type { Figure } from '../figure.ts'
 import { answered, type Load, others, runLoad } from './load.ts'
 import { encoded, ms, products, residentMb, type Stand, standOf, withServers } from './stand.ts'
 
-/** As docs/operating.md advises: no more long reads at once than the database has processors. */
-const environment = { DATABASE_POOL_MAX: String(availableParallelism()) }
+/** As docs/operating.md advises where process and database share the processors: one is left to the process. */
+const environment = { DATABASE_POOL_MAX: String(Math.max(1, availableParallelism() - 1)) }
 const memoryMbMax = 768
 const recoveryMs = 5_000
 
