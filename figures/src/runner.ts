@@ -16,6 +16,8 @@ export interface Measured<O extends Outcome, C extends Context> extends Omit<Fig
 /** What every run needs of a context: progress and notes on stderr, sizes by --quick, and what to stop in the end. */
 export function contextOf(quick: boolean, seed: number): { context: Context; stop: () => Promise<void> } {
   const stops: (() => Promise<void>)[] = []
+  // Broken off, it ends in order: what it started is ended on exit.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
   return {
     context: {
       quick,

@@ -11,7 +11,7 @@ export const filterProof: Figure = {
   name: 'filter_proof',
   bound: '0 mismatches',
   async run(context) {
-    return proveOn(await proofStand(context), context, context.size(100_000, 10_000))
+    return proveOn(await proofStand(context), context, context.size(100_000, 6_000))
   },
 }
 

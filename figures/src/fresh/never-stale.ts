@@ -18,7 +18,7 @@ export const neverStale: Figure = {
   name: 'never_stale',
   bound: '= 0 stale, 0 torn',
   async run(context) {
-    const { checker, writes, doubled } = await watch(context, context.size(1_000_000, 30_000))
+    const { checker, writes, doubled } = await watch(context, context.size(1_000_000, 20_000))
     const { checked, stale, torn, faults } = checker
     const seenAll = Math.min(checker.lists, checker.records, checker.missing, checker.notModified) > 100
     return {
@@ -34,7 +34,7 @@ export const brokenIsCaught: Figure = {
   name: 'broken_is_caught',
   bound: '≥ 1 stale, ≥ 1 torn',
   async run(context) {
-    const answers = context.size(30_000, 10_000)
+    const answers = context.size(30_000, 6_000)
     const early = await watch(context, answers, 'stale')
     const mixed = await watch(context, answers, 'torn')
     return {

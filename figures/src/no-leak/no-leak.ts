@@ -13,7 +13,7 @@ export const noLeak: Figure = {
   async run(context) {
     const stand = await startLeakStand(context)
     context.atEnd(() => stand.stop())
-    const count = context.size(100_000, 15_000)
+    const count = context.size(100_000, 6_000)
     const violations: string[] = []
     const refusals = new Map<string, number>()
     const seen = { all: 0, some: 0, none: 0 }

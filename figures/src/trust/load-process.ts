@@ -107,8 +107,9 @@ async function run({
 
   const send = (): boolean => {
     const at = turn++ % ports.length
-    let line = free[at]?.pop()
-    while (line?.isBroken === true) line = free[at]?.pop()
+    // The one that is unused for longest: the service closes those that it does not hear from.
+    let line = free[at]?.shift()
+    while (line?.isBroken === true) line = free[at]?.shift()
     if (line === undefined && lines.size >= connectionsMax) return false
     line ??= open(at)
     busy++

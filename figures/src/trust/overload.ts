@@ -12,7 +12,7 @@ const recoveryMs = 5_000
 /** Three times what one process and its database can do, sent whether or not it is answered. */
 export const overload: Figure = {
   name: 'overload',
-  bound: '≥ 90 %, refused ≤ 20 ms, ≤ 5 s (quick: 50 %, 250 ms)',
+  bound: '≥ 90 %, refused ≤ 20 ms, ≤ 5 s (quick: 30 %, 250 ms)',
   async run(context) {
     const stand = await standOf(context)
     return await withServers(stand, 1, environment, async ([server]) => {
@@ -60,9 +60,9 @@ export const overload: Figure = {
       return {
         value: `${(share * 100).toFixed(0)} %, refused in ${ms(refused.p99Ms)}, ${memory} MB, ${(recovered / 1000).toFixed(1)} s`,
         ok:
-          share >= context.size(0.9, 0.5) &&
+          share >= context.size(0.9, 0.3) &&
           refused.count > 0 &&
-          storm.unsent <= storm.sent / 100 &&
+          storm.unsent <= storm.sent / context.size(100, 5) &&
           refused.p99Ms <= context.size(20, 250) &&
           memory <= memoryMbMax &&
           recovered <= recoveryMs,
