@@ -35,8 +35,8 @@ afterAll(async () => {
 })
 
 async function isServing(by = service): Promise<boolean> {
-  const { status } = await by.request(acme, 'GET', '/api/v1/inventory/product/1?fields=id')
-  return status === 200
+  const { status, body } = await by.request(acme, 'GET', '/api/v1/inventory/product/1?fields=id')
+  return status === 200 && JSON.stringify(body) === '{"data":{"id":1}}'
 }
 
 describe('deadlines', () => {

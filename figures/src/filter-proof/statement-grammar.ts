@@ -111,6 +111,7 @@ const shapes: readonly RegExp[] = [
     'left join tally t on t\\.account_id = q\\.account_id and t\\.resource = q\\.resource ' +
     'where k\\.account_id = any\\(\\$::bigint\\[\\]\\) and k\\.revoked_at is null ' +
     'and \\(k\\.expires_at is null or k\\.expires_at > now\\(\\)\\) and a\\.status = \\$',
+  // An export.
   'begin isolation level repeatable read read only',
   `select ${history}, version, total from tally where ${account} and resource = \\$::text`,
   `select ${setting}(?:, ${setting})*`,

@@ -24,7 +24,6 @@ interface Named {
  */
 export class PreparedNames {
   readonly #named = new Map<string, Named>()
-  readonly #valid = new Set<string>()
   readonly #seen = new LRUCache<string, number>({ max: limits.preparedCandidates })
   #given = 0
   #counted = 0
@@ -52,18 +51,17 @@ export class PreparedNames {
     this.#seen.delete(text)
     const name = `q${++this.#given}`
     this.#named.set(text, { name, uses })
-    this.#valid.add(name)
     return name
   }
 
   #hasRoomFor(uses: number): boolean {
     if (this.#named.size < limits.preparedMax) return true
-    let [leastText, least] = ['', { name: '', uses: Number.POSITIVE_INFINITY }]
-    for (const [text, named] of this.#named) if (named.uses < least.uses) [leastText, least] = [text, named]
-    if (uses <= 2 * least.uses) return false
-    this.#named.delete(leastText)
-    this.#valid.delete(least.name)
-    this.#seen.set(leastText, least.uses)
+    let [least, leastUses] = ['', Number.POSITIVE_INFINITY]
+    for (const [text, named] of this.#named)
+      if (named.uses < leastUses) [least, leastUses] = [text, named.uses]
+    if (uses <= 2 * leastUses) return false
+    this.#named.delete(least)
+    this.#seen.set(least, leastUses)
     return true
   }
 
@@ -78,8 +76,8 @@ export class PreparedNames {
 
   /** Goes out with the next statement, and asks for no answer of its own. */
   #closeOld(connection: pg.Connection): void {
-    for (const name of Object.keys(connection.parsedStatements)) {
-      if (this.#valid.has(name)) continue
+    for (const [name, text] of Object.entries(connection.parsedStatements)) {
+      if (this.#named.get(text)?.name === name) continue
       connection.close({ type: 'S', name }, true)
       delete connection.parsedStatements[name]
     }
