@@ -222,7 +222,7 @@ export interface Request {
   readonly records: number
   /** Bytes of the answer, as they were sent. */
   readonly bytes: number
-  /** Whether it was answered without reading records: kept from before, or not modified. */
+  /** Whether it was answered without reading records: kept from before, or not modified. A read shared with other requests is a read. */
   readonly cached: boolean
 }
 

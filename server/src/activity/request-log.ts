@@ -3,6 +3,7 @@ import { newEntryId } from '../entry-id.ts'
 import { limits } from '../limits.ts'
 import { parseParameters } from '../query/parameters.ts'
 import { type Statement, sql, value } from '../sql.ts'
+import type { Source } from '../telemetry/events.ts'
 import type { Answered } from './answered.ts'
 
 interface Waiting {
@@ -78,8 +79,13 @@ select * from unnest(${value(events.map(({ access }) => access.accountId))}::big
   ${value(events.map(({ facts }) => stored(facts?.detail)))}::text[],
   ${value(events.map(({ ms }) => ms))}::numeric[], ${value(events.map(({ facts }) => facts?.records ?? 0))}::int[],
   ${value(events.map(({ bytes }) => bytes))}::bigint[],
-  ${value(events.map(({ facts }) => facts?.cached ?? false))}::boolean[])`.statement('activity'),
+  ${value(events.map(({ facts }) => isCached(facts?.source)))}::boolean[])`.statement('activity'),
   }
+}
+
+/** A joined read is none: its records were read for several requests at once. */
+function isCached(source: Source | undefined): boolean {
+  return source === 'kept' || source === 'unchanged'
 }
 
 function rowOf({ atMs, event }: Waiting): Record<(typeof columns)[number], string | null> {

@@ -139,7 +139,8 @@ const request: View = {
       name: 'cached',
       type: 'boolean',
       nullable: false,
-      description: 'Whether it was answered without reading records: kept from before, or not modified.',
+      description:
+        'Whether it was answered without reading records: kept from before, or not modified. A read shared with other requests is a read.',
       example: true,
     },
   ],

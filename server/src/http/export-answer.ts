@@ -37,8 +37,10 @@ export async function sendExport(
   format: ExportFormat,
 ): Promise<FastifyReply> {
   const known = etagOf(tally, mark)
-  if (request.headers['if-none-match'] === '*' || isKnown(request, known))
+  if (request.headers['if-none-match'] === '*' || isKnown(request, known)) {
+    factsOf(request).source = 'unchanged'
     return sendNotModified(reply, known)
+  }
   const running = await exports.take(access)
   reply.raw.once('close', () => running.end())
   if (reply.raw.destroyed) running.end()

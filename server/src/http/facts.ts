@@ -16,7 +16,7 @@ export function factsOf(request: FastifyRequest): RequestFacts {
     code: undefined,
     detail: undefined,
     records: 0,
-    cached: false,
+    source: undefined,
     form: undefined,
     checkMs: undefined,
     storeAt: undefined,
@@ -35,6 +35,21 @@ export async function timed<T>(request: FastifyRequest, work: () => Promise<T>):
   } finally {
     facts.storeMs = performance.now() - begun
   }
+}
+
+/**
+ * An answer from the cache, or the read that produces it. A read that this request did not start itself belongs to
+ * another request: it is recorded as joined, with the time that this request waited for it.
+ */
+export function answerFrom<T>(request: FastifyRequest, answer: T | Promise<T>): T | Promise<T> {
+  const facts = factsOf(request)
+  if (!(answer instanceof Promise)) {
+    facts.source = 'kept'
+    return answer
+  }
+  if (facts.source === 'read') return answer
+  facts.source = 'joined'
+  return timed(request, () => answer)
 }
 
 /** Tells of every request once. */
@@ -114,7 +129,7 @@ function millis(time = 0): number {
 function sourceOf({ routeOptions, facts }: FastifyRequest, status: number): Source | undefined {
   if (status === 304) return 'unchanged'
   if (status !== 200 || routeOptions.config.resource === undefined) return undefined
-  return facts?.cached === true ? 'kept' : 'read'
+  return facts?.source ?? 'read'
 }
 
 /** Taken over from our own proxies alone: a stranger would choose what is traced, and into whose trace it goes. */

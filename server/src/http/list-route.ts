@@ -15,7 +15,7 @@ import type { Answers } from './answers.ts'
 import { checkFor } from './authenticate.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
 import { type ExportParts, sendExport } from './export-answer.ts'
-import { factsOf, timed } from './facts.ts'
+import { answerFrom, factsOf, timed } from './facts.ts'
 import { rawParameters } from './list-parameters.ts'
 import { exportFormatOf } from './media.ts'
 import { pathOf } from './url.ts'
@@ -39,13 +39,15 @@ export function listRoute(reads: Reads, resource: Resource) {
     const list = plannedList(resource, raw, source)
     const etag = etagOf(check.tally, list.mark)
     const facts = factsOf(request)
-    facts.cached = true
-    if (isKnown(request, etag)) return sendNotModified(reply, etag)
+    if (isKnown(request, etag)) {
+      facts.source = 'unchanged'
+      return sendNotModified(reply, etag)
+    }
     const read = (hangUp: HangUp) => {
-      facts.cached = false
+      facts.source = 'read'
       return timed(request, () => readList(reads, check, list, pathOf(request), hangUp))
     }
-    const answer = await reads.answers.get(check, list.mark, read, reply.raw)
+    const answer = await answerFrom(request, reads.answers.get(check, list.mark, read, reply.raw))
     facts.records = answer.records
     return sendAnswer(request, reply, answer)
   }

@@ -6,7 +6,7 @@ import { plannedOne } from '../query/planned.ts'
 import { type OneRow, oneStatement } from '../query/statement.ts'
 import { answerOf, etagOf, isKnown, sendAnswer, sendNotModified } from './answer.ts'
 import { checkFor } from './authenticate.ts'
-import { factsOf, timed } from './facts.ts'
+import { answerFrom, factsOf, timed } from './facts.ts'
 import type { Reads } from './list-route.ts'
 import { rawQueryOf } from './url.ts'
 
@@ -22,10 +22,12 @@ export function oneRoute({ store, answers }: Reads, resource: Resource) {
     const mark = `${id}-${fieldsMark}`
     const known = etagOf(check.tally, mark)
     const facts = factsOf(request)
-    facts.cached = true
-    if (isKnown(request, known)) return sendNotModified(reply, known)
+    if (isKnown(request, known)) {
+      facts.source = 'unchanged'
+      return sendNotModified(reply, known)
+    }
     const read = async () => {
-      facts.cached = false
+      facts.source = 'read'
       const [row] = await timed(request, () =>
         store.read<OneRow>(oneStatement(check.access, resource, fields, id)),
       )
@@ -33,7 +35,7 @@ export function oneRoute({ store, answers }: Reads, resource: Resource) {
       const etag = etagOf(row, mark)
       return answerOf(row, etag, `{"data":${row.record}}`, undefined, 1)
     }
-    const answer = await answers.get(check, mark, read, reply.raw)
+    const answer = await answerFrom(request, answers.get(check, mark, read, reply.raw))
     facts.records = 1
     return sendAnswer(request, reply, answer)
   }

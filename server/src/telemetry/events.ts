@@ -11,7 +11,8 @@ export interface RequestFacts {
   code: ErrorCode | undefined
   detail: string | undefined
   records: number
-  cached: boolean
+  /** Where the answer to a read comes from, once that is known. */
+  source: Source | undefined
   /** The parameters of a QUERY, which are not in its URL. */
   form: string | undefined
   /** How long the check of the key took. */
@@ -93,8 +94,11 @@ export interface RequestAnswered {
   readonly traceparent: string | undefined
 }
 
-/** Kept ready at the current version, read from the database, or known to the caller already (304). */
-export const sources = ['kept', 'read', 'unchanged'] as const
+/**
+ * Cached at the current version, read from the database, taken from a read that another request had under way, or known
+ * to the caller already (304).
+ */
+export const sources = ['kept', 'read', 'joined', 'unchanged'] as const
 export type Source = (typeof sources)[number]
 
 export type Tell = (event: Event) => void

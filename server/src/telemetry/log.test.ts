@@ -24,7 +24,7 @@ const answered: Event = {
     code: undefined,
     detail: undefined,
     records: 1,
-    cached: true,
+    source: 'kept',
     form: undefined,
     checkMs: 1,
     storeAt: undefined,

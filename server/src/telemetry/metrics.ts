@@ -52,7 +52,8 @@ export class Metrics {
   readonly #answers = new Counter({
     name: 'quartermaster.answers',
     unit: '{answer}',
-    description: 'Lists and records answered: kept ready, read from the database, or unchanged (304).',
+    description:
+      'Lists and records answered: kept ready, read from the database, joined to a read under way, or unchanged (304).',
     labels: ['source'],
   })
   readonly #checks = new Histogram(

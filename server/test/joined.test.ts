@@ -1,0 +1,111 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { eventually, waitingForLocks } from './eventually.ts'
+import { sampleOf, scrape } from './exposition.ts'
+import { startTestService, type TestService } from './service.ts'
+
+/** A request that joins a read under way: it was not served from the cache, and nothing may report that it was. */
+
+let url: string
+let client: pg.Client
+/** Holds the lock that keeps a read under way. */
+let holder: pg.Client
+let service: TestService
+let acme: TestAccount
+const products = '/api/v1/inventory/product'
+
+beforeAll(async () => {
+  url = await freshDatabase()
+  client = await connected(url)
+  holder = await connected(url)
+  acme = await account(client, 'acme')
+  await client.query(
+    `insert into product select $1, 1, 1, 'Bolt', null, 0, 0, true, null, null, null, now(), now()`,
+    [acme.accountId],
+  )
+  await client.query(
+    `update tally set version = 1, total = 1, last_id = 1 where account_id = $1 and resource = 'product'`,
+    [acme.accountId],
+  )
+  service = await startTestService(url, { ADMIN_PORT: '0' })
+})
+
+afterAll(async () => {
+  await service.close()
+  await Promise.all([client.end(), holder.end()])
+})
+
+const questionsAnswered = () => {
+  const sent = service.events.filter(({ kind }) => kind === 'checks-sent')
+  const ended = service.events.filter((one) => one.kind === 'statement-ended' && one.operation === 'check')
+  if (ended.length < sent.length) return 0
+  return sent.reduce((sum, one) => sum + (one.kind === 'checks-sent' ? one.questions : 0), 0)
+}
+
+const answersBySource = async () => {
+  const { samples } = await scrape(service.adminPort)
+  return ['read', 'joined', 'kept'].map((source) =>
+    sampleOf(samples, 'quartermaster_answers_total', { source }),
+  )
+}
+
+async function readTwiceAtOnce(path: string, name: string): Promise<(string | null)[]> {
+  const ask = (id: string) => service.request(acme, 'GET', path, { headers: { 'x-request-id': id } })
+  await holder.query('begin; lock table product in access exclusive mode')
+  const first = ask(`${name}-first`)
+  await eventually(async () => (await waitingForLocks(client)).length === 1)
+  const questions = questionsAnswered()
+  const second = ask(`${name}-second`)
+  await eventually(() => questionsAnswered() > questions)
+  // Answered after the second request has gone on from its check: there is one process and one event loop.
+  await service.request(acme, 'GET', '/manage/v1/keys')
+  await holder.query('commit')
+  const answers = await Promise.all([first, second])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200])
+  expect(answers[0]?.body).toEqual(answers[1]?.body)
+  return answers.map(({ headers }) => headers.get('server-timing'))
+}
+
+describe.each([
+  ['list', `${products}?limit=2`],
+  ['record', `${products}/1`],
+])('a %s', (name, path) => {
+  it('is reported as joined where another request had its read under way', async () => {
+    const before = await answersBySource()
+    const [first, second] = await readTwiceAtOnce(path, name)
+    expect(first).toMatch(/, read;dur=[\d.]+, answer;desc=read, /)
+    expect(second).toMatch(/, read;dur=[\d.]+, answer;desc=joined, /)
+
+    const told = (id: string) =>
+      service.events.flatMap((one) =>
+        one.kind === 'request-answered' && one.requestId === `${name}-${id}` ? [one.source] : [],
+      )
+    await eventually(() => told('first').length + told('second').length === 2)
+    expect([told('first'), told('second')]).toEqual([['read'], ['joined']])
+    const [read = 0, joined = 0, kept = 0] = before
+    expect(await answersBySource()).toEqual([read + 1, joined + 1, kept])
+
+    const logged = async () => {
+      const { rows } = await client.query<{ request_id: string; cached: boolean }>(
+        `select request_id, cached from request where account_id = $1 and request_id like $2 order by request_id`,
+        [acme.accountId, `${name}-%`],
+      )
+      return rows
+    }
+    await eventually(async () => (await logged()).length === 2)
+    expect(await logged()).toEqual([
+      { request_id: `${name}-first`, cached: false },
+      { request_id: `${name}-second`, cached: false },
+    ])
+  })
+
+  it('is reported as kept when it is asked for again, and as unchanged with its ETag', async () => {
+    const { headers } = await service.request(acme, 'GET', path)
+    expect(headers.get('server-timing')).toMatch('answer;desc=kept')
+    const etag = headers.get('etag') ?? ''
+    const again = await service.request(acme, 'GET', path, { headers: { 'if-none-match': etag } })
+    expect(again.status).toBe(304)
+    expect(again.headers.get('server-timing')).toMatch('answer;desc=unchanged')
+  })
+})
