@@ -243,6 +243,10 @@ export const limits = {
   exportGarbageBytes: 2 * 1024 * 1024,
   /** Neither a record from the database nor a reader for it within this time: the export is cut. */
   exportStallMsMax: 60_000,
+  /** Values of an export's filter that one statement hands over; PostgreSQL takes 1,664 columns in a select list. */
+  exportSettingsAtOnce: 1000,
+  /** Values that an export reads for every record, some 0.5 µs each, so that the planner knows them; the rest are read once. */
+  exportDirectValuesMax: 32,
 
   /** Rows of an import that are written, and tick the tally, together: about half a second of the account's write lock. */
   importBatchRows: 10_000,
