@@ -135,6 +135,48 @@ describe('Q4: page and limit', () => {
   }
 })
 
+describe('B14: a window of ids beside the filter', () => {
+  test('[B14] has the records beyond after_id, up to max_id, and their total', async () => {
+    const all = (await list(`${products}?fields=id&limit=1000`)).data.map(({ id }) => Number(id))
+    const [after, max] = [all[3] ?? 0, all[8] ?? 0]
+    const window = `after_id=${after}&max_id=${max}`
+    const found = await list(`${products}?fields=id&${window}&limit=2&page=2`)
+    expect(found.data.map(({ id }) => id)).toEqual(all.slice(6, 8))
+    expect(found.meta).toEqual({ count: 2, total: 5 })
+    const narrower = await list(`${products}?fields=id&filter=id!=${all[5]}&${window}`)
+    expect(narrower.data.map(({ id }) => id)).toEqual([4, 6, 7, 8].map((at) => all[at]))
+    expect((await list(`${products}?after_id=${max}&max_id=${after}`)).meta.total).toBe(0)
+  })
+
+  test('[B14] leads to its other pages by Link', async () => {
+    const answer = await send(`${products}?after_id=1&max_id=9&limit=2`)
+    expect(String(answer.headers['link'])).toContain('?after_id=1&max_id=9&page=2&limit=2>; rel="next"')
+  })
+
+  test('[B14] counts for no bound of the filter', async () => {
+    const widest = ['id>0', ...Array.from({ length: 199 }, () => 'id!=0')].join('&')
+    const plain = await list(`${products}?filter=${encoded(widest)}`)
+    const within = await list(`${products}?filter=${encoded(widest)}&after_id=0&max_id=9007199254740991`)
+    expect(within).toEqual(plain)
+    problemIn(await send(`${products}?filter=${encoded(`${widest}&id!=0`)}`), 400)
+  })
+
+  for (const value of ['-1', 'abc', '1.5', '', '9007199254740992', '99999999999999999999']) {
+    test(`[B14] after_id=${value} and max_id=${value} are a 400 that states the bound`, async () => {
+      for (const name of ['after_id', 'max_id']) {
+        const fault = faultIn(await send(`${products}?${name}=${encoded(value)}`))
+        expect(fault).toMatchObject({ parameter: name, code: `${name}_invalid` })
+        expect(fault.message).toContain('from 0 to 9007199254740991')
+      }
+    })
+  }
+
+  test('[B14] is not for lists of administrators, which are not in order of ids', async () => {
+    const fault = faultIn(await send('/manage/v1/audit?after_id=1', { key: keyOf('accountManage') }))
+    expect(fault).toMatchObject({ parameter: 'after_id', code: 'parameter_unknown' })
+  })
+})
+
 describe('Q5: a page beyond the last', () => {
   test('[Q5] is empty, with the true total and the last page as the previous one', async () => {
     for (const page of [4, 5, 1_000_000]) {

@@ -65,9 +65,18 @@ export class ScopeMissing extends QuartermasterError {
   override name = 'ScopeMissing'
 }
 
-/** 404: no record has this id (`record_unknown`), or baseUrl leads somewhere else (`path_unknown`). */
+/** 404 with the code `record_unknown`: the account has no record with this id. The only error that says so. */
 export class NotFound extends QuartermasterError {
   override name = 'NotFound'
+}
+
+/** 404 with any other code: the service has nothing at this path. It says nothing about a record. Correct `baseUrl`. */
+export class BaseUrlInvalid extends QuartermasterError {
+  override name = 'BaseUrlInvalid'
+
+  constructor(told: Told) {
+    super({ ...told, message: `${told.message}\nCheck baseUrl: it is the address before /api/v1.` })
+  }
 }
 
 /** 409 or 422: the idempotency key belongs to another create. */
@@ -105,7 +114,7 @@ export class ServiceFault extends QuartermasterError {
   override name = 'ServiceFault'
 }
 
-/** No answer: the host is not found, the connection is refused or broke. */
+/** No answer: the connection is refused or broke (`connection_failed`), no host has this name (`host_unknown`), or TLS fails (`tls_failed`). */
 export class ConnectionFailed extends QuartermasterError {
   override name = 'ConnectionFailed'
 }
@@ -140,7 +149,8 @@ export function errorOf(told: Told): QuartermasterError {
     case 403:
       return new ScopeMissing(told)
     case 404:
-      return new NotFound(told)
+      // A sync deletes its copy of what is not found. A wrong address must never look like that.
+      return told.code === 'record_unknown' ? new NotFound(told) : new BaseUrlInvalid(told)
     case 409:
     case 422:
       return new IdempotencyConflict(told)

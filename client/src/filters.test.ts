@@ -1,8 +1,8 @@
-import { parse, type Value } from '@quartermaster/filter'
+import { type Filter, parse, print, type Value } from '@quartermaster/filter'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Condition, fieldsOf } from './condition.ts'
-import { filter } from './template.ts'
+import { FilterText, filter } from './template.ts'
 import type { Product, ProductKinds } from './wire.ts'
 
 const product = fieldsOf<Product, ProductKinds>()
@@ -53,6 +53,9 @@ describe('the template', () => {
     [filter`${filter`id=1|id=2`}&active=true`, '(id=1|id=2)&active=true'],
     [filter`active=true&${product.id.gt(5)}`, 'active=true&(id>5)'],
     [filter`active=true`, 'active=true'],
+    // A whole filter alone, whose `)` would end a group.
+    [filter`active=true&${filter`name*:)`}`, 'active=true&(name*":)")'],
+    [filter`active=true&${filter`name*:)|name=a`}`, 'active=true&(name*":)"|name=a)'],
   ]
   for (const [made, expected] of cases) it(expected, () => expect(text(made)).toBe(expected))
 
@@ -67,6 +70,47 @@ describe('the template', () => {
     expect(() => filter`id[${[]}]`).toThrow('the list is empty')
     expect(() => filter`name=${filter`id=1`}`).toThrow('a whole filter is no value')
     expect(() => filter`name ${'x'}`).toThrow('no operator stands before it')
+    expect(() => filter`id=1&${filter`id=(`}&${filter`id[1`}`).toThrow(
+      'Value 2 of the filter is a filter that is not right itself: ',
+    )
+  })
+})
+
+describe('a filter within another', () => {
+  const piece = fc.constantFrom(
+    'name',
+    '*',
+    '=',
+    ':)',
+    '(',
+    ')',
+    '&',
+    '|',
+    '"',
+    '\\',
+    ' ',
+    'a',
+    '[',
+    ']',
+    ',',
+    '5',
+  )
+  const texts = fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join(''))
+
+  it('means there what it means alone', () => {
+    fc.assert(
+      fc.property(texts, (inner) => {
+        let alone: Filter
+        try {
+          alone = parse(inner)
+        } catch {
+          return
+        }
+        const whole = parse(filter`id=1&${new FilterText(inner)}`.toString())
+        expect(whole.kind === 'and' && whole.terms[1] && print(whole.terms[1])).toBe(print(alone))
+      }),
+      { numRuns: 20_000 },
+    )
   })
 })
 

@@ -1,6 +1,7 @@
 export { type Cache, type CacheEntry, MemoryCache } from './cache.ts'
 export { Condition, type Fields } from './condition.ts'
 export {
+  BaseUrlInvalid,
   ConnectionFailed,
   IdempotencyConflict,
   NotFound,

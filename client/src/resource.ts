@@ -1,7 +1,7 @@
 import { type Condition, type Fields, fieldsOf } from './condition.ts'
 import { type EndMark, recordsOf } from './export-lines.ts'
 import { limits } from './limits.ts'
-import { listCall } from './list-call.ts'
+import { type ListParameters, listCall } from './list-call.ts'
 import { type CallOptions, jsonOf, type Reply, type Sender } from './sender.ts'
 import type { FilterText } from './template.ts'
 import { type Place, type WalkPage, walk } from './walk.ts'
@@ -67,7 +67,14 @@ export class Resource<R extends { readonly id: number }, K> {
   async list<const F extends Names<R> | undefined = undefined>(
     options: ListOptions<R, K, F> = {},
   ): Promise<Page<Selected<R, F>>> {
-    return this.#page(namesOf(options.fields), textOf(options.filter), options, true)
+    const { page, limit } = options
+    const parameters = {
+      fields: namesOf(options.fields)?.join(),
+      filter: textOf(options.filter),
+      page,
+      limit,
+    }
+    return this.#page(parameters, options, true)
   }
 
   /** Every record that matches, once, by id, while others write. Pages are fetched ahead of need. */
@@ -82,13 +89,17 @@ export class Resource<R extends { readonly id: number }, K> {
     const stopped = new AbortController()
     const signal =
       options.signal === undefined ? stopped.signal : AbortSignal.any([stopped.signal, options.signal])
-    const ask = async (place: Place): Promise<WalkPage<Selected<R, F> & { id: number }>> => {
-      const asked = isIdExtra ? [...names, 'id'] : names
-      const at = { page: place.page, limit, signal, timeoutMs }
+    const fields = (isIdExtra ? [...names, 'id'] : names)?.join()
+    // The ids go beside the filter: its text means what it means only as it was written, and may be at its bounds.
+    const ask = async ({
+      after: after_id,
+      upTo: max_id,
+      page,
+    }: Place): Promise<WalkPage<Selected<R, F> & { id: number }>> => {
+      const parameters = { fields, filter, after_id, max_id, page, limit }
       const { data, pagination, version } = await this.#page<Selected<R, F> & { id: number }>(
-        asked,
-        within(filter, place),
-        at,
+        parameters,
+        { signal, timeoutMs },
         false,
       )
       return { records: data, isLast: pagination.nextPage === null, version }
@@ -108,12 +119,9 @@ export class Resource<R extends { readonly id: number }, K> {
     id: number,
     options: OneOptions<F> = {},
   ): Promise<Selected<R, F>> {
-    const call = listCall(
-      `${this.path}/${encodeURIComponent(id)}`,
-      { fields: namesOf(options.fields)?.join() },
-      json,
-      options,
-    )
+    if (!/^\d+$/.test(String(id)))
+      throw new TypeError(`${String(id)} is no id: it must be a positive integer.`)
+    const call = listCall(`${this.path}/${id}`, { fields: namesOf(options.fields)?.join() }, json, options)
     const { data }: { data: Selected<R, F> } = jsonOf(await this.sender.send({ ...call, cached: true }))
     return data
   }
@@ -137,15 +145,8 @@ export class Resource<R extends { readonly id: number }, K> {
     return make(fieldsOf<R, K>())
   }
 
-  async #page<S>(
-    names: readonly string[] | undefined,
-    filter: string | undefined,
-    options: CallOptions & { readonly page?: number | undefined; readonly limit?: number | undefined },
-    cached: boolean,
-  ): Promise<Page<S>> {
-    const { page, limit } = options
-    const call = listCall(this.path, { fields: names?.join(), filter, page, limit }, json, options)
-    const reply = await this.sender.send({ ...call, cached })
+  async #page<S>(parameters: ListParameters, options: CallOptions, cached: boolean): Promise<Page<S>> {
+    const reply = await this.sender.send({ ...listCall(this.path, parameters, json, options), cached })
     const { data, meta, pagination }: ListBody<S> = jsonOf(reply)
     return { data, meta, pagination, version: versionOf(reply), requestId: reply.requestId }
   }
@@ -162,12 +163,6 @@ function textOf<R, K>(filter: FilterOf<R, K> | undefined): string | undefined {
   return filter === undefined
     ? undefined
     : String(typeof filter === 'function' ? filter(fieldsOf<R, K>()) : filter)
-}
-
-function within(filter: string | undefined, { after, upTo }: Place): string | undefined {
-  if (after === undefined) return filter
-  const window = upTo === undefined ? `id>${after}` : `id>${after}&id<=${upTo}`
-  return filter === undefined ? window : `${window}&(${filter})`
 }
 
 /** An ETag is `W/"VERSION-MARK"`: the version names the state of the data, the mark the request. */

@@ -139,8 +139,9 @@ export class Sender {
 
 /** Every call may be sent again without harm: reads change nothing, and a create carries its idempotency key. */
 function shouldRetry(error: unknown): boolean {
-  // Nothing came back, or not all of it: a restart, a broken network.
-  if (error instanceof ConnectionFailed || error instanceof TimedOut) return true
+  // Nothing came back, or not all of it: a restart, a broken network. A name that does not exist is no such thing.
+  if (error instanceof ConnectionFailed) return error.code === 'connection_failed'
+  if (error instanceof TimedOut) return true
   // The service, or a proxy that finds none behind it, asks to come back later.
   if (error instanceof RateLimited || error instanceof Unavailable) return true
   // Our own first try of this create still runs. With another body (422) the key was used twice: a mistake.
@@ -184,7 +185,9 @@ async function failureOf(response: Response, call: Call): Promise<QuartermasterE
 function problemOf(headers: Headers, text: string): Problem | undefined {
   if (!headers.get('content-type')?.startsWith('application/problem+json')) return undefined
   try {
-    return JSON.parse(text)
+    const problem: Problem | null = JSON.parse(text)
+    // Other services have problem documents, too; the code and the request id are ours.
+    return typeof problem?.code === 'string' && typeof problem.detail === 'string' ? problem : undefined
   } catch {
     return undefined
   }
@@ -251,8 +254,20 @@ function connectionFailed(baseUrl: string, cause: unknown): ConnectionFailed {
   // Node says "fetch failed", and why in the cause of that.
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
   const why = inner instanceof Error ? inner.message || inner.name : String(inner)
-  const message = `There was no answer from ${baseUrl}: ${why}.`
-  return new ConnectionFailed({ status: 0, code: 'connection_failed', message }, cause)
+  const fixed = permanent(inner)
+  const hint = fixed === undefined ? '' : ` ${fixed.hint}`
+  const message = `There was no answer from ${baseUrl}: ${why}.${hint}`
+  return new ConnectionFailed({ status: 0, code: fixed?.code ?? 'connection_failed', message }, cause)
+}
+
+/** What stays wrong for longer than a client tries again. Only Node names the reason; elsewhere nothing is permanent. */
+function permanent(cause: unknown): { readonly code: string; readonly hint: string } | undefined {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  // EAI_AGAIN is the other failure of DNS: its server did not answer, and may do so in a second.
+  if (code === 'ENOTFOUND') return { code: 'host_unknown', hint: 'No host has this name. Check baseUrl.' }
+  if (/CERT|ERR_TLS|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/.test(code))
+    return { code: 'tls_failed', hint: 'The certificate of this host is not accepted.' }
+  return undefined
 }
 
 export const defaults = { timeoutMs: limits.attemptMs, retryForMs: limits.retryForMs } as const

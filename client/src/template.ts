@@ -1,4 +1,5 @@
-import { quoted, tokens } from '@quartermaster/filter'
+import { FilterError, parse, print, quoted, tokens } from '@quartermaster/filter'
+import { caret } from './caret.ts'
 import { Condition, textOf } from './condition.ts'
 
 /** A filter as text, made by the tag `filter`: its values are in it, escaped. */
@@ -55,7 +56,7 @@ function placeAfter(text: string, at: number): Place {
 function written(value: TemplateValue, place: Place, at: number): string {
   if (value instanceof FilterText || value instanceof Condition) {
     if (place !== 'condition') throw misplaced(at, 'a whole filter is no value')
-    return `(${value.toString()})`
+    return `(${inGroup(value, at)})`
   }
   if (place === 'condition') throw misplaced(at, 'a value needs a field and an operator before it')
   if (!isList(value)) return writtenOne(value)
@@ -63,6 +64,24 @@ function written(value: TemplateValue, place: Place, at: number): string {
   if (value.length === 0)
     throw misplaced(at, 'the list is empty. Leave the condition out, or do not ask at all')
   return value.map(writtenOne).join(',')
+}
+
+/**
+ * The text of a filter that means the same in parentheses. As it was written it may not: `name*:)` is a whole filter, but in
+ * parentheses its `)` ends the group. Printed from its tree, such a value is in quotes.
+ */
+function inGroup(inner: FilterText | Condition<unknown>, at: number): string {
+  try {
+    return print(parse(inner.toString()))
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error
+    const { message, offset, length } = error.problem
+    throw new TypeError(
+      `Value ${at + 1} of the filter is a filter that is not right itself: ${message}\n` +
+        caret(inner.toString(), offset, length),
+      { cause: error },
+    )
+  }
 }
 
 function isList(value: TemplateValue): value is Extract<TemplateValue, readonly unknown[]> {

@@ -4,6 +4,7 @@ import { importRecords } from '../../server/src/cli/import/import-records.ts'
 import { account, connected, freshDatabase, type TestAccount } from '../../server/test/database.ts'
 import { startTestService, type TestService } from '../../server/test/service.ts'
 import {
+  BaseUrlInvalid,
   filter,
   MemoryCache,
   NotFound,
@@ -113,6 +114,18 @@ describe('one record', () => {
     expect(Object.keys(await qm.products.get(2))).toContain('write_date')
   })
 
+  it('at a wrong baseUrl is no NotFound: whoever deletes what is not found would delete everything', async () => {
+    const astray = new Quartermaster({
+      baseUrl: `http://127.0.0.1:${service.port}/elsewhere`,
+      apiKey: acme.key,
+    })
+    const wrong = astray.products.get(2)
+    await expect(wrong).rejects.toBeInstanceOf(BaseUrlInvalid)
+    await expect(wrong).rejects.not.toBeInstanceOf(NotFound)
+    await expect(wrong).rejects.toThrow('Check baseUrl')
+    await expect(wrong).rejects.toMatchObject({ code: 'path_unknown', status: 404 })
+  })
+
   it('that is not there is a NotFound', async () => {
     await expect(qm.products.get(1_000_000)).rejects.toBeInstanceOf(NotFound)
     await expect(qm.companies.get(1)).rejects.toThrow('There is no company with the id "1".')
@@ -150,6 +163,14 @@ describe('errors', () => {
   })
 })
 
+/** Each is a whole filter that has no room left, or that would mean something else in parentheses. */
+const filtersAtTheirBounds = [
+  'name*:)|name*pin',
+  `${'name=no|'.repeat(199)}name*pin`,
+  `${'('.repeat(32)}name*pin|name=no${')'.repeat(32)}`,
+  `name*pin|name=${'x'.repeat(65_536 - 'name*pin|name='.length)}`,
+]
+
 describe('walks', () => {
   it('give every record once, with or without its id', async () => {
     const { total } = (await qm.products.list()).meta
@@ -162,7 +183,8 @@ describe('walks', () => {
   })
 
   it('lose nothing where records before them are deleted', async () => {
-    for (const filterText of [undefined, 'default_code!=null|name*pin']) {
+    const filters = [undefined, 'default_code!=null|name*pin', ...filtersAtTheirBounds]
+    for (const filterText of filters) {
       const before = await everyId(filterText)
       const gone = new Set<number>()
       const seen: number[] = []

@@ -45,6 +45,8 @@ export type FaultCode =
   | 'parameter_not_for_export'
   | 'page_invalid'
   | 'limit_invalid'
+  | 'after_id_invalid'
+  | 'max_id_invalid'
   | 'choice_invalid'
   | 'field_unknown'
   | 'field_empty'

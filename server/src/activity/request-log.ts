@@ -92,7 +92,7 @@ function rowOf({ atMs, event }: Waiting): Record<(typeof columns)[number], strin
   const [path, raw] = splitOnce(event.url, '?')
   const parameters = parseParameters(
     event.facts?.form ?? raw,
-    ['fields', 'filter', 'page', 'limit', 'per'],
+    ['fields', 'filter', 'after_id', 'max_id', 'page', 'limit', 'per'],
     [],
   )
   const others = [...parameters].filter(([name]) => name !== 'filter')

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { View } from '../catalog/views.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { parseListRequest, parseOneRequest } from '../query/list-request.ts'
+import { parseOneRequest, parseViewRequest } from '../query/list-request.ts'
 import { type ListPlan, planList, planOne } from '../query/plan.ts'
 import { pageQueryOf } from '../query/planned.ts'
 import { type ViewRow, viewStatement } from '../query/view-statement.ts'
@@ -20,7 +20,7 @@ import { pathOf, rawQueryOf } from './url.ts'
 export function viewRoute(turns: Turns, view: View) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const access = accessFor(request, 'account:manage')
-    const asked = parseListRequest(...rawParameters(request), view.choices)
+    const asked = parseViewRequest(...rawParameters(request), view.choices)
     const plan = planList(view, asked)
     const row = await timed(request, () =>
       readView(turns, reply, access, viewStatement(access, plan, asked.page, asked.chosen)),

@@ -10,39 +10,49 @@ export interface ListRequest {
   readonly filter: Filter | undefined
   /** The decoded text of the filter, that offsets in it refer to. */
   readonly filterText: string | undefined
+  readonly ids: IdWindow
   readonly page: number
   readonly limit: number
   /** What was given for parameters that only this list has. */
   readonly chosen: Readonly<Record<string, string>>
 }
 
+/**
+ * Only records whose id is greater than `after_id` and at most `max_id`. A walk that continues by id narrows the list by
+ * these two, beside the filter: to change the filter's text could change its meaning or exceed its bounds.
+ */
+export interface IdWindow {
+  readonly after_id?: number
+  readonly max_id?: number
+}
+
 /** Parameters of one list alone, each with the values it takes. */
 export type Choices = Readonly<Record<string, readonly string[]>>
 
 const listParameters = ['fields', 'filter', 'page', 'limit']
+const idParameters = ['after_id', 'max_id'] as const
 
 /** Where a list was asked: the bound of a filter is that of the place it was written in. */
 export type ListSource = 'url' | 'body'
 
-export function parseListRequest(raw: string, source: ListSource, choices: Choices = {}): ListRequest {
+/** A list of records: what all lists take, and the window of ids. */
+export function parseListRequest(raw: string, source: ListSource): ListRequest {
+  const faults: Fault[] = []
+  const parameters = parseParameters(raw, [...listParameters, ...idParameters], faults)
+  return listRequestOf(parameters, source, faults, { ids: parseIds(parameters, faults) })
+}
+
+/** A list for administrators: its records have no ids in order, but it may have parameters of its own. */
+export function parseViewRequest(raw: string, source: ListSource, choices: Choices = {}): ListRequest {
   const faults: Fault[] = []
   const parameters = parseParameters(raw, [...listParameters, ...Object.keys(choices)], faults)
-  const request: ListRequest = {
-    fields: parseFields(parameters, faults),
-    filter: parseFilter(parameters.get('filter'), source, faults),
-    filterText: parameters.get('filter'),
-    page: parseCount(parameters, 'page', 1, limits.pageNumberMax, faults),
-    limit: parseCount(parameters, 'limit', limits.pageRecordsDefault, limits.pageRecordsMax, faults),
-    chosen: parseChoices(parameters, choices, faults),
-  }
-  if (faults.length > 0) throw invalid(faults)
-  return request
+  return listRequestOf(parameters, source, faults, { chosen: parseChoices(parameters, choices, faults) })
 }
 
 /** All records of a list: it has no pages, so a page or limit that is given was meant for something else. */
 export function parseExportRequest(raw: string, source: ListSource): ListRequest {
   const faults: Fault[] = []
-  const parameters = parseParameters(raw, listParameters, faults)
+  const parameters = parseParameters(raw, [...listParameters, ...idParameters], faults)
   for (const name of ['page', 'limit']) {
     if (!parameters.has(name)) continue
     faults.push({
@@ -55,9 +65,29 @@ export function parseExportRequest(raw: string, source: ListSource): ListRequest
     fields: parseFields(parameters, faults),
     filter: parseFilter(parameters.get('filter'), source, faults),
     filterText: parameters.get('filter'),
+    ids: parseIds(parameters, faults),
     page: 1,
     limit: limits.pageRecordsDefault,
     chosen: {},
+  }
+  if (faults.length > 0) throw invalid(faults)
+  return request
+}
+
+function listRequestOf(
+  parameters: Parameters,
+  source: ListSource,
+  faults: Fault[],
+  { ids = {}, chosen = {} }: Partial<Pick<ListRequest, 'ids' | 'chosen'>>,
+): ListRequest {
+  const request: ListRequest = {
+    fields: parseFields(parameters, faults),
+    filter: parseFilter(parameters.get('filter'), source, faults),
+    filterText: parameters.get('filter'),
+    ids,
+    page: parseCount(parameters, 'page', limits.pageNumberMax, faults) ?? 1,
+    limit: parseCount(parameters, 'limit', limits.pageRecordsMax, faults) ?? limits.pageRecordsDefault,
+    chosen,
   }
   if (faults.length > 0) throw invalid(faults)
   return request
@@ -130,25 +160,35 @@ function parseFilter(text: string | undefined, source: ListSource, faults: Fault
   }
 }
 
+function parseIds(parameters: Parameters, faults: Fault[]): IdWindow {
+  const ids: { -readonly [N in keyof IdWindow]: IdWindow[N] } = {}
+  for (const name of idParameters) {
+    const id = parseCount(parameters, name, limits.integerMax, faults)
+    if (id !== undefined) ids[name] = id
+  }
+  return ids
+}
+
+/** Undefined when it is absent; also when it is wrong, and then the fault is noted. */
 function parseCount(
   parameters: Parameters,
-  name: 'page' | 'limit',
-  absent: number,
+  name: 'page' | 'limit' | 'after_id' | 'max_id',
   max: number,
   faults: Fault[],
-): number {
+): number | undefined {
   const text = parameters.get(name)
-  if (text === undefined) return absent
-  const count = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
-  if (count >= 1 && count <= max) return count
+  if (text === undefined) return undefined
+  const min = name.endsWith('_id') ? 0 : 1
+  const count = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN
+  if (count >= min && count <= max) return count
   const shown = text === '' ? 'empty' : `"${text.slice(0, 40)}"`
   faults.push({
     parameter: name,
     code: `${name}_invalid`,
-    message: `The ${name} must be an integer from 1 to ${max}; it is ${shown}.`,
-    expected: [`an integer from 1 to ${max}`],
+    message: `The ${name} must be an integer from ${min} to ${max}; it is ${shown}.`,
+    expected: [`an integer from ${min} to ${max}`],
   })
-  return absent
+  return undefined
 }
 
 function parseChoices(parameters: Parameters, choices: Choices, faults: Fault[]): Record<string, string> {

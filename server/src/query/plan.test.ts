@@ -62,6 +62,8 @@ describe('what a list request can get wrong', () => {
         ['limit', 'limit_invalid', undefined, undefined, undefined],
       ],
     ],
+    ['after_id=-1', [['after_id', 'after_id_invalid', undefined, undefined, undefined]]],
+    ['max_id=9007199254740992', [['max_id', 'max_id_invalid', undefined, undefined, undefined]]],
     ['limit=1.5', [['limit', 'limit_invalid', undefined, undefined, undefined]]],
     ['page=%2B1', [['page', 'page_invalid', undefined, undefined, undefined]]],
     ['filter=', [['filter', 'filter_empty', 0, 0, undefined]]],

@@ -5,9 +5,9 @@ import type { Resource } from '../catalog/resources.ts'
 import { type Fault, invalid } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { predicateOf } from './condition.ts'
-import type { ListRequest } from './list-request.ts'
+import type { IdWindow, ListRequest } from './list-request.ts'
 import { nearest } from './nearest.ts'
-import type { Predicate } from './predicate.ts'
+import type { Predicate, Range } from './predicate.ts'
 import { typedValues } from './values.ts'
 
 /**
@@ -24,9 +24,25 @@ export interface ListPlan<Of extends Listed = Resource> {
 export function planList<Of extends Listed>(resource: Of, request: ListRequest): ListPlan<Of> {
   const faults: Fault[] = []
   const fields = planFields(resource, request.fields, faults)
-  const where = request.filter && planFilter(resource, request.filter, request.filterText ?? '', faults)
+  const filter = request.filter && planFilter(resource, request.filter, request.filterText ?? '', faults)
   if (faults.length > 0) throw invalid(faults.slice(0, limits.errorsListedMax))
-  return { resource, fields, where, limit: request.limit }
+  return { resource, fields, where: withinIds(resource, request.ids, filter), limit: request.limit }
+}
+
+/** The filter within the window of ids. */
+function withinIds(
+  resource: Listed,
+  { after_id, max_id }: IdWindow,
+  filter: Predicate | undefined,
+): Predicate | undefined {
+  const field = fieldOf(resource, 'id')
+  if (field === undefined || (after_id === undefined && max_id === undefined)) return filter
+  const range: Range = {
+    ...(after_id === undefined ? {} : { from: { value: String(after_id), inclusive: false } }),
+    ...(max_id === undefined ? {} : { to: { value: String(max_id), inclusive: true } }),
+  }
+  const window: Predicate = { kind: 'ranges', field, ranges: [range], orNull: false }
+  return filter === undefined ? window : { kind: 'all', terms: [window, filter] }
 }
 
 export function planOne(resource: Listed, names: readonly string[] | undefined): readonly Field[] {

@@ -31,6 +31,23 @@ describe('plannedList', () => {
     expect(marks('page=11', 'page=1&limit=1', 'page=1&limit=11', 'page=1', 'page=1&filter=id=1')).toBe(5)
   })
 
+  it('tells lists with another window of ids apart, and leads to the other pages of the same window', () => {
+    const windows = [
+      '',
+      'after_id=5',
+      'max_id=5',
+      'after_id=5&max_id=5',
+      'filter=id>5',
+      'after_id=5&filter=id>5',
+    ]
+    expect(new Set(windows.map((raw) => list(raw).mark)).size).toBe(windows.length)
+    expect(new Set(windows.map((raw) => list(raw).filterKey)).size).toBe(windows.length)
+    expect(list('max_id=9&filter=id>1&after_id=05').pageQuery).toEqual([
+      'filter=id%3E1&after_id=5&max_id=9&page=',
+      '&limit=10',
+    ])
+  })
+
   it.each([
     ['page=0', 'page_invalid'],
     ['page=', 'page_invalid'],

@@ -19,7 +19,7 @@ import { type ListPlan, planList, planOne } from './plan.ts'
 export interface PlannedList {
   readonly plan: ListPlan
   readonly page: number
-  /** The filter in its one canonical form; empty for none. */
+  /** The window of ids and the filter in their one canonical form; empty for neither. */
   readonly filterKey: string
   /** The page, and all else in its one canonical form, hashed: two requests with the same mark have the same answer. */
   readonly mark: string
@@ -65,11 +65,17 @@ function firstPage(resource: Resource, raw: string, source: ListSource): KeptLis
     const request = parseListRequest(raw, source)
     const { page } = request
     const plan = planList(resource, request)
-    const filterKey = request.filter === undefined ? '' : print(request.filter)
+    const filterKey = filterKeyOf(request)
     const listMark = markOf(`${resource.name} ${plan.limit} ${namesOf(plan.fields)} ${filterKey}`)
     const pageQuery = pageQueryOf(request)
     return { plan, page, filterKey, listMark, mark: pageMark(page, listMark), pageQuery }
   })
+}
+
+/** No filter begins with a digit or a hyphen, so a window cannot be taken for a part of one. */
+function filterKeyOf({ ids: { after_id, max_id }, filter }: ListRequest): string {
+  const text = filter === undefined ? '' : print(filter)
+  return after_id === undefined && max_id === undefined ? text : `${after_id ?? ''}-${max_id ?? ''} ${text}`
 }
 
 function pageMark(page: number, listMark: string): string {
@@ -85,7 +91,7 @@ export function plannedExport(
 ): PlannedExport {
   const request = parseExportRequest(raw, source)
   const plan = planList(resource, request)
-  const filterKey = request.filter === undefined ? '' : print(request.filter)
+  const filterKey = filterKeyOf(request)
   return { plan, filterKey, mark: markOf(`${resource.name} ${format} ${namesOf(plan.fields)} ${filterKey}`) }
 }
 
@@ -113,8 +119,9 @@ function namesOf(fields: readonly Field[]): string {
   return fields.map((field) => field.name).join(',')
 }
 
-export function pageQueryOf({ fields, filterText, limit, chosen }: ListRequest): [string, string] {
-  const parts = [...Object.entries(chosen).map(([name, value]) => `${name}=${value}`), 'page=']
+export function pageQueryOf({ fields, filterText, ids, limit, chosen }: ListRequest): [string, string] {
+  const others = Object.entries({ ...ids, ...chosen })
+  const parts = [...others.map(([name, value]) => `${name}=${value}`), 'page=']
   if (filterText !== undefined) parts.unshift(`filter=${encodeURIComponent(filterText)}`)
   if (fields !== undefined) parts.unshift(`fields=${fields.map(encodeURIComponent).join(',')}`)
   return [parts.join('&'), `&limit=${limit}`]

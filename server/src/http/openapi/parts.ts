@@ -21,6 +21,22 @@ export const parameters = {
     },
     example: 5,
   },
+  afterId: {
+    name: 'after_id',
+    in: 'query',
+    description:
+      'Only records whose id is greater. To read all records while others write, repeat the request with the last id ' +
+      'that you have. The filter stays as it is, and its bounds do not count this condition.',
+    schema: { type: 'integer', minimum: 0, maximum: limits.integerMax },
+    example: 1,
+  },
+  maxId: {
+    name: 'max_id',
+    in: 'query',
+    description: 'Only records whose id is at most this.',
+    schema: { type: 'integer', minimum: 0, maximum: limits.integerMax },
+    example: 1000,
+  },
   id: {
     name: 'id',
     in: 'path',

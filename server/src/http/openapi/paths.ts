@@ -78,6 +78,7 @@ export function listOperation(resource: Listed, { tag, scope, order, samples, ex
       ...Object.entries(resource.choices ?? {}).map(choiceParameter),
       fieldsParameter(resource),
       filterParameter(resource),
+      ...(exported ? [ref('parameters', 'afterId'), ref('parameters', 'maxId')] : []),
       ref('parameters', 'page'),
       ref('parameters', 'limit'),
     ],
