@@ -82,19 +82,24 @@ export class ImportSession {
 
   /** Deletes what no batch had. A record that others wrote since the import began stays: the file could not know it. */
   async deleteOthers(onBatch: (deleted: number) => void): Promise<void> {
-    for (const statement of statements.findGone(this.#scope, this.#resource, this.#versionBefore))
-      await this.#run(statement)
-    for (let from = 1; ; from += limits.importBatchRows) {
-      const deleted = await inTransaction(this.#client, async () => {
-        await this.#lockTally()
-        const to = from + limits.importBatchRows - 1
-        const { rowCount } = await this.#run(statements.deleteGone(this.#scope, this.#resource, from, to))
-        if (rowCount !== null && rowCount > 0) await this.#tick(-rowCount, 0)
-        return rowCount ?? 0
-      })
-      if (deleted === 0) return
-      onBatch(deleted)
+    await this.#run(statements.analyzeSeen)
+    const before = this.#versionBefore
+    const { rowCount } = await this.#run(statements.findGone(this.#scope, this.#resource, before))
+    const found = rowCount ?? 0
+    // A batch may have nothing left to delete because others changed or deleted its records: the next one may have.
+    for (let from = 1; from <= found; from += limits.importBatchRows) {
+      const to = from + limits.importBatchRows - 1
+      onBatch(await this.#deleteBatch(statements.deleteGone(this.#scope, this.#resource, before, from, to)))
     }
+  }
+
+  async #deleteBatch(statement: Statement): Promise<number> {
+    return await inTransaction(this.#client, async () => {
+      await this.#lockTally()
+      const deleted = (await this.#run(statement)).rowCount ?? 0
+      if (deleted > 0) await this.#tick(-deleted, 0)
+      return deleted
+    })
   }
 
   /** So that the planner knows the table as it is now, and not from its next automatic look on. */

@@ -99,20 +99,29 @@ function otherwise(column: UpdateColumn, absent: Fragment): Fragment {
   return sql`case when s.given & ${value(column.bit)}::int <> 0 then s.${name} else ${absent} end`
 }
 
+export const analyzeSeen = sql`analyze import_seen`.statement()
+
 /** Found without a lock, for that takes a look at every record of the account; numbered, to be taken in batches. */
-export function findGone(scope: AccountScope, resource: Resource, versionBefore: string): Statement[] {
-  return [
-    sql`analyze import_seen`.statement(),
-    sql`insert into import_gone (n, id)
+export function findGone(scope: AccountScope, resource: Resource, versionBefore: string): Statement {
+  return sql`insert into import_gone (n, id)
 select row_number() over (order by t.id), t.id from ${identifier(resource.name)} t
 where t.account_id = ${value(scope.accountId)}::bigint and t.version <= ${value(versionBefore)}::bigint
-  and not exists (select from import_seen s where s.id = t.id)`.statement(),
-  ]
+  and not exists (select from import_seen s where s.id = t.id)`.statement()
 }
 
-export function deleteGone(scope: AccountScope, resource: Resource, from: number, to: number): Statement {
+/**
+ * Runs while the tally is locked, and compares the version again: since `findGone` read them, another import or a create
+ * may have written some of these records.
+ */
+export function deleteGone(
+  scope: AccountScope,
+  resource: Resource,
+  versionBefore: string,
+  from: number,
+  to: number,
+): Statement {
   return sql`delete from ${identifier(resource.name)}
-where account_id = ${value(scope.accountId)}::bigint and id = any(array(
+where account_id = ${value(scope.accountId)}::bigint and version <= ${value(versionBefore)}::bigint and id = any(array(
   select id from import_gone where n between ${value(from)}::bigint and ${value(to)}::bigint
 ))`.statement()
 }

@@ -91,18 +91,22 @@ function defaultRejects(file: string): string {
 }
 
 function rejectedText(rejected: number, path: string, replace: boolean): string {
-  const rows = rejected === 1 ? '1 row was rejected' : `${grouped(rejected)} rows were rejected`
-  return `${rows}: see ${path}.${replace ? ' Nothing was deleted because of that.' : ''}`
+  return `${were(rejected, 'row')} rejected: see ${path}.${replace ? ' Nothing was deleted because of that.' : ''}`
 }
 
 function failureText(error: unknown, { ownerUrl, replace }: ImportOptions, totals: ImportTotals): string {
   const reason = reasonOf(error, ownerUrl)
   const written = totals.inserted + totals.updated
-  if (written === 0) return reason
+  if (written + totals.deleted === 0) return reason
+  const deleted = totals.deleted === 0 ? 'nothing was' : were(totals.deleted, 'record')
   return (
-    `${reason} ${grouped(written)} rows before that are written${replace ? ', nothing was deleted' : ''}. ` +
+    `${reason} Before that, ${were(written, 'row')} written${replace ? ` and ${deleted} deleted` : ''}. ` +
     'Run the same command again when it is mended: no row is written twice.'
   )
+}
+
+function were(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun} was` : `${grouped(count)} ${noun}s were`
 }
 
 function reasonOf(error: unknown, url: string): string {
