@@ -102,8 +102,8 @@ export const limits = {
   doctorAccountsUnasked: 100,
   doctorRecordsUnasked: 1_000_000,
 
-  /** Names of accounts remembered by their host: an id per name, some 100 bytes each. */
-  accountNamesKept: 100_000,
+  /** Accepted keys whose account id is cached, some 250 bytes each. Others cost one statement more. */
+  keyAccountsCached: 100_000,
 
   /** Questions of one check statement, statements under way at once, and requests that may wait to ask. */
   checkQuestionsMax: 500,

@@ -102,15 +102,15 @@ const shapes: readonly RegExp[] = [
     `where r\\.account_id = \\$::bigint and r\\.id = \\$::bigint \\) as record ` +
     `from tally t where t\\.account_id = \\$::bigint and t\\.resource = \\$::text`,
   // Who is asking, of all requests that wait.
-  'select account_id from account where C',
+  'select q\\.name, a\\.account_id from unnest\\(\\$::text\\[\\]\\) q\\(name\\) left join account a on a\\.name = q\\.name',
   `select ${history}, string_agg\\( concat_ws\\(\\$, q\\.n, k\\.key_id, array_to_string\\(k\\.scopes, \\$\\), ` +
     'coalesce\\(a\\.requests_per_minute, \\$\\), coalesce\\(a\\.key_requests_per_minute, \\$\\), t\\.version, t\\.total\\), \\$\\) ' +
-    'as found from unnest\\(\\$::bigint\\[\\], \\$::text\\[\\], \\$::text\\[\\]\\) with ordinality ' +
+    'filter \\(where a\\.status = \\$\\) as found from unnest\\(\\$::bigint\\[\\], \\$::text\\[\\], \\$::text\\[\\]\\) with ordinality ' +
     'q\\(account_id, hash, resource, n\\) join api_key k on k\\.account_id = q\\.account_id and k\\.hash = decode\\(q\\.hash, \\$\\) ' +
-    'join account a on a\\.account_id = q\\.account_id ' +
-    'left join tally t on t\\.account_id = q\\.account_id and t\\.resource = q\\.resource ' +
+    'left join account a on a\\.account_id = k\\.account_id ' +
+    'left join tally t on t\\.account_id = k\\.account_id and t\\.resource = q\\.resource ' +
     'where k\\.account_id = any\\(\\$::bigint\\[\\]\\) and k\\.revoked_at is null ' +
-    'and \\(k\\.expires_at is null or k\\.expires_at > now\\(\\)\\) and a\\.status = \\$',
+    'and \\(k\\.expires_at is null or k\\.expires_at > now\\(\\)\\)',
   // An export.
   'begin isolation level repeatable read read only',
   `select ${history}, version, total from tally where ${account} and resource = \\$::text`,

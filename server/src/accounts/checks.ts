@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { ResourceName } from '../catalog/resources.ts'
 import { overloaded } from '../errors.ts'
@@ -40,8 +41,21 @@ interface CheckRow {
   readonly found: string | null
 }
 
-/** No account has it: a key offered on an unknown host is looked up like any other, and takes as long. */
-const nobody = '0'
+interface AccountRow {
+  readonly name: string
+  readonly account_id: string | null
+}
+
+/** No account has this id. */
+const NO_ACCOUNT_ID = '0'
+/** No account has this name: none begins with a hyphen. It is looked up for hosts that name no account at all. */
+const NO_ACCOUNT_NAME = '-'
+
+/** Where a key was accepted before. */
+interface KeyAccount {
+  readonly accountName: string
+  readonly accountId: string
+}
 
 /**
  * Tells who is asking and what state their data are in. There is one "no": which part was wrong is not said.
@@ -52,8 +66,18 @@ const nobody = '0'
 export class Checks {
   readonly #store: Store
   readonly #tell: Tell
-  /** Names are never given to another account, so an id once found holds. Unknown names are not kept. */
-  readonly #ids = new LRUCache<string, string>({ max: limits.accountNamesKept })
+  /**
+   * The account ids of keys that were accepted, by the key's hash. An account name is never given to another account, so
+   * the id stays right; whether the key does is checked every time. Cached by host name instead, the id would let a
+   * wrong key be refused sooner on a host that exists than on one that does not.
+   */
+  readonly #accepted = new LRUCache<string, KeyAccount>({ max: limits.keyAccountsCached })
+  /** An account that exists: keys sent to unknown hosts are checked against it, in vain, so that it takes as long. */
+  #decoyId = NO_ACCOUNT_ID
+  /** Account names to be looked up at the end of this turn of the event loop, and the lookup that will include them. */
+  #names = new Set<string>()
+  #lookup: Promise<ReadonlyMap<string, string | null>> | undefined
+  #lookingUp = 0
   #waiting: Question[] = []
   #scheduled = false
   /** Statements under way, and the questions in them. */
@@ -67,7 +91,7 @@ export class Checks {
 
   /** Requests that have no answer yet, in a statement or before it. */
   get waiting(): number {
-    return this.#waiting.length + this.#asked
+    return this.#waiting.length + this.#asked + this.#lookingUp
   }
 
   /** When the first of those that are in no statement yet came, by `performance.now()`. */
@@ -75,17 +99,44 @@ export class Checks {
     return this.#waiting[0]?.since ?? Number.POSITIVE_INFINITY
   }
 
-  /** Every request comes through here: no promise around that of the answer, but for a name not met before. */
-  check(
-    accountName: string | undefined,
+  /** Every request comes through here. One whose key was accepted before costs one statement. */
+  async check(
+    accountName: string = NO_ACCOUNT_NAME,
     key: string,
     resource: ResourceName | undefined,
   ): Promise<Check | undefined> {
     const hash = hashOfKey(key)
-    if (hash === undefined) return Promise.resolve(undefined)
-    const accountId = this.#ids.get(accountName ?? '')
-    if (accountId !== undefined) return this.#answerTo(accountId, hash, resource)
-    return this.#find(accountName).then((found = nobody) => this.#answerTo(found, hash, resource))
+    if (hash === undefined) return undefined
+    const accepted = this.#accepted.get(hash)
+    if (accepted?.accountName !== accountName) return this.#checkNew(accountName, hash, resource)
+    const check = await this.#answerTo(accepted.accountId, hash, resource)
+    if (check === undefined) {
+      // Revoked or expired since. It costs the two statements of every other refusal, so that the time tells nothing.
+      this.#accepted.delete(hash)
+      await this.#accountId(accountName)
+    }
+    return check
+  }
+
+  /**
+   * A key not accepted on this host before, whether the host exists or not: two statements, the same ones for every
+   * reason to refuse it. `docs/security.md` promises that accounts cannot be told apart by time.
+   */
+  async #checkNew(
+    accountName: string,
+    hash: string,
+    resource: ResourceName | undefined,
+  ): Promise<Check | undefined> {
+    const accountId = await this.#accountId(accountName)
+    if (accountId == null) {
+      await this.#answerTo(this.#decoyId, noKeyHash(hash), resource)
+      return undefined
+    }
+    const check = await this.#answerTo(accountId, hash, resource)
+    if (check === undefined) return undefined
+    this.#accepted.set(hash, { accountName, accountId })
+    this.#decoyId = accountId
+    return check
   }
 
   #answerTo(accountId: string, hash: string, resource: ResourceName | undefined): Promise<Check | undefined> {
@@ -96,11 +147,26 @@ export class Checks {
     })
   }
 
-  async #find(name: string | undefined): Promise<string | undefined> {
-    if (name === undefined) return undefined
-    const [row] = await this.#store.read<{ account_id: string }>(account([name]))
-    if (row !== undefined) this.#ids.set(name, row.account_id)
-    return row?.account_id
+  /** The names of all requests of one turn of the event loop are looked up by one statement. */
+  async #accountId(accountName: string): Promise<string | null | undefined> {
+    if (this.waiting >= limits.checksWaitingMax) throw overloaded()
+    this.#names.add(accountName)
+    this.#lookup ??= this.#lookUp()
+    this.#lookingUp++
+    try {
+      return (await this.#lookup).get(accountName)
+    } finally {
+      this.#lookingUp--
+    }
+  }
+
+  async #lookUp(): Promise<ReadonlyMap<string, string | null>> {
+    await nextTurn()
+    const names = [...this.#names]
+    this.#names = new Set()
+    this.#lookup = undefined
+    const rows = await this.#store.read<AccountRow>(accountIds([names]))
+    return new Map(rows.map((row) => [row.name, row.account_id]))
   }
 
   /** While statements are under way, questions gather: the busier the process, the more of them share one. */
@@ -130,6 +196,11 @@ export class Checks {
       for (const question of questions) question.fail(error)
     }
   }
+}
+
+/** A hash that is no key's, of a key that may be the decoy's own. */
+function noKeyHash(hash: string): string {
+  return hash.slice(1) + hash.slice(0, 1)
 }
 
 function checksOf(
@@ -172,12 +243,10 @@ function scopeSet(granted: string): ReadonlySet<Scope> {
   return set
 }
 
-const accountName = hole()
-const account = sql`select account_id from account where name = ${accountName}::text`.template(
-  [accountName],
-  'account',
-  'quick',
-)
+const names = hole()
+/** One row for each name, found or not: the answers take as long to read. */
+const accountIds = sql`select q.name, a.account_id from unnest(${names}::text[]) q(name)
+left join account a on a.name = q.name`.template([names], 'account', 'quick')
 
 const accounts = hole()
 const hashes = hole()
@@ -185,21 +254,19 @@ const asked = hole()
 
 /**
  * The one statement that names several accounts. `account_id = any($1)` beside the joins lets a distributed database
- * send it only to the shards that hold those accounts.
+ * send it only to the shards that hold those accounts. Left joins keep PostgreSQL from looking at the account or the
+ * tally before it has found the key, so that a wrong key costs the same in every account.
  */
 const check = sql`select ${history} as history, string_agg(
   concat_ws(' ', q.n, k.key_id, array_to_string(k.scopes, '+'), coalesce(a.requests_per_minute, 0),
-    coalesce(a.key_requests_per_minute, 0), t.version, t.total), ',') as found
+    coalesce(a.key_requests_per_minute, 0), t.version, t.total), ',')
+  filter (where a.status = 'active') as found
 from unnest(${accounts}::bigint[], ${hashes}::text[], ${asked}::text[]) with ordinality q(account_id, hash, resource, n)
 join api_key k on k.account_id = q.account_id and k.hash = decode(q.hash, 'hex')
-join account a on a.account_id = q.account_id
-left join tally t on t.account_id = q.account_id and t.resource = q.resource
+left join account a on a.account_id = k.account_id
+left join tally t on t.account_id = k.account_id and t.resource = q.resource
 where k.account_id = any(${accounts}::bigint[]) and k.revoked_at is null
-  and (k.expires_at is null or k.expires_at > now()) and a.status = 'active'`.template(
-  [accounts, hashes, asked],
-  'check',
-  'quick',
-)
+  and (k.expires_at is null or k.expires_at > now())`.template([accounts, hashes, asked], 'check', 'quick')
 
 function checkStatement(questions: readonly Question[]): Statement {
   return check([

@@ -1,0 +1,55 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { limits } from '../src/limits.ts'
+import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { startTestService, type TestService } from './service.ts'
+
+/** An account with as many keys as it may have, among accounts with two each. */
+
+let client: pg.Client
+let service: TestService
+let acme: TestAccount
+
+beforeAll(async () => {
+  const url = await freshDatabase()
+  client = await connected(url)
+  await client.query('create extension if not exists pg_stat_statements')
+  acme = await account(client, 'acme')
+  await client.query(`insert into account (name) select 'other-' || g from generate_series(1, 2000) g`)
+  await client.query(
+    `insert into api_key (account_id, key_id, hash, name, scopes, revoked_at)
+     select account_id, 'key-' || g, sha256(convert_to(account_id || '-' || g, 'UTF8')), 'test', '{product:read}',
+       case when g >= $2::int then now() end
+     from account, generate_series(1, case account_id when $1::bigint then $3::int else 2 end) g`,
+    [acme.accountId, limits.keysValidMax, limits.keysKeptMax - 1],
+  )
+  await client.query('analyze')
+  service = await startTestService(url)
+})
+
+afterAll(async () => {
+  await service.close()
+  await client.end()
+})
+
+async function checkBlocks(): Promise<{ calls: number; blocks: number }> {
+  const { rows } = await client.query<{ calls: string; blocks: string }>(
+    `select coalesce(sum(calls), 0) as calls, coalesce(sum(shared_blks_hit + shared_blks_read), 0) as blocks
+     from pg_stat_statements s join pg_database d on d.oid = s.dbid
+     where d.datname = current_database() and s.query like '%decode(q.hash%'`,
+  )
+  return { calls: Number(rows[0]?.calls), blocks: Number(rows[0]?.blocks) }
+}
+
+it('the check of one key does not read the others', async () => {
+  // The first check of a connection reads the catalogs, too.
+  for (let i = 0; i < 20; i++) await service.request(acme, 'GET', '/api/v1/inventory/product')
+  const before = await checkBlocks()
+  for (let i = 0; i < 20; i++) {
+    expect((await service.request(acme, 'GET', '/api/v1/inventory/product')).status).toBe(200)
+  }
+  const after = await checkBlocks()
+  expect(after.calls - before.calls).toBe(20)
+  // Three lookups by key, of an index with some levels each. All keys of the account are 300 blocks or more.
+  expect((after.blocks - before.blocks) / 20).toBeLessThan(20)
+})
