@@ -48,7 +48,9 @@ function originOf(baseUrl: string): string {
   if (!/^https?:$/.test(protocol) || search !== '' || hash !== '' || username !== '') {
     throw new TypeError('baseUrl must be an http or https address without a query, a fragment or a user.')
   }
-  return origin + pathname.replace(/\/+$/, '')
+  let end = pathname.length
+  while (pathname[end - 1] === '/') end--
+  return origin + pathname.slice(0, end)
 }
 
 function keyOf(apiKey: string): string {

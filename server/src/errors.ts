@@ -90,13 +90,9 @@ export class Failure extends Error {
   }
 }
 
-/** A request that is wrong in one or more places; the detail is the first fault's own sentence. */
-export function invalid(
-  faults: readonly Fault[],
-  code: 'request_invalid' | 'body_invalid' = 'request_invalid',
-): Failure {
-  const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see errors)` : ''
-  return new Failure(code, `${faults[0]?.message ?? ''}${more}`, faults)
+/** A request that is wrong in one place. `Faults` gathers those of one that is wrong in several. */
+export function invalid(fault: Fault, code: 'request_invalid' | 'body_invalid' = 'request_invalid'): Failure {
+  return new Failure(code, fault.message, [fault])
 }
 
 /** More waits than may wait. */

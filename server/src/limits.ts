@@ -31,11 +31,20 @@ export const limits = {
   filterArmsMax: 18,
   /** Matches of a filter that are found by index and sorted, some 1 µs each; beyond, ids are walked in order. */
   filterSortedMax: 20_000,
+  /** Characters of a date-time: the longest that can be read, with nanoseconds and a zone, has 35. */
+  timestampCharactersMax: 35,
   /** Characters of a decimal literal, and its exponent: far beyond what is stored, far below what numeric refuses. */
   decimalCharactersMax: 100,
   decimalExponentMax: 1000,
-  /** Errors listed in one answer. */
+  /**
+   * Errors listed in one answer, their bytes, and beside those the bytes of suggestions: an answer to bad input stays below
+   * 64 KB, whatever was sent.
+   */
   errorsListedMax: 50,
+  errorsBytesMax: 40 * 1024,
+  errorSuggestionsBytesMax: 16 * 1024,
+  /** Of what a caller sent, as an error repeats it. */
+  errorEchoCharactersMax: 60,
 
   /** Integers travel as JSON numbers, which most clients read as doubles. */
   integerMax: Number.MAX_SAFE_INTEGER,

@@ -1,5 +1,6 @@
 import { withoutKeys } from '../accounts/key.ts'
 import { newEntryId } from '../entry-id.ts'
+import { Faults } from '../faults.ts'
 import { limits } from '../limits.ts'
 import { parseParameters } from '../query/parameters.ts'
 import { type Statement, sql, value } from '../sql.ts'
@@ -93,7 +94,7 @@ function rowOf({ atMs, event }: Waiting): Record<(typeof columns)[number], strin
   const parameters = parseParameters(
     event.facts?.form ?? raw,
     ['fields', 'filter', 'after_id', 'max_id', 'page', 'limit', 'per'],
-    [],
+    new Faults(),
   )
   const others = [...parameters].filter(([name]) => name !== 'filter')
   return {

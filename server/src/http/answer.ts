@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { limits } from '../limits.ts'
 import type { TallyState } from '../tally-state.ts'
 import { serverTiming } from './facts.ts'
+import { takesGzip } from './media.ts'
 
 /** An answer ready to send, and the state of the data that it shows. */
 export interface Answer extends TallyState {
@@ -72,7 +73,7 @@ export async function sendAnswer(
   }
   validators(reply, answer.etag).type('application/json; charset=utf-8')
   if (answer.link !== undefined) reply.header('link', answer.link)
-  if (answer.bytes < limits.zipBytesMin || !takesGzip(request)) {
+  if (answer.bytes < limits.zipBytesMin || !takesGzip(request.headers['accept-encoding'])) {
     return sendReady(reply.header('content-length', answer.bytes), answer.body)
   }
   answer.zipped ??= zip(answer.body)
@@ -85,14 +86,4 @@ export function validators(reply: FastifyReply, etag: string): FastifyReply {
     .header('etag', etag)
     .header('cache-control', 'private, no-cache')
     .header('vary', 'accept, accept-encoding')
-}
-
-/** RFC 9110, Accept-Encoding: named, or `*`, and not with a weight of nothing. */
-export function takesGzip(request: FastifyRequest): boolean {
-  const accepted = request.headers['accept-encoding']
-  if (accepted === undefined) return false
-  return accepted
-    .toLowerCase()
-    .split(',')
-    .some((coding) => /^\s*(?:gzip|\*)\s*(?:;\s*q=(?:1(?:\.0*)?|0?\.0*[1-9]\d*))?\s*$/.test(coding))
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { resources } from '../catalog/resources.ts'
+import { Faults } from '../faults.ts'
 import { limits } from '../limits.ts'
 import { parseNoParameters } from '../query/list-request.ts'
 import { createPartner, type Idempotency } from '../store/create-partner.ts'
@@ -8,7 +9,7 @@ import type { Store } from '../store/pool.ts'
 import { accessFor } from './authenticate.ts'
 import { factsOf, timed } from './facts.ts'
 import { idempotencyKeyOf } from './idempotency-key.ts'
-import { type BodyShape, badBody, jsonBody, textMember, unknownMembers } from './json-body.ts'
+import { addUnknownMembers, type BodyShape, jsonBody, textMember } from './json-body.ts'
 import { rawQueryOf } from './url.ts'
 
 const shape: BodyShape = {
@@ -36,9 +37,10 @@ export function createRoute(store: Store) {
 
 function nameOf(request: FastifyRequest): string {
   const body = jsonBody(request, shape)
-  const faults = unknownMembers(body, shape)
+  const faults = new Faults()
+  addUnknownMembers(body, shape, faults)
   const name = textMember(body, 'name', limits.partnerNameCharactersMax, faults)
-  if (faults.length > 0) throw badBody(...faults)
+  faults.throwIfAny('body_invalid')
   return name
 }
 

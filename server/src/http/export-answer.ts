@@ -10,8 +10,9 @@ import type { Exports } from '../store/exports.ts'
 import { type ListMemory, listName } from '../store/list-memory.ts'
 import type { TallyState } from '../tally-state.ts'
 import type { Tell } from '../telemetry/events.ts'
-import { etagOf, isKnown, sendNotModified, takesGzip, validators } from './answer.ts'
+import { etagOf, isKnown, sendNotModified, validators } from './answer.ts'
 import { factsOf, timed } from './facts.ts'
+import { takesGzip } from './media.ts'
 
 export interface ExportParts {
   readonly exports: Exports
@@ -69,7 +70,7 @@ export async function sendExport(
       tell,
     ),
   )
-  if (!takesGzip(request)) return reply.send(body)
+  if (!takesGzip(request.headers['accept-encoding'])) return reply.send(body)
   reply.header('content-encoding', 'gzip')
   return reply.send(pipeline(body, createGzip({ level: zipLevel }), () => {}))
 }

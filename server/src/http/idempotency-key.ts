@@ -10,11 +10,9 @@ export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   if (keys === undefined) return undefined
   const [key] = keys
   if (keys.length === 1 && key !== undefined && printable.test(key)) return key
-  throw invalid([
-    {
-      parameter: 'Idempotency-Key',
-      code: 'header_invalid',
-      message: `The Idempotency-Key must be one header of 1 to ${limits.idempotencyKeyCharactersMax} printable ASCII characters.`,
-    },
-  ])
+  throw invalid({
+    parameter: 'Idempotency-Key',
+    code: 'header_invalid',
+    message: `The Idempotency-Key must be one header of 1 to ${limits.idempotencyKeyCharactersMax} printable ASCII characters.`,
+  })
 }

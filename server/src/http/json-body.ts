@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type Failure, type Fault, invalid } from '../errors.ts'
-import { limits } from '../limits.ts'
+import { type Faults, shown } from '../faults.ts'
 import { bodyOf } from './url.ts'
 
 /** What a JSON body is to look like: its members, and an example for who sends something else. */
@@ -25,21 +25,21 @@ export function jsonBody(request: FastifyRequest, shape: BodyShape): Readonly<Re
   return jsonObject(bodyOf(request), shape)
 }
 
-export function badBody(...faults: Fault[]): Failure {
-  return invalid(faults.slice(0, limits.errorsListedMax), 'body_invalid')
+export function badBody(fault: Fault): Failure {
+  return invalid(fault, 'body_invalid')
 }
 
 /** Members that the shape does not have. */
-export function unknownMembers(body: object, { what, members }: BodyShape): Fault[] {
-  return Object.keys(body)
-    .filter((member) => !members.includes(member))
-    .slice(0, limits.errorsListedMax)
-    .map((member) => ({
+export function addUnknownMembers(body: object, { what, members }: BodyShape, faults: Faults): void {
+  for (const member of Object.keys(body)) {
+    if (members.includes(member)) continue
+    faults.add(() => ({
       pointer: pointerTo(member),
       code: 'member_unknown',
-      message: `${what}; "${member.slice(0, 100)}" is not taken.`,
+      message: `${what}; "${shown(member)}" is not taken.`,
       expected: members,
     }))
+  }
 }
 
 /** A text that people read: trimmed, not empty, of so many characters, none of them a control character. */
@@ -47,15 +47,15 @@ export function textMember(
   body: Readonly<Record<string, unknown>>,
   member: string,
   charactersMax: number,
-  faults: Fault[],
+  faults: Faults,
 ): string {
   const fault = (code: Fault['code'], message: string) =>
-    faults.push({
+    faults.add(() => ({
       pointer: pointerTo(member),
       code,
       message,
       expected: [`a text of 1 to ${charactersMax} characters`],
-    })
+    }))
   const given = body[member]
   if (given === undefined) {
     fault('member_required', `The ${member} is missing.`)
@@ -101,34 +101,36 @@ function jsonObject(bytes: Buffer, { example }: BodyShape): Record<string, unkno
   // JSON.parse keeps the last of two; which one was meant is not ours to guess.
   const repeated = repeatedMember(text)
   if (repeated !== undefined) {
-    const message = `The ${repeated.slice(0, 100)} is given more than once.`
+    const message = `The ${shown(repeated)} is given more than once.`
     throw badBody({ pointer: pointerTo(repeated), code: 'member_invalid', message })
   }
   return { ...parsed }
 }
-
-const jsonToken = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g
 
 /** The first member of the object that stands in it twice. The text is known to be a JSON object. */
 function repeatedMember(text: string): string | undefined {
   const seen = new Set<string>()
   let depth = 0
   let last = ''
-  for (const [token] of text.matchAll(jsonToken)) {
-    if (token === '{' || token === '[') depth++
-    else if (token === '}' || token === ']') depth--
-    else if (token === ':' && depth === 1) {
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]
+    if (char === '"') {
+      const start = at
+      for (at++; text[at] !== '"'; at++) if (text[at] === '\\') at++
+      if (depth === 1) last = text.slice(start, at + 1)
+    } else if (char === '{' || char === '[') depth++
+    else if (char === '}' || char === ']') depth--
+    else if (char === ':' && depth === 1) {
       const member = String(JSON.parse(last))
       if (seen.has(member)) return member
       seen.add(member)
     }
-    last = token
   }
   return undefined
 }
 
 function pointerTo(member: string): string {
-  return `/${member.replaceAll('~', '~0').replaceAll('/', '~1').slice(0, 100)}`
+  return `/${shown(member).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
 function whereIn(error: unknown): string {

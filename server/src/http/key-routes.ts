@@ -16,6 +16,7 @@ import {
   rotateKey,
 } from '../accounts/keys.ts'
 import type { Fault } from '../errors.ts'
+import { Faults, shown } from '../faults.ts'
 import { limits } from '../limits.ts'
 import { parseNoParameters } from '../query/list-request.ts'
 import { parseTimeSpan } from '../query/timestamp.ts'
@@ -24,7 +25,7 @@ import { accessFor } from './authenticate.ts'
 import { clientAddressOf } from './client-address.ts'
 import { factsOf } from './facts.ts'
 import { idempotencyKeyOf } from './idempotency-key.ts'
-import { type BodyShape, badBody, jsonBody, kindOf, textMember, unknownMembers } from './json-body.ts'
+import { addUnknownMembers, type BodyShape, badBody, jsonBody, kindOf, textMember } from './json-body.ts'
 import { bodyOf, rawQueryOf } from './url.ts'
 import { sendFresh } from './view-route.ts'
 
@@ -91,45 +92,49 @@ function actorOf(request: FastifyRequest, { keyId }: Access, trustedProxies: Blo
 }
 
 function wishOf(body: Body): KeyWish {
-  const faults = unknownMembers(body, wishShape)
+  const faults = new Faults()
+  addUnknownMembers(body, wishShape, faults)
   const wish = {
     name: textMember(body, 'name', limits.keyNameCharactersMax, faults),
     scopes: scopesIn(body['scopes'], faults),
     expiresAt: expiryIn(body['expires_at'], faults) ?? null,
   }
-  if (faults.length > 0) throw badBody(...faults)
+  faults.throwIfAny('body_invalid')
   return wish
 }
 
 function rotationOf(body: Body): Rotation {
-  const faults = unknownMembers(body, rotationShape)
+  const faults = new Faults()
+  addUnknownMembers(body, rotationShape, faults)
   const rotation = {
     overlapSeconds: overlapIn(body['overlap_seconds'], faults),
     expiresAt: expiryIn(body['expires_at'], faults),
   }
-  if (faults.length > 0) throw badBody(...faults)
+  faults.throwIfAny('body_invalid')
   return rotation
 }
 
-function scopesIn(given: unknown, faults: Fault[]): Scope[] {
-  const fault = (pointer: string, code: Fault['code'], message: string) =>
-    faults.push({ pointer, code, message, expected: scopes })
-  if (given === undefined) fault('/scopes', 'member_required', 'The scopes are missing.')
+function scopesIn(given: unknown, faults: Faults): Scope[] {
+  const fault = (pointer: string, code: Fault['code'], message: () => string) =>
+    faults.add(() => ({ pointer, code, message: message(), expected: scopes }))
+  if (given === undefined) fault('/scopes', 'member_required', () => 'The scopes are missing.')
   else if (!Array.isArray(given)) {
-    fault('/scopes', 'member_invalid', `The scopes must be a list; they are ${kindOf(given)}.`)
-  } else if (given.length === 0) fault('/scopes', 'member_invalid', 'A key needs at least one scope.')
+    fault('/scopes', 'member_invalid', () => `The scopes must be a list; they are ${kindOf(given)}.`)
+  } else if (given.length === 0) fault('/scopes', 'member_invalid', () => 'A key needs at least one scope.')
   if (!Array.isArray(given)) return []
   return given.flatMap((each: unknown, at) => {
     const found = scopes.find((scope) => scope === each)
     if (found !== undefined) return [found]
-    const shown = typeof each === 'string' ? `"${each.slice(0, 100)}"` : kindOf(each)
-    fault(`/scopes/${at}`, 'member_invalid', `${shown} is no scope. Scopes are ${scopes.join(', ')}.`)
+    fault(`/scopes/${at}`, 'member_invalid', () => {
+      const scope = typeof each === 'string' ? `"${shown(each)}"` : kindOf(each)
+      return `${scope} is no scope. Scopes are ${scopes.join(', ')}.`
+    })
     return []
   })
 }
 
 /** Undefined where nothing is said; null is never. */
-function expiryIn(given: unknown, faults: Fault[]): Date | null | undefined {
+function expiryIn(given: unknown, faults: Faults): Date | null | undefined {
   if (given === undefined || given === null) return given
   const span = typeof given === 'string' ? parseTimeSpan(given) : undefined
   if (span !== undefined && span.start > Date.now()) return new Date(span.start)
@@ -137,21 +142,21 @@ function expiryIn(given: unknown, faults: Fault[]): Date | null | undefined {
     span !== undefined
       ? 'lies in the past'
       : typeof given === 'string'
-        ? `is "${given.slice(0, 60)}"`
+        ? `is "${shown(given)}"`
         : `is ${kindOf(given)}`
-  faults.push({
+  faults.add(() => ({
     pointer: '/expires_at',
     code: 'member_invalid',
     message: `The expires_at must be an ISO 8601 date or date-time in the future, or null for never; it ${wrong}.`,
     expected: ['a date or date-time such as 2027-01-01 or 2027-01-01T12:00:00Z', 'null'],
-  })
+  }))
   return undefined
 }
 
-function overlapIn(given: unknown, faults: Fault[]): number {
+function overlapIn(given: unknown, faults: Faults): number {
   const most = limits.keyOverlapSecondsMax
   if (typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= most) return given
-  faults.push({
+  faults.add(() => ({
     pointer: '/overlap_seconds',
     code: given === undefined ? 'member_required' : 'member_invalid',
     message:
@@ -159,7 +164,7 @@ function overlapIn(given: unknown, faults: Fault[]): number {
         ? 'The overlap_seconds are missing: for how long the old key goes on; 0 revokes it at once.'
         : `The overlap_seconds must be an integer from 0 to ${most}; they are ${typeof given === 'number' ? given : kindOf(given)}.`,
     expected: [`an integer from 0 to ${most}`],
-  })
+  }))
   return 0
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { Failure, invalid } from '../errors.ts'
+import { shown } from '../faults.ts'
 import type { ListSource } from '../query/list-request.ts'
 import { factsOf } from './facts.ts'
 import { formMediaType } from './problem.ts'
@@ -10,13 +11,11 @@ export function rawParameters(request: FastifyRequest): [string, ListSource] {
   const query = rawQueryOf(request)
   if (request.method !== 'QUERY') return [query, 'url']
   if (query !== '') {
-    throw invalid([
-      {
-        parameter: query.split('=')[0]?.slice(0, 100) ?? '',
-        code: 'parameter_unknown',
-        message: 'A QUERY request has its parameters in the body, none in the URL.',
-      },
-    ])
+    throw invalid({
+      parameter: shown(query.split('=', 1)[0] ?? ''),
+      code: 'parameter_unknown',
+      message: 'A QUERY request has its parameters in the body, none in the URL.',
+    })
   }
   const form = formBody(request)
   factsOf(request).form = form

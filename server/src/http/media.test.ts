@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { exportFormatOf } from './media.ts'
+import { exportFormatOf, takesGzip } from './media.ts'
 
 describe('exportFormatOf', () => {
   it.each([
@@ -35,5 +35,42 @@ describe('exportFormatOf', () => {
     ['text/csv;q=x', undefined],
   ])('%s: %s', (accept, format) => {
     expect(exportFormatOf(accept)).toBe(format)
+  })
+})
+
+describe('takesGzip', () => {
+  it.each([
+    [undefined, false],
+    ['', false],
+    ['gzip', true],
+    ['GZIP', true],
+    [' gzip ', true],
+    ['deflate, gzip;q=0.5', true],
+    ['gzip; q=1.000', true],
+    ['gzip;q=0', false],
+    ['gzip;q=0.000', false],
+    ['*', true],
+    ['*;q=0', false],
+    ['identity, br', false],
+    // What is named counts before what is not, wherever it stands.
+    ['*, gzip;q=0', false],
+    ['gzip;q=0, *', false],
+    ['*;q=0, gzip', true],
+    // No weight.
+    ['gzip;q=2', false],
+    ['gzip;level=9', false],
+    ['gzip;q=1;q=1', false],
+    ['xgzip', false],
+  ])('%s: %s', (accepted, taken) => {
+    expect(takesGzip(accepted)).toBe(taken)
+  })
+
+  it.each(['gzip;', '*', 'gzip'])('takes no longer than reading it, after %s and 31,000 spaces', (coding) => {
+    // A pattern that goes back over the spaces took a second for each of these; 100 are read in a fraction of one.
+    const accepted = `${coding}${' '.repeat(31_000)}x`
+    const began = process.cpuUsage()
+    for (let n = 0; n < 100; n++) expect(takesGzip(accepted)).toBe(false)
+    const { user } = process.cpuUsage(began)
+    expect(user / 1e6).toBeLessThan(5)
   })
 })

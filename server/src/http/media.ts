@@ -1,5 +1,28 @@
 import type { ExportFormat } from '../query/export-statement.ts'
 
+/**
+ * Whether an answer may be compressed (RFC 9110, 12.5.3): gzip is named, or `*` where it is not, and not with a weight of 0.
+ * What has a parameter other than a weight is passed over.
+ */
+export function takesGzip(accepted: string | undefined): boolean {
+  if (accepted === undefined) return false
+  let any = false
+  for (const item of accepted.toLowerCase().split(',')) {
+    const [coding = '', parameter, more] = item.split(';', 3).map((part) => part.trim())
+    const weight = parameter === undefined ? 1 : weightOf(parameter)
+    if (weight === undefined || more !== undefined) continue
+    if (coding === 'gzip') return weight > 0
+    if (coding === '*') any = weight > 0
+  }
+  return any
+}
+
+/** RFC 9110, 12.4.2. Undefined where the parameter is no weight. */
+function weightOf(parameter: string): number | undefined {
+  const weight = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.exec(parameter)?.[1]
+  return weight === undefined ? undefined : Number(weight)
+}
+
 interface Choice {
   readonly format: ExportFormat | 'json'
   /** Named, and not only within a range. */
@@ -43,8 +66,8 @@ function choiceOf(item: string): Choice | undefined {
   if (known === undefined) return undefined
   let weight = 1
   for (const parameter of rest) {
-    const quality = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.exec(parameter)?.[1]
-    if (quality !== undefined) weight = Number(quality)
+    const given = weightOf(parameter)
+    if (given !== undefined) weight = given
     else if (!known.parameters.includes(parameter.replaceAll('"', ''))) return undefined
   }
   return { format: known.format, named: !type.endsWith('*'), weight }

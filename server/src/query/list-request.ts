@@ -1,5 +1,5 @@
 import { type Filter, FilterError, parse } from '@quartermaster/filter'
-import { type Fault, invalid } from '../errors.ts'
+import { Faults, shown } from '../faults.ts'
 import { limits } from '../limits.ts'
 import { type Parameters, parseParameters } from './parameters.ts'
 
@@ -37,29 +37,29 @@ export type ListSource = 'url' | 'body'
 
 /** A list of records: what all lists take, and the window of ids. */
 export function parseListRequest(raw: string, source: ListSource): ListRequest {
-  const faults: Fault[] = []
+  const faults = new Faults()
   const parameters = parseParameters(raw, [...listParameters, ...idParameters], faults)
   return listRequestOf(parameters, source, faults, { ids: parseIds(parameters, faults) })
 }
 
 /** A list for administrators: its records have no ids in order, but it may have parameters of its own. */
 export function parseViewRequest(raw: string, source: ListSource, choices: Choices = {}): ListRequest {
-  const faults: Fault[] = []
+  const faults = new Faults()
   const parameters = parseParameters(raw, [...listParameters, ...Object.keys(choices)], faults)
   return listRequestOf(parameters, source, faults, { chosen: parseChoices(parameters, choices, faults) })
 }
 
 /** All records of a list: it has no pages, so a page or limit that is given was meant for something else. */
 export function parseExportRequest(raw: string, source: ListSource): ListRequest {
-  const faults: Fault[] = []
+  const faults = new Faults()
   const parameters = parseParameters(raw, [...listParameters, ...idParameters], faults)
   for (const name of ['page', 'limit']) {
     if (!parameters.has(name)) continue
-    faults.push({
+    faults.add(() => ({
       parameter: name,
       code: 'parameter_not_for_export',
       message: `An export has all records that match, so it takes no ${name}. Leave it out, or ask for application/json.`,
-    })
+    }))
   }
   const request: ListRequest = {
     fields: parseFields(parameters, faults),
@@ -70,14 +70,14 @@ export function parseExportRequest(raw: string, source: ListSource): ListRequest
     limit: limits.pageRecordsDefault,
     chosen: {},
   }
-  if (faults.length > 0) throw invalid(faults)
+  faults.throwIfAny()
   return request
 }
 
 function listRequestOf(
   parameters: Parameters,
   source: ListSource,
-  faults: Fault[],
+  faults: Faults,
   { ids = {}, chosen = {} }: Partial<Pick<ListRequest, 'ids' | 'chosen'>>,
 ): ListRequest {
   const request: ListRequest = {
@@ -89,61 +89,55 @@ function listRequestOf(
     limit: parseCount(parameters, 'limit', limits.pageRecordsMax, faults) ?? limits.pageRecordsDefault,
     chosen,
   }
-  if (faults.length > 0) throw invalid(faults)
+  faults.throwIfAny()
   return request
 }
 
 /** The fields of a single record: the only parameter such a request takes. */
 export function parseOneRequest(raw: string): readonly string[] | undefined {
-  const faults: Fault[] = []
+  const faults = new Faults()
   const parameters = parseParameters(raw, ['fields'], faults)
   const fields = parseFields(parameters, faults)
-  if (faults.length > 0) throw invalid(faults)
+  faults.throwIfAny()
   return fields
 }
 
 /** A request that takes no parameters at all. */
 export function parseNoParameters(raw: string): void {
-  const faults: Fault[] = []
+  const faults = new Faults()
   parseParameters(raw, [], faults)
-  if (faults.length > 0) throw invalid(faults)
+  faults.throwIfAny()
 }
 
-function parseFields(parameters: Parameters, faults: Fault[]): readonly string[] | undefined {
+function parseFields(parameters: Parameters, faults: Faults): readonly string[] | undefined {
   const text = parameters.get('fields')
   if (text === undefined || text === '') return undefined
-  let offset = 0
-  for (const name of text.split(',')) {
-    if (name === '') {
-      faults.push({
-        parameter: 'fields',
-        code: 'field_empty',
-        message: 'The list of fields has an empty name in it.',
-        offset,
-        length: 0,
-        expected: ['a field name'],
-        suggestion: text
-          .split(',')
-          .filter((n) => n !== '')
-          .join(','),
-      })
-      break
-    }
-    offset += name.length + 1
+  const names = text.split(',')
+  const empty = names.indexOf('')
+  if (empty >= 0) {
+    faults.add(() => ({
+      parameter: 'fields',
+      code: 'field_empty',
+      message: 'The list of fields has an empty name in it.',
+      offset: names.slice(0, empty).reduce((sum, name) => sum + name.length + 1, 0),
+      length: 0,
+      expected: ['a field name'],
+      suggestion: names.filter((name) => name !== '').join(','),
+    }))
   }
-  return text.split(',')
+  return names
 }
 
-function parseFilter(text: string | undefined, source: ListSource, faults: Fault[]): Filter | undefined {
+function parseFilter(text: string | undefined, source: ListSource, faults: Faults): Filter | undefined {
   if (text === undefined) return undefined
   const bytesMax = source === 'url' ? limits.filterUrlBytesMax : limits.filterBodyBytesMax
   if (Buffer.byteLength(text) > bytesMax) {
     const instead = source === 'url' ? ' Send longer ones in the body of a QUERY request.' : ''
-    faults.push({
+    faults.add(() => ({
       parameter: 'filter',
       code: 'filter_too_long',
       message: `The filter is ${Buffer.byteLength(text)} bytes long; at most ${bytesMax} are taken here.${instead}`,
-    })
+    }))
     return undefined
   }
   try {
@@ -155,12 +149,12 @@ function parseFilter(text: string | undefined, source: ListSource, faults: Fault
     })
   } catch (error) {
     if (!(error instanceof FilterError)) throw error
-    faults.push({ parameter: 'filter', ...error.problem })
+    faults.add(() => ({ parameter: 'filter', ...error.problem }))
     return undefined
   }
 }
 
-function parseIds(parameters: Parameters, faults: Fault[]): IdWindow {
+function parseIds(parameters: Parameters, faults: Faults): IdWindow {
   const ids: { -readonly [N in keyof IdWindow]: IdWindow[N] } = {}
   for (const name of idParameters) {
     const id = parseCount(parameters, name, limits.integerMax, faults)
@@ -174,24 +168,23 @@ function parseCount(
   parameters: Parameters,
   name: 'page' | 'limit' | 'after_id' | 'max_id',
   max: number,
-  faults: Fault[],
+  faults: Faults,
 ): number | undefined {
   const text = parameters.get(name)
   if (text === undefined) return undefined
   const min = name.endsWith('_id') ? 0 : 1
   const count = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN
   if (count >= min && count <= max) return count
-  const shown = text === '' ? 'empty' : `"${text.slice(0, 40)}"`
-  faults.push({
+  faults.add(() => ({
     parameter: name,
     code: `${name}_invalid`,
-    message: `The ${name} must be an integer from ${min} to ${max}; it is ${shown}.`,
+    message: `The ${name} must be an integer from ${min} to ${max}; it is ${quoted(text)}.`,
     expected: [`an integer from ${min} to ${max}`],
-  })
+  }))
   return undefined
 }
 
-function parseChoices(parameters: Parameters, choices: Choices, faults: Fault[]): Record<string, string> {
+function parseChoices(parameters: Parameters, choices: Choices, faults: Faults): Record<string, string> {
   const chosen: Record<string, string> = {}
   for (const [name, values] of Object.entries(choices)) {
     const text = parameters.get(name)
@@ -200,12 +193,16 @@ function parseChoices(parameters: Parameters, choices: Choices, faults: Fault[])
       chosen[name] = text
       continue
     }
-    faults.push({
+    faults.add(() => ({
       parameter: name,
       code: 'choice_invalid',
-      message: `The parameter ${name} is one of ${values.join(', ')}; it is ${text === '' ? 'empty' : `"${text.slice(0, 40)}"`}.`,
+      message: `The parameter ${name} is one of ${values.join(', ')}; it is ${quoted(text)}.`,
       expected: values,
-    })
+    }))
   }
   return chosen
+}
+
+function quoted(text: string): string {
+  return text === '' ? 'empty' : `"${shown(text)}"`
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { Fault } from '../errors.ts'
+import { Faults } from '../faults.ts'
 import { parseParameters } from './parameters.ts'
 
 const names = ['fields', 'filter', 'page', 'limit']
 
 function parsed(raw: string): { parameters: Record<string, string>; codes: string[] } {
-  const faults: Fault[] = []
+  const faults = new Faults()
   const parameters = Object.fromEntries(parseParameters(raw, names, faults))
-  return { parameters, codes: faults.map((fault) => `${fault.parameter}: ${fault.code}`) }
+  return { parameters, codes: faults.listed.map((fault) => `${fault.parameter}: ${fault.code}`) }
 }
 
 describe('parseParameters', () => {

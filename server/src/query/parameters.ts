@@ -1,4 +1,5 @@
 import type { Fault } from '../errors.ts'
+import { type Faults, shown } from '../faults.ts'
 
 /** Parameters by name, decoded. */
 export type Parameters = ReadonlyMap<string, string>
@@ -10,7 +11,7 @@ export type Parameters = ReadonlyMap<string, string>
  * So `filter=list_price>10&active=true&limit=5` means the same as its percent-encoded form. Any other segment that is
  * not understood is a fault; nothing is left out silently.
  */
-export function parseParameters(raw: string, names: readonly string[], faults: Fault[]): Parameters {
+export function parseParameters(raw: string, names: readonly string[], faults: Faults): Parameters {
   const encoded = new Map<string, string>()
   let inFilter = false
   for (const segment of raw.split('&')) {
@@ -18,19 +19,19 @@ export function parseParameters(raw: string, names: readonly string[], faults: F
     const equals = segment.indexOf('=')
     const name = equals < 0 ? segment : segment.slice(0, equals)
     if (names.includes(name)) {
-      if (encoded.has(name)) faults.push(repeated(name))
+      if (encoded.has(name)) faults.add(() => repeated(name))
       else encoded.set(name, equals < 0 ? '' : segment.slice(equals + 1))
       inFilter = name === 'filter'
     } else if (inFilter) {
       encoded.set('filter', `${encoded.get('filter')}&${segment}`)
     } else {
-      faults.push(unknown(segment, name, names, encoded.has('filter')))
+      faults.add(() => unknown(segment, name, names, encoded.has('filter')))
     }
   }
   const decoded = new Map<string, string>()
   for (const [name, text] of encoded) {
     const plain = decode(text)
-    if (plain === undefined) faults.push(undecodable(name, text))
+    if (plain === undefined) faults.add(() => undecodable(name, text))
     else decoded.set(name, plain)
   }
   return decoded
@@ -60,9 +61,9 @@ function unknown(segment: string, name: string, names: readonly string[], afterF
     ? ' If it belongs to the filter, let it follow the filter directly, or write its "&" as %26.'
     : ''
   return {
-    parameter: (decode(name) ?? name).slice(0, 100),
+    parameter: shown(decode(name) ?? name),
     code: 'parameter_unknown',
-    message: `"${(decode(segment) ?? segment).slice(0, 100)}" is not a parameter of this request. ${takes}.${belongs}`,
+    message: `"${shown(decode(segment) ?? segment)}" is not a parameter of this request. ${takes}.${belongs}`,
     expected: names,
   }
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { resources } from '../catalog/resources.ts'
 import { Failure, type Fault } from '../errors.ts'
-import { parseListRequest } from './list-request.ts'
+import { type ListSource, parseListRequest } from './list-request.ts'
 import { planList } from './plan.ts'
 
-function faultsOf(raw: string): readonly Fault[] {
+function faultsOf(raw: string, source: ListSource = 'url'): readonly Fault[] {
   try {
-    planList(resources.product, parseListRequest(raw, 'url'))
+    planList(resources.product, parseListRequest(raw, source))
     return []
   } catch (error) {
     if (error instanceof Failure) return error.faults
@@ -53,6 +53,10 @@ describe('what a list request can get wrong', () => {
       'filter=write_date>2026-11-14T09:30:00+02:00',
       [['filter', 'value_not_for_type', 11, 25, 'write_date>2026-11-14T09:30:00+02:00']],
     ],
+    [
+      'filter=write_date>2026-11-14 09:30:00+02:00',
+      [['filter', 'value_not_for_type', 11, 25, 'write_date>2026-11-14T09:30:00+02:00']],
+    ],
     ['filter=name=%00', [['filter', 'value_not_for_type', 5, 1, undefined]]],
     ['limit=1001', [['limit', 'limit_invalid', undefined, undefined, undefined]]],
     [
@@ -83,5 +87,24 @@ describe('what a list request can get wrong', () => {
     const long = `filter=name=${'x'.repeat(9000)}`
     expect(faultsOf(long).map((fault) => fault.code)).toEqual(['filter_too_long'])
     expect(planList(resources.product, parseListRequest(long, 'body')).where).toBeDefined()
+  })
+
+  it.each([
+    ['unknown fields', `fields=${'nane,'.repeat(50_000)}nane`],
+    ['unknown fields of one letter', `fields=${'x,'.repeat(85_000)}x`],
+    ['unknown parameters', 'x&'.repeat(130_000)],
+    ['unknown fields of a filter', `filter=${'nane=1%26'.repeat(199)}nane=1`],
+    ['values of another type', `filter=id[${'x,'.repeat(999)}x]`],
+    ['values with a suggestion each', `filter=active[${'yes,'.repeat(999)}yes]`],
+    ['a long text as a date', `filter=write_date>${'T'.repeat(65_000)}`],
+    ['a long text as a date with spaces', `filter=write_date>${'T 02:00'.repeat(9_000)}`],
+  ])('describes only so many: %s', (_, raw) => {
+    const began = process.cpuUsage()
+    const faults = faultsOf(raw, 'body')
+    // A few milliseconds each; with time that grows with the square of the length, seconds to minutes.
+    expect(process.cpuUsage(began).user / 1e6).toBeLessThan(3)
+    expect(faults.length).toBeGreaterThan(0)
+    expect(faults.length).toBeLessThanOrEqual(50)
+    expect(Buffer.byteLength(JSON.stringify(faults))).toBeLessThan(60 * 1024)
   })
 })

@@ -2,7 +2,8 @@ import type { Condition, Filter } from '@quartermaster/filter'
 import { type Field, type FieldType, operatorsOf, typeNames } from '../catalog/field.ts'
 import type { Listed } from '../catalog/listed.ts'
 import type { Resource } from '../catalog/resources.ts'
-import { type Fault, invalid } from '../errors.ts'
+import type { Fault } from '../errors.ts'
+import { Faults, shown } from '../faults.ts'
 import { limits } from '../limits.ts'
 import { predicateOf } from './condition.ts'
 import type { IdWindow, ListRequest } from './list-request.ts'
@@ -22,10 +23,10 @@ export interface ListPlan<Of extends Listed = Resource> {
 }
 
 export function planList<Of extends Listed>(resource: Of, request: ListRequest): ListPlan<Of> {
-  const faults: Fault[] = []
+  const faults = new Faults()
   const fields = planFields(resource, request.fields, faults)
   const filter = request.filter && planFilter(resource, request.filter, request.filterText ?? '', faults)
-  if (faults.length > 0) throw invalid(faults.slice(0, limits.errorsListedMax))
+  faults.throwIfAny()
   return { resource, fields, where: withinIds(resource, request.ids, filter), limit: request.limit }
 }
 
@@ -46,54 +47,87 @@ function withinIds(
 }
 
 export function planOne(resource: Listed, names: readonly string[] | undefined): readonly Field[] {
-  const faults: Fault[] = []
+  const faults = new Faults()
   const fields = planFields(resource, names, faults)
-  if (faults.length > 0) throw invalid(faults.slice(0, limits.errorsListedMax))
+  faults.throwIfAny()
   return fields
 }
 
 function planFields(
   resource: Listed,
   names: readonly string[] | undefined,
-  faults: Fault[],
+  faults: Faults,
 ): readonly Field[] {
   if (names === undefined) return resource.fields
-  const corrected = names.map((name) => fieldOf(resource, name)?.name ?? near(resource, name) ?? name)
   const fields = new Set<Field>()
+  const unknown: Named[] = []
   let offset = 0
-  for (const name of names) {
-    const field = fieldOf(resource, name)
-    if (field !== undefined) fields.add(field)
-    else {
-      faults.push({
-        parameter: 'fields',
-        ...unknownField(resource, name),
-        offset,
-        length: name.length,
-        ...(near(resource, name) === undefined ? {} : { suggestion: [...new Set(corrected)].join(',') }),
-      })
-    }
-    offset += name.length + 1
+  for (const text of names) {
+    const field = fieldOf(resource, text)
+    if (field === undefined) unknown.push({ text, offset, length: text.length })
+    else fields.add(field)
+    offset += text.length + 1
   }
+  addUnknown(resource, 'fields', unknown, faults, (meant) =>
+    [...new Set(names.map((name) => meant.get(name) ?? name))].join(','),
+  )
   return [...fields]
 }
 
-function planFilter(resource: Listed, filter: Filter, text: string, faults: Fault[]): Predicate | undefined {
-  const unknown = conditionsOf(filter).filter(({ field }) => fieldOf(resource, field.text) === undefined)
-  const corrected = corrections(resource, unknown, text)
-  for (const { field } of unknown) {
-    faults.push({
-      parameter: 'filter',
-      ...unknownField(resource, field.text),
-      offset: field.offset,
-      length: field.length,
-      ...(near(resource, field.text) === undefined ? {} : { suggestion: corrected }),
-    })
-  }
+function planFilter(resource: Listed, filter: Filter, text: string, faults: Faults): Predicate | undefined {
+  const unknown = conditionsOf(filter)
+    .map(({ field }) => field)
+    .filter((field) => fieldOf(resource, field.text) === undefined)
+  addUnknown(resource, 'filter', unknown, faults, (meant) => corrected(text, unknown, meant))
   return predicate(resource, filter, text, faults)
 }
 
-function predicate(resource: Listed, filter: Filter, text: string, faults: Fault[]): Predicate | undefined {
+/** A name of a field as it was written, and where. */
+type Named = Condition['field']
+
+/**
+ * A fault for every name that is no field. Each has the same suggestion, the whole parameter with all names corrected. To
+ * look for the field that was meant takes time, so it is done only for the names that can be listed, and with more
+ * unknown names than that there is no suggestion.
+ */
+function addUnknown(
+  resource: Listed,
+  parameter: 'fields' | 'filter',
+  unknown: readonly Named[],
+  faults: Faults,
+  correct: (meant: ReadonlyMap<string, string>) => string,
+): void {
+  const meant = new Map<string, string>()
+  for (const { text } of unknown.slice(0, limits.errorsListedMax)) {
+    const found = meant.has(text) ? undefined : near(resource, text)
+    if (found !== undefined) meant.set(text, found)
+  }
+  const suggestion = meant.size > 0 && unknown.length <= limits.errorsListedMax ? correct(meant) : undefined
+  for (const { text, offset, length } of unknown) {
+    faults.add(() => {
+      const one = meant.get(text)
+      return {
+        parameter,
+        ...unknownField(resource, text, one),
+        offset,
+        length,
+        ...(one === undefined || suggestion === undefined ? {} : { suggestion }),
+      }
+    })
+  }
+}
+
+/** The filter with every unknown field that is near a known one replaced by it. */
+function corrected(text: string, unknown: readonly Named[], meant: ReadonlyMap<string, string>): string {
+  let [result, from] = ['', 0]
+  for (const { text: name, offset, length } of unknown) {
+    result += text.slice(from, offset) + (meant.get(name) ?? name)
+    from = offset + length
+  }
+  return result + text.slice(from)
+}
+
+function predicate(resource: Listed, filter: Filter, text: string, faults: Faults): Predicate | undefined {
   switch (filter.kind) {
     case 'and':
     case 'or': {
@@ -113,10 +147,10 @@ function predicate(resource: Listed, filter: Filter, text: string, faults: Fault
   }
 }
 
-function operatorFits(field: Field, { operator, operatorSpan }: Condition, faults: Fault[]): boolean {
+function operatorFits(field: Field, { operator, operatorSpan }: Condition, faults: Faults): boolean {
   const operators = operatorsOf[field.type]
   if (operators.includes(operator)) return true
-  faults.push({
+  faults.add(() => ({
     parameter: 'filter',
     code: 'operator_not_for_type',
     message:
@@ -125,7 +159,7 @@ function operatorFits(field: Field, { operator, operatorSpan }: Condition, fault
     offset: operatorSpan.offset,
     length: operatorSpan.length,
     expected: operators,
-  })
+  }))
   return false
 }
 
@@ -133,28 +167,20 @@ const instead: Partial<Record<FieldType, string>> = {
   text: '. Text has no order here; use * for a part of it.',
 }
 
-function unknownField(resource: Listed, name: string): Pick<Fault, 'code' | 'message' | 'expected'> {
-  const meant = near(resource, name)
+function unknownField(
+  resource: Listed,
+  name: string,
+  meant: string | undefined,
+): Pick<Fault, 'code' | 'message' | 'expected'> {
   const names = resource.fields.map((field) => field.name)
-  const shown = name.slice(0, 100)
   return {
     code: 'field_unknown',
     message:
       meant === undefined
-        ? `A ${resource.noun} has no field "${shown}". Its fields are ${names.join(', ')}.`
-        : `A ${resource.noun} has no field "${shown}". Did you mean ${meant}?`,
+        ? `A ${resource.noun} has no field "${shown(name)}". Its fields are ${names.join(', ')}.`
+        : `A ${resource.noun} has no field "${shown(name)}". Did you mean ${meant}?`,
     expected: meant === undefined ? names : [meant],
   }
-}
-
-/** The filter with every unknown field that is near a known one replaced by it. */
-function corrections(resource: Listed, unknown: readonly Condition[], text: string): string {
-  let corrected = text
-  for (const { field } of unknown.toReversed()) {
-    const meant = near(resource, field.text) ?? field.text
-    corrected = corrected.slice(0, field.offset) + meant + corrected.slice(field.offset + field.length)
-  }
-  return corrected
 }
 
 function conditionsOf(filter: Filter): Condition[] {

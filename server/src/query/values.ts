@@ -1,6 +1,7 @@
 import type { Condition, TextValue, Value } from '@quartermaster/filter'
 import { type Field, type FieldType, typeNames } from '../catalog/field.ts'
 import type { Fault } from '../errors.ts'
+import { type Faults, shown } from '../faults.ts'
 import { limits } from '../limits.ts'
 import type { TypedCondition } from './condition.ts'
 import { isDecimal, isDecimalInRange } from './decimal.ts'
@@ -15,12 +16,12 @@ export function typedValues(
   field: Field,
   condition: Condition,
   filterText: string,
-  faults: Fault[],
+  faults: Faults,
 ): TypedCondition | undefined {
   const plain: PlainValue[] = []
   const spans: TimeSpan[] = []
   let hasNull = false
-  const before = faults.length
+  const before = faults.count
   for (const value of condition.values) {
     if (value.kind === 'null' && nullOperators.has(condition.operator)) {
       hasNull = true
@@ -28,11 +29,11 @@ export function typedValues(
     }
     const reading =
       value.kind === 'null' ? nullRefusal(field, condition) : readers[field.type](field, condition, value)
-    if ('code' in reading) faults.push(faultAt(value, reading, filterText))
+    if ('code' in reading) faults.add(() => faultAt(value, reading, filterText))
     else if ('span' in reading) spans.push(reading.span)
     else plain.push(reading.plain)
   }
-  if (faults.length > before) return undefined
+  if (faults.count > before) return undefined
   return { field, operator: condition.operator, values: plain, spans, hasNull }
 }
 
@@ -101,10 +102,16 @@ function readTimestamp(field: Field, _: Condition, { text }: TextValue): Reading
     'an ISO 8601 date or date-time from year 0001 to 9999, such as 2026-11-14 or 2026-11-14T09:30:00Z',
   ])
   // In a URL a bare "+" is a space, so that a zone written 09:30+02:00 arrives with a hole in it.
-  const zoned = text.replace(/^(.*T.*) (\d{2}:?\d{2})$/i, '$1+$2').replace(/^(\d{4}-\d{2}-\d{2}) /, '$1T')
-  return parseTimeSpan(zoned) === undefined
+  const zoned = withoutHoles(text)
+  return zoned === undefined || parseTimeSpan(zoned) === undefined
     ? refusal
     : { ...refusal, message: `${refusal.message} In a URL, write "+" as %2B.`, replacement: zoned }
+}
+
+/** The text as a date-time where a space stands for the "T" or the "+" in it; undefined where it is too long for one. */
+function withoutHoles(text: string): string | undefined {
+  if (text.length > limits.timestampCharactersMax) return undefined
+  return text.replace(/^(\d{4}-\d{2}-\d{2}) /, '$1T').replace(/ (?=\d{2}:?\d{2}$)/, '+')
 }
 
 function notOfType(field: Field, text: string, expected: readonly string[]): Refusal {
@@ -135,8 +142,4 @@ function faultAt(value: Value, { replacement, ...refusal }: Refusal, filterText:
       ? {}
       : { suggestion: filterText.slice(0, offset) + replacement + filterText.slice(offset + length) }),
   }
-}
-
-function shown(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }

@@ -41,7 +41,7 @@ export interface TraceOptions {
  */
 export function tracesTo({ endpoint, ratio, tell }: TraceOptions): Traces {
   const exporter = new OTLPTraceExporter({
-    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    url: `${withoutLastSlashes(endpoint)}/v1/traces`,
     timeoutMillis: limits.traceExportMsMax,
   })
   const provider = new BasicTracerProvider({
@@ -64,6 +64,12 @@ export function tracesTo({ endpoint, ratio, tell }: TraceOptions): Traces {
     },
     close: () => withinTime(provider.shutdown()),
   }
+}
+
+function withoutLastSlashes(text: string): string {
+  let end = text.length
+  while (text[end - 1] === '/') end--
+  return text.slice(0, end)
 }
 
 function addSpans(tracer: Tracer, event: RequestAnswered, parent: Context): void {

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isKnown, takesGzip } from '../answer.ts'
+import { isKnown } from '../answer.ts'
+import { takesGzip } from '../media.ts'
 
 /** A document that is the same for everybody, as bytes ready to send. */
 export interface Page {
@@ -38,6 +39,6 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Pag
   if (isKnown(request, page.etag)) return reply.code(304).send()
   reply.type(page.type).header('x-content-type-options', 'nosniff')
   if (page.policy !== undefined) reply.header('content-security-policy', page.policy)
-  if (!takesGzip(request)) return reply.send(page.body)
+  if (!takesGzip(request.headers['accept-encoding'])) return reply.send(page.body)
   return reply.header('content-encoding', 'gzip').send(page.zipped)
 }
