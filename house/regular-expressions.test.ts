@@ -1,0 +1,71 @@
+import { fileURLToPath } from 'node:url'
+import { checkSync } from 'recheck'
+import { describe, expect, it } from 'vitest'
+import { type Expression, expressionsOf, expressionsUnder } from './regular-expressions.ts'
+
+/**
+ * No regular expression of the sources takes longer than linear time. JavaScript's engine goes back and tries again, so
+ * that `\s*;?\s*$` on 30,000 spaces takes a second, in which no other request is answered.
+ * https://makenowjust-labs.github.io/recheck/
+ */
+
+// Its JavaScript: the same on every machine, and nothing native is run.
+process.env['RECHECK_BACKEND'] = 'pure'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Why an expression is refused; nothing for one whose time is linear. */
+function faultOf({ at, source, flags }: Expression): string[] {
+  const found = checkSync(source, flags, { timeout: 20_000 })
+  if (found.status === 'safe') return []
+  return [
+    `${at} /${source}/${flags}: ${found.status === 'vulnerable' ? found.complexity.summary : found.status}`,
+  ]
+}
+
+/** As a template names it. */
+const limit = ['$', '{limits.requestIdCharactersMax}'].join('')
+
+function faultsIn(text: string): string[] {
+  const { expressions, unknown } = expressionsOf('sample.ts', text)
+  return [...unknown, ...expressions.flatMap(faultOf)]
+}
+
+describe('regular expressions', () => {
+  for (const folder of ['filter/src', 'server/src', 'client/src']) {
+    it(`take linear time, all in ${folder}`, () => {
+      const { expressions, unknown } = expressionsUnder(root, folder)
+      expect(expressions.length).toBeGreaterThan(0)
+      expect(unknown).toEqual([])
+      expect(expressions.flatMap(faultOf)).toEqual([])
+    })
+  }
+
+  it('that go back over white space are found', () => {
+    expect(
+      faultsIn(String.raw`const gzip = /^\s*(?:gzip|\*)\s*(?:;\s*q=(?:1(?:\.0*)?|0?\.0*[1-9]\d*))?\s*$/`),
+    ).toEqual([expect.stringContaining('sample.ts:1 /^\\s*(?:gzip|\\*)')])
+    expect(
+      faultsIn(String.raw`export const zone = (t: string) => t.replace(/^(.*T.*) (\d{2}:?\d{2})$/i, '$1')`),
+    ).toEqual([expect.stringContaining('2nd degree polynomial')])
+    expect(faultsIn('\n\nconst end = /(a|a)*$/')).toEqual([
+      expect.stringMatching(/^sample\.ts:3 .*exponential/),
+    ])
+  })
+
+  it('are found wherever they are made', () => {
+    expect(faultsIn('const end = new RegExp("x*x*$")')).toHaveLength(1)
+    expect(faultsIn(`const end = RegExp(\`^a{0,${limit}}(?:b*b*)*$\`, "i")`)).toHaveLength(1)
+    expect(faultsIn('const end = (s: string) => s.search("x*x*$")')).toHaveLength(1)
+    // Nobody can say what these will be.
+    expect(faultsIn('const any = (source: string) => new RegExp(source)')).toEqual(['sample.ts:1'])
+    expect(faultsIn('const any = (s: string, t: string) => s.match(t)')).toEqual(['sample.ts:1'])
+  })
+
+  it('that are linear pass', () => {
+    expect(
+      faultsIn(String.raw`const id = /^[1-9]\d{0,15}$/; const port = 'x:1'.replace(/:\d+$/, '')`),
+    ).toEqual([])
+    expect(faultsIn(`const sane = new RegExp(\`^[a-z]{1,${limit}}$\`)`)).toEqual([])
+  })
+})
