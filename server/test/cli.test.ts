@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { createInterface } from 'node:readline/promises'
@@ -251,10 +251,21 @@ describe('quartermaster', { timeout: 60_000 }, () => {
     const lines: string[] = []
     const reader = createInterface(child.stdout).on('line', (line) => lines.push(line))
     await once(reader, 'line')
-    const { base_url: baseUrl, account, key } = JSON.parse(lines[0] ?? '')
-    expect([baseUrl, account]).toEqual([expect.stringMatching(/^http:\/\/acme\.localhost:\d+$/), 'acme'])
-    const list = await get(new URL('/api/v1/inventory/product?limit=2', baseUrl), key)
-    expect(list).toMatchObject({ data: [{ id: 1 }, { id: 2 }], meta: { count: 2, total: 30 } })
+    const { base_url: baseUrl, account_url: accountUrl, account, key } = JSON.parse(lines[0] ?? '')
+    expect(account).toBe('acme')
+    const two = `/api/v1/inventory/product?limit=2`
+    const headers = { authorization: `Bearer ${key}` }
+    const expected = { data: [{ id: 1 }, { id: 2 }], meta: { count: 2, total: 30 } }
+    // By the address as it is printed, as any program would: fetch, and curl.
+    expect(await (await fetch(baseUrl + two, { headers })).json()).toMatchObject(expected)
+    const curled = execFileSync('curl', ['-sS', '-H', `authorization: Bearer ${key}`, baseUrl + two])
+    expect(JSON.parse(curled.toString())).toMatchObject(expected)
+    const { servers } = JSON.parse(await (await fetch(`${baseUrl}/openapi.json`)).text())
+    const server = new URL(servers[0]?.url ?? 'none', `${baseUrl}/openapi.json`)
+    expect(await (await fetch(new URL(two, server), { headers })).json()).toMatchObject(expected)
+    // And by the account's own host.
+    expect(accountUrl).toMatch(/^http:\/\/acme\.localhost:\d+$/)
+    expect(await get(new URL(two, accountUrl), key)).toMatchObject(expected)
     child.kill('SIGTERM')
     expect(await once(child, 'exit')).toEqual([0, null])
     expect(lines).toHaveLength(1)

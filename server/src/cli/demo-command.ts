@@ -1,3 +1,4 @@
+import { isIPv4, isIPv6 } from 'node:net'
 import type pg from 'pg'
 import { createAccount, findAccount, showAccount } from '../accounts/accounts.ts'
 import { scopes } from '../accounts/key.ts'
@@ -25,7 +26,10 @@ interface DemoOptions {
   readonly json?: boolean
 }
 
-/** Hosts below `localhost` are this machine for every browser and for curl; a program may use the address itself. */
+/**
+ * Browsers and curl take every host below `localhost` for this machine; the resolvers of Node and Python do not. So the
+ * demo's account is also the default one, and the demo prints the IP address, which needs no resolver.
+ */
 const serviceDomain = 'localhost'
 /** The key is revoked when the demo ends; this is for a demo that was killed. */
 const keyMs = 7 * 86_400_000
@@ -59,7 +63,7 @@ async function demoOn(config: Config, databaseUrl: string, options: DemoOptions)
       { ...config, SERVICE_DOMAIN: serviceDomain, DEFAULT_ACCOUNT: account },
       { databaseUrl, host: config.HOST, port: options.port, log: logTo('warn') },
     )
-    announce(service.port, key.key, owner.url, options)
+    announce({ host: config.HOST, port: service.port, key: key.key, databaseUrl: owner.url }, options)
     await untilSignal()
     await service.close()
   } finally {
@@ -103,11 +107,18 @@ async function makeKey(client: pg.Client, account: string) {
   return await inTransaction(client, (transaction) => createKey(transaction, scope, operator(), wish))
 }
 
-function announce(port: number, key: string, databaseUrl: string, { account, json }: DemoOptions): void {
-  const baseUrl = `http://${account}.${serviceDomain}:${port}`
-  const localUrl = `http://127.0.0.1:${port}`
+interface Announced {
+  readonly host: string
+  readonly port: number
+  readonly key: string
+  readonly databaseUrl: string
+}
+
+function announce({ host, port, key, databaseUrl }: Announced, { account, json }: DemoOptions): void {
+  const baseUrl = `http://${addressOf(host)}:${port}`
+  const accountUrl = `http://${account}.${serviceDomain}:${port}`
   if (json === true) {
-    printJson({ base_url: baseUrl, local_url: localUrl, account, key })
+    printJson({ base_url: baseUrl, account_url: accountUrl, account, key })
     return
   }
   printLine(`
@@ -115,10 +126,18 @@ Quartermaster serves the account ${account} at ${baseUrl}
 
   curl -H 'Authorization: Bearer ${key}' '${baseUrl}/api/v1/inventory/product?limit=2'
 
-Programs that cannot find hosts below localhost, as Node's fetch on many machines, ask ${localUrl} instead.
+  ${baseUrl}/reference   in a browser: the API, with requests to try
+
+The account has a host of its own, too, as in production: ${accountUrl}, which browsers and curl find.
 The key may do everything and holds until the demo ends. Ctrl-C ends it. For the other commands:
 
   export DATABASE_URL=${shownUrl(databaseUrl)}`)
+}
+
+/** Where this machine reaches a service that listens at `host`. Every address but a wildcard is itself. */
+function addressOf(host: string): string {
+  if (isIPv4(host) && host !== '0.0.0.0') return host
+  return isIPv6(host) && host !== '::' ? `[${host}]` : '127.0.0.1'
 }
 
 /** Without its password: the terminal may be seen by others. */

@@ -20,12 +20,14 @@ export const openApi = {
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [
+    // Relative to the address of this document, so it is right in every deployment, the demo included.
+    { url: '/', description: 'The host that serves this document' },
     {
-      url: 'http://{account}.{domain}',
+      url: 'https://{account}.{domain}',
       description: 'The host of one account',
       variables: {
         account: { default: 'acme', description: 'The name of the account' },
-        domain: { default: 'localhost:8080', description: 'The service domain of the deployment' },
+        domain: { default: 'erp.example.com', description: 'The service domain of the deployment' },
       },
     },
   ],
