@@ -146,9 +146,14 @@ export const limits = {
   keyRequestsPerMinute: 30_000,
   requestsPerMinuteMax: 1_000_000_000,
   rateWindowMs: 60_000,
-  /** Accounts whose requests a process counts, some 500 bytes each, and keys for each. */
+  /**
+   * Accounts whose requests a process counts, some 500 bytes each; keys counted for each, as many as may be valid, and
+   * for all of them, some 170 bytes each. Beyond, an account's further keys share one count, and the account that was
+   * idle longest is counted anew.
+   */
   rateAccountsKept: 50_000,
-  rateKeysKept: 100,
+  rateKeysKept: 1_000,
+  rateKeysKeptInAll: 200_000,
   /**
    * What a process may count without telling the others: one part in so many of what is left, so that four processes
    * together stay within 5 %; and this long.

@@ -57,10 +57,41 @@ it('says what is left and for how long, each for itself', () => {
   expect(rates.take(access('1', 'a')).state).toBe('"account";r=5;t=40, "key";r=0;t=40')
 })
 
-it('counts no more keys of an account than it keeps, and lets none of them past the account', () => {
-  const rates = new Rates({ account: limits.rateKeysKept * 2, key: 1 })
-  for (let n = 0; n < limits.rateKeysKept * 2; n++) {
-    expect(rates.take(access('1', `key-${n}`)).refused).toBeUndefined()
+it('a key has its limit also where the account uses all its keys in turn', () => {
+  const keys = Array.from({ length: limits.keysValidMax }, (_, n) => `key-${n}`)
+  const rates = new Rates({ account: 1_000_000, key: 3 })
+  const taken = new Map<string, number>()
+  for (let round = 0; round < 10; round++) {
+    for (const key of keys) {
+      if (rates.take(access('1', key)).refused === undefined) taken.set(key, (taken.get(key) ?? 0) + 1)
+    }
   }
-  expect(rates.take(access('1', 'another')).refused).toBe('account')
+  expect(new Set(taken.values())).toEqual(new Set([3]))
+  vi.advanceTimersByTime(limits.rateWindowMs)
+  expect(rates.take(access('1', 'key-7')).refused).toBeUndefined()
+})
+
+it('keys beyond those that are counted apart share one limit, until a window of the others ends', () => {
+  const rates = new Rates({ account: 1_000_000, key: 3 })
+  for (const minute of ['first', 'second', 'third']) {
+    for (let n = 0; n < limits.rateKeysKept; n++) rates.take(access('1', `${minute}-${n}`))
+    const more = Array.from({ length: 500 }, (_, n) => rates.take(access('1', `${minute}-more-${n}`)).refused)
+    expect(more.filter((refused) => refused === undefined)).toHaveLength(3)
+    expect(refusals(rates, access('1', `${minute}-0`), 3)).toEqual(['taken', 'taken', 'key'])
+    vi.advanceTimersByTime(limits.rateWindowMs)
+    expect(refusals(rates, access('1', `${minute}-more-1`), 4)).toEqual(['taken', 'taken', 'taken', 'key'])
+    vi.advanceTimersByTime(limits.rateWindowMs)
+  }
+})
+
+it('the counts of all accounts together are bounded, and an account in use keeps its own', () => {
+  const rates = new Rates({ account: 1_000_000, key: 1 })
+  const accounts = 2 * Math.ceil(limits.rateKeysKeptInAll / limits.rateKeysKept)
+  rates.take(access('busy', 'a'))
+  for (let account = 0; account < accounts; account++) {
+    for (let n = 0; n < limits.rateKeysKept; n++) rates.take(access(String(account), `key-${n}`))
+    expect(rates.take(access('busy', 'a')).refused).toBe('key')
+  }
+  expect(rates.keyCounts).toBeLessThanOrEqual(limits.rateKeysKeptInAll)
+  expect(rates.keyCounts).toBeGreaterThan(limits.rateKeysKeptInAll / 2)
 })

@@ -6,6 +6,10 @@ import type { Count, SharedCounts } from './shared-counts.ts'
 interface AccountCounts {
   readonly account: Count
   readonly keys: Map<string, Count>
+  /** Shared by the keys beyond those that are counted apart. */
+  readonly otherKeys: Count
+  /** Before then none of the counted keys' windows ends, by `performance.now()`. */
+  keysFullUntil: number
   accountMax: number
   keyMax: number
   policy: string
@@ -30,11 +34,22 @@ export interface Taken {
 export class Rates {
   readonly #perMinute: { readonly account: number; readonly key: number }
   readonly #shared: SharedCounts | undefined
-  readonly #accounts = new LRUCache<string, AccountCounts>({ max: limits.rateAccountsKept })
+  readonly #accounts = new LRUCache<string, AccountCounts>({
+    max: limits.rateAccountsKept,
+    dispose: ({ keys }) => {
+      this.#keyCounts -= keys.size
+    },
+  })
+  #keyCounts = 0
 
   constructor(perMinute: { account: number; key: number }, shared?: SharedCounts) {
     this.#perMinute = perMinute
     this.#shared = shared
+  }
+
+  /** How many keys are counted, of all accounts. */
+  get keyCounts(): number {
+    return this.#keyCounts
   }
 
   /** Takes one request from what the account and the key have left; a refused one takes nothing. */
@@ -42,7 +57,7 @@ export class Rates {
     const now = performance.now()
     const counts = this.#countsOf(access)
     const { account, accountMax, keyMax, policy } = counts
-    const key = keyCount(counts, access)
+    const key = counts.keys.get(access.keyId) ?? this.#countNewKey(counts, access, now)
     if (account.endsAt <= now) begin(account, now)
     if (key.endsAt <= now) begin(key, now)
     const refused = account.used >= accountMax ? 'account' : key.used >= keyMax ? 'key' : undefined
@@ -63,7 +78,15 @@ export class Rates {
     const keyMax = Math.min(keyRequestsPerMinute || this.#perMinute.key, accountMax)
     let counts = this.#accounts.get(accountId)
     if (counts === undefined) {
-      counts = { account: newCount(accountId), keys: new Map(), accountMax: 0, keyMax: 0, policy: '' }
+      counts = {
+        account: newCount(accountId),
+        keys: new Map(),
+        otherKeys: newCount(`${accountId}:*`),
+        keysFullUntil: 0,
+        accountMax: 0,
+        keyMax: 0,
+        policy: '',
+      }
       this.#accounts.set(accountId, counts)
     }
     if (counts.accountMax !== accountMax || counts.keyMax !== keyMax) {
@@ -72,6 +95,21 @@ export class Rates {
       counts.policy = `"account";q=${accountMax};w=${windowSeconds}, "key";q=${keyMax};w=${windowSeconds}`
     }
     return counts
+  }
+
+  /** A count is never dropped before its window ends: whoever uses many keys in turn would have no limit on any. */
+  #countNewKey(counts: AccountCounts, { accountId, keyId }: Access, now: number): Count {
+    const { keys, otherKeys } = counts
+    if (keys.size >= limits.rateKeysKept && counts.keysFullUntil <= now) {
+      this.#keyCounts -= removeEnded(counts, now)
+    }
+    if (keys.size >= limits.rateKeysKept) return otherKeys
+    const count = newCount(`${accountId}:${keyId}`)
+    keys.set(keyId, count)
+    this.#keyCounts++
+    // The account that was idle longest goes. This one was just used, so it is the last to go.
+    while (this.#keyCounts > limits.rateKeysKeptInAll) this.#accounts.pop()
+    return count
   }
 
   #add(count: Count, most: number): void {
@@ -83,15 +121,16 @@ export class Rates {
 
 const windowSeconds = limits.rateWindowMs / 1000
 
-function keyCount({ keys }: AccountCounts, { accountId, keyId }: Access): Count {
-  let count = keys.get(keyId)
-  if (count === undefined) {
-    // Keys come and go; those in use are counted anew, at worst from what all processes know.
-    if (keys.size >= limits.rateKeysKept) keys.clear()
-    count = newCount(`${accountId}:${keyId}`)
-    keys.set(keyId, count)
+/** A window that has ended would begin anew with the next request: without its count nothing is forgotten. */
+function removeEnded(counts: AccountCounts, now: number): number {
+  const before = counts.keys.size
+  let firstEnd = Number.POSITIVE_INFINITY
+  for (const [keyId, { endsAt }] of counts.keys) {
+    if (endsAt <= now) counts.keys.delete(keyId)
+    else firstEnd = Math.min(firstEnd, endsAt)
   }
-  return count
+  counts.keysFullUntil = counts.keys.size < limits.rateKeysKept ? 0 : firstEnd
+  return before - counts.keys.size
 }
 
 function newCount(name: string): Count {
