@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { limits } from '../server/src/limits.ts'
 import { prometheusName } from '../server/src/telemetry/instruments.ts'
 import { Metrics } from '../server/src/telemetry/metrics.ts'
 
@@ -86,6 +87,28 @@ it('docs/operating.md says what to do about every alert', () => {
   const alerts = [...rules.matchAll(/alert: (\w+)/g)].map((match) => match[1] ?? '')
   expect(alerts.length).toBeGreaterThan(10)
   expect(alerts.filter((alert) => !operating.includes(`| \`${alert}\` |`))).toEqual([])
+})
+
+/**
+ * What waits never becomes more for long, because the process refuses new requests: a threshold above is one that never
+ * fires. While the database is slow, requests are refused from `requestsWaitingMin` on.
+ */
+const waitingMost = [
+  [/quartermaster_check_waiting\{[^}]*\} > (\d+)/g, limits.requestsWaitingMin],
+  [/pending_requests\{[^}]*pool_name="quick"\} > (\d+)/g, limits.requestsWaitingMin - limits.lanes],
+  [/pending_requests\{[^}]*pool_name!="quick"\} > (\d+)/g, limits.readsUnderWayMax / 2],
+] as const
+
+it.each(waitingMost)('the alert on %s fires before the process refuses requests', (pattern, most) => {
+  const thresholds = [...rules.matchAll(pattern)].map((match) => Number(match[1]))
+  expect(thresholds.length).toBeGreaterThan(0)
+  for (const threshold of thresholds) expect(threshold).toBeLessThan(most)
+})
+
+it('every alert on what waits is compared with its limit', () => {
+  const waiting = [...rules.matchAll(/(?:_waiting|pending_requests)\{/g)]
+  const compared = waitingMost.flatMap(([pattern]) => [...rules.matchAll(pattern)])
+  expect(compared).toHaveLength(waiting.length)
 })
 
 it('no label could be an account, a key or a path', () => {

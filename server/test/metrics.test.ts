@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { limits } from '../src/limits.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
@@ -158,4 +161,24 @@ describe('metrics', () => {
     expect(sampleOf(samples, 'quartermaster_connections_broken_total')).toBeGreaterThan(0)
     expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('database')])
   })
+})
+
+it('what waits for its check exceeds the threshold of its alert while the database stalls', async () => {
+  const rules = readFileSync(
+    fileURLToPath(new URL('../../deploy/prometheus/quartermaster.rules.yml', import.meta.url)),
+    'utf8',
+  )
+  const threshold = Number(/quartermaster_check_waiting\{[^}]*\} > (\d+)/.exec(rules)?.[1])
+  const blocker = await connected(url)
+  await blocker.query('begin; lock table api_key in access exclusive mode')
+  let refused = 0
+  const asking = Array.from({ length: limits.requestsWaitingMax + 100 }, async () => {
+    const { status } = await service.request(acme, 'GET', products)
+    if (status === 503) refused++
+    return status
+  })
+  await eventually(() => refused > 0)
+  const { samples } = await scrape(service.adminPort).finally(() => void blocker.end())
+  expect(sampleOf(samples, 'quartermaster_check_waiting')).toBeGreaterThan(threshold)
+  expect(new Set(await Promise.all(asking))).toEqual(new Set([200, 503]))
 })
