@@ -3,8 +3,13 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { isOnlyQuartermaster } from './npm-script.js'
+
+// Node opens its debugger on SIGUSR1 unless somebody listens to it. Whoever wants the debugger starts with --inspect.
+process.on('SIGUSR1', () => {})
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
+  endWithShellOfNpm(() => process.kill(process.pid, 'SIGTERM'))
   if (process.argv[2] === 'serve') await keepYoungGenerationSmall()
   await import('../src/main.ts')
 } else {
@@ -14,6 +19,7 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
       stdio: 'inherit',
     })
     for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
+    endWithShellOfNpm(() => child.kill('SIGTERM'))
     child.on('exit', (code) => {
       process.exitCode = code ?? 1
     })
@@ -33,6 +39,28 @@ async function keepYoungGenerationSmall() {
   const given = [...process.execArgv, process.env.NODE_OPTIONS ?? '']
   if (process.execve === undefined || given.some((one) => one.includes(flag))) return
   const { limits } = await import('../src/limits.ts')
-  const size = `${flag}=${limits.youngGenerationMb}`
-  process.execve(process.execPath, [process.execPath, ...process.execArgv, size, ...process.argv.slice(1)])
+  // Also without the debugger from the very beginning, before this file can say so.
+  const flags = [`${flag}=${limits.youngGenerationMb}`, '--disable-sigusr1']
+  process.execve(process.execPath, [
+    process.execPath,
+    ...process.execArgv,
+    ...flags,
+    ...process.argv.slice(1),
+  ])
+}
+
+/**
+ * `npx quartermaster serve` runs as npm → sh → this process. npm passes SIGTERM on to the shell, which dies of it without
+ * telling anybody, and this process would go on as an orphan. So the end of that shell counts as SIGTERM, but only where npm
+ * started the shell for this one command: what runs in the background, or in a longer script, is to outlive its shell.
+ */
+function endWithShellOfNpm(end) {
+  if (!isOnlyQuartermaster(process.env.npm_lifecycle_script ?? '')) return
+  const shell = process.ppid
+  const look = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(look)
+    end()
+  }, 250)
+  look.unref()
 }

@@ -1,31 +1,47 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
+import { isOnlyQuartermaster } from '../bin/npm-script.js'
 import { bin, type Environment, environmentWith } from './command.ts'
 
 /** `quartermaster serve` as a process of its own. It listens without a database, too. */
 
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const started: ChildProcess[] = []
 afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL')
+  for (const { pid } of started.splice(0)) {
+    try {
+      if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+    } catch {
+      // All of it has ended.
+    }
+  }
 })
 
 async function serve(settings: Environment): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [bin, 'serve', '--port', '0'], {
+  return (await listening(process.execPath, [bin, 'serve', '--port', '0'], settings)).child
+}
+
+/** In a process group of its own, so that nothing of it is left behind, whatever it starts. */
+async function listening(program: string, args: readonly string[], settings: Environment) {
+  const child = spawn(program, args, {
+    cwd: root,
     env: environmentWith({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', ...settings }),
     stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
   })
   started.push(child)
   let said = ''
-  const listening = new Promise<ChildProcess>((resolve, reject) => {
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+  await new Promise<void>((resolve, reject) => {
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said += text
-      if (said.includes('"listening"')) resolve(child)
+      if (said.includes('"listening"')) resolve()
     })
     child.once('exit', () => reject(new Error(`it ended: ${said}`)))
   })
-  return listening
+  return { child, said: () => said }
 }
 
 function commandLine({ pid }: ChildProcess): string[] {
@@ -39,6 +55,44 @@ describe.runIf(process.platform === 'linux')('serve', () => {
     const ended = once(child, 'exit')
     child.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
+  })
+
+  it('opens no debugger on SIGUSR1, and goes on', async () => {
+    for (const settings of [{}, { NODE_OPTIONS: '--max-semi-space-size=32' }]) {
+      const { child, said } = await listening(process.execPath, [bin, 'serve', '--port', '0'], settings)
+      const port = /"port":(\d+)/.exec(said())?.[1]
+      child.kill('SIGUSR1')
+      for (let turns = 0; turns < 20; turns++)
+        expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200)
+      const ended = once(child, 'close')
+      child.kill('SIGTERM')
+      expect(await ended).toEqual([0, null])
+      expect(said()).not.toContain('Debugger')
+    }
+  })
+
+  it('ends with the shell that npm has started it by: npm passes SIGTERM on to that alone', async () => {
+    const { child, said } = await listening('npx', ['quartermaster', 'serve', '--port', '0'], {})
+    // The server has the same stderr, so it closes when all of them have ended.
+    const closed = once(child, 'close')
+    child.kill('SIGTERM')
+    await closed
+    expect(said()).toContain('"msg":"stopped"')
+  })
+
+  it.each([
+    ["'quartermaster' serve", true],
+    ['PORT=80 LOG_LEVEL=warn quartermaster serve', true],
+    ['node node_modules/.bin/quartermaster serve --port 80', true],
+    ['node server/bin/quartermaster.js serve', true],
+    ['', false],
+    ['quartermaster serve &', false],
+    ['nohup quartermaster serve', false],
+    ['quartermaster migrate && quartermaster serve', false],
+    ['pm2 start quartermaster', false],
+    ['(quartermaster serve)', false],
+  ])('by the script %j: %j', (script, expected) => {
+    expect(isOnlyQuartermaster(script)).toBe(expected)
   })
 
   it('leaves a size that the operator chose', async () => {

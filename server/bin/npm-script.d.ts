@@ -1,0 +1,1 @@
+export function isOnlyQuartermaster(script: string): boolean
