@@ -35,7 +35,12 @@ export class Service implements Stoppable {
   }
 
   static async start(settings: Record<string, string> = {}): Promise<Service> {
-    const service = new Service(await startThrowawayPostgres({ fsync: 'off', ...settings }))
+    return Service.on(await startThrowawayPostgres({ fsync: 'off', ...settings }))
+  }
+
+  /** On a database that is there already. It is stopped with the service. */
+  static async on(postgres: ThrowawayPostgres): Promise<Service> {
+    const service = new Service(postgres)
     try {
       await service.command(['migrate'])
     } catch (error) {

@@ -119,7 +119,7 @@ export function postgresBinaries(): string {
 }
 
 /** PostgreSQL refuses to run as root: Debian's user `postgres` runs it then. */
-function serverUser(): { uid?: number; gid?: number } {
+export function serverUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
   return { uid: idOfPostgres('-u'), gid: idOfPostgres('-g') }
 }
