@@ -93,6 +93,8 @@ export const limits = {
   logSweepMs: 60_000,
   /** Sums that wait to be written, one for each key, route and minute. */
   usageWaitingRows: 50_000,
+  /** Processes whose last batch a row of usage keeps, 16 bytes each: more than run at once, so that none is added twice. */
+  usageWritersMax: 32,
   usageMinuteDays: 2,
   usageDayDays: 400,
   usageRowsMax: 100_000,

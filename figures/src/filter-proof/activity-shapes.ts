@@ -3,16 +3,20 @@ export const activityShapes: readonly string[] = [
   'insert into request (account_id, id, at, request_id, key_id, method, path, query, filter, status, error_code, ' +
     'error_detail, duration_ms, records, bytes, cached) select * from unnest($::bigint[], $::text[], $::timestamptz[], ' +
     '$::text[], $::text[], $::text[], $::text[], $::text[], $::text[], $::int[], $::text[], $::text[], $::numeric[], ' +
-    '$::int[], $::bigint[], $::boolean[])',
-  'insert into usage as u (account_id, per, at, key_id, route, requests, errors, unlogged, classes, counts) ' +
-    'select account_id, per, at, key_id, route, requests, errors, unlogged, classes::smallint[], counts::bigint[] ' +
+    '$::int[], $::bigint[], $::boolean[]) on conflict (account_id, at, id) do nothing',
+  'insert into usage as u (account_id, per, at, key_id, route, requests, errors, unlogged, classes, counts, ' +
+    'batches) select account_id, per, at, key_id, route, requests, errors, unlogged, classes::smallint[], counts::bigint[], ' +
+    'array[$::text] ' +
     'from unnest($::bigint[], $::text[], $::timestamptz[], $::text[], $::text[], $::bigint[], $::bigint[], $::bigint[], ' +
     '$::text[], $::text[]) s(account_id, per, at, key_id, route, requests, errors, unlogged, classes, counts) ' +
     'on conflict (account_id, per, at, key_id, route) do update set requests = u.requests + excluded.requests, ' +
     'errors = u.errors + excluded.errors, unlogged = u.unlogged + excluded.unlogged, (classes, counts) = ( ' +
-    'select array_agg(m.class order by m.class), array_agg(m.count order by m.class) from ( ' +
+    'select coalesce(array_agg(m.class order by m.class), $), coalesce(array_agg(m.count order by m.class), $) from ( ' +
     'select b.class, sum(b.count)::bigint as count from ( select * from unnest(u.classes, u.counts) ' +
-    'union all select * from unnest(excluded.classes, excluded.counts) ) b(class, count) group by b.class ) m )',
+    'union all select * from unnest(excluded.classes, excluded.counts) ) b(class, count) group by b.class ) m ), ' +
+    'batches = excluded.batches || array( select o.batch from unnest(u.batches) with ordinality o(batch, n) ' +
+    'where split_part(o.batch, $, $) <> split_part(excluded.batches[$], $, $) ' +
+    'order by o.n limit $::int ) where not u.batches && excluded.batches',
   'with due as ( select k.account_id, k.key_id, q.day from unnest($::bigint[], $::text[], $::date[]) ' +
     'q(account_id, key_id, day) join api_key k on k.account_id = q.account_id and k.key_id = q.key_id ' +
     'where k.account_id = any($::bigint[]) and (k.last_used_on is null or k.last_used_on < q.day) ' +

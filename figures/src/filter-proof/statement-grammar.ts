@@ -19,6 +19,9 @@ const literals = new Set([
     ' ',
   ),
   "' '",
+  // Of usage: the name of a batch, and no latencies.
+  "'-'",
+  "'{}'",
   // Of exports: characters that JSON cannot have, and what a spreadsheet would take for a formula.
   String.raw`'\x01'`,
   String.raw`'\x02'`,
@@ -148,12 +151,13 @@ export function objection(sent: string): string | undefined {
   return shapes.some((known) => known.test(shape)) ? undefined : `of no known shape: ${shape}`
 }
 
-/** COPY takes no `$n`: the account is a number in its text, and each value the name of a setting. */
+/** COPY takes no `$n`: the account is a number in its text, and each value the name of a setting, read directly or once by a sub-select. */
 function withParameters(text: string): string {
   const named = text.replace(/'quartermaster\.v\d+'/g, '$1')
   return text.startsWith('copy (')
     ? named
         .replaceAll('current_setting($1)', '$1')
+        .replaceAll(/\(select \$1::([a-z]+(?:\[\])?)\)(?=::\1)/g, () => '$1')
         .replace(/ where account_id = '\d{1,19}'::bigint /, ' where account_id = $1::bigint ')
     : named
 }

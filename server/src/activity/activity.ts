@@ -1,22 +1,12 @@
-import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { Statement } from '../sql.ts'
 import type { Store } from '../store/pool.ts'
-import type { Event, RequestAccess, Tell } from '../telemetry/events.ts'
+import type { Event, Tell } from '../telemetry/events.ts'
 import type { Answered } from './answered.ts'
+import { BatchWriter, isRefused } from './batch-writer.ts'
 import { LastUse, lastUseStatement } from './last-use.ts'
 import { insertRequestsStatement, RequestLog } from './request-log.ts'
 import { Retention } from './retention.ts'
 import { addUsageStatement, Usage } from './usage.ts'
-
-/** Something that gathers what is to be written, and is asked for it from time to time. */
-interface Gatherer<Row> {
-  readonly isEmpty: boolean
-  /** Some of what waits since before then, by `performance.now()`: as many as are made into a statement in no time. */
-  take(before: number): readonly Row[]
-  /** How many requests are lost to the log for want of room. */
-  putBack(rows: readonly Row[]): number
-}
 
 /**
  * What accounts did, as they can look it up: their requests, their usage, the last use of their keys. A request is
@@ -29,10 +19,13 @@ export class Activity {
   readonly #usage = new Usage()
   readonly #lastUse = new LastUse()
   readonly #retention: Retention
+  readonly #writers: readonly Pick<BatchWriter<unknown>, 'isEmpty' | 'write' | 'giveUp'>[]
   readonly #timer: NodeJS.Timeout
   #writing: Promise<boolean> | undefined
   #closing = false
+  /** Requests that will be missing from the log, or from the usage, and were not reported yet. */
   #unlogged = 0
+  #uncounted = 0
   #toldAt = Number.NEGATIVE_INFINITY
   #failing = false
 
@@ -40,6 +33,23 @@ export class Activity {
     this.#store = store
     this.#tell = tell
     this.#retention = new Retention(store)
+    this.#writers = [
+      new BatchWriter(this.#log, insertRequestsStatement, {
+        onWritten: (rows) => this.#retention.noteAdded(rows.map(({ event }) => event.access.accountId)),
+        onDropped: (rows) => {
+          this.#unlogged += rows.length
+          for (const { atMs, event } of rows) this.#usage.noteUnlogged(atMs, event)
+        },
+      }),
+      new BatchWriter(this.#usage, (sums) => addUsageStatement(sums, this.#usage.nextBatch()), {
+        onWritten: (sums) => this.#retention.noteAdded(sums.map(({ access }) => access.accountId)),
+        onDropped: (sums) => {
+          this.#uncounted += sums.reduce((all, { requests }) => all + requests, 0)
+        },
+      }),
+      // A day that is not written today is written with the key's first request of tomorrow.
+      new BatchWriter(this.#lastUse, lastUseStatement, { onDropped: () => {} }),
+    ]
     this.#timer = setInterval(() => void this.#write(), limits.activityFlushMs).unref()
   }
 
@@ -49,19 +59,23 @@ export class Activity {
     const atMs = Math.round(Date.now() - event.ms)
     const logged = this.#log.offer(atMs, event)
     if (!logged) this.#unlogged++
+    const counted = this.#usage.note(atMs, event, logged)
+    if (counted === 'full') this.#uncounted++
     // A key is used for the first time on a day only where there is no sum of this minute yet.
-    if (this.#usage.note(atMs, event, logged) !== 'counted') this.#lastUse.note(atMs, event.access)
+    if (counted !== 'counted') this.#lastUse.note(atMs, event.access)
   }
 
-  /** Writes what waits, as long as the database takes it and the time allows. */
+  /** Writes what waits, as long as the database takes it and the time allows. The rest is lost, and reported. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     this.#closing = true
     const until = performance.now() + limits.activityCloseMsMax
     await this.#writing
-    while (!(this.#log.isEmpty && this.#usage.isEmpty && this.#lastUse.isEmpty)) {
-      if (performance.now() > until || !(await this.#write())) return
+    while (!this.#writers.every(({ isEmpty }) => isEmpty)) {
+      if (performance.now() > until || !(await this.#write())) break
     }
+    for (const writer of this.#writers) writer.giveUp()
+    this.#tellLost()
   }
 
   /** Whether the database took it. */
@@ -73,48 +87,38 @@ export class Activity {
   }
 
   async #writeAll(): Promise<boolean> {
-    this.#tellUnlogged()
-    try {
-      await this.#writeSome(this.#log, insertRequestsStatement, ({ event }) => event.access)
-      await this.#writeSome(this.#usage, addUsageStatement, ({ access }) => access)
-      await this.#writeSome(this.#lastUse, lastUseStatement)
-      await this.#retention.work()
-      this.#failing = false
-    } catch (error) {
-      // While it goes on, once is enough: the requests themselves tell of a database that is away.
-      if (!this.#failing) this.#tell({ kind: 'activity-unwritten', error })
-      this.#failing = true
+    this.#tellLost()
+    const before = this.#closing ? Number.POSITIVE_INFINITY : performance.now()
+    let failure: { readonly error: unknown } | undefined
+    const steps = [
+      ...this.#writers.map((writer) => () => writer.write(this.#store, before)),
+      () => this.#retention.work(),
+    ]
+    for (const step of steps) {
+      try {
+        await step()
+      } catch (error) {
+        failure ??= { error }
+        // A table that refuses rows is no reason to leave the others out; a database that is away is.
+        if (!isRefused(error)) break
+      }
     }
+    // While it goes on, once is enough: the requests themselves tell of a database that is away.
+    if (failure !== undefined && !this.#failing) this.#tell({ kind: 'activity-unwritten', ...failure })
+    this.#failing = failure !== undefined
     return !this.#failing
   }
 
   /** At once, and while it goes on as often as usage is written. */
-  #tellUnlogged(): void {
+  #tellLost(): void {
     const now = performance.now()
-    if (this.#unlogged === 0 || (!this.#closing && now - this.#toldAt < limits.usageFlushMs)) return
-    this.#tell({ kind: 'requests-unlogged', count: this.#unlogged })
+    if (this.#unlogged + this.#uncounted === 0) return
+    if (!this.#closing && now - this.#toldAt < limits.usageFlushMs) return
+    if (this.#unlogged > 0) this.#tell({ kind: 'requests-unlogged', count: this.#unlogged })
+    if (this.#uncounted > 0) this.#tell({ kind: 'requests-uncounted', count: this.#uncounted })
     this.#unlogged = 0
+    this.#uncounted = 0
     this.#toldAt = now
-  }
-
-  /** `logOf`: in whose log a row is. */
-  async #writeSome<Row>(
-    from: Gatherer<Row>,
-    statement: (rows: readonly Row[]) => Statement,
-    logOf?: (row: Row) => RequestAccess,
-  ): Promise<void> {
-    const rows = from.take(this.#closing ? Number.POSITIVE_INFINITY : performance.now())
-    if (rows.length === 0) return
-    try {
-      await this.#store.writeOne(statement(rows))
-    } catch (error) {
-      // What the database refuses as such it would refuse again; all else is tried again.
-      if (error instanceof Failure && error.code !== 'internal') {
-        this.#unlogged += from.putBack(rows)
-      }
-      throw error
-    }
-    if (logOf !== undefined) this.#retention.noteAdded(rows.map((row) => logOf(row).accountId))
   }
 }
 

@@ -33,14 +33,6 @@ export class LastUse {
     }
     return taken
   }
-
-  putBack(taken: readonly Use[]): number {
-    for (const use of taken) {
-      const name = nameOf(use)
-      if (!this.#due.has(name)) this.#due.set(name, use)
-    }
-    return 0
-  }
 }
 
 function nameOf({ accountId, keyId }: RequestAccess): string {

@@ -51,11 +51,6 @@ export class RequestLog {
     }
     return taken
   }
-
-  /** What could not be written waits again, as far as there is room. How many have none. */
-  putBack(taken: readonly Waiting[]): number {
-    return taken.filter(({ atMs, event }) => !this.offer(atMs, event)).length
-  }
 }
 
 function charactersOf({ url, facts }: Answered): number {
@@ -64,6 +59,7 @@ function charactersOf({ url, facts }: Answered): number {
 
 const columns = ['at', 'request_id', 'key_id', 'method', 'path', 'query', 'filter'] as const
 
+/** Sent a second time, it does nothing: its entries have their ids already. */
 export function insertRequestsStatement(taken: readonly Waiting[]): Statement {
   const rows = taken.map(rowOf)
   const texts = (name: (typeof columns)[number]) => value(rows.map((row) => row[name]))
@@ -80,7 +76,8 @@ select * from unnest(${value(events.map(({ access }) => access.accountId))}::big
   ${value(events.map(({ facts }) => stored(facts?.detail)))}::text[],
   ${value(events.map(({ ms }) => ms))}::numeric[], ${value(events.map(({ facts }) => facts?.records ?? 0))}::int[],
   ${value(events.map(({ bytes }) => bytes))}::bigint[],
-  ${value(events.map(({ facts }) => isCached(facts?.source)))}::boolean[])`.statement('activity'),
+  ${value(events.map(({ facts }) => isCached(facts?.source)))}::boolean[])
+on conflict (account_id, at, id) do nothing`.statement('activity'),
   }
 }
 

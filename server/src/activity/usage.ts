@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { limits } from '../limits.ts'
 import { type Statement, sql, value } from '../sql.ts'
 import type { RequestAccess } from '../telemetry/events.ts'
@@ -33,6 +34,9 @@ export class Usage {
   /** By account and key: two short looks on the way of every request, where one long name would have to be made. */
   readonly #accounts = new Map<string, OfAccount>()
   #waiting = 0
+  /** Tells this process from all others. */
+  readonly #writer = randomBytes(6).toString('hex')
+  #batches = 0
 
   /** `first` where nothing of this key, route and minute waits; `full` where there was no room. */
   note(atMs: number, event: Answered, logged: boolean): 'counted' | 'first' | 'full' {
@@ -69,14 +73,18 @@ export class Usage {
     return taken
   }
 
-  /** What could not be written waits again. No request is the less logged for it. */
-  putBack(taken: readonly Sum[]): number {
-    for (const sum of taken) {
-      const since = this.#find(sum.access, sum.method, sum.route, sum.startMs)
-      if (since === undefined) this.#hold(sum)
-      else merge(since, sum)
-    }
-    return 0
+  /** Names a batch: no other, of this process or another, has the same name. */
+  nextBatch(): string {
+    return `${this.#writer}-${++this.#batches}`
+  }
+
+  /** A request that was counted as logged and is lost to the log after all. */
+  noteUnlogged(atMs: number, { access, method, route }: Answered): void {
+    const startMs = atMs - (atMs % minuteMs)
+    const found = this.#find(access, method, route, startMs)
+    const sum = found ?? emptySum({ access, per: 'minute', startMs, method, route })
+    sum.unlogged++
+    if (found === undefined) this.#hold(sum)
   }
 
   #find(
@@ -130,8 +138,12 @@ function merge(into: Sum, sum: Sum): void {
   for (const [number, count] of sum.counts) into.counts.set(number, (into.counts.get(number) ?? 0) + count)
 }
 
-/** Each sum for its minute, and together for their day. In one order, so that no two processes wait for each other. */
-export function addUsageStatement(taken: readonly Sum[]): Statement {
+/**
+ * Each sum for its minute, and together for their day. In one order, so that no two processes wait for each other. Sent a
+ * second time, it does nothing: rows keep the last batch of each process, and no process
+ * sends a newer one before that.
+ */
+export function addUsageStatement(taken: readonly Sum[], batch: string): Statement {
   const days = new Map<string, Sum>()
   for (const minute of taken) {
     const { access, method, route } = minute
@@ -147,8 +159,10 @@ export function addUsageStatement(taken: readonly Sum[]): Statement {
     value(sums.map(({ counts }) => `{${[...of(counts)].join(',')}}`))
   return {
     pace: 'steady',
-    ...sql`insert into usage as u (account_id, per, at, key_id, route, requests, errors, unlogged, classes, counts)
-select account_id, per, at, key_id, route, requests, errors, unlogged, classes::smallint[], counts::bigint[]
+    ...sql`insert into usage as u (account_id, per, at, key_id, route, requests, errors, unlogged, classes, counts,
+  batches)
+select account_id, per, at, key_id, route, requests, errors, unlogged, classes::smallint[], counts::bigint[],
+  array[${value(batch)}::text]
 from unnest(${value(sums.map(({ access }) => access.accountId))}::bigint[], ${value(sums.map(({ per }) => per))}::text[],
   ${value(sums.map(({ startMs }) => new Date(startMs).toISOString()))}::timestamptz[],
   ${value(sums.map(({ access }) => access.keyId))}::text[], ${value(sums.map(written))}::text[],
@@ -159,12 +173,18 @@ on conflict (account_id, per, at, key_id, route) do update
 set requests = u.requests + excluded.requests, errors = u.errors + excluded.errors,
   unlogged = u.unlogged + excluded.unlogged,
   (classes, counts) = (
-    select array_agg(m.class order by m.class), array_agg(m.count order by m.class) from (
+    select coalesce(array_agg(m.class order by m.class), '{}'), coalesce(array_agg(m.count order by m.class), '{}') from (
       select b.class, sum(b.count)::bigint as count from (
         select * from unnest(u.classes, u.counts) union all select * from unnest(excluded.classes, excluded.counts)
       ) b(class, count) group by b.class
     ) m
-  )`.statement('activity'),
+  ),
+  batches = excluded.batches || array(
+    select o.batch from unnest(u.batches) with ordinality o(batch, n)
+    where split_part(o.batch, '-', 1) <> split_part(excluded.batches[1], '-', 1)
+    order by o.n limit ${value(limits.usageWritersMax - 1)}::int
+  )
+where not u.batches && excluded.batches`.statement('activity'),
   }
 }
 

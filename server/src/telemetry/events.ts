@@ -69,7 +69,9 @@ export type Event =
       readonly cause: unknown
     }
   | RequestAnswered
+  /** Missing from their account's request log, and from its usage. */
   | { readonly kind: 'requests-unlogged'; readonly count: number }
+  | { readonly kind: 'requests-uncounted'; readonly count: number }
   | { readonly kind: 'activity-unwritten'; readonly error: unknown }
   /** The collector of traces did not take them. */
   | { readonly kind: 'spans-lost'; readonly spans: number; readonly cause: string }

@@ -18,6 +18,7 @@ const levels: Record<Event['kind'], Level> = {
   'rates-alone': 'warn',
   'requests-refused': 'warn',
   'requests-unlogged': 'warn',
+  'requests-uncounted': 'warn',
   'activity-unwritten': 'warn',
   'request-failed': 'error',
   'export-cut': 'warn',
@@ -143,7 +144,7 @@ function loggable(event: Exclude<Event, RequestAnswered>): object {
     case 'request-unreadable':
       return { code: event.code }
     case 'activity-unwritten':
-      return { cause: event.error instanceof Error ? event.error.message : String(event.error) }
+      return { cause: messageOf(event.error) }
     case 'connection-broken':
       return { cause: event.error.message }
     case 'connection-given':
@@ -156,6 +157,7 @@ function loggable(event: Exclude<Event, RequestAnswered>): object {
       return { reason: event.reason }
     case 'requests-refused':
     case 'requests-unlogged':
+    case 'requests-uncounted':
       return { count: event.count }
     case 'spans-lost':
       return { spans: event.spans, cause: event.cause }
@@ -168,6 +170,12 @@ function loggable(event: Exclude<Event, RequestAnswered>): object {
     default:
       return event satisfies never
   }
+}
+
+/** What an operator can act on: the database's own words, where an error of ours has them. */
+function messageOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  return cause instanceof Error ? cause.message : String(cause)
 }
 
 /** The stack only where it helps: a database that is away fails every request in the same place. */

@@ -105,6 +105,11 @@ export class Metrics {
     unit: '{request}',
     description: "Requests that are missing from their account's own log: more came than could be written.",
   })
+  readonly #uncounted = new Counter({
+    name: 'quartermaster.requests.uncounted',
+    unit: '{request}',
+    description: "Requests that are missing from their account's usage: it could not be written.",
+  })
   readonly #lostSpans = new Counter({
     name: 'quartermaster.spans.lost',
     unit: '{span}',
@@ -139,6 +144,7 @@ export class Metrics {
       this.#broken,
       this.#cut,
       this.#unlogged,
+      this.#uncounted,
       this.#lostSpans,
       this.#rates,
       ...stateInstruments(states),
@@ -157,6 +163,7 @@ export class Metrics {
     this.#lostSpans.add(0)
     this.#cut.add(0)
     this.#unlogged.add(0)
+    this.#uncounted.add(0)
     for (const code of Object.keys(errorTitles)) this.#refusals.add(0, code)
     for (const source of sources) this.#answers.add(0, source)
   }
@@ -203,6 +210,9 @@ export class Metrics {
         return
       case 'requests-unlogged':
         this.#unlogged.add(event.count)
+        return
+      case 'requests-uncounted':
+        this.#uncounted.add(event.count)
         return
       case 'activity-unwritten':
       case 'listening':
