@@ -103,7 +103,12 @@ async function stopped(child: ChildProcess): Promise<void> {
 function surroundings(environment: Environment): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, LANG } = process.env
   const kept = Object.entries({ PATH, HOME, TMPDIR, LANG }).filter(([, value]) => value !== undefined)
-  return { ...Object.fromEntries(kept), NODE_COMPILE_CACHE: compileCache, ...environment }
+  return {
+    ...Object.fromEntries(kept),
+    NODE_COMPILE_CACHE: compileCache,
+    SHUTDOWN_DELAY_MS: '0',
+    ...environment,
+  }
 }
 
 function freePort(): Promise<number> {

@@ -49,7 +49,14 @@ export class Server {
     mkdirSync(profiles, { recursive: true })
     const flags = profile ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : []
     const child = spawn(process.execPath, [...flags, program, 'serve', '--port', String(port)], {
-      env: { ...process.env, DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn', ...unlimited, ...environment },
+      env: {
+        ...process.env,
+        DATABASE_URL: databaseUrl,
+        LOG_LEVEL: 'warn',
+        SHUTDOWN_DELAY_MS: '0',
+        ...unlimited,
+        ...environment,
+      },
       stdio: ['ignore', out, out],
     })
     closeSync(out)

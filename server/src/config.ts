@@ -24,6 +24,8 @@ const schema = Type.Object({
   READ_MS_MAX: Type.Integer({ default: limits.readMsMax, minimum: 10, maximum: 600_000 }),
   /** An export that has not ended by then is cut. */
   EXPORT_MS_MAX: Type.Integer({ default: limits.exportMsMax, minimum: 10, maximum: 86_400_000 }),
+  /** After SIGTERM `/readyz` answers 503, and requests are served for this long before the port is closed. */
+  SHUTDOWN_DELAY_MS: Type.Integer({ default: limits.shutdownDelayMs, minimum: 0, maximum: 600_000 }),
   HOST: Type.String({ default: '127.0.0.1' }),
   PORT: Type.Integer({ default: 8080, minimum: 0, maximum: 65_535 }),
   /** `acme.<SERVICE_DOMAIN>` is the host of the account acme. */

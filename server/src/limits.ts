@@ -191,12 +191,31 @@ export const limits = {
   readMsMax: 10_000,
   /** A read that nobody waits for any more may end by itself for this long: to cancel it takes PostgreSQL a process. */
   cancelAfterMs: 50,
-  /** A write waits this long for its account's turn, then gives up before having written anything: 503. */
-  writeLockMsMax: 5_000,
-  /** No answer at all from the database within this time: the connection is given up. */
-  silenceMsMax: 30_000,
-  /** A connection is made, or one in the pool becomes free, within this time; otherwise 503. */
-  connectMsMax: 5_000,
+  /** A read that goes on so long after its deadline, because PostgreSQL does not cancel it, is answered without it. */
+  readGraceMs: 1_000,
+  /** A quick statement: some ms. PostgreSQL cancels one that takes this long, because all others wait behind it. */
+  quickMsMax: 2_000,
+  /** No answer at all on a shared connection, or none to be had: it is closed, and what waits on it fails with 503. */
+  quickSilenceMsMax: 2_500,
+  laneWatchMs: 250,
+  /** A write waits this long for the row that orders its account's writes, then gives up before having written: 503. */
+  writeLockMsMax: 2_500,
+  /** A write is answered within this time, if only by saying that its outcome is not known. It is never cancelled. */
+  writeMsMax: 4_500,
+  /** A connection to a server is opened, and has said which server it leads to, within this time. */
+  connectMsMax: 3_000,
+  /** An idle connection is probed by TCP after this time: a machine that vanished sends nothing. */
+  keepAliveMs: 5_000,
+  /** How often a new connection is opened, to see which server is the primary. */
+  primaryCheckMs: 1_000,
+  /** After a failure to connect, further tries fail at once for this long, doubled each time up to the second. */
+  reconnectMsMin: 50,
+  reconnectMsMax: 500,
+  /** Waiting for a connection that others use, then 503: of long reads, of writes. Writes are short. */
+  readWaitMsMax: 5_000,
+  writeWaitMsMax: 1_500,
+  /** A connection of a pool that nobody uses is closed after this time. */
+  poolIdleMsMax: 10_000,
   /** Requests that may wait for a connection; beyond, 503 at once. */
   poolWaitingMax: 1_000,
   /**
@@ -226,12 +245,16 @@ export const limits = {
   spansWaitingMax: 2_048,
   spansAtOnce: 512,
   traceExportMsMax: 3_000,
+  /** How long one look at the database serves all who ask whether the process is ready. */
+  readyLookMs: 1_000,
   /** Connections to the admin port: a few Prometheus, and a person. */
   adminConnectionsMax: 20,
   /** Whether the database is there is said within this time where it is asked for metrics: a scrape has 10 s. */
   adminReadyMsMax: 2_000,
 
-  /** How long requests under way may take to end after SIGTERM. */
+  /** Load balancers look at `/readyz` every few seconds: until then they send requests, which are still served. */
+  shutdownDelayMs: 5_000,
+  /** How long requests under way may take to end after the port was closed. */
   shutdownMsMax: 15_000,
   /** How often it is looked for connections that are done. */
   shutdownLookMs: 100,

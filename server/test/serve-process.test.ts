@@ -28,7 +28,11 @@ async function serve(settings: Environment): Promise<ChildProcess> {
 async function listening(program: string, args: readonly string[], settings: Environment) {
   const child = spawn(program, args, {
     cwd: root,
-    env: environmentWith({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', ...settings }),
+    env: environmentWith({
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+      SHUTDOWN_DELAY_MS: '0',
+      ...settings,
+    }),
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   })

@@ -37,7 +37,7 @@ const list = (where: string) =>
   `with few as materialized (
   select id from product where account_id = $1::bigint and ${where} limit $3::int + 1
 ), size as materialized (select count(*) as n from few)
-select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, case when (select n from size) <= $3::int then (select n from size)
+select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, case when (select n from size) <= $3::int then (select n from size)
   else (select count(*) from product where account_id = $1::bigint and ${where}) end as total, p.count, p.records, p.last_id
 from tally t
 cross join (

@@ -76,9 +76,13 @@ const someRows =
   `union all \\( ${walk(` and ${C} and ${size} > \\$::int`)}\\)`
 const knownRows = `(?:${byIds(`select id from \\(${matches}\\) m`)}|${walk(`(?: and ${C}(?: is \\$)?)+${byRecords}`)})`
 const allRows = walk(`(?: and C)?${byRecords}`)
-const history = 'substr\\(pg_walfile_name\\(pg_current_wal_lsn\\(\\)\\), \\$, \\$\\) as history'
+const server =
+  'encode\\(timestamptz_send\\(pg_postmaster_start_time\\(\\)\\), \\$\\) \\|\\| ' +
+  'substr\\(pg_walfile_name\\(pg_current_wal_lsn\\(\\)\\), \\$, \\$\\)'
+const epoch = `${server} as epoch`
+const state = `${epoch}, t\\.version, t\\.xmin::text as xid`
 const list = (head: string, ofTotal: string, rows: string) =>
-  `${head}select ${history}, t\\.version, ${ofTotal} as total, p\\.count, p\\.records, p\\.last_id from tally t ` +
+  `${head}select ${state}, ${ofTotal} as total, p\\.count, p\\.records, p\\.last_id from tally t ` +
   `cross join \\( select count\\(\\*\\) as count, ` +
   `coalesce\\(string_agg\\(${json}, \\$(?: order by r\\.id)?\\), \\$\\) as records, max\\(r\\.id\\) as last_id ` +
   `from \\( ${rows} \\) r \\) p ` +
@@ -101,13 +105,14 @@ const shapes: readonly RegExp[] = [
   list(little, '\\(select count\\(\\*\\) from few\\)', byIds('select id from few')),
   list('', '(?:null|\\$)', knownRows),
   // One record.
-  `select ${history}, t\\.version, \\( select ${json} from ${table} r ` +
+  `select ${state}, \\( select ${json} from ${table} r ` +
     `where r\\.account_id = \\$::bigint and r\\.id = \\$::bigint \\) as record ` +
     `from tally t where t\\.account_id = \\$::bigint and t\\.resource = \\$::text`,
   // Who is asking, of all requests that wait.
   'select q\\.name, a\\.account_id from unnest\\(\\$::text\\[\\]\\) q\\(name\\) left join account a on a\\.name = q\\.name',
-  `select ${history}, string_agg\\( concat_ws\\(\\$, q\\.n, k\\.key_id, array_to_string\\(k\\.scopes, \\$\\), ` +
-    'coalesce\\(a\\.requests_per_minute, \\$\\), coalesce\\(a\\.key_requests_per_minute, \\$\\), t\\.version, t\\.total\\), \\$\\) ' +
+  `select ${epoch}, string_agg\\( concat_ws\\(\\$, q\\.n, k\\.key_id, array_to_string\\(k\\.scopes, \\$\\), ` +
+    `coalesce\\(a\\.requests_per_minute, \\$\\), coalesce\\(a\\.key_requests_per_minute, \\$\\), ${server}, ` +
+    't\\.version, t\\.xmin, t\\.total\\), \\$\\) ' +
     'filter \\(where a\\.status = \\$\\) as found from unnest\\(\\$::bigint\\[\\], \\$::text\\[\\], \\$::text\\[\\]\\) with ordinality ' +
     'q\\(account_id, hash, resource, n\\) join api_key k on k\\.account_id = q\\.account_id and k\\.hash = decode\\(q\\.hash, \\$\\) ' +
     'left join account a on a\\.account_id = k\\.account_id ' +
@@ -116,14 +121,16 @@ const shapes: readonly RegExp[] = [
     'and \\(k\\.expires_at is null or k\\.expires_at > now\\(\\)\\)',
   // An export.
   'begin isolation level repeatable read read only',
-  `select ${history}, version, total from tally where ${account} and resource = \\$::text`,
+  `select ${state}, t\\.total from tally t where ${account} and resource = \\$::text`,
   `select ${setting}(?:, ${setting})*`,
   `copy \\(select ${json} ${exported} \\(format csv, delimiter E\\$, quote E\\$\\)`,
   `copy \\(select ${cell}(?:, ${cell})* ${exported} \\(format csv(?:, force_quote \\(${field}(?:, ${field})*\\))?\\)`,
   // One plan for all values, or one for these.
   'set plan_cache_mode = (?:force_generic_plan|auto)',
   // Whether the database is there and migrated.
-  'select name from migration',
+  `select ${epoch}, \\(select string_agg\\(name, \\$\\) from migration\\) as names`,
+  // Which server a connection leads to.
+  `select ${epoch}, \\(pg_control_system\\(\\)\\)\\.system_identifier::text as system`,
   // A create: the claim on the key, the insert, what is kept of it, and the sweep.
   'begin|commit|rollback',
   'select pg_try_advisory_xact_lock\\(hashtextextended\\(\\$::text, \\$::bigint\\)\\) as free, k\\.record_id, ' +
@@ -134,6 +141,7 @@ const shapes: readonly RegExp[] = [
     'insert into partner \\(account_id, id, version, name, is_company, is_patient, is_customer, is_vendor, ' +
     'is_employee, active, create_date, write_date\\) select \\$::bigint, last_id, version, \\$::text, ' +
     '\\$, \\$, \\$, \\$, \\$, \\$, now\\(\\), now\\(\\) from tick returning id',
+  'select \\$ as confirmed from idempotency where account_id = \\$::bigint and key = \\$::text for key share',
   'insert into idempotency as k \\(account_id, key, request_hash, record_id\\) ' +
     'values \\(\\$::bigint, \\$::text, \\$::bytea, \\$::bigint\\) on conflict \\(account_id, key\\) do update ' +
     'set request_hash = excluded\\.request_hash, record_id = excluded\\.record_id, ' +

@@ -6,7 +6,7 @@ import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { hole, type Statement, sql } from '../sql.ts'
 import type { Store } from '../store/pool.ts'
-import { history, type Tally } from '../tally-state.ts'
+import { epoch, type Tally } from '../tally-state.ts'
 import type { Tell } from '../telemetry/events.ts'
 import { hashOfKey, type Scope, scopes } from './key.ts'
 
@@ -36,8 +36,9 @@ interface Question {
 }
 
 interface CheckRow {
-  readonly history: string
-  /** `n key_id scope+scope rate key_rate version total` for each question that found its key, separated by commas. */
+  /** Of the server that was asked. On a distributed database each account's own is in its entry. */
+  readonly epoch: string
+  /** `n key_id scope+scope rate key_rate epoch version xid total` for each question that found its key, separated by commas. */
   readonly found: string | null
 }
 
@@ -113,7 +114,10 @@ export class Checks {
     if (check === undefined) {
       // Revoked or expired since. It costs the two statements of every other refusal, so that the time tells nothing.
       this.#accepted.delete(hash)
-      await this.#accountId(accountName)
+      const accountId = await this.#accountId(accountName)
+      // After a restore the account may have another id.
+      if (accountId != null && accountId !== accepted.accountId)
+        return await this.#answerTo(accountId, hash, resource)
     }
     return check
   }
@@ -204,13 +208,14 @@ function noKeyHash(hash: string): string {
 }
 
 function checksOf(
-  { history: current, found }: CheckRow,
+  { epoch: current, found }: CheckRow,
   questions: readonly Question[],
 ): (Check | undefined)[] {
   const checks: (Check | undefined)[] = questions.map(() => undefined)
   if (found === null) return checks
   for (const entry of found.split(',')) {
-    const [n = '', keyId = '', granted = '', rate, keyRate, version, total] = entry.split(' ')
+    const [n = '', keyId = '', granted = '', rate, keyRate, server = '', version, xid = '', total] =
+      entry.split(' ')
     const question = questions[Number(n) - 1]
     if (question === undefined) continue
     checks[Number(n) - 1] = {
@@ -224,7 +229,8 @@ function checksOf(
       tally:
         version === undefined || version === ''
           ? undefined
-          : { history: current, version, total: Number(total) },
+          : // The same string for all: a piece of a long one keeps the whole of it in memory.
+            { epoch: server === current ? current : server, version, xid, total: Number(total) },
     }
   }
   return checks
@@ -257,9 +263,9 @@ const asked = hole()
  * send it only to the shards that hold those accounts. Left joins keep PostgreSQL from looking at the account or the
  * tally before it has found the key, so that a wrong key costs the same in every account.
  */
-const check = sql`select ${history} as history, string_agg(
+const check = sql`select ${epoch} as epoch, string_agg(
   concat_ws(' ', q.n, k.key_id, array_to_string(k.scopes, '+'), coalesce(a.requests_per_minute, 0),
-    coalesce(a.key_requests_per_minute, 0), t.version, t.total), ',')
+    coalesce(a.key_requests_per_minute, 0), ${epoch}, t.version, t.xmin, t.total), ',')
   filter (where a.status = 'active') as found
 from unnest(${accounts}::bigint[], ${hashes}::text[], ${asked}::text[]) with ordinality q(account_id, hash, resource, n)
 join api_key k on k.account_id = q.account_id and k.hash = decode(q.hash, 'hex')

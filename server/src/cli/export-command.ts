@@ -9,6 +9,7 @@ import { type ExportFormat, exportStatement } from '../query/export-statement.ts
 import { plannedExport } from '../query/planned.ts'
 import { withClient } from '../store/client.ts'
 import { startExport } from '../store/export-copy.ts'
+import { stateName } from '../tally-state.ts'
 import { databaseFault } from './database-fault.ts'
 import { grouped, type Output, perSecond, showProgress } from './progress.ts'
 
@@ -72,7 +73,7 @@ async function writeAll(options: ExportOptions, onBegin: () => void): Promise<vo
     const seconds = (performance.now() - start) / 1000
     stderr.write(
       `${grouped(count)} ${resource.plural} in ${seconds.toFixed(1)} s (${grouped(perSecond(count, seconds))}/s), ` +
-        `version ${source.history}-${source.version}\n`,
+        `version ${stateName(source)}\n`,
     )
   })
 }

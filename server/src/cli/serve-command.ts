@@ -1,4 +1,5 @@
 import { BlockList } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Checks } from '../accounts/checks.ts'
 import { Rates } from '../accounts/rates.ts'
 import { SharedCounts } from '../accounts/shared-counts.ts'
@@ -21,8 +22,11 @@ import { untilSignal } from './until-signal.ts'
 export interface Service {
   readonly port: number
   readonly adminPort: number | undefined
-  /** Lets requests under way finish, then closes what is left. */
-  close(): Promise<void>
+  /**
+   * From now on `/readyz` answers 503. After `delayMs`, in which requests are served as before, the port is closed;
+   * requests under way may finish, then what is left is closed.
+   */
+  close(delayMs?: number): Promise<void>
 }
 
 export interface ServeOptions {
@@ -50,7 +54,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
     connectionsMax: config.DATABASE_POOL_MAX,
     readMsMax: config.READ_MS_MAX,
   })
-  const exports = new Exports(database, config.EXPORT_MS_MAX)
+  const exports = new Exports(store.primary, { role: config.DATABASE_ROLE, msMax: config.EXPORT_MS_MAX })
   const checks = new Checks(store, tell)
   const activity = new Activity(store, tell)
   const shared = sharedCounts(config, tell)
@@ -71,8 +75,9 @@ export async function startService(config: Config, options: ServeOptions): Promi
     answerMsMax: config.READ_MS_MAX,
   })
   let admin: Admin | undefined
-  const close = async () => {
+  const close = async (delayMs = 0) => {
     stopping = true
+    if (delayMs > 0) await sleep(delayMs)
     await drain(app)
     await activity.close()
     await admin?.close()
@@ -130,9 +135,10 @@ export async function serve(config: Config, options: { port?: number; host?: str
     port: options.port ?? config.PORT,
     log,
   })
-  await untilSignal()
+  const signal = await untilSignal()
   log.tell({ kind: 'stopping' })
-  await service.close()
+  // A person who presses Ctrl-C has no load balancer that has to notice first.
+  await service.close(signal === 'SIGTERM' ? config.SHUTDOWN_DELAY_MS : 0)
   log.tell({ kind: 'stopped' })
 }
 

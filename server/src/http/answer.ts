@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { limits } from '../limits.ts'
-import type { TallyState } from '../tally-state.ts'
+import { stateName, type TallyState } from '../tally-state.ts'
 import { serverTiming } from './facts.ts'
 import { takesGzip } from './media.ts'
 
@@ -21,19 +21,26 @@ export interface Answer extends TallyState {
 const zip = promisify(gzip)
 
 export function answerOf(
-  { history, version }: TallyState,
+  { epoch, version, xid }: TallyState,
   etag: string,
   text: string,
   link: string | undefined,
   records: number,
 ): Answer {
   const body = text.length <= limits.answerTextCharactersMax ? text : Buffer.from(text)
-  return { history, version, etag, body, bytes: Buffer.byteLength(body), link, records }
+  return { epoch, version, xid, etag, body, bytes: Buffer.byteLength(body), link, records }
 }
 
-/** Weak: the compressed and the plain bytes are one answer. The version makes it new, the rest tells lists apart. */
+/** Weak: the compressed and the plain bytes are one answer. The state makes it new, the rest tells lists apart. */
 export function etagOf(state: TallyState, mark: string): string {
-  return `W/"${state.history}-${state.version}-${mark}"`
+  return `W/"${stateName(state)}-${mark}"`
+}
+
+/** The `ETag` at this state, if the caller has it already. */
+export function knownEtag(request: FastifyRequest, state: TallyState, mark: string): string | undefined {
+  if (request.headers['if-none-match'] === undefined) return undefined
+  const etag = etagOf(state, mark)
+  return isKnown(request, etag) ? etag : undefined
 }
 
 /** Whether the caller has this already (RFC 9110, If-None-Match: weak comparison). */

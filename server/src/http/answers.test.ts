@@ -15,23 +15,23 @@ class Client extends EventEmitter implements Caller {
 }
 const someone = () => new Client()
 
-const check = (accountId: string, version: string, history = '1') => ({
+const check = (accountId: string, version: string, epoch = '1') => ({
   access: { accountId, keyId: 'k', scopes: new Set<never>(), requestsPerMinute: 0, keyRequestsPerMinute: 0 },
-  tally: { history, version, total: 1 },
+  tally: { epoch, version, xid: '500', total: 1 },
 })
-const answer = (version: string, text: string, history = '1'): Answer =>
-  answerOf({ history, version }, `"${version}"`, text, undefined, 1)
+const answer = (version: string, text: string, epoch = '1'): Answer =>
+  answerOf({ epoch, version, xid: '500' }, `"${version}"`, text, undefined, 1)
 
-it('keeps an answer for its account, request, version and history, and for nothing else', async () => {
+it('keeps an answer for its account, request, version and epoch, and for nothing else', async () => {
   const answers = new Answers()
   let reads = 0
-  const ask = async (accountId: string, key: string, version: string, history = '1') => {
+  const ask = async (accountId: string, key: string, version: string, epoch = '1') => {
     const got = await answers.get(
-      check(accountId, version, history),
+      check(accountId, version, epoch),
       key,
       async () => {
         reads++
-        return answer(version, `${accountId} ${key} ${version}`, history)
+        return answer(version, `${accountId} ${key} ${version}`, epoch)
       },
       someone(),
     )

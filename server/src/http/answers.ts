@@ -48,11 +48,11 @@ export class Answers {
     read: (hangUp: HangUp) => Promise<Answer>,
     caller: Caller,
   ): Answer | Promise<Answer> {
-    const { history, version } = check.tally
+    const { epoch, version, xid } = check.tally
     const place = `${check.access.accountId} ${mark}`
     const kept = this.#kept.get(place)
     if (kept !== undefined && isSameState(kept, check.tally)) return kept
-    const name = `${history} ${version} ${place}`
+    const name = `${epoch} ${version} ${xid} ${place}`
     const flight = this.#underWay.get(name) ?? this.#begin(name, place, read)
     return this.#wait(flight, caller)
   }

@@ -10,7 +10,7 @@ import type { Exports } from '../store/exports.ts'
 import { type ListMemory, listName } from '../store/list-memory.ts'
 import type { TallyState } from '../tally-state.ts'
 import type { Tell } from '../telemetry/events.ts'
-import { etagOf, isKnown, sendNotModified, validators } from './answer.ts'
+import { etagOf, knownEtag, sendNotModified, validators } from './answer.ts'
 import { factsOf, timed } from './facts.ts'
 import { takesGzip } from './media.ts'
 
@@ -37,8 +37,9 @@ export async function sendExport(
   { plan, filterKey, mark }: PlannedExport,
   format: ExportFormat,
 ): Promise<FastifyReply> {
-  const known = etagOf(tally, mark)
-  if (request.headers['if-none-match'] === '*' || isKnown(request, known)) {
+  const isAny = request.headers['if-none-match'] === '*'
+  const known = isAny ? etagOf(tally, mark) : knownEtag(request, tally, mark)
+  if (known !== undefined) {
     factsOf(request).source = 'unchanged'
     return sendNotModified(reply, known)
   }

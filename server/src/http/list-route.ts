@@ -8,9 +8,10 @@ import { type KnownOfList, type ListRow, listStatement } from '../query/statemen
 import type { HangUp } from '../store/hang-up.ts'
 import { listName } from '../store/list-memory.ts'
 import type { Store } from '../store/pool.ts'
+import { changingOver } from '../store/sqlstate.ts'
 import type { Turns } from '../store/turns.ts'
-import { isSameState, type Tally } from '../tally-state.ts'
-import { type Answer, answerOf, etagOf, isKnown, sendAnswer, sendNotModified } from './answer.ts'
+import { isOlder, isSameState, type Tally } from '../tally-state.ts'
+import { type Answer, answerOf, etagOf, knownEtag, sendAnswer, sendNotModified } from './answer.ts'
 import type { Answers } from './answers.ts'
 import { checkFor } from './authenticate.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
@@ -37,11 +38,11 @@ export function listRoute(reads: Reads, resource: Resource) {
       return sendExport(reads, request, reply, check, all, format)
     }
     const list = plannedList(resource, raw, source)
-    const etag = etagOf(check.tally, list.mark)
     const facts = factsOf(request)
-    if (isKnown(request, etag)) {
+    const known = knownEtag(request, check.tally, list.mark)
+    if (known !== undefined) {
       facts.source = 'unchanged'
-      return sendNotModified(reply, etag)
+      return sendNotModified(reply, known)
     }
     const read = (hangUp: HangUp) => {
       facts.source = 'read'
@@ -97,6 +98,7 @@ async function rowOf(
     }
   }
   if (row === undefined) throw new Failure('internal', 'Something went wrong on our side. It has been noted.')
+  if (isOlder(row, tally)) throw changingOver()
   const total = Number(row.total ?? known.total)
   // Near the beginning of a whole list there is nothing to gain: the tally has the total, and few are skipped.
   if (!isLittle && (plan.where !== undefined || page * plan.limit > limits.quickRecordsMax)) {

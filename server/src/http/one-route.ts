@@ -4,7 +4,9 @@ import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { plannedOne } from '../query/planned.ts'
 import { type OneRow, oneStatement } from '../query/statement.ts'
-import { answerOf, etagOf, isKnown, sendAnswer, sendNotModified } from './answer.ts'
+import { changingOver } from '../store/sqlstate.ts'
+import { isOlder } from '../tally-state.ts'
+import { answerOf, etagOf, knownEtag, sendAnswer, sendNotModified } from './answer.ts'
 import { checkFor } from './authenticate.ts'
 import { answerFrom, factsOf, timed } from './facts.ts'
 import type { Reads } from './list-route.ts'
@@ -20,9 +22,9 @@ export function oneRoute({ store, answers }: Reads, resource: Resource) {
     const { id } = request.params
     if (!isId(id)) throw unknown(resource, id)
     const mark = `${id}-${fieldsMark}`
-    const known = etagOf(check.tally, mark)
     const facts = factsOf(request)
-    if (isKnown(request, known)) {
+    const known = knownEtag(request, check.tally, mark)
+    if (known !== undefined) {
       facts.source = 'unchanged'
       return sendNotModified(reply, known)
     }
@@ -31,6 +33,7 @@ export function oneRoute({ store, answers }: Reads, resource: Resource) {
       const [row] = await timed(request, () =>
         store.read<OneRow>(oneStatement(check.access, resource, fields, id)),
       )
+      if (row !== undefined && isOlder(row, check.tally)) throw changingOver()
       if (row === undefined || row.record === null) throw unknown(resource, id)
       const etag = etagOf(row, mark)
       return answerOf(row, etag, `{"data":${row.record}}`, undefined, 1)

@@ -1,30 +1,51 @@
 import { Failure } from '../errors.ts'
-import { sql } from '../sql.ts'
+import { limits } from '../limits.ts'
+import { hole, sql } from '../sql.ts'
 import { migrationNames } from '../store/migrate.ts'
 import type { Store } from '../store/pool.ts'
+import { epoch } from '../tally-state.ts'
 
-/** How long one look at the database serves all who ask: this needs no key. */
-const lookMs = 1000
+interface AppliedRow {
+  readonly epoch: string
+  /** Names without commas, separated by commas. */
+  readonly names: string | null
+}
 
-/** Whether this process can answer requests: not stopping, its database there and migrated. */
+/**
+ * On the connections that every request needs first, so that it fails when requests fail and waits for no long read. The
+ * epoch is there because only a primary has one.
+ */
+const applied =
+  sql`select ${epoch} as epoch, (select string_agg(name, ',') from migration) as names`.template(
+    [hole()],
+    'other',
+    'quick',
+  )
+
+/** Whether this process can answer requests: not stopping, its database there, a primary, and migrated. */
 export function readiness(store: Store, isStopping: () => boolean): () => Promise<{ status: 'ok' }> {
-  let look: Promise<void> | undefined
-  let lookedAt = 0
+  let looking: Promise<void> | undefined
+  let outcome: Promise<void> | undefined
+  let lookedAt = Number.NEGATIVE_INFINITY
   return async () => {
     if (isStopping()) throw new Failure('overloaded', 'This process is stopping.')
-    if (look === undefined || Date.now() - lookedAt > lookMs) {
-      lookedAt = Date.now()
-      look = migrated(store)
+    // One look at a time, and at most one a second: this needs no key.
+    if (looking === undefined && performance.now() - lookedAt > limits.readyLookMs) {
+      lookedAt = performance.now()
+      outcome = looking = migrated(store).finally(() => {
+        looking = undefined
+      })
+      outcome.catch(() => {})
     }
-    await look
+    await outcome
     return { status: 'ok' }
   }
 }
 
 async function migrated(store: Store): Promise<void> {
-  const rows = await store.read<{ name: string }>(sql`select name from migration`.statement())
-  const applied = new Set(rows.map(({ name }) => name))
-  if (!migrationNames.every((name) => applied.has(name))) {
+  const [row] = await store.read<AppliedRow>(applied([]))
+  const names = new Set(row?.names?.split(','))
+  if (!migrationNames.every((name) => names.has(name))) {
     throw new Failure(
       'store_away',
       'The database is not migrated to this version: run quartermaster migrate.',

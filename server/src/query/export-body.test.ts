@@ -22,7 +22,7 @@ describe('exportBody', () => {
     for (const text of texts) yield Buffer.from(text)
   }
   const whole = async (format: 'csv' | 'ndjson', finish: () => Promise<number>) => {
-    const source = { history: '00000001', version: '7', pieces: pieces('{"id"', ':1}\n'), finish }
+    const source = { epoch: '00000001', version: '7', xid: '500', pieces: pieces('{"id"', ':1}\n'), finish }
     let text = ''
     let told: number | undefined
     for await (const piece of exportBody(source, format, fields, (count) => {
@@ -34,7 +34,7 @@ describe('exportBody', () => {
 
   it('ends NDJSON with the mark, and begins CSV with the byte order mark and the names', async () => {
     expect(await whole('ndjson', async () => 1)).toEqual([
-      '{"id":1}\n{"$end":{"count":1,"version":"00000001-7"}}\n',
+      '{"id":1}\n{"$end":{"count":1,"version":"99c7b3d8a0b1-7"}}\n',
       1,
     ])
     expect(await whole('csv', async () => 1)).toEqual(['\uFEFFid,name\r\n{"id":1}\r\n', 1])

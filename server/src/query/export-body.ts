@@ -1,5 +1,5 @@
 import type { Field } from '../catalog/field.ts'
-import type { TallyState } from '../tally-state.ts'
+import { stateName, type TallyState } from '../tally-state.ts'
 import type { ExportFormat } from './export-statement.ts'
 
 /** Records as COPY writes them, of one state. */
@@ -30,8 +30,8 @@ function header(fields: readonly Field[]): Buffer {
 }
 
 /** A name of a field never begins with `$`, so no record looks like this. */
-function endMark(count: number, { history, version }: TallyState): Buffer {
-  return Buffer.from(`${JSON.stringify({ $end: { count, version: `${history}-${version}` } })}\n`)
+function endMark(count: number, state: TallyState): Buffer {
+  return Buffer.from(`${JSON.stringify({ $end: { count, version: stateName(state) } })}\n`)
 }
 
 const quote = 0x22

@@ -26,7 +26,7 @@ describe('listStatement', () => {
       text: `with few as materialized (
   select id from company where account_id = $1::bigint and (id > $2::bigint) limit $3::int + 1
 ), size as materialized (select count(*) as n from few)
-select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, case when (select n from size) <= $3::int then (select n from size)
+select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, case when (select n from size) <= $3::int then (select n from size)
   else (select count(*) from company where account_id = $1::bigint and (id > $2::bigint)) end as total, p.count, p.records, p.last_id
 from tally t
 cross join (
@@ -62,7 +62,7 @@ where t.account_id = $1::bigint and t.resource = $6::text`,
     )
     expect(listStatement({ accountId: '12' }, plan, 3)).toEqual({
       operation: 'list',
-      text: `select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, t.total as total, p.count, p.records, p.last_id
+      text: `select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, t.total as total, p.count, p.records, p.last_id
 from tally t
 cross join (
   select count(*) as count, coalesce(string_agg('{"name":' || to_json(r.name)::text || ',"create_date":' || to_char(r.create_date at time zone 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"') || '}', ','), '') as records,
@@ -145,7 +145,7 @@ it('oneStatement names the account and the id', () => {
   const fields = resources.product.fields.filter((field) => field.name === 'list_price')
   expect(oneStatement({ accountId: '12' }, resources.product, fields, '5')).toEqual({
     operation: 'one',
-    text: `select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, (
+    text: `select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, (
   select '{"list_price":' || r.list_price::text || '}' from product r
   where r.account_id = $1::bigint and r.id = $2::bigint
 ) as record
@@ -199,7 +199,7 @@ describe('with what is remembered', () => {
     expect(small('name=a').text).toContain(`with few as materialized (
   select id from company where account_id = $1::bigint and name = $2::text
 )
-select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as history, t.version, (select count(*) from few) as total`)
+select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, (select count(*) from few) as total`)
     expect(small('id>5&name*a').text).toContain(
       'and (id > $2::bigint) and (name collate "default" ilike $3::text) is true\n)',
     )

@@ -13,7 +13,7 @@ import {
   type Template,
   value,
 } from '../sql.ts'
-import { history, type TallyState } from '../tally-state.ts'
+import { stateColumns, type TallyState } from '../tally-state.ts'
 import type { ListPlan } from './plan.ts'
 import type { Predicate } from './predicate.ts'
 import {
@@ -102,7 +102,7 @@ function totalOf({ isLittle = false, total }: KnownOfList): Way['total'] {
 function listTemplate(plan: ListPlan, way: Way): Template {
   const { head, total, rows, inOrder } = partsOf(plan, way)
   const order = inOrder ? sql`` : sql` order by r.id`
-  return sql`${head}select ${history} as history, t.version, ${total} as total, p.count, p.records, p.last_id
+  return sql`${head}select ${stateColumns}, ${total} as total, p.count, p.records, p.last_id
 from tally t
 cross join (
   select count(*) as count, coalesce(string_agg(${recordJson(plan.fields)}, ','${order}), '') as records,
@@ -265,7 +265,7 @@ const oneTemplates = new WeakMap<readonly Field[], Template>()
 const recordId = hole()
 
 function oneTemplate(resource: Resource, fields: readonly Field[]): Template {
-  return sql`select ${history} as history, t.version, (
+  return sql`select ${stateColumns}, (
   select ${recordJson(fields)} from ${identifier(resource.name)} r
   where r.account_id = ${account}::bigint and r.id = ${recordId}::bigint
 ) as record

@@ -1,19 +1,26 @@
 import pg from 'pg'
-import { limits } from '../limits.ts'
+import { connectionDefaults, destroyConnection, firstServer } from './connections.ts'
+import { serverUrls } from './database-url.ts'
 
-/** One connection for an operator's command, closed when the work is done. */
+/** One connection to the primary for an operator's command, closed when the work is done. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'quartermaster',
-    connectionTimeoutMillis: limits.connectMsMax,
-  })
-  // A connection that breaks between two statements fails the next one; without a listener it would end the process.
-  client.on('error', () => {})
-  await client.connect()
+  const urls = serverUrls(url)
+  const [client] = await firstServer(urls, 0, (one) => openClient(one, urls.length > 1))
   try {
     return await work(client)
   } finally {
     await client.end()
   }
+}
+
+async function openClient(url: string, hasOthers: boolean): Promise<pg.Client> {
+  const client = new pg.Client({ ...connectionDefaults, connectionString: url })
+  // A connection that breaks between two statements fails the next one; without a listener it would end the process.
+  client.on('error', () => {})
+  await client.connect()
+  if (!hasOthers) return client
+  const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+  if (rows[0]?.standby !== true) return client
+  destroyConnection(client)
+  throw new Error('None of the servers in the database URL is a primary.')
 }

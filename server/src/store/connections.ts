@@ -10,35 +10,59 @@ export interface ServingDatabase {
   readonly tell: Tell
 }
 
-export function servingConnection(
-  { url, role }: ServingDatabase,
-  more: pg.ClientConfig = {},
-): pg.ClientConfig {
+/** What every connection has, to whichever server and for whatever it is. */
+export const connectionDefaults: pg.ClientConfig = {
+  application_name: 'quartermaster',
+  connectionTimeoutMillis: limits.connectMsMax,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: limits.keepAliveMs,
+}
+
+export function servingConnection(role: string, more: pg.ClientConfig = {}): pg.ClientConfig {
   return {
-    connectionString: url,
-    application_name: 'quartermaster',
-    connectionTimeoutMillis: limits.connectMsMax,
-    keepAlive: true,
     ...more,
     options: [servingSettings(role), more.options].filter((part) => part !== undefined).join(' '),
   }
 }
 
-export function servingPool(database: ServingDatabase, max: number, more: pg.ClientConfig): pg.Pool {
-  const made = new pg.Pool({ ...servingConnection(database, more), max })
-  made.on('error', (error) => database.tell({ kind: 'connection-broken', error }))
-  // One that breaks while in use fails its statement. It says so a second time, and without a listener that would end
-  // the process.
-  made.on('connect', (client) => client.on('error', () => {}))
-  return made
-}
-
 /**
  * No sequential scans: every statement names one account, and a scan reads the records of all of them. PostgreSQL
  * would choose it for an account that is most of the table. No parallel workers: a statement is one processor's work,
- * so that the bound on an account's statements is a bound on what it takes from others.
+ * so that the bound on an account's statements is a bound on what it takes from others. No JIT: compiling a filter of a
+ * thousand comparisons takes 40 s, in which PostgreSQL can neither time out nor be cancelled; running it takes 1 s.
  */
 export function servingSettings(role: string): string {
-  const settings = '-c enable_seqscan=off -c max_parallel_workers_per_gather=0'
+  const settings = '-c enable_seqscan=off -c max_parallel_workers_per_gather=0 -c jit=off'
   return role === '' ? settings : `${settings} -c role=${role}`
+}
+
+const destroyed = new WeakSet<pg.ClientBase>()
+
+/** Closes the socket without a word: for a server that does not answer, or should not be asked any more. */
+export function destroyConnection(client: pg.ClientBase): void {
+  destroyed.add(client)
+  client.connection.stream.destroy()
+}
+
+export function isDestroyed(client: pg.ClientBase): boolean {
+  return destroyed.has(client)
+}
+
+/** Tries servers in turn, from the preferred one on. Returns the first for which `open` succeeds, and its place. */
+export async function firstServer<T>(
+  urls: readonly string[],
+  preferred: number,
+  open: (url: string) => Promise<T>,
+): Promise<[T, number]> {
+  let failure: unknown
+  for (let i = 0; i < urls.length; i++) {
+    const place = (preferred + i) % urls.length
+    try {
+      return [await open(urls[place] ?? ''), place]
+    } catch (error) {
+      // A server that is down tells less than a standby that says what it is.
+      if (failure === undefined || error instanceof pg.DatabaseError) failure = error
+    }
+  }
+  throw failure
 }

@@ -52,7 +52,10 @@ async function createOnce(
 ): Promise<Created> {
   const [kept] = await transaction.run<KeptRow>(claimStatement(scope, idempotency))
   if (kept?.record_id != null) {
-    if (kept.same === true) return { id: kept.record_id, replayed: true }
+    if (kept.same === true) {
+      await transaction.run(confirmStatement(scope, idempotency))
+      return { id: kept.record_id, replayed: true }
+    }
     throw new Failure(
       'idempotency_mismatch',
       'This Idempotency-Key was used with another request body. Use a new key for a new request.',
@@ -110,6 +113,18 @@ function claimStatement(scope: AccountScope, { key, requestHash }: Idempotency):
 from (select 1) one
 left join idempotency k on k.account_id = ${account}::bigint and k.key = ${given}::text
   and k.created_at > now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)`.statement(
+    'idempotency',
+  )
+}
+
+/**
+ * Makes the commit of a replay wait for the synchronous standby, as the commit of the create may not have done: it was
+ * visible as soon as its own wait was broken off. A transaction that writes no WAL does not wait, even with an id of its
+ * own; a row lock writes WAL.
+ */
+function confirmStatement(scope: AccountScope, { key }: Idempotency): Statement {
+  return sql`select 1 as confirmed from idempotency
+where account_id = ${value(scope.accountId)}::bigint and key = ${value(key)}::text for key share`.statement(
     'idempotency',
   )
 }

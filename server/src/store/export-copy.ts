@@ -6,7 +6,7 @@ import type { ResourceName } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Statement, sql, value } from '../sql.ts'
-import { history, type TallyState } from '../tally-state.ts'
+import { stateColumns, type TallyState } from '../tally-state.ts'
 
 /** A statement that is told of by nobody: its time is that of its reader. */
 type CopyStatement = Pick<Statement, 'text' | 'values'>
@@ -44,8 +44,9 @@ export async function startExport(
   pieces.on('error', () => {})
   await once(pieces, 'readable')
   return {
-    history: state.history,
+    epoch: state.epoch,
     version: state.version,
+    xid: state.xid,
     total: Number(state.total),
     pieces,
     finish: async () => {
@@ -56,7 +57,7 @@ export async function startExport(
 }
 
 function tallyStatement(scope: AccountScope, resource: ResourceName): Statement {
-  return sql`select ${history} as history, version, total from tally
+  return sql`select ${stateColumns}, t.total from tally t
 where account_id = ${value(scope.accountId)}::bigint and resource = ${value(resource)}::text`.statement()
 }
 

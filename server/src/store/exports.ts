@@ -5,48 +5,56 @@ import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import type { Statement } from '../sql.ts'
 import type { TallyState } from '../tally-state.ts'
-import { type ServingDatabase, servingPool } from './connections.ts'
+import { ConnectionPool } from './connection-pool.ts'
+import { servingConnection } from './connections.ts'
 import { type ExportUnderWay, startExport } from './export-copy.ts'
 import { hungUp } from './hang-up.ts'
-import { failureOf, failureToConnect } from './sqlstate.ts'
+import type { Primary } from './primary.ts'
+import { changingOver, failureOf } from './sqlstate.ts'
 import { collectYoungGarbage } from './young-garbage.ts'
 
 /**
- * An export is one COPY for as long as it takes. Compiling pays off for no expression this small. PostgreSQL looks every
- * second whether we are still there.
+ * An export is one COPY for as long as it takes. PostgreSQL looks every second whether we are still there.
  */
-const settings = '-c jit=off -c client_connection_check_interval=1s'
+const settings = '-c client_connection_check_interval=1s'
 
 /** Exports on connections of their own, so that no list ever waits for one. */
 export class Exports {
-  readonly #pool: pg.Pool
+  readonly #primary: Primary
+  readonly #pool: ConnectionPool
   readonly #msMax: number
   readonly #byAccount = new Map<string, number>()
   #underWay = 0
 
-  constructor(database: ServingDatabase, msMax: number) {
+  constructor(primary: Primary, { role, msMax }: { readonly role: string; readonly msMax: number }) {
+    this.#primary = primary
     this.#msMax = msMax
-    this.#pool = servingPool(database, limits.exportsAtOnce, {
-      application_name: 'quartermaster export',
-      options: settings,
+    this.#pool = new ConnectionPool(primary, {
+      name: 'exports',
+      max: limits.exportsAtOnce,
+      waitMsMax: limits.readWaitMsMax,
+      config: servingConnection(role, { application_name: 'quartermaster export', options: settings }),
     })
   }
 
   /** A place and a connection for an export, to be started. Who takes it ends it. */
   async take(scope: AccountScope): Promise<RunningExport> {
     const giveBack = this.#take(scope.accountId)
-    let client: pg.PoolClient
     try {
-      client = await this.#pool.connect()
+      const client = await this.#pool.acquire()
+      const release = (isBroken: boolean) => {
+        this.#pool.release(client, isBroken)
+        giveBack()
+      }
+      return new RunningExport(this.#primary, client, this.#msMax, release)
     } catch (error) {
       giveBack()
-      throw failureToConnect(error)
+      throw error
     }
-    return new RunningExport(client, this.#msMax, giveBack)
   }
 
   async close(): Promise<void> {
-    await this.#pool.end()
+    await this.#pool.close()
   }
 
   #take(accountId: string): () => void {
@@ -71,8 +79,9 @@ export class Exports {
 
 /** One export, its connection, and the clock that sees to it that both come to an end. */
 export class RunningExport implements TallyState {
-  readonly #client: pg.PoolClient
-  readonly #giveBack: () => void
+  readonly #primary: Primary
+  readonly #client: pg.Client
+  readonly #release: (isBroken: boolean) => void
   readonly #clock: NodeJS.Timeout
   #export: ExportUnderWay | undefined
   #movedAt = performance.now()
@@ -80,9 +89,10 @@ export class RunningExport implements TallyState {
   #isEnded = false
   #late: Failure | undefined
 
-  constructor(client: pg.PoolClient, msMax: number, giveBack: () => void) {
+  constructor(primary: Primary, client: pg.Client, msMax: number, release: (isBroken: boolean) => void) {
+    this.#primary = primary
     this.#client = client
-    this.#giveBack = giveBack
+    this.#release = release
     const endAt = performance.now() + msMax
     this.#clock = setInterval(
       () => {
@@ -100,18 +110,24 @@ export class RunningExport implements TallyState {
   /** Returns when the first records are at hand. */
   async start(scope: AccountScope, resource: ResourceName, copy: Statement): Promise<void> {
     try {
-      this.#export = await startExport(this.#client, scope, resource, copy)
+      const started = await startExport(this.#client, scope, resource, copy)
+      if (!this.#primary.isCurrent(started)) throw changingOver()
+      this.#export = started
     } catch (error) {
       throw this.#reasonOf(error)
     }
   }
 
-  get history(): string {
-    return this.#running.history
+  get epoch(): string {
+    return this.#running.epoch
   }
 
   get version(): string {
     return this.#running.version
+  }
+
+  get xid(): string {
+    return this.#running.xid
   }
 
   get total(): number {
@@ -163,8 +179,7 @@ export class RunningExport implements TallyState {
     if (this.#isEnded) return
     this.#isEnded = true
     clearInterval(this.#clock)
-    this.#client.release(!this.#isWhole)
-    this.#giveBack()
+    this.#release(!this.#isWhole)
   }
 
   get #running(): ExportUnderWay {

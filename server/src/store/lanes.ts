@@ -1,10 +1,12 @@
 import { Socket } from 'node:net'
-import pg from 'pg'
+import type pg from 'pg'
 import { overloaded } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Statement } from '../sql.ts'
 import type { Tell } from '../telemetry/events.ts'
-import { failureOf, failureToConnect } from './sqlstate.ts'
+import { destroyConnection } from './connections.ts'
+import type { Primary } from './primary.ts'
+import { changingOver, failureOf, isOfServer, storeAway } from './sqlstate.ts'
 import { readText, type TextRow } from './text-rows.ts'
 
 /**
@@ -13,14 +15,21 @@ import { readText, type TextRow } from './text-rows.ts'
  */
 export class Lanes {
   readonly #lanes: readonly [Lane, ...Lane[]]
+  readonly #timer: NodeJS.Timeout
   /** The lane of this turn, and how many statements it was given. */
   #current: Lane
   #given = 0
 
-  constructor(config: pg.ClientConfig, tell: Tell) {
-    const lane = () => new Lane(config, tell)
+  constructor(primary: Primary, config: pg.ClientConfig, tell: Tell) {
+    const lane = () => new Lane(primary, config, tell)
     this.#lanes = [lane(), ...Array.from({ length: limits.lanes - 1 }, lane)]
     this.#current = this.#lanes[0]
+    this.#timer = setInterval(() => {
+      for (const one of this.#lanes) one.breakIfSilent()
+    }, limits.laneWatchMs).unref()
+    primary.onChange(() => {
+      for (const one of this.#lanes) one.breakUnlessCurrent()
+    })
   }
 
   /** Every request comes through here, some twice: no promise around the lane's own. */
@@ -62,6 +71,7 @@ export class Lanes {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#timer)
     await Promise.all(this.#lanes.map((lane) => lane.close()))
   }
 }
@@ -69,13 +79,20 @@ export class Lanes {
 class Lane {
   /** When the statements under way were sent, in this order: PostgreSQL answers them in the same. */
   readonly #sent: number[] = []
+  readonly #primary: Primary
   readonly #config: pg.ClientConfig
   readonly #tell: Tell
   #client: pg.Client | undefined
   #connecting: Promise<pg.Client> | undefined
+  /** When an answer last came, by `performance.now()`. */
+  #heardAt = 0
+  #isSuspect = false
+  /** Closed because another server is the primary: what was under way on them is read again. */
+  readonly #outdated = new WeakSet<pg.Client>()
 
-  constructor(config: pg.ClientConfig, tell: Tell) {
-    this.#config = config
+  constructor(primary: Primary, config: pg.ClientConfig, tell: Tell) {
+    this.#primary = primary
+    this.#config = { ...config, pipeline: true, stream: () => new TurnSocket() }
     this.#tell = tell
   }
 
@@ -91,44 +108,79 @@ class Lane {
     return this.#sent[0] ?? Number.POSITIVE_INFINITY
   }
 
-  async read<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
+  async read<Row extends TextRow<Row>>(statement: Statement, isSecond = false): Promise<Row[]> {
     const sent = performance.now()
     this.#sent.push(sent)
-    let failed = true
+    let client = this.#client
+    let rows: Row[] | undefined
     try {
-      const rows = await readText<Row>(this.#client ?? (await this.#connect()), statement)
-      failed = false
-      return rows
+      client ??= await this.#connect()
+      rows = await readText<Row>(client, statement)
     } catch (error) {
-      throw failureOf(error)
+      if (client === undefined || !isOfServer(error)) throw failureOf(error)
+      this.#break(client)
+      if (!this.#outdated.has(client)) throw failureOf(error)
     } finally {
       this.#sent.shift()
       const { operation } = statement
-      this.#tell({ kind: 'statement-ended', operation, ms: performance.now() - sent, failed })
+      const now = performance.now()
+      if (rows !== undefined) this.#heardAt = now
+      this.#tell({ kind: 'statement-ended', operation, ms: now - sent, failed: rows === undefined })
     }
+    if (rows !== undefined && this.#primary.isCurrent(rows[0])) return rows
+    return await this.#readAgain<Row>(client, statement, isSecond)
   }
 
-  async #connect(): Promise<pg.Client> {
+  /** The row is of a server that is the primary no more, or of one that has just become it: a new connection tells. */
+  async #readAgain<Row extends TextRow<Row>>(
+    client: pg.Client,
+    statement: Statement,
+    isSecond: boolean,
+  ): Promise<Row[]> {
+    this.#outdated.add(client)
+    this.#break(client)
+    if (isSecond) throw changingOver()
+    await this.#primary.check()
+    return await this.read<Row>(statement, true)
+  }
+
+  /** Twice in a row: after a pause of the whole process, answers may be there that have not been read yet. */
+  breakIfSilent(): void {
+    const since = Math.max(this.underWaySince, this.#heardAt)
+    const isSilent = this.#sent.length > 0 && performance.now() - since > limits.quickSilenceMsMax
+    if (isSilent && this.#isSuspect && this.#client !== undefined) this.#break(this.#client)
+    this.#isSuspect = isSilent
+  }
+
+  breakUnlessCurrent(): void {
+    if (this.#client === undefined || this.#primary.leadsToCurrent(this.#client)) return
+    this.#outdated.add(this.#client)
+    this.#break(this.#client)
+  }
+
+  /** What is under way on it fails. */
+  #break(client: pg.Client): void {
+    if (this.#client === client) this.#client = undefined
+    destroyConnection(client)
+  }
+
+  /** Who waits for a connection does so no longer than for an answer. */
+  #connect(): Promise<pg.Client> {
     this.#connecting ??= this.#open().finally(() => {
       this.#connecting = undefined
     })
-    return this.#connecting
+    let late: NodeJS.Timeout | undefined
+    const timeout = new Promise<never>((_, reject) => {
+      late = setTimeout(() => reject(storeAway()), limits.quickSilenceMsMax)
+    })
+    return Promise.race([this.#connecting, timeout]).finally(() => clearTimeout(late))
   }
 
   async #open(): Promise<pg.Client> {
-    const client = new pg.Client({ ...this.#config, pipeline: true, stream: () => new TurnSocket() })
-    client.on('error', (error) => {
-      if (this.#client === client) this.#client = undefined
-      this.#tell({ kind: 'connection-broken', error })
-    })
-    client.on('end', () => {
+    const client = await this.#primary.open(this.#config)
+    client.once('end', () => {
       if (this.#client === client) this.#client = undefined
     })
-    try {
-      await client.connect()
-    } catch (error) {
-      throw failureToConnect(error)
-    }
     this.#client = client
     return client
   }
@@ -141,6 +193,12 @@ class Lane {
 /** Sends what was written in one turn of the event loop together: `pg` corks and uncorks for every statement. */
 class TurnSocket extends Socket {
   #gathering = false
+
+  constructor() {
+    super()
+    // The server has closed the connection. What is still corked would keep the socket from closing.
+    this.once('end', () => this.destroy())
+  }
 
   override cork(): void {
     if (!this.#gathering) super.cork()

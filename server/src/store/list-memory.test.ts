@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { limits } from '../limits.ts'
 import { ListMemory } from './list-memory.ts'
 
-const now = { history: '00000001', version: '7' }
+const now = { epoch: '00000001', version: '7', xid: '500' }
 const seen = (page: number, id: number) => ({ total: 1000, limit: 10, page, lastId: String(id) })
 
 describe('what is remembered of a list', () => {
@@ -18,13 +18,13 @@ describe('what is remembered of a list', () => {
     expect(memory.recall('a', now, 10, 900)).toEqual({ total: 1000, end: { page: 8, id: '95' } })
   })
 
-  it('holds for its own limit, list, version and history only', () => {
+  it('holds for its own limit, list, version and epoch only', () => {
     const memory = new ListMemory()
     memory.note('a', now, seen(1, 11))
     expect(memory.recall('a', now, 20, 5)).toEqual({ total: 1000 })
     expect(memory.recall('b', now, 10, 5)).toEqual({})
     expect(memory.recall('a', { ...now, version: '8' }, 10, 5)).toEqual({})
-    expect(memory.recall('a', { ...now, history: '00000002' }, 10, 5)).toEqual({})
+    expect(memory.recall('a', { ...now, epoch: '00000002' }, 10, 5)).toEqual({})
   })
 
   it('is forgotten with the version, whichever comes later', () => {

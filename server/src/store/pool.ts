@@ -1,28 +1,22 @@
-import pg, { type QueryResultRow } from 'pg'
-import { Failure, overloaded } from '../errors.ts'
+import type pg from 'pg'
+import type { QueryResultRow } from 'pg'
+import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Operation, Statement } from '../sql.ts'
-import type { PoolName, Tell } from '../telemetry/events.ts'
+import type { Tell } from '../telemetry/events.ts'
 import { cancelRunning } from './cancel.ts'
-import { type ServingDatabase, servingConnection, servingPool } from './connections.ts'
+import { ConnectionPool, type PoolState } from './connection-pool.ts'
+import { type ServingDatabase, servingConnection } from './connections.ts'
 import { type HangUp, hungUp } from './hang-up.ts'
 import { Lanes } from './lanes.ts'
 import { prepared } from './prepared.ts'
-import { failureOf, failureToConnect } from './sqlstate.ts'
+import { Primary } from './primary.ts'
+import { changingOver, deadlineExceeded, failureOf, isOfServer, mayHaveCommitted } from './sqlstate.ts'
 import { readText, type TextRow } from './text-rows.ts'
 
 export interface StoreOptions extends ServingDatabase {
   readonly connectionsMax: number
   readonly readMsMax: number
-}
-
-/** Connections of one kind: how many there may be, are, and are free; and what waits for one. */
-export interface PoolState {
-  readonly pool: PoolName
-  readonly max: number
-  readonly open: number
-  readonly idle: number
-  readonly waiting: number
 }
 
 /** A transaction under way. */
@@ -32,48 +26,65 @@ export interface Transaction {
 
 /** The database as requests see it: reads with a deadline, writes that are never cancelled. */
 export class Store {
-  readonly #reads: pg.Pool
+  readonly primary: Primary
+  readonly #reads: ConnectionPool
   readonly #lanes: Lanes
-  readonly #writes: pg.Pool
+  readonly #writes: ConnectionPool
+  readonly #readMsMax: number
   readonly #tell: Tell
 
   constructor(options: StoreOptions) {
-    this.#tell = options.tell
-    const read = { query_timeout: limits.silenceMsMax, statement_timeout: options.readMsMax }
-    this.#reads = servingPool(options, options.connectionsMax, read)
+    const { role, connectionsMax: max, readMsMax, tell } = options
+    this.#tell = tell
+    this.#readMsMax = readMsMax
+    this.primary = new Primary(options)
+    this.#reads = new ConnectionPool(this.primary, {
+      name: 'reads',
+      max,
+      waitMsMax: limits.readWaitMsMax,
+      config: servingConnection(role, { statement_timeout: readMsMax }),
+      tell,
+    })
     // Apart from the others: a few slow ones would hold up the check of every request. Their plans do not depend on
     // values, but PostgreSQL thinks so where an offset is among these, and would plan every time.
-    this.#lanes = new Lanes(
-      servingConnection(options, { ...read, options: '-c plan_cache_mode=force_generic_plan' }),
-      options.tell,
-    )
+    const generic = '-c plan_cache_mode=force_generic_plan'
+    const quick = { statement_timeout: Math.min(limits.quickMsMax, readMsMax), options: generic }
+    this.#lanes = new Lanes(this.primary, servingConnection(role, quick), tell)
     // A cancelled wait for a standby would report success, so writes have no deadline but the one on their locks,
     // which passes before anything is written.
-    this.#writes = servingPool(options, options.connectionsMax, {
-      query_timeout: limits.silenceMsMax,
-      lock_timeout: limits.writeLockMsMax,
+    this.#writes = new ConnectionPool(this.primary, {
+      name: 'writes',
+      max,
+      waitMsMax: limits.writeWaitMsMax,
+      config: servingConnection(role, { lock_timeout: limits.writeLockMsMax }),
+      tell,
     })
   }
 
   get pools(): readonly PoolState[] {
-    return [
-      poolState('reads', this.#reads),
-      { pool: 'quick', ...this.#lanes.state },
-      poolState('writes', this.#writes),
-    ]
+    return [this.#reads.state, { pool: 'quick', ...this.#lanes.state }, this.#writes.state]
   }
 
-  /** When all who wait hang up, the statement is cancelled and its connection free again; a quick one just ends. */
-  read<Row extends TextRow<Row>>(statement: Statement, hangUp?: HangUp): Promise<Row[]> {
+  /**
+   * When all who wait hang up, the statement is cancelled and its connection free again; a quick one just ends. A read
+   * that PostgreSQL does not end at its deadline fails, and `onOverdue` is called with the moment at which it has ended.
+   */
+  read<Row extends TextRow<Row>>(
+    statement: Statement,
+    hangUp?: HangUp,
+    onOverdue?: (ended: Promise<void>) => void,
+  ): Promise<Row[]> {
     if (statement.pace === 'quick') return this.#lanes.read<Row>(statement)
-    return this.#readAlone<Row>(statement, hangUp)
+    return this.#readAlone<Row>(statement, hangUp, onOverdue)
   }
 
   async #readAlone<Row extends TextRow<Row>>(
     statement: Statement,
     hangUp: HangUp | undefined,
+    onOverdue: ((ended: Promise<void>) => void) | undefined,
+    isSecond = false,
   ): Promise<Row[]> {
-    const client = await this.#connect('reads', this.#reads)
+    const client = await this.#reads.acquire()
     let cancelled: Promise<void> | undefined
     let soon: NodeJS.Timeout | undefined
     hangUp?.onUp(() => {
@@ -81,21 +92,39 @@ export class Store {
         cancelled = cancelRunning(client)
       }, limits.cancelAfterMs)
     })
-    try {
-      if (hangUp?.isUp === true) throw hungUp()
-      await planFor(client, statement)
-      const rows = await this.#timed(statement.operation, readText<Row>(client, statement))
+    const giveBack = async (error?: unknown) => {
       hangUp?.onUp(undefined)
       clearTimeout(soon)
       if (cancelled !== undefined) await cancelled
-      client.release()
-      return rows
+      this.#reads.release(client, error !== undefined && isOfServer(error))
+    }
+    let rows: Row[]
+    let isOverdue = false
+    try {
+      if (hangUp?.isUp === true) throw hungUp()
+      const running = this.#run<Row>(client, statement)
+      rows = await within(this.#readMsMax + limits.readGraceMs, running, () => {
+        isOverdue = true
+        // Its place stays taken until it is really gone: otherwise such reads would pile up in the database.
+        this.primary.terminate(client)
+        onOverdue?.(running.then(() => giveBack(), giveBack))
+        return deadlineExceeded()
+      })
     } catch (error) {
-      clearTimeout(soon)
-      if (cancelled !== undefined) await cancelled
-      client.release(!(error instanceof pg.DatabaseError || error instanceof Failure))
+      if (!isOverdue) await giveBack(error)
       throw hangUp?.isUp === true ? hungUp(error) : failureOf(error)
     }
+    const isCurrent = this.primary.isCurrent(rows[0])
+    await giveBack(isCurrent ? undefined : 'of another server')
+    if (isCurrent) return rows
+    if (isSecond) throw changingOver()
+    await this.primary.check()
+    return await this.#readAlone<Row>(statement, hangUp, onOverdue, true)
+  }
+
+  async #run<Row extends TextRow<Row>>(client: pg.Client, statement: Statement): Promise<Row[]> {
+    await planFor(client, statement)
+    return await this.#timed(statement.operation, readText<Row>(client, statement))
   }
 
   /** How many quick statements are under way, and since when the first of them is. */
@@ -109,55 +138,72 @@ export class Store {
 
   /** One statement that is a transaction of its own. */
   async writeOne<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
-    const client = await this.#connect('writes', this.#writes)
+    const until = performance.now() + limits.writeMsMax
+    const client = await this.#writes.acquire()
+    const running = committed(client, () =>
+      this.#timed(statement.operation, readText<Row>(client, statement)),
+    )
+    const giveBack = (error?: unknown) =>
+      this.#writes.release(client, error !== undefined && isOfServer(error))
+    running.then(() => giveBack(), giveBack)
     try {
-      const rows = await kept(client, () =>
-        this.#timed(statement.operation, readText<Row>(client, statement)),
-      )
-      client.release()
-      return rows
+      return await within(until - performance.now(), running, () => outcomeUnknown(undefined))
     } catch (error) {
-      const refused = error instanceof pg.DatabaseError
-      client.release(!refused)
-      throw refused || error instanceof Failure ? failureOf(error) : outcomeUnknown(error)
+      throw mayHaveCommitted(error) ? outcomeUnknown(error) : failureOf(error)
     }
   }
 
   /** Runs `work` in a transaction and commits. What it throws rolls back. */
   async write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const client = await this.#connect('writes', this.#writes)
-    let unsure = false
+    const until = performance.now() + limits.writeMsMax
+    const client = await this.#writes.acquire()
+    const stage: Stage = { isCommitting: false, isGivenUp: false }
+    const running = this.#transact(client, work, stage)
+    running.then(
+      () => this.#writes.release(client),
+      (error: unknown) => this.#rollBack(client, error),
+    )
+    const late = () => {
+      stage.isGivenUp = true
+      return stage.isCommitting ? outcomeUnknown(undefined) : tooLate()
+    }
     try {
-      await client.query('begin')
-      const result = await work({
-        run: (statement) => this.#timed(statement.operation, run(client, statement)),
-      })
-      unsure = true
-      await kept(client, () => this.#timed('commit', client.query('commit')))
-      client.release()
-      return result
+      return await within(until - performance.now(), running, late)
     } catch (error) {
-      if (error instanceof pg.DatabaseError || error instanceof Failure) await rollBack(client)
-      else client.release(true)
-      if (unsure && !(error instanceof pg.DatabaseError)) throw outcomeUnknown(error)
-      throw failureOf(error)
+      throw stage.isCommitting && mayHaveCommitted(error) ? outcomeUnknown(error) : failureOf(error)
+    }
+  }
+
+  async #transact<T>(
+    client: pg.Client,
+    work: (transaction: Transaction) => Promise<T>,
+    stage: Stage,
+  ): Promise<T> {
+    await client.query('begin')
+    const result = await work({
+      run: (statement) => {
+        if (stage.isGivenUp) throw tooLate()
+        return this.#timed(statement.operation, run(client, statement))
+      },
+    })
+    if (stage.isGivenUp) throw tooLate()
+    stage.isCommitting = true
+    await committed(client, () => this.#timed('commit', client.query('commit')))
+    return result
+  }
+
+  async #rollBack(client: pg.Client, error: unknown): Promise<void> {
+    try {
+      if (!isOfServer(error)) await client.query('rollback')
+      this.#writes.release(client, isOfServer(error))
+    } catch {
+      this.#writes.release(client, true)
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#reads.end(), this.#lanes.close(), this.#writes.end()])
-  }
-
-  async #connect(name: PoolName, from: pg.Pool): Promise<pg.PoolClient> {
-    if (from.waitingCount >= limits.poolWaitingMax) throw overloaded()
-    const asked = performance.now()
-    try {
-      return await from.connect()
-    } catch (error) {
-      throw failureToConnect(error)
-    } finally {
-      this.#tell({ kind: 'connection-given', pool: name, ms: performance.now() - asked })
-    }
+    this.primary.close()
+    await Promise.all([this.#reads.close(), this.#lanes.close(), this.#writes.close()])
   }
 
   async #timed<T>(operation: Operation | 'commit', running: Promise<T>): Promise<T> {
@@ -173,18 +219,14 @@ export class Store {
   }
 }
 
-function poolState(name: PoolName, { options, totalCount, idleCount, waitingCount }: pg.Pool): PoolState {
-  return { pool: name, max: options.max, open: totalCount, idle: idleCount, waiting: waitingCount }
-}
-
 /** Connections that plan for all values alike. */
-const generic = new WeakSet<pg.PoolClient>()
+const generic = new WeakSet<pg.Client>()
 
 /**
  * A steady statement has one plan. PostgreSQL would not believe it where a limit or an offset is among the values, and
  * plan every time, which takes longer than to run it.
  */
-async function planFor(client: pg.PoolClient, { pace }: Statement): Promise<void> {
+async function planFor(client: pg.Client, { pace }: Statement): Promise<void> {
   const isSteady = pace !== undefined
   if (generic.has(client) === isSteady) return
   await client.query(`set plan_cache_mode = ${isSteady ? 'force_generic_plan' : 'auto'}`)
@@ -192,7 +234,7 @@ async function planFor(client: pg.PoolClient, { pace }: Statement): Promise<void
   else generic.delete(client)
 }
 
-async function run<Row extends QueryResultRow>(client: pg.PoolClient, statement: Statement): Promise<Row[]> {
+async function run<Row extends QueryResultRow>(client: pg.Client, statement: Statement): Promise<Row[]> {
   const name = prepared.nameFor(client, statement)
   const result = await client.query<Row>({
     ...(name === undefined ? {} : { name }),
@@ -203,7 +245,7 @@ async function run<Row extends QueryResultRow>(client: pg.PoolClient, statement:
 }
 
 /** PostgreSQL reports a commit whose wait for the standby was broken off as done, with a warning. It may be lost yet. */
-async function kept<T>(client: pg.PoolClient, committing: () => Promise<T>): Promise<T> {
+async function committed<T>(client: pg.Client, committing: () => Promise<T>): Promise<T> {
   let warning: unknown
   const note = (notice: { severity?: string | undefined }) => {
     if (notice.severity === 'WARNING') warning = notice
@@ -218,19 +260,35 @@ async function kept<T>(client: pg.PoolClient, committing: () => Promise<T>): Pro
   }
 }
 
-async function rollBack(client: pg.PoolClient): Promise<void> {
+/** How far a write has come when its time is up. */
+interface Stage {
+  isCommitting: boolean
+  /** Its caller has been told that nothing was written, so nothing may be. */
+  isGivenUp: boolean
+}
+
+/** What `running` gives, or what `late` says when the time is up; `running` goes on. */
+async function within<T>(ms: number, running: Promise<T>, late: () => Failure): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    // After a pause of the whole process the answer may be there, unread: the event loop reads before it goes on here.
+    timer = setTimeout(() => setImmediate(() => reject(late())), ms)
+  })
   try {
-    await client.query('rollback')
-    client.release()
-  } catch {
-    client.release(true)
+    return await Promise.race([running, timeout])
+  } finally {
+    clearTimeout(timer)
   }
+}
+
+function tooLate(): Failure {
+  return new Failure('overloaded', 'The write took too long to begin. Nothing was written; try again.')
 }
 
 function outcomeUnknown(cause: unknown): Failure {
   return new Failure(
     'outcome_unknown',
-    'The connection to the database broke while the write was being kept: it may have been kept or not. ' +
+    'The database did not confirm the write in time: it may have been committed or not. ' +
       'Try again with the same Idempotency-Key; without one, look first.',
     [],
     cause,

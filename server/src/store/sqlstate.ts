@@ -7,12 +7,7 @@ export function failureOf(error: unknown): Failure {
   if (!(error instanceof DatabaseError)) return storeAway(error)
   switch (error.code ?? '') {
     case '57014': // query_canceled: only the statement deadline cancels
-      return new Failure(
-        'deadline_exceeded',
-        'The query took longer than it may. Narrow the filter, or ask for fewer records at once.',
-        [],
-        error,
-      )
+      return deadlineExceeded(error)
     case '55P03': // lock_not_available: the write gave up before it wrote anything
       return new Failure(
         'overloaded',
@@ -32,11 +27,17 @@ export function failureOf(error: unknown): Failure {
     case '57P01': // admin_shutdown
     case '57P02': // crash_shutdown
     case '57P03': // cannot_connect_now
+    case '57P04': // database_dropped
+    case '57P05': // idle_session_timeout
+    case '08000': // connection_exception, of a pooler or a distributed database in between
+    case '08003':
+    case '08006':
+    case '3D000': // invalid_catalog_name: the database is being restored
     case '25006': // read_only_sql_transaction: a standby that was a primary a moment ago
-    case '55000': // object_not_in_prerequisite_state: the same, asked for its timeline
+    case '55000': // object_not_in_prerequisite_state: a standby, asked for its timeline
     case '40001': // serialization_failure
     case '40P01': // deadlock_detected
-      return new Failure('store_away', 'The database is changing over. Try again shortly.', [], error)
+      return changingOver(error)
     default:
       return new Failure('internal', 'Something went wrong on our side. It has been noted.', [], error)
   }
@@ -48,6 +49,42 @@ export function failureToConnect(error: unknown): Failure {
   return failure.code === 'internal' ? storeAway(error) : failure
 }
 
-function storeAway(error: unknown): Failure {
-  return new Failure('store_away', 'The database cannot be reached. Try again shortly.', [], error)
+export function deadlineExceeded(cause?: unknown): Failure {
+  return new Failure(
+    'deadline_exceeded',
+    'The query took longer than it may. Narrow the filter, or ask for fewer records at once.',
+    [],
+    cause,
+  )
+}
+
+export function storeAway(
+  cause?: unknown,
+  detail = 'The database cannot be reached. Try again shortly.',
+): Failure {
+  return new Failure('store_away', detail, [], cause)
+}
+
+/** Between two servers, or between two states of one: another try a little later succeeds. */
+export function changingOver(cause?: unknown): Failure {
+  return storeAway(cause, 'The database is changing over. Try again shortly.')
+}
+
+/**
+ * Whether an error is about the server or the connection, not about the statement: it shuts down, is a standby, or the
+ * connection broke. The connection is not to be used again.
+ */
+export function isOfServer(error: unknown): boolean {
+  if (error instanceof Failure) return false
+  if (!(error instanceof DatabaseError)) return true
+  const code = error.code ?? ''
+  return code.startsWith('57P') || code.startsWith('08') || code === '25006' || code === '55000'
+}
+
+/** Whether a write that failed so, or its commit, may have been committed: the server went before it could answer. */
+export function mayHaveCommitted(error: unknown): boolean {
+  if (error instanceof Failure) return false
+  if (!(error instanceof DatabaseError)) return true
+  const code = error.code ?? ''
+  return code === '57P01' || code === '57P02' || code.startsWith('08')
 }

@@ -49,14 +49,18 @@ export class Turns {
     if (this.#underWay >= limits.readsUnderWayMax) throw overloaded()
     const line = this.#lineOf(accountId)
     this.#underWay++
+    let overdue = Promise.resolve()
     try {
       if (line.running >= this.#atOnce) await this.#wait(line, hangUp)
       else line.running++
       try {
         if (hangUp.isUp) throw hungUp()
-        return await this.#store.read<Row>(statement, hangUp)
+        return await this.#store.read<Row>(statement, hangUp, (ended) => {
+          overdue = ended
+        })
       } finally {
-        this.#next(accountId, line)
+        // One that runs on in the database keeps its place until it has ended.
+        void overdue.then(() => this.#next(accountId, line))
       }
     } finally {
       this.#underWay--

@@ -22,8 +22,8 @@ export interface RequestFacts {
   storeMs: number | undefined
 }
 
-/** Connections for long reads, those that quick statements share, and for writes. */
-export type PoolName = 'reads' | 'quick' | 'writes'
+/** Connections for long reads, those that quick statements share, for writes, and for exports. */
+export type PoolName = 'reads' | 'quick' | 'writes' | 'exports'
 
 /**
  * Everything worth telling, as one union, to which the log, metrics, traces and the accounts' own records subscribe.
@@ -40,6 +40,8 @@ export type Event =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'connection-given'; readonly pool: PoolName; readonly ms: number }
   | { readonly kind: 'connection-broken'; readonly error: Error }
+  /** Another server answers at the database's address; all connections to the one before were closed. */
+  | { readonly kind: 'primary-changed'; readonly timeline: string }
   /** Requests are counted together with the other processes; or, without Redis, in this one alone. */
   | { readonly kind: 'rates-shared' }
   | { readonly kind: 'rates-alone'; readonly reason: string }

@@ -10,6 +10,7 @@ const levels: Record<Event['kind'], Level> = {
   stopped: 'info',
   'connection-given': 'debug',
   'connection-broken': 'warn',
+  'primary-changed': 'warn',
   'checks-sent': 'debug',
   'statement-ended': 'debug',
   'spans-lost': 'warn',
@@ -147,6 +148,8 @@ function loggable(event: Exclude<Event, RequestAnswered>): object {
       return { cause: messageOf(event.error) }
     case 'connection-broken':
       return { cause: event.error.message }
+    case 'primary-changed':
+      return { timeline: event.timeline }
     case 'connection-given':
       return { pool: event.pool, ms: event.ms }
     case 'statement-ended':

@@ -93,7 +93,12 @@ export class Metrics {
   readonly #broken = new Counter({
     name: 'quartermaster.connections.broken',
     unit: '{connection}',
-    description: 'Connections to the database that broke while nobody used them.',
+    description: 'Connections to the database that broke.',
+  })
+  readonly #primaryChanges = new Counter({
+    name: 'quartermaster.primary.changes',
+    unit: '{change}',
+    description: 'Times that another server answered as the primary, and all connections were opened anew.',
   })
   readonly #cut = new Counter({
     name: 'quartermaster.exports.cut',
@@ -142,6 +147,7 @@ export class Metrics {
       this.#statements,
       this.#connecting,
       this.#broken,
+      this.#primaryChanges,
       this.#cut,
       this.#unlogged,
       this.#uncounted,
@@ -160,6 +166,7 @@ export class Metrics {
     this.#process.start()
     // A series that begins with its first error has no rate before the second.
     this.#broken.add(0)
+    this.#primaryChanges.add(0)
     this.#lostSpans.add(0)
     this.#cut.add(0)
     this.#unlogged.add(0)
@@ -201,6 +208,9 @@ export class Metrics {
         return
       case 'connection-broken':
         this.#broken.add(1)
+        return
+      case 'primary-changed':
+        this.#primaryChanges.add(1)
         return
       case 'spans-lost':
         this.#lostSpans.add(event.spans)

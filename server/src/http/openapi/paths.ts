@@ -102,7 +102,7 @@ export function listOperation(resource: Listed, { tag, scope, order, samples, ex
 /** All records, with an end that can be told from a cut. */
 function exports(resource: Listed) {
   const record = exampleRecord(resource)
-  const end = { $end: { count: 1, version: '00000001-7' } }
+  const end = { $end: { count: 1, version: '5f1c20b7e6a4-7' } }
   const cell = (value: unknown) =>
     typeof value === 'string' && !/^\d{4}-/.test(value) ? `"${value}"` : String(value)
   return {

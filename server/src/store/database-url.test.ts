@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { serverUrls } from './database-url.ts'
+
+it.each([
+  ['postgres://u:p@db:5432/q', ['postgres://u:p@db:5432/q']],
+  ['postgresql://db', ['postgresql://db']],
+  [
+    'postgres://u:p%40x@db1:5432,db2:5433/q?sslmode=verify-full',
+    [
+      'postgres://u:p%40x@db1:5432/q?sslmode=verify-full',
+      'postgres://u:p%40x@db2:5433/q?sslmode=verify-full',
+    ],
+  ],
+  [
+    'postgres://[::1]:5432,db2/q?target_session_attrs=read-write',
+    ['postgres://[::1]:5432/q', 'postgres://db2/q'],
+  ],
+  ['postgres:///q?host=db1,db2&port=5432,5433', ['postgres://db1:5432/q', 'postgres://db2:5433/q']],
+  ['postgres:///q?host=/run/postgresql&port=5433', ['postgres:///q?host=%2Frun%2Fpostgresql&port=5433']],
+])('%s', (url, expected) => {
+  expect(serverUrls(url)).toEqual(expected)
+})
+
+it.each([
+  ['mysql://db/q', 'does not start with postgres://'],
+  ['postgres://u:s3cret@db1:5432,:5433/q', '":5433" is not a host'],
+  ['postgres://db1:x/q', '"db1:x" is not a host'],
+  ['postgres:///q?host=a,b,c&port=1,2', '3 hosts and 2 ports'],
+  ['postgres://db/q?target_session_attrs=standby', 'connections always go to the primary'],
+])('refuses %s', (url, why) => {
+  expect(() => serverUrls(url)).toThrow(why)
+  try {
+    serverUrls(url)
+  } catch (error) {
+    expect(String(error)).not.toContain('s3cret')
+  }
+})

@@ -1,0 +1,194 @@
+import pg from 'pg'
+import type { Failure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { sql } from '../sql.ts'
+import { epoch } from '../tally-state.ts'
+import {
+  connectionDefaults,
+  destroyConnection,
+  firstServer,
+  isDestroyed,
+  type ServingDatabase,
+} from './connections.ts'
+import { serverUrls } from './database-url.ts'
+import { changingOver, failureToConnect, storeAway } from './sqlstate.ts'
+
+interface Server {
+  readonly epoch: string
+  /** The same on all servers that replicate from each other. */
+  readonly system: string
+}
+
+/** Fails on a standby: there is no current WAL position to write to. */
+const identify =
+  sql`select ${epoch} as epoch, (pg_control_system()).system_identifier::text as system`.statement().text
+
+/**
+ * Which server is the primary, as the newest connection shows it. All connections of a process are opened here, and the
+ * address is tried once a second: a connection that stays open may lead to a server that is the primary no more, and
+ * that server does not know. When another server answers, all connections to the one before are closed.
+ */
+export class Primary {
+  readonly #database: ServingDatabase
+  readonly #urls: readonly string[]
+  readonly #epochs = new WeakMap<pg.ClientBase, string>()
+  readonly #onChange = new Set<(epoch: string) => void>()
+  /** Clients whose backend goes on after its deadline. */
+  readonly #overdue = new Set<pg.Client>()
+  readonly #timer: NodeJS.Timeout
+  #preferred = 0
+  #current: Server | undefined
+  /** Connections are numbered when they are begun: one that was begun earlier never overrules a later one. */
+  #begun = 0
+  #newest = 0
+  #failures = 0
+  #retryAt = 0
+  #failure: Failure | undefined
+  #checking: Promise<void> | undefined
+
+  constructor(database: ServingDatabase) {
+    this.#database = database
+    this.#urls = serverUrls(database.url)
+    this.#timer = setInterval(() => void this.check(), limits.primaryCheckMs).unref()
+  }
+
+  /** Called with the epoch of the new primary: connections of any other are to be closed. */
+  onChange(then: (epoch: string) => void): void {
+    this.#onChange.add(then)
+  }
+
+  /** Whether a row may be believed. One that does not say where it comes from may. */
+  isCurrent(row: object | undefined): boolean {
+    if (row === undefined || !('epoch' in row)) return true
+    return row.epoch === this.#current?.epoch
+  }
+
+  /** Whether this connection leads to the server that is the primary now. */
+  leadsToCurrent(client: pg.ClientBase): boolean {
+    return this.#epochs.get(client) === this.#current?.epoch
+  }
+
+  /** A new connection to the primary. After a failure the next ones fail at once, for a short time. */
+  async open(config: pg.ClientConfig): Promise<pg.Client> {
+    if (this.#failure !== undefined && performance.now() < this.#retryAt) throw this.#failure
+    try {
+      return await this.#openAny(config)
+    } catch (error) {
+      throw this.#backOff(failureToConnect(error))
+    }
+  }
+
+  /** Compares over a fresh connection, one at a time. Fails silently: the connections that are open may still do. */
+  check(): Promise<void> {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined
+    })
+    return this.#checking
+  }
+
+  /** Ends a backend that goes on after its deadline, which PostgreSQL does only when it next looks for signals. */
+  terminate(client: pg.Client): void {
+    this.#overdue.add(client)
+    client.once('end', () => this.#overdue.delete(client))
+    void this.check()
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  async #check(): Promise<void> {
+    try {
+      const client = await this.#openAny({ application_name: 'quartermaster check' })
+      try {
+        if (this.#overdue.size > 0) await this.#endOverdue(client)
+      } finally {
+        client.end().catch(() => {})
+      }
+    } catch (error) {
+      this.#backOff(failureToConnect(error))
+    }
+  }
+
+  async #endOverdue(client: pg.Client): Promise<void> {
+    const overdue = [...this.#overdue]
+    const { rows } = await client.query<{ pid: number }>(
+      'select pid, pg_terminate_backend(pid) from pg_stat_activity where pid = any($1)',
+      [overdue.map(({ processID }) => processID)],
+    )
+    const there = new Set(rows.map(({ pid }) => pid))
+    for (const one of overdue) if (!there.has(one.processID)) destroyConnection(one)
+  }
+
+  async #openAny(config: pg.ClientConfig): Promise<pg.Client> {
+    const number = ++this.#begun
+    const [client, place] = await firstServer(this.#urls, this.#preferred, (url) =>
+      this.#openOne(url, config, number),
+    )
+    this.#preferred = place
+    this.#failures = 0
+    this.#failure = undefined
+    return client
+  }
+
+  async #openOne(url: string, config: pg.ClientConfig, number: number): Promise<pg.Client> {
+    const client = new pg.Client({ ...connectionDefaults, ...config, connectionString: url })
+    // A connection that breaks fails its statement, and says so a second time: without a listener that ends the process.
+    client.on('error', (error) => {
+      if (!isDestroyed(client)) this.#database.tell({ kind: 'connection-broken', error })
+    })
+    const late = setTimeout(() => destroyConnection(client), limits.connectMsMax)
+    try {
+      await client.connect()
+      const { rows } = await client.query<Server>(identify)
+      const [server] = rows
+      if (server === undefined) throw new Error('The server does not say which one it is.')
+      this.#epochs.set(client, server.epoch)
+      this.#observe(server, number)
+      return client
+    } catch (error) {
+      destroyConnection(client)
+      throw error
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  #observe(server: Server, number: number): void {
+    const current = this.#current
+    if (current !== undefined && server.system === current.system && isEarlier(server, current)) {
+      throw storeAway(
+        undefined,
+        'The database answers as an earlier primary: another server has been promoted since. If a backup was restored ' +
+          'on purpose, restart this process.',
+      )
+    }
+    if (number < this.#newest) {
+      if (server.epoch !== current?.epoch) throw changingOver()
+      return
+    }
+    this.#newest = number
+    if (server.epoch === current?.epoch) return
+    this.#current = server
+    if (current === undefined) return
+    this.#database.tell({ kind: 'primary-changed', timeline: timelineOf(server) })
+    for (const then of this.#onChange) then(server.epoch)
+  }
+
+  #backOff(failure: Failure): Failure {
+    this.#failures++
+    const ms = Math.min(limits.reconnectMsMin * 2 ** (this.#failures - 1), limits.reconnectMsMax)
+    this.#retryAt = performance.now() + ms
+    this.#failure = failure
+    return failure
+  }
+}
+
+/** By timeline: promoting a standby begins the next one. */
+function isEarlier(one: Server, other: Server): boolean {
+  return timelineOf(one) < timelineOf(other)
+}
+
+function timelineOf(server: Server): string {
+  return server.epoch.slice(-8)
+}
