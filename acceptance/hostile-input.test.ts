@@ -48,3 +48,41 @@ describe('B15: the answer to bad input is small', () => {
     expect(errors).toHaveLength(50)
   })
 })
+
+describe('B16: links', () => {
+  const linkOf = async (path: string) => String((await send(path)).headers['link'])
+
+  test('[B16] nothing of the URL of the first who asks is in the answer that others get', async () => {
+    // Each list is one that no other test asks for: the first request is the one whose answer is kept.
+    for (const [limit, target] of [
+      [31, `http://evil.example${products}`],
+      [32, `${products}/`],
+      [33, `http://evil.example${products}/`],
+    ] as const) {
+      const expected = `<${products}?page=1&limit=${limit}>; rel="first", <${products}?page=1&limit=${limit}>; rel="last"`
+      expect(await linkOf(`${target}?limit=${limit}`)).toBe(expected)
+      expect(await linkOf(`${products}?limit=${limit}`)).toBe(expected)
+    }
+  })
+
+  test('[B16] a filter in other words has the same links', async () => {
+    const links = [
+      await linkOf(`${products}?limit=5&fields=id,id&filter=${encoded('  name*"e"  |(active=true)')}`),
+      await linkOf(`${products}?limit=5&fields=id&filter=${encoded('name*e|active=true')}`),
+    ]
+    expect(links[0]).toContain(
+      `<${products}?fields=id&filter=${encoded('name*e|active=true')}&page=1&limit=5>`,
+    )
+    expect(links[1]).toBe(links[0])
+  })
+
+  test('[B16] a fragment in the path is refused, not passed over', async () => {
+    for (const path of [`${products}#>;rel="x",<//evil.example/?limit=3`, `${products}#`, '/livez#x']) {
+      const answer = await send(path)
+      expect(problemIn(answer, 400).code).toBe('request_invalid')
+      expect(answer.headers['link']).toBeUndefined()
+    }
+    // Where a filter begins it is a character as any other.
+    expect((await send(`${products}?filter=name=C#`)).status).toBe(200)
+  })
+})

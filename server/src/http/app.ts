@@ -27,7 +27,7 @@ import { listener } from './listener.ts'
 import { oneRoute } from './one-route.ts'
 import { referenceRoutes } from './reference/routes.ts'
 import { requestIdOf } from './request-id.ts'
-import { rawQueryOf } from './url.ts'
+import { rawQueryOf, resourcePath, viewPath } from './url.ts'
 import { oneViewRoute, viewRoute } from './view-route.ts'
 
 export interface AppParts {
@@ -85,6 +85,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
     if (isStopping()) reply.header('connection', 'close')
     if (request.routeOptions.config.open !== true) await authenticate(request, reply, doorkeeper)
     refuseOversized(request.raw.url ?? '')
+    refuseFragment(request.raw.url ?? '')
     if (request.method === 'GET' || request.method === 'HEAD') refuseBody(request.headers)
     refuseEncoding(request.headers['content-encoding'])
   })
@@ -114,7 +115,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
 function manageRoutes(app: FastifyInstance, { store, turns }: Reads, { trustedProxies }: Doorkeeper): void {
   const listMethods: HTTPMethods[] = ['GET', 'HEAD', 'QUERY']
   for (const view of Object.values(views)) {
-    const url = `/manage/v1/${view.path}`
+    const url = viewPath(view)
     app.route({
       method: listMethods,
       url,
@@ -123,7 +124,7 @@ function manageRoutes(app: FastifyInstance, { store, turns }: Reads, { trustedPr
     })
     allowOnly(app, url, view.name === 'key' ? [...listMethods, 'POST'] : listMethods)
   }
-  const keys = `/manage/v1/${views.key.path}`
+  const keys = viewPath(views.key)
   app.post(keys, createKeyRoute(store, trustedProxies))
   app.route({
     method: ['GET', 'HEAD'],
@@ -139,7 +140,7 @@ function manageRoutes(app: FastifyInstance, { store, turns }: Reads, { trustedPr
 
 function resourceRoutes(app: FastifyInstance, reads: Reads, resource: Resource): void {
   const config = { resource: resource.name }
-  const path = `/api/v1/${resource.path}`
+  const path = resourcePath(resource)
   const listMethods: HTTPMethods[] = ['GET', 'HEAD', 'QUERY']
   app.route({
     method: listMethods,
@@ -196,6 +197,18 @@ function refuseOversized(url: string): void {
     throw new Failure(
       'url_too_long',
       `The URL is ${Buffer.byteLength(url)} bytes long; at most ${limits.urlBytesMax} are taken. Send long filters in the body of a QUERY.`,
+    )
+  }
+}
+
+/** The router would pass over it, and nothing that was sent is passed over. */
+function refuseFragment(url: string): void {
+  const mark = url.indexOf('#')
+  const query = url.indexOf('?')
+  if (mark >= 0 && (query < 0 || mark < query)) {
+    throw new Failure(
+      'request_invalid',
+      'The path has a "#" in it. Leave the fragment out, or write it as %23.',
     )
   }
 }

@@ -10,7 +10,7 @@ import { accessFor } from './authenticate.ts'
 import { factsOf, timed } from './facts.ts'
 import { idempotencyKeyOf } from './idempotency-key.ts'
 import { addUnknownMembers, type BodyShape, jsonBody, textMember } from './json-body.ts'
-import { rawQueryOf } from './url.ts'
+import { rawQueryOf, resourcePath } from './url.ts'
 
 const shape: BodyShape = {
   what: 'A partner is created from its name only',
@@ -29,7 +29,7 @@ export function createRoute(store: Store) {
     if (created.replayed) reply.header('idempotent-replayed', 'true')
     return reply
       .code(201)
-      .header('location', `/api/v1/${resources.partner.path}/${created.id}`)
+      .header('location', `${resourcePath(resources.partner)}/${created.id}`)
       .type('application/json; charset=utf-8')
       .send(`{"data":{"id":${created.id}}}`)
   }

@@ -22,8 +22,8 @@ export function listBody(records: string, count: string, total: number, pages: P
 }
 
 /**
- * RFC 8288, relative to the request: a proxy may have the service under another name. `pageQuery` is the query of the
- * same list around the number of a page.
+ * RFC 8288, relative to the host: a proxy may have the service under another name. `path` is that of the route, and
+ * `pageQuery` the query of the same list around the number of a page.
  */
 export function linkHeader(
   path: string,

@@ -15,6 +15,7 @@ import {
   revokeKey,
   rotateKey,
 } from '../accounts/keys.ts'
+import { views } from '../catalog/views.ts'
 import type { Fault } from '../errors.ts'
 import { Faults, shown } from '../faults.ts'
 import { limits } from '../limits.ts'
@@ -26,7 +27,7 @@ import { clientAddressOf } from './client-address.ts'
 import { factsOf } from './facts.ts'
 import { idempotencyKeyOf } from './idempotency-key.ts'
 import { addUnknownMembers, type BodyShape, badBody, jsonBody, kindOf, textMember } from './json-body.ts'
-import { bodyOf, rawQueryOf } from './url.ts'
+import { bodyOf, rawQueryOf, viewPath } from './url.ts'
 import { sendFresh } from './view-route.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -82,7 +83,7 @@ export function revokeKeyRoute(store: Store, trustedProxies: BlockList) {
 
 function sendNewKey(reply: FastifyReply, made: NewKey): FastifyReply {
   factsOf(reply.request).records = 1
-  reply.code(201).header('location', `/manage/v1/keys/${made.keyId}`)
+  reply.code(201).header('location', `${viewPath(views.key)}/${made.keyId}`)
   return sendFresh(reply, JSON.stringify({ data: { key: made.key, ...keyJson(made satisfies Key) } }))
 }
 

@@ -19,7 +19,7 @@ import { type ExportParts, sendExport } from './export-answer.ts'
 import { answerFrom, factsOf, timed } from './facts.ts'
 import { rawParameters } from './list-parameters.ts'
 import { exportFormatOf } from './media.ts'
-import { pathOf } from './url.ts'
+import { resourcePath } from './url.ts'
 
 export interface Reads extends ExportParts {
   readonly store: Store
@@ -46,7 +46,7 @@ export function listRoute(reads: Reads, resource: Resource) {
     }
     const read = (hangUp: HangUp) => {
       facts.source = 'read'
-      return timed(request, () => readList(reads, check, list, pathOf(request), hangUp))
+      return timed(request, () => readList(reads, check, list, hangUp))
     }
     const answer = await answerFrom(request, reads.answers.get(check, list.mark, read, reply.raw))
     facts.records = answer.records
@@ -58,13 +58,12 @@ async function readList(
   reads: Reads,
   check: Check & { readonly tally: Tally },
   list: PlannedList,
-  path: string,
   hangUp: HangUp,
 ): Promise<Answer> {
   const { plan, page } = list
   const [row, total] = await rowOf(reads, check, list, hangUp)
   const pages = pageNumbers(page, plan.limit, total)
-  const link = linkHeader(path, list.pageQuery, pages)
+  const link = linkHeader(resourcePath(plan.resource), list.pageQuery, pages)
   return answerOf(
     row,
     etagOf(row, list.mark),

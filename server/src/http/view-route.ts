@@ -14,7 +14,7 @@ import { accessFor } from './authenticate.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
 import { factsOf, timed } from './facts.ts'
 import { rawParameters } from './list-parameters.ts'
-import { pathOf, rawQueryOf } from './url.ts'
+import { rawQueryOf, viewPath } from './url.ts'
 
 /** What an administrator lists: as any other list, but read anew every time, and kept by nobody. */
 export function viewRoute(turns: Turns, view: View) {
@@ -28,7 +28,7 @@ export function viewRoute(turns: Turns, view: View) {
     factsOf(request).records = Number(row.count)
     const total = Number(row.total)
     const pages = pageNumbers(asked.page, plan.limit, total)
-    const link = linkHeader(pathOf(request), pageQueryOf(asked), pages)
+    const link = linkHeader(viewPath(view), pageQueryOf(asked, plan), pages)
     if (link.length <= limits.linkBytesMax) reply.header('link', link)
     return sendFresh(reply, listBody(row.records, row.count, total, pages))
   }

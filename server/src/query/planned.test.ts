@@ -31,6 +31,22 @@ describe('plannedList', () => {
     expect(marks('page=11', 'page=1&limit=1', 'page=1&limit=11', 'page=1', 'page=1&filter=id=1')).toBe(5)
   })
 
+  it('leads to the other pages of the same list in one form, whatever the words of who asked', () => {
+    const asked = [
+      'filter=name="a"%26( active=true )',
+      'filter=  name=a%26active=true',
+      'filter=name=a&active=true',
+    ]
+    expect(new Set(asked.map((raw) => list(raw).mark)).size).toBe(1)
+    expect(new Set(asked.map((raw) => list(raw).pageQuery.join()))).toEqual(
+      new Set(['filter=name%3Da%26active%3Dtrue&page=,&limit=10']),
+    )
+    expect(list('fields=id,id,name,id').pageQuery).toEqual(['fields=id,name&page=', '&limit=10'])
+    const all = resources.product.fields.map(({ name }) => name)
+    expect(list(`fields=${all.join()}`).mark).toBe(list('').mark)
+    expect(list(`fields=${all.join()}`).pageQuery).toEqual(['page=', '&limit=10'])
+  })
+
   it('tells lists with another window of ids apart, and leads to the other pages of the same window', () => {
     const windows = [
       '',

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { print } from '@quartermaster/filter'
 import { LRUCache } from 'lru-cache'
 import type { Field } from '../catalog/field.ts'
+import type { Listed } from '../catalog/listed.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
 import { SeenBefore } from '../seen-before.ts'
@@ -67,7 +68,7 @@ function firstPage(resource: Resource, raw: string, source: ListSource): KeptLis
     const plan = planList(resource, request)
     const filterKey = filterKeyOf(request)
     const listMark = markOf(`${resource.name} ${plan.limit} ${namesOf(plan.fields)} ${filterKey}`)
-    const pageQuery = pageQueryOf(request)
+    const pageQuery = pageQueryOf(request, plan)
     return { plan, page, filterKey, listMark, mark: pageMark(page, listMark), pageQuery }
   })
 }
@@ -119,10 +120,18 @@ function namesOf(fields: readonly Field[]): string {
   return fields.map((field) => field.name).join(',')
 }
 
-export function pageQueryOf({ fields, filterText, ids, limit, chosen }: ListRequest): [string, string] {
+/**
+ * In its one canonical form, as the mark: an answer is shared by all who ask for the same list, each in other words, and
+ * its links must not repeat the words of the first.
+ */
+export function pageQueryOf(
+  { filter, ids, limit, chosen }: ListRequest,
+  { resource, fields }: ListPlan<Listed>,
+): [string, string] {
   const others = Object.entries({ ...ids, ...chosen })
   const parts = [...others.map(([name, value]) => `${name}=${value}`), 'page=']
-  if (filterText !== undefined) parts.unshift(`filter=${encodeURIComponent(filterText)}`)
-  if (fields !== undefined) parts.unshift(`fields=${fields.map(encodeURIComponent).join(',')}`)
+  if (filter !== undefined) parts.unshift(`filter=${encodeURIComponent(print(filter))}`)
+  const names = namesOf(fields)
+  if (names !== namesOf(resource.fields)) parts.unshift(`fields=${names}`)
   return [parts.join('&'), `&limit=${limit}`]
 }

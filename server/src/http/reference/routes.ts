@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../../errors.ts'
 import { openApi } from '../openapi/document.ts'
-import { pathOf } from '../url.ts'
 import { errorIndex, errorPages } from './error-pages.ts'
 import { type Page, pageOf, sendPage } from './page.ts'
 import { type Reference, scalarReference } from './scalar.ts'
@@ -25,8 +24,7 @@ export function referenceRoutes(): Readonly<Record<string, Answer>> {
     '/reference/scalar.js': part('script'),
     '/reference/errors': sends(index),
     '/reference/errors/:code': sends(async (request) => {
-      const code = pathOf(request).replace(/\/$/, '').split('/').at(-1) ?? ''
-      const page = (await pages()).get(code)
+      const page = (await pages()).get(codeOf(request))
       if (page !== undefined) return page
       throw new Failure(
         'path_unknown',
@@ -34,6 +32,11 @@ export function referenceRoutes(): Readonly<Record<string, Answer>> {
       )
     }),
   }
+}
+
+function codeOf({ params }: FastifyRequest): string {
+  const isNamed = typeof params === 'object' && params !== null && 'code' in params
+  return isNamed ? String(params.code) : ''
 }
 
 /** What failed once is tried again. */
