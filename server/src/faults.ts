@@ -63,5 +63,8 @@ function jsonBytes(value: object | string): number {
 export function shown(text: string): string {
   const most = limits.errorEchoCharactersMax
   if (text.length <= most) return text
-  return `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`
+  // Without a regular expression: it may be a key, and JavaScript remembers what the last one was matched against.
+  const unit = text.charCodeAt(most - 1)
+  const halves = unit >= 0xd800 && unit <= 0xdbff
+  return `${text.slice(0, halves ? most - 1 : most)}…`
 }

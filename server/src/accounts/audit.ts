@@ -2,6 +2,7 @@ import { newEntryId } from '../entry-id.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Statement, sql, value } from '../sql.ts'
+import { withoutKeys } from './key.ts'
 
 /** Who makes a change, and from where. */
 export interface Actor {
@@ -34,10 +35,11 @@ export function auditStatement(scope: AccountScope, actor: Actor, change: Change
   const { accountId } = scope
   return sql`insert into audit (account_id, id, action, subject, details, actor, actor_id, application, address)
 values (${value(accountId)}::bigint, ${value(newEntryId(Date.now()))}::text, ${value(change.action)}::text,
-  ${value(change.subject)}::text, ${value(cut(change.details))}::text, ${value(actor.kind)}::text,
-  ${value(actor.id)}::text, ${value(cut(actor.application))}::text, ${value(actor.address)}::text)`.statement()
+  ${value(change.subject)}::text, ${value(stored(change.details))}::text, ${value(actor.kind)}::text,
+  ${value(actor.id)}::text, ${value(stored(actor.application))}::text, ${value(actor.address)}::text)`.statement()
 }
 
-function cut(text: string | null): string | null {
-  return text === null ? null : text.slice(0, limits.auditTextCharactersMax).toWellFormed()
+/** Without keys: a client may have been told to send one as its User-Agent. */
+function stored(text: string | null): string | null {
+  return text === null ? null : withoutKeys(text).slice(0, limits.auditTextCharactersMax).toWellFormed()
 }

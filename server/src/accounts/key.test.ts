@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { generateKey, hashOfKey, newKeyId, withoutKeys } from './key.ts'
+import { generateKey, hashOfKey, holdsKey, isKeyId, newKeyId, withoutKeys } from './key.ts'
 
 // Checksums and hashes of these were computed with Python's zlib and hashlib.
 const zeros = 'qm_0000000000000000000000000000003hHbSt'
@@ -65,4 +65,39 @@ test('makes keys in a text unreadable, and nothing else', () => {
   expect(withoutKeys(key.slice(0, 20))).toBe('qm_…')
   expect(withoutKeys('qm_')).toBe('qm_')
   expect(withoutKeys('no key')).toBe('no key')
+})
+
+describe('a key in another text', () => {
+  const key = generateKey()
+
+  test.each([
+    ['alone', key],
+    ['in a sentence', `my client (${key}) 1.0`],
+    ['twice', `${key}${key}`],
+    ['behind its own prefix', `qm_qm_${key}`],
+    ['with more behind it', `${key}abc`],
+  ])('%s is found', (_, text) => {
+    expect(holdsKey(text)).toBe(true)
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['a prefix', 'qm_'],
+    ['a part of it', key.slice(0, -1)],
+    ['a wrong checksum', `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`],
+    ['another name with the prefix', 'qm_import_of_2026_for_the_web_shop_in_Hamburg'],
+  ])('%s is none', (_, text) => {
+    expect(holdsKey(text)).toBe(false)
+  })
+})
+
+test.each([
+  ['Pau4Vj6e', true],
+  ['Pau4\0Vj6', false],
+  ['Pau4Vj6', false],
+  ['Pau4Vj6ee', false],
+  ['Pau4Vj6-', false],
+  ['', false],
+])('%j is an id of a key: %s', (text, is) => {
+  expect(isKeyId(text)).toBe(is)
 })

@@ -28,23 +28,40 @@ export function generateKey(): string {
  * ours, so that a mistyped or made-up one never costs the database a question.
  */
 export function hashOfKey(text: string): string | undefined {
-  if (!hasFormOfKey(text)) return undefined
-  if (checksumOf(text.slice(0, -checksumCharacters)) !== text.slice(-checksumCharacters)) return undefined
-  return hash('sha256', text, 'hex')
+  return isKey(text) ? hash('sha256', text, 'hex') : undefined
+}
+
+/** By its form and its checksum: whether it is a key of anybody is for the database to say. */
+function isKey(text: string): boolean {
+  if (text.length !== keyCharacters || !text.startsWith(prefix)) return false
+  if (!areBase62(text, prefix.length)) return false
+  return checksumOf(text.slice(0, -checksumCharacters)) === text.slice(-checksumCharacters)
 }
 
 /** Without a regular expression: JavaScript remembers what the last one was matched against, here a secret. */
-function hasFormOfKey(text: string): boolean {
-  if (text.length !== keyCharacters || !text.startsWith(prefix)) return false
-  for (let i = prefix.length; i < keyCharacters; i++) {
-    if (!isBase62(text.charCodeAt(i))) return false
-  }
+function areBase62(text: string, from: number): boolean {
+  for (let i = from; i < text.length; i++) if (!isBase62(text.charCodeAt(i))) return false
   return true
 }
 
 function isBase62(code: number): boolean {
   return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
 }
+
+/**
+ * Whether a key of ours is anywhere in the text: somebody pasted it into the wrong place. By its checksum, so that nothing else
+ * is taken for one.
+ */
+export function holdsKey(text: string): boolean {
+  for (let at = text.indexOf(prefix); at >= 0; at = text.indexOf(prefix, at + 1)) {
+    if (isKey(text.slice(at, at + keyCharacters))) return true
+  }
+  return false
+}
+
+/** What is said where one is found, as the rest of a sentence. */
+export const hasKey =
+  'has an API key in it. It would be stored as it is: leave it out, and revoke the key if others may have seen it.'
 
 /** The text with whatever looks like a key of ours made unreadable, for logs of what callers sent. */
 export function withoutKeys(text: string): string {
@@ -62,9 +79,16 @@ export function withoutKeys(text: string): string {
   return safe + text.slice(from)
 }
 
+const idCharacters = 8
+
 /** Names a key within its account, in lists and in revocations; it is no secret. */
 export function newKeyId(): string {
-  return randomBase62(8)
+  return randomBase62(idCharacters)
+}
+
+/** No key has an id of any other form, so that it need not be looked for. */
+export function isKeyId(text: string): boolean {
+  return text.length === idCharacters && areBase62(text, 0)
 }
 
 function randomBase62(length: number): string {

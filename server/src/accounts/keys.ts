@@ -1,12 +1,13 @@
 import type pg from 'pg'
 import { Failure } from '../errors.ts'
+import { shown } from '../faults.ts'
 import { type KeyState, keyIsValid, keyState } from '../key-state.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, type Statement, sql, value } from '../sql.ts'
 import type { Transaction } from '../store/pool.ts'
 import { type Actor, auditStatement, type Change } from './audit.ts'
-import { generateKey, hashOfKey, newKeyId, type Scope } from './key.ts'
+import { generateKey, hashOfKey, hasKey, holdsKey, isKeyId, newKeyId, type Scope } from './key.ts'
 
 export interface Key {
   readonly keyId: string
@@ -85,6 +86,7 @@ export async function rotateKey(
   keyId: string,
   rotation: Rotation,
 ): Promise<{ readonly made: NewKey; readonly old: Key }> {
+  if (!isKeyId(keyId)) throw unknownKey(keyId)
   await transaction.run(lockStatement(scope))
   const [found] = await transaction.run<Key>(keyStatement(scope, keyId))
   if (found === undefined) throw unknownKey(keyId)
@@ -96,7 +98,9 @@ export async function rotateKey(
   )
   if (old === undefined) throw unknownKey(keyId)
   const until =
-    rotation.overlapSeconds === 0 ? 'the old one is revoked' : `the old one until ${shown(old.expiresAt)}`
+    rotation.overlapSeconds === 0
+      ? 'the old one is revoked'
+      : `the old one until ${dateOrNever(old.expiresAt)}`
   const details = `to ${made.keyId}: ${told(made)}; ${until}`
   await note(transaction, scope, actor, { action: 'key.rotate', subject: keyId, details })
   return { made, old }
@@ -109,6 +113,7 @@ export async function revokeKey(
   actor: Actor,
   keyId: string,
 ): Promise<Key> {
+  if (!isKeyId(keyId)) throw unknownKey(keyId)
   await transaction.run(lockStatement(scope))
   const [revoked] = await transaction.run<Key>(revokeStatement(scope, keyId))
   if (revoked !== undefined) {
@@ -137,6 +142,7 @@ export function keyJson(key: Key) {
 
 function checkWish({ name, scopes }: KeyWish): void {
   const length = Array.from(name).length
+  if (holdsKey(name)) throw new Failure('body_invalid', `The name of a key ${hasKey}`)
   if (length < 1 || length > limits.keyNameCharactersMax || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
     throw new Failure(
       'body_invalid',
@@ -261,7 +267,7 @@ function sweepStatement({ accountId }: AccountScope): Statement {
 }
 
 function unknownKey(keyId: string): Failure {
-  return new Failure('record_unknown', `The account has no key ${JSON.stringify(keyId.slice(0, 40))}.`)
+  return new Failure('record_unknown', `The account has no key ${JSON.stringify(shown(keyId))}.`)
 }
 
 function notActive({ keyId, state, replacedBy }: Key): Failure {
@@ -273,9 +279,9 @@ function notActive({ keyId, state, replacedBy }: Key): Failure {
 }
 
 function told({ name, scopes, expiresAt }: Key): string {
-  return `${name}; ${scopes.join(', ')}; expires ${shown(expiresAt)}`
+  return `${name}; ${scopes.join(', ')}; expires ${dateOrNever(expiresAt)}`
 }
 
-function shown(moment: Date | null): string {
+function dateOrNever(moment: Date | null): string {
   return moment === null ? 'never' : moment.toISOString()
 }

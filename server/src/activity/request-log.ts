@@ -2,7 +2,7 @@ import { withoutKeys } from '../accounts/key.ts'
 import { newEntryId } from '../entry-id.ts'
 import { Faults } from '../faults.ts'
 import { limits } from '../limits.ts'
-import { parseParameters } from '../query/parameters.ts'
+import { parseParameters, readable } from '../query/parameters.ts'
 import { type Statement, sql, value } from '../sql.ts'
 import type { Source } from '../telemetry/events.ts'
 import type { Answered } from './answered.ts'
@@ -99,7 +99,7 @@ function rowOf({ atMs, event }: Waiting): Record<(typeof columns)[number], strin
     request_id: stored(event.requestId),
     key_id: event.access.keyId,
     method: event.method,
-    path: stored(decoded(path)),
+    path: stored(readable(path)),
     query: others.length === 0 ? null : stored(others.map((pair) => pair.join('=')).join('&')),
     filter: stored(parameters.get('filter')),
   }
@@ -108,15 +108,6 @@ function rowOf({ atMs, event }: Waiting): Record<(typeof columns)[number], strin
 function splitOnce(text: string, at: string): readonly [string, string] {
   const place = text.indexOf(at)
   return place < 0 ? [text, ''] : [text.slice(0, place), text.slice(place + 1)]
-}
-
-/** As people read it. Where not all of it can be decoded, the ASCII in it: a key would be hidden otherwise. */
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path.replaceAll(/%[0-7][\da-f]/gi, (encoded) => decodeURIComponent(encoded))
-  }
 }
 
 /** Fit for a column: no key of anybody, no longer than it may be, nothing that PostgreSQL cannot hold. */

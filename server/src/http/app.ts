@@ -6,6 +6,7 @@ import Fastify, {
   type FastifyRequest,
   type HTTPMethods,
 } from 'fastify'
+import { isKeyId } from '../accounts/key.ts'
 import { type Resource, resources } from '../catalog/resources.ts'
 import { views } from '../catalog/views.ts'
 import { Failure } from '../errors.ts'
@@ -129,7 +130,7 @@ function manageRoutes(app: FastifyInstance, { store, turns }: Reads, { trustedPr
   app.route({
     method: ['GET', 'HEAD'],
     url: `${keys}/:id`,
-    handler: oneViewRoute(turns, views.key, 'key_id'),
+    handler: oneViewRoute(turns, views.key, 'key_id', isKeyId),
   })
   allowOnly(app, `${keys}/:id`, ['GET', 'HEAD'])
   app.post(`${keys}/:id/rotate`, rotateKeyRoute(store, trustedProxies))

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { hasKey, holdsKey } from '../accounts/key.ts'
 import { type Failure, type Fault, invalid } from '../errors.ts'
 import { type Faults, shown } from '../faults.ts'
 import { bodyOf } from './url.ts'
@@ -70,7 +71,9 @@ export function textMember(
   if (characters < 1) fault('member_invalid', `The ${member} is empty.`)
   else if (characters > charactersMax) {
     fault('member_invalid', `The ${member} has ${characters} characters; at most ${charactersMax} are taken.`)
-  } else if (/\p{Cc}/u.test(text)) fault('member_invalid', `The ${member} has a control character in it.`)
+  } else if (holdsKey(text)) fault('member_invalid', `The ${member} ${hasKey}`)
+  // Only now: no regular expression may be matched against a key.
+  else if (/\p{Cc}/u.test(text)) fault('member_invalid', `The ${member} has a control character in it.`)
   else if (!text.isWellFormed()) fault('member_invalid', `The ${member} has half of a surrogate pair in it.`)
   return text
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
+import { shown } from '../faults.ts'
 import { limits } from '../limits.ts'
 import { plannedOne } from '../query/planned.ts'
 import { type OneRow, oneStatement } from '../query/statement.ts'
@@ -47,7 +48,7 @@ export function oneRoute({ store, answers }: Reads, resource: Resource) {
 function unknown(resource: Resource, id: string): Failure {
   return new Failure(
     'record_unknown',
-    `There is no ${resource.name} with the id ${JSON.stringify(id.slice(0, 40))}.`,
+    `There is no ${resource.name} with the id ${JSON.stringify(shown(id))}.`,
   )
 }
 

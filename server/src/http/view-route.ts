@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { View } from '../catalog/views.ts'
 import { Failure } from '../errors.ts'
+import { shown } from '../faults.ts'
 import { limits } from '../limits.ts'
 import { parseOneRequest, parseViewRequest } from '../query/list-request.ts'
 import { type ListPlan, planList, planOne } from '../query/plan.ts'
@@ -34,8 +35,8 @@ export function viewRoute(turns: Turns, view: View) {
   }
 }
 
-/** One of them, by the field that names it. */
-export function oneViewRoute(turns: Turns, view: View, by: string) {
+/** One of them, by the field that names it. What cannot be an id is looked for nowhere: a text with NUL in it breaks a statement. */
+export function oneViewRoute(turns: Turns, view: View, by: string, isId: (text: string) => boolean) {
   const field = view.fields.find(({ name }) => name === by)
   if (field === undefined) throw new Error(`a ${view.noun} has no field ${by}`)
   return async (
@@ -44,24 +45,24 @@ export function oneViewRoute(turns: Turns, view: View, by: string) {
   ): Promise<FastifyReply> => {
     const access = accessFor(request, 'account:manage')
     const { id } = request.params
+    if (!isId(id)) throw unknown(view, id)
     const plan: ListPlan<View> = {
       resource: view,
       fields: planOne(view, parseOneRequest(rawQueryOf(request))),
-      where: { kind: 'one-of', field, values: [id.replaceAll('\0', '')], orNull: false },
+      where: { kind: 'one-of', field, values: [id], orNull: false },
       limit: 1,
     }
     const { count, records } = await timed(request, () =>
       readView(turns, reply, access, viewStatement(access, plan, 1)),
     )
-    if (count === '0') {
-      throw new Failure(
-        'record_unknown',
-        `The account has no ${view.noun} ${JSON.stringify(id.slice(0, 40))}.`,
-      )
-    }
+    if (count === '0') throw unknown(view, id)
     factsOf(request).records = 1
     return sendFresh(reply, `{"data":${records}}`)
   }
+}
+
+function unknown({ noun }: View, id: string): Failure {
+  return new Failure('record_unknown', `The account has no ${noun} ${JSON.stringify(shown(id))}.`)
 }
 
 export function sendFresh(reply: FastifyReply, body: string): FastifyReply {

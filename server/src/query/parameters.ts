@@ -46,6 +46,15 @@ function decode(text: string): string | undefined {
   }
 }
 
+/** As people read it. Where not all of it can be decoded, the ASCII in it: a key would be hidden from the log otherwise. */
+export function readable(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text.replaceAll(/%[0-7][\da-f]/gi, (encoded) => decodeURIComponent(encoded))
+  }
+}
+
 function repeated(name: string): Fault {
   return {
     parameter: name,
@@ -61,9 +70,9 @@ function unknown(segment: string, name: string, names: readonly string[], afterF
     ? ' If it belongs to the filter, let it follow the filter directly, or write its "&" as %26.'
     : ''
   return {
-    parameter: shown(decode(name) ?? name),
+    parameter: shown(decode(name) ?? readable(name)),
     code: 'parameter_unknown',
-    message: `"${shown(decode(segment) ?? segment)}" is not a parameter of this request. ${takes}.${belongs}`,
+    message: `"${shown(decode(segment) ?? readable(segment))}" is not a parameter of this request. ${takes}.${belongs}`,
     expected: names,
   }
 }
