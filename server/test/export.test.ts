@@ -40,6 +40,20 @@ const names = [
   'control \u0001 and \u0002',
   "it's; drop table product --",
   '{"$end":1}',
+  // Where a spreadsheet that splits at ";" or tabs lets a cell begin.
+  'x;=1+1;y',
+  "x;'=1+1",
+  "x;''=1+1",
+  'x;"=1+1";y',
+  `x;'"'+1`,
+  'x\t@SUM(A1)\ty',
+  'x\n=1+1;y',
+  'x\r\n-1;y',
+  ';=1',
+  '\t=1',
+  "\r\n'=1",
+  'a;＝1;b=2;-',
+  'no; formula; in=here - or+there',
 ]
 
 beforeAll(async () => {
@@ -59,7 +73,7 @@ beforeAll(async () => {
       active: i % 4 !== 0,
       categ_id: i % 5 === 0 ? null : i,
       is_rsd_product: i % 3 === 0 ? null : i % 3 === 1,
-      create_date: `2026-01-${String(i + 1).padStart(2, '0')}T00:00:00.00${i % 10}Z`,
+      create_date: `2026-01-${String((i % 28) + 1).padStart(2, '0')}T00:00:00.00${i % 10}Z`,
     })),
   })
   await client.query(
@@ -162,7 +176,8 @@ describe('the records of an export', () => {
         Object.entries(row).map(([field, cell]) => {
           if (typeof cell !== 'string') {
             expect(cell.text).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/)
-            return [field, cell.text.replace(/^'('*[=+\-@\t\r\n＝＋－＠])/, '$1')]
+            const within = cell.text.replace(/(?<=[;\t\r\n])'(?=['"]*[=+\-@＝＋－＠])/g, '')
+            return [field, within.replace(/^'('*[=+\-@\t\r\n＝＋－＠])/, '$1')]
           }
           if (cell === '') return [field, null]
           return [field, field.endsWith('_date') ? cell : JSON.parse(cell)]
@@ -170,6 +185,14 @@ describe('the records of an export', () => {
       ),
     )
     expect(undone).toEqual(records)
+  })
+
+  it('has no formula either for a spreadsheet that splits at ";" or tabs and knows no quotes there', async () => {
+    const text = await textOf(await open(acme, `${products}?fields=id,name,default_code`, 'text/csv'))
+    const cells = text.split(/[\r\n;\t]/)
+    expect(cells.filter((cell) => /^["']*1\+1/.test(cell))).toEqual([])
+    expect(cells.filter((cell) => cell.includes('1+1')).length).toBeGreaterThan(5)
+    expect(cells.filter((cell) => /^"*[=+\-@＝＋－＠]/.test(cell))).toEqual([])
   })
 })
 

@@ -27,6 +27,9 @@ const literals = new Set([
   String.raw`'\x02'`,
   "''''",
   String.raw`'^''*[=+@\t\r\n＝＋－＠-]'`,
+  String.raw`'[;\t\r\n]'`,
+  String.raw`'(?<=[;\t\r\n])(?=[''"]*[=+@＝＋－＠-])'`,
+  "'g'",
   `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`,
   ...fieldNames.flatMap((name) => [`'{"${name}":'`, `',"${name}":'`]),
 ])
@@ -92,7 +95,8 @@ const list = (head: string, ofTotal: string, rows: string) =>
 const cell =
   `(?:r\\.${field}(?:::text)?|to_char\\(r\\.${field} at time zone \\$, \\$\\)|` +
   `case when ascii\\(r\\.${field}\\) in \\(\\$(?:, \\$)*\\) and r\\.${field} ~ \\$ ` +
-  `then \\$ \\|\\| r\\.${field} else r\\.${field} end) as ${field}`
+  `then \\$ else \\$ end \\|\\| case when r\\.${field} ~ \\$ ` +
+  `then regexp_replace\\(r\\.${field}, \\$, \\$, \\$\\) else r\\.${field} end) as ${field}`
 const exported = `from ${table} r where ${account}(?: and ${C})? order by r\\.id\\) to stdout`
 const setting = 'set_config\\(\\$, \\$::text, \\$\\)'
 
