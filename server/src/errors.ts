@@ -21,7 +21,7 @@ export const errorTitles = {
   keys_exhausted: 'The account has as many keys as it may have.',
   account_rate_exceeded: 'The account has sent all requests that it may send in a minute.',
   key_rate_exceeded: 'The API key has sent all requests that it may send in a minute.',
-  account_busy: 'The account has as many long queries running as it may.',
+  account_busy: 'The account has as many long queries or writes under way as it may.',
   hung_up: 'The client closed the connection before it was answered.',
   export_limit: 'This account has as many exports under way as it may.',
   overloaded: 'The service has more work than it can take on now.',

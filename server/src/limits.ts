@@ -232,6 +232,14 @@ export const limits = {
   accountReadsMax: 2,
   accountReadsWaitingMax: 20,
   readsUnderWayMax: 200,
+  /**
+   * Writes of an account at once: while one commits, the next waits for its lock already. How many more of it may wait,
+   * and how long, some 2 ms for each write before it; and writes of all accounts, some 20 KB each.
+   */
+  accountWritesMax: 2,
+  accountWritesWaitingMax: 200,
+  accountWriteWaitMsMax: 2_000,
+  writesUnderWayMax: 1_000,
   /** Lines of one kind of failure in so much time; the others are counted, and the count is a line. */
   failureLinesMax: 10,
   failureLinesMs: 10_000,

@@ -8,7 +8,8 @@ import { Service } from '../service.ts'
 import { Managed } from './manage.ts'
 
 /** What processes do from time to time by themselves, whoever asks. */
-const ofItself = /^delete from (?:request|usage)\b|^select account_id as id from account\b/
+const ofItself =
+  /^delete from (?:request|usage)\b|^select account_id as id from account\b|\bpg_control_system\b/
 
 /** A key with a wrong checksum is refused without a question to the database. */
 export const wrongChecksum: Figure = {

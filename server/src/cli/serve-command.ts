@@ -9,6 +9,7 @@ import { type Admin, startAdmin } from '../http/admin.ts'
 import { buildApp } from '../http/app.ts'
 import { readiness } from '../http/readiness.ts'
 import { limits } from '../limits.ts'
+import { AccountWrites } from '../store/account-writes.ts'
 import { Exports } from '../store/exports.ts'
 import { Store } from '../store/pool.ts'
 import { Turns } from '../store/turns.ts'
@@ -62,6 +63,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const app = buildApp({
     store,
     turns: new Turns(store, config.ACCOUNT_READS_MAX),
+    writes: new AccountWrites(store, config.DATABASE_POOL_MAX),
     exports,
     doorkeeper: {
       checks,

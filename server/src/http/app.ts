@@ -12,6 +12,7 @@ import { views } from '../catalog/views.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { parseNoParameters } from '../query/list-request.ts'
+import type { AccountWrites } from '../store/account-writes.ts'
 import type { Exports } from '../store/exports.ts'
 import { ListMemory } from '../store/list-memory.ts'
 import type { Store } from '../store/pool.ts'
@@ -34,6 +35,7 @@ import { oneViewRoute, viewRoute } from './view-route.ts'
 export interface AppParts {
   readonly store: Store
   readonly turns: Turns
+  readonly writes: AccountWrites
   readonly exports: Exports
   readonly doorkeeper: Doorkeeper
   readonly tell: Tell
@@ -45,7 +47,7 @@ export interface AppParts {
 
 /** Every hook and route by name, in the order in which a request meets them. */
 export function buildApp(parts: AppParts): FastifyInstance {
-  const { store, turns, exports, doorkeeper, tell, ready, isStopping, answerMsMax } = parts
+  const { store, turns, writes, exports, doorkeeper, tell, ready, isStopping, answerMsMax } = parts
   const teller = new Teller(tell, doorkeeper.trustedProxies)
   const app = Fastify({
     logger: false,
@@ -107,13 +109,18 @@ export function buildApp(parts: AppParts): FastifyInstance {
   openRoute(app, '/readyz', ready)
   for (const [path, answer] of Object.entries(referenceRoutes())) openRoute(app, path, answer)
   const reads: Reads = { store, turns, exports, answers: new Answers(), memory: new ListMemory(), tell }
-  for (const resource of Object.values(resources)) resourceRoutes(app, reads, resource)
-  manageRoutes(app, reads, doorkeeper)
+  for (const resource of Object.values(resources)) resourceRoutes(app, reads, writes, resource)
+  manageRoutes(app, turns, writes, doorkeeper)
   return app
 }
 
 /** What an account's administrator does without the operator. */
-function manageRoutes(app: FastifyInstance, { store, turns }: Reads, { trustedProxies }: Doorkeeper): void {
+function manageRoutes(
+  app: FastifyInstance,
+  turns: Turns,
+  writes: AccountWrites,
+  { trustedProxies }: Doorkeeper,
+): void {
   const listMethods: HTTPMethods[] = ['GET', 'HEAD', 'QUERY']
   for (const view of Object.values(views)) {
     const url = viewPath(view)
@@ -126,20 +133,20 @@ function manageRoutes(app: FastifyInstance, { store, turns }: Reads, { trustedPr
     allowOnly(app, url, view.name === 'key' ? [...listMethods, 'POST'] : listMethods)
   }
   const keys = viewPath(views.key)
-  app.post(keys, createKeyRoute(store, trustedProxies))
+  app.post(keys, createKeyRoute(writes, trustedProxies))
   app.route({
     method: ['GET', 'HEAD'],
     url: `${keys}/:id`,
     handler: oneViewRoute(turns, views.key, 'key_id', isKeyId),
   })
   allowOnly(app, `${keys}/:id`, ['GET', 'HEAD'])
-  app.post(`${keys}/:id/rotate`, rotateKeyRoute(store, trustedProxies))
+  app.post(`${keys}/:id/rotate`, rotateKeyRoute(writes, trustedProxies))
   allowOnly(app, `${keys}/:id/rotate`, ['POST'])
-  app.post(`${keys}/:id/revoke`, revokeKeyRoute(store, trustedProxies))
+  app.post(`${keys}/:id/revoke`, revokeKeyRoute(writes, trustedProxies))
   allowOnly(app, `${keys}/:id/revoke`, ['POST'])
 }
 
-function resourceRoutes(app: FastifyInstance, reads: Reads, resource: Resource): void {
+function resourceRoutes(app: FastifyInstance, reads: Reads, writes: AccountWrites, resource: Resource): void {
   const config = { resource: resource.name }
   const path = resourcePath(resource)
   const listMethods: HTTPMethods[] = ['GET', 'HEAD', 'QUERY']
@@ -150,7 +157,7 @@ function resourceRoutes(app: FastifyInstance, reads: Reads, resource: Resource):
     config,
     handler: listRoute(reads, resource),
   })
-  if (resource.name === 'partner') app.post(path, createRoute(reads.store))
+  if (resource.name === 'partner') app.post(path, createRoute(writes))
   allowOnly(app, path, resource.name === 'partner' ? [...listMethods, 'POST'] : listMethods)
 
   app.route({ method: ['GET', 'HEAD'], url: `${path}/:id`, config, handler: oneRoute(reads, resource) })

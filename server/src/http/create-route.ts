@@ -4,10 +4,11 @@ import { resources } from '../catalog/resources.ts'
 import { Faults } from '../faults.ts'
 import { limits } from '../limits.ts'
 import { parseNoParameters } from '../query/list-request.ts'
+import type { AccountWrites } from '../store/account-writes.ts'
 import { createPartner, type Idempotency } from '../store/create-partner.ts'
-import type { Store } from '../store/pool.ts'
 import { accessFor } from './authenticate.ts'
 import { factsOf, timed } from './facts.ts'
+import { hangUpOf } from './hang-up-of.ts'
 import { idempotencyKeyOf } from './idempotency-key.ts'
 import { addUnknownMembers, type BodyShape, jsonBody, textMember } from './json-body.ts'
 import { rawQueryOf, resourcePath } from './url.ts'
@@ -18,13 +19,15 @@ const shape: BodyShape = {
   example: '{"name":"Nordwind Logistics"}',
 }
 
-export function createRoute(store: Store) {
+export function createRoute(writes: AccountWrites) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const scope = accessFor(request, 'partner:create')
     parseNoParameters(rawQueryOf(request))
     const name = nameOf(request)
     const idempotency = idempotencyOf(request, name)
-    const created = await timed(request, () => createPartner(store, scope, name, idempotency))
+    const created = await timed(request, () =>
+      writes.run(scope, hangUpOf(reply), (store) => createPartner(store, scope, name, idempotency)),
+    )
     factsOf(request).records = 1
     if (created.replayed) reply.header('idempotent-replayed', 'true')
     return reply

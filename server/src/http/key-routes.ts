@@ -21,10 +21,11 @@ import { Faults, shown } from '../faults.ts'
 import { limits } from '../limits.ts'
 import { parseNoParameters } from '../query/list-request.ts'
 import { parseTimeSpan } from '../query/timestamp.ts'
-import type { Store } from '../store/pool.ts'
+import type { AccountWrites } from '../store/account-writes.ts'
 import { accessFor } from './authenticate.ts'
 import { clientAddressOf } from './client-address.ts'
 import { factsOf } from './facts.ts'
+import { hangUpOf } from './hang-up-of.ts'
 import { idempotencyKeyOf } from './idempotency-key.ts'
 import { addUnknownMembers, type BodyShape, badBody, jsonBody, kindOf, textMember } from './json-body.ts'
 import { bodyOf, rawQueryOf, viewPath } from './url.ts'
@@ -44,38 +45,42 @@ const rotationShape: BodyShape = {
   example: '{"overlap_seconds":86400}',
 }
 
-export function createKeyRoute(store: Store, trustedProxies: BlockList) {
+export function createKeyRoute(writes: AccountWrites, trustedProxies: BlockList) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const access = accessFor(request, 'account:manage')
     parseNoParameters(rawQueryOf(request))
     const wish = wishOf(jsonBody(request, wishShape))
     const idempotency = idempotencyOf(request, wish)
     const actor = actorOf(request, access, trustedProxies)
-    const made = await store.write((transaction) => createKey(transaction, access, actor, wish, idempotency))
-    return sendNewKey(reply, made)
-  }
-}
-
-export function rotateKeyRoute(store: Store, trustedProxies: BlockList) {
-  return async (request: KeyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const access = accessFor(request, 'account:manage')
-    parseNoParameters(rawQueryOf(request))
-    const rotation = rotationOf(jsonBody(request, rotationShape))
-    const actor = actorOf(request, access, trustedProxies)
-    const { made } = await store.write((transaction) =>
-      rotateKey(transaction, access, actor, request.params.id, rotation),
+    const made = await writes.run(access, hangUpOf(reply), (store) =>
+      store.write((transaction) => createKey(transaction, access, actor, wish, idempotency)),
     )
     return sendNewKey(reply, made)
   }
 }
 
-export function revokeKeyRoute(store: Store, trustedProxies: BlockList) {
+export function rotateKeyRoute(writes: AccountWrites, trustedProxies: BlockList) {
+  return async (request: KeyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const access = accessFor(request, 'account:manage')
+    parseNoParameters(rawQueryOf(request))
+    const rotation = rotationOf(jsonBody(request, rotationShape))
+    const actor = actorOf(request, access, trustedProxies)
+    const { made } = await writes.run(access, hangUpOf(reply), (store) =>
+      store.write((transaction) => rotateKey(transaction, access, actor, request.params.id, rotation)),
+    )
+    return sendNewKey(reply, made)
+  }
+}
+
+export function revokeKeyRoute(writes: AccountWrites, trustedProxies: BlockList) {
   return async (request: KeyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const access = accessFor(request, 'account:manage')
     parseNoParameters(rawQueryOf(request))
     refuseAnyBody(request)
     const actor = actorOf(request, access, trustedProxies)
-    const key = await store.write((transaction) => revokeKey(transaction, access, actor, request.params.id))
+    const key = await writes.run(access, hangUpOf(reply), (store) =>
+      store.write((transaction) => revokeKey(transaction, access, actor, request.params.id)),
+    )
     factsOf(request).records = 1
     return sendFresh(reply, JSON.stringify({ data: keyJson(key) }))
   }

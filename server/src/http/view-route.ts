@@ -9,11 +9,11 @@ import { pageQueryOf } from '../query/planned.ts'
 import { type ViewRow, viewStatement } from '../query/view-statement.ts'
 import type { AccountScope } from '../scope.ts'
 import type { Statement } from '../sql.ts'
-import { HangUp } from '../store/hang-up.ts'
 import type { Turns } from '../store/turns.ts'
 import { accessFor } from './authenticate.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
 import { factsOf, timed } from './facts.ts'
+import { hangUpOf } from './hang-up-of.ts'
 import { rawParameters } from './list-parameters.ts'
 import { rawQueryOf, viewPath } from './url.ts'
 
@@ -75,9 +75,7 @@ async function readView(
   access: AccountScope,
   statement: Statement,
 ): Promise<ViewRow> {
-  const hangUp = new HangUp()
-  reply.raw.once('close', () => hangUp.up())
-  const [row] = await turns.read<ViewRow>(access, statement, hangUp)
+  const [row] = await turns.read<ViewRow>(access, statement, hangUpOf(reply))
   if (row === undefined) throw new Error('a list of one row had none')
   return row
 }

@@ -80,8 +80,8 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     mend: 'Wait for the seconds in Retry-After. Spread the requests over the minute; RateLimit on every answer says how many are left.',
   },
   account_busy: {
-    when: 'The account has as many long queries running as it may, and more waiting behind them.',
-    mend: 'Wait for the seconds in Retry-After, and ask for fewer at once.',
+    when: 'The account has as many long queries running as it may, or as many writes, and more waiting behind them. A write that is refused so has written nothing.',
+    mend: 'Wait for the seconds in Retry-After, and send fewer at once.',
   },
   hung_up: {
     when: 'The client closed the connection before it was answered, so no client ever sees this; the log has it.',

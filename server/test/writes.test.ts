@@ -1,0 +1,153 @@
+import { type ClientRequest, request } from 'node:http'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { limits } from '../src/limits.ts'
+import type { Event } from '../src/telemetry/events.ts'
+import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { eventually, waitingForLocks } from './eventually.ts'
+import { startTestService, type TestService } from './service.ts'
+
+/** However many writes one account sends, the others find connections for theirs. */
+
+const partners = '/api/v1/resources/partner'
+const json = { 'content-type': 'application/json' }
+let url: string
+let client: pg.Client
+let made = 0
+
+beforeAll(async () => {
+  url = await freshDatabase()
+  client = await connected(url)
+})
+
+afterAll(() => client.end())
+
+interface Stand {
+  readonly service: TestService
+  readonly busy: TestAccount
+  readonly calm: TestAccount
+  /** Until it is let go, no create of the busy account goes on. */
+  readonly letGo: () => Promise<void>
+}
+
+async function stand(environment: Record<string, string>, work: (stand: Stand) => Promise<void>) {
+  const busy = await account(client, `busy-${++made}`)
+  const calm = await account(client, `calm-${made}`)
+  const blocker = await connected(url)
+  await blocker.query('begin')
+  await blocker.query(`select from tally where account_id = $1 and resource = 'partner' for update`, [
+    busy.accountId,
+  ])
+  const service = await startTestService(url, environment)
+  try {
+    await work({ service, busy, calm, letGo: () => blocker.end() })
+  } finally {
+    await blocker.end()
+    await service.close()
+  }
+}
+
+const create = (service: TestService, from: TestAccount, name: string, headers = {}) =>
+  service.request(from, 'POST', partners, {
+    body: JSON.stringify({ name }),
+    headers: { ...json, ...headers },
+  })
+
+async function namesOf({ accountId }: TestAccount): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>('select name from partner where account_id = $1', [
+    accountId,
+  ])
+  return rows.map(({ name }) => name)
+}
+
+const connectionsHeld = async () => (await waitingForLocks(client)).length
+
+it.each([
+  ['plain', '10', 2, {}],
+  ['idempotent', '10', 2, { 'idempotency-key': 'key-{n}' }],
+  ['plain, of two connections', '2', 1, {}],
+])(
+  'creates, %s: an account holds few connections, and the others go on',
+  async (_, poolMax, held, headers) => {
+    await stand({ DATABASE_POOL_MAX: poolMax }, async ({ service, busy, calm, letGo }) => {
+      const numbered = (n: number) =>
+        Object.fromEntries(Object.entries(headers).map(([key, of]) => [key, of.replace('{n}', String(n))]))
+      const most = held + limits.accountWritesWaitingMax
+      const refusals: { status: number; headers: Headers; body: unknown }[] = []
+      const sent = Array.from({ length: most + 5 }, async (__, n) => {
+        const answer = await create(service, busy, `Busy ${n}`, numbered(n))
+        if (answer.status === 429) refusals.push(answer)
+        return answer.status
+      })
+      await eventually(() => refusals.length >= 5)
+      expect([refusals[0]?.headers.get('retry-after'), refusals[0]?.body]).toMatchObject([
+        '1',
+        { code: 'account_busy', detail: expect.stringMatching(/^This account has more writes waiting/) },
+      ])
+      await eventually(async () => (await connectionsHeld()) === held)
+
+      expect((await create(service, calm, 'Calm')).status).toBe(201)
+      expect((await create(service, calm, 'Calm', { 'idempotency-key': 'calm' })).status).toBe(201)
+      expect(await connectionsHeld()).toBeLessThanOrEqual(held)
+
+      await letGo()
+      const statuses = await Promise.all(sent)
+      // On a slow machine some have waited too long meanwhile: they were refused as well.
+      expect(statuses.filter((status) => ![201, 429, 503].includes(status))).toEqual([])
+      const written = statuses.filter((status) => status === 201).length
+      expect(await namesOf(busy)).toHaveLength(written)
+    })
+  },
+)
+
+it('changes of keys take part', async () => {
+  await stand({ DATABASE_POOL_MAX: '10' }, async ({ service, busy, calm, letGo }) => {
+    const creates = [create(service, busy, 'One'), create(service, busy, 'Two')]
+    await eventually(async () => (await connectionsHeld()) === 2)
+    let isMade = false
+    const makeKey = (from: TestAccount) =>
+      service.request(from, 'POST', '/manage/v1/keys', {
+        body: '{"name":"shop","scopes":["product:read"]}',
+        headers: json,
+      })
+    const key = makeKey(busy).then(({ status }) => {
+      isMade = true
+      return status
+    })
+    expect((await makeKey(calm)).status).toBe(201)
+    expect(isMade).toBe(false)
+    await letGo()
+    expect((await Promise.all(creates)).map(({ status }) => status)).toEqual([201, 201])
+    expect(await key).toBe(201)
+  })
+})
+
+it('a write that waits for its turn is not begun when its client hangs up', async () => {
+  await stand({ DATABASE_POOL_MAX: '2' }, async ({ service, busy, letGo }) => {
+    const first = create(service, busy, 'First')
+    await eventually(async () => (await connectionsHeld()) === 1)
+    const count = (isSo: (event: Event) => boolean) => service.events.filter(isSo).length
+    const gone = open(service, busy, 'Gone')
+    await eventually(() => count(({ kind }) => kind === 'checks-sent') === 2)
+    const last = create(service, busy, 'Last')
+    gone.destroy()
+    await eventually(() => count((event) => event.kind === 'request-answered' && event.status === 499) === 1)
+    await letGo()
+    expect((await Promise.all([first, last])).map(({ status }) => status)).toEqual([201, 201])
+    expect((await namesOf(busy)).toSorted()).toEqual(['First', 'Last'])
+  })
+})
+
+function open({ port }: TestService, from: TestAccount, name: string): ClientRequest {
+  const asking = request({
+    host: '127.0.0.1',
+    port,
+    path: partners,
+    method: 'POST',
+    agent: false,
+    headers: { ...json, 'x-forwarded-host': `${from.name}.localhost`, authorization: `Bearer ${from.key}` },
+  })
+  asking.on('error', () => {})
+  asking.end(JSON.stringify({ name }))
+  return asking
+}
