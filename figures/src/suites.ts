@@ -29,6 +29,7 @@ import { oneBuffers, pageBuffers, plansIndexed, walksInOrder } from './plans/pla
 import { abuse } from './trust/abuse.ts'
 import { alertFires } from './trust/alert-fires.ts'
 import { cardinality } from './trust/cardinality.ts'
+import { epoch } from './trust/epoch.ts'
 import { limitsShared } from './trust/limits-shared.ts'
 import { noisyNeighbour } from './trust/noisy-neighbour.ts'
 import { overload } from './trust/overload.ts'
@@ -91,5 +92,6 @@ export const suites: Record<string, readonly Figure[]> = {
     noisyNeighbour,
     overload,
     abuse,
+    epoch,
   ],
 }
