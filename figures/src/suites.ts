@@ -36,6 +36,7 @@ import { overload } from './trust/overload.ts'
 import { redisKilled } from './trust/redis-killed.ts'
 import { revocation } from './trust/revocation.ts'
 import { secrets } from './trust/secrets.ts'
+import { switchover } from './trust/switchover.ts'
 import { telemetryCost } from './trust/telemetry-cost.ts'
 import { wrongChecksum } from './trust/wrong-checksum.ts'
 import { wrongKeys } from './trust/wrong-keys.ts'
@@ -93,5 +94,6 @@ export const suites: Record<string, readonly Figure[]> = {
     overload,
     abuse,
     epoch,
+    switchover,
   ],
 }
