@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { isOnlyQuartermaster } from '../bin/npm-script.js'
 import { bin, type Environment, environmentWith } from './command.ts'
+import { eventually } from './eventually.ts'
 
 /** `quartermaster serve` as a process of its own. It listens without a database, too. */
 
@@ -97,6 +98,22 @@ describe.runIf(process.platform === 'linux')('serve', () => {
     ['(quartermaster serve)', false],
   ])('by the script %j: %j', (script, expected) => {
     expect(isOnlyQuartermaster(script)).toBe(expected)
+  })
+
+  it('serves on after SIGTERM, not ready, until SHUTDOWN_DELAY_MS has passed', async () => {
+    const { child, said } = await listening(process.execPath, [bin, 'serve', '--port', '0'], {
+      SHUTDOWN_DELAY_MS: '3000',
+    })
+    const port = /"port":(\d+)/.exec(said())?.[1]
+    const ended = once(child, 'exit')
+    const began = performance.now()
+    child.kill('SIGTERM')
+    await eventually(() => said().includes('"stopping"'))
+    const ready = await fetch(`http://127.0.0.1:${port}/readyz`)
+    expect([ready.status, await ready.json()]).toMatchObject([503, { detail: 'This process is stopping.' }])
+    expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200)
+    expect(await ended).toEqual([0, null])
+    expect(performance.now() - began).toBeGreaterThan(2_900)
   })
 
   it('leaves a size that the operator chose', async () => {

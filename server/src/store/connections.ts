@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { limits } from '../limits.ts'
 import type { Tell } from '../telemetry/events.ts'
 
@@ -60,9 +60,13 @@ export async function firstServer<T>(
     try {
       return [await open(urls[place] ?? ''), place]
     } catch (error) {
-      // A server that is down tells less than a standby that says what it is.
-      if (failure === undefined || error instanceof pg.DatabaseError) failure = error
+      // A server that is down tells less than one that answers, if only that it is a standby.
+      if (failure === undefined || !isUnreachable(error)) failure = error
     }
   }
   throw failure
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error
 }

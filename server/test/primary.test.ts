@@ -1,0 +1,169 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MovableAddress } from '../../figures/src/replication/movable-address.ts'
+import { PrimaryAndStandby } from '../../figures/src/replication/primary-and-standby.ts'
+import { withClient } from '../src/store/client.ts'
+import { migrate } from '../src/store/migrate.ts'
+import { account, type TestAccount } from './database.ts'
+import { eventually } from './eventually.ts'
+import { startTestService, type TestService } from './service.ts'
+
+/** A primary and a standby, and a service that reaches one of them by an address that moves. */
+
+const database = 'postgres'
+const partners = '/api/v1/resources/partner'
+const json = { 'content-type': 'application/json' }
+let cluster: PrimaryAndStandby
+let address: MovableAddress
+let acme: TestAccount
+
+beforeAll(async () => {
+  cluster = await PrimaryAndStandby.start()
+  const url = cluster.primary.url(database)
+  await migrate(url)
+  acme = await withClient(url, (client) => account(client, 'acme'))
+  await cluster.standby.caughtUpWith(cluster.primary)
+  address = await MovableAddress.listen()
+})
+
+afterAll(async () => {
+  await address.stop()
+  await cluster.stop()
+})
+
+function urlAt(...ports: readonly number[]): string {
+  return `postgres://postgres@${ports.map((port) => `127.0.0.1:${port}`).join(',')}/${database}`
+}
+
+async function withService(url: string, work: (service: TestService) => Promise<void>): Promise<void> {
+  const service = await startTestService(url)
+  try {
+    await work(service)
+  } finally {
+    await service.close()
+  }
+}
+
+const create = (service: TestService, name: string) =>
+  service.request(acme, 'POST', partners, { body: JSON.stringify({ name }), headers: json })
+
+async function isReady(service: TestService): Promise<boolean> {
+  return (await service.request(acme, 'GET', '/readyz')).status === 200
+}
+
+async function total(service: TestService): Promise<number> {
+  const { body } = await service.request(acme, 'GET', `${partners}?limit=1`)
+  return Number(/"total":(\d+)/.exec(JSON.stringify(body))?.[1])
+}
+
+async function totalAt(client: pg.Client): Promise<number> {
+  const { rows } = await client.query('select count(*)::int as n from partner')
+  return rows[0].n
+}
+
+describe('a standby', () => {
+  it('is not served from, not ready, and left when the address leads to the primary', async () => {
+    address.moveTo(cluster.standby.port, 'leave')
+    await withService(urlAt(address.port), async (service) => {
+      expect(await isReady(service)).toBe(false)
+      const read = await service.request(acme, 'GET', partners)
+      expect([read.status, read.body]).toMatchObject([503, { code: 'store_away' }])
+      expect((await create(service, 'On a standby')).status).toBe(503)
+      // No connection is cut: those to the standby have to be given up by the service.
+      address.moveTo(cluster.primary.port, 'leave')
+      await eventually(() => isReady(service))
+      expect((await create(service, 'On the primary')).status).toBe(201)
+    })
+  })
+
+  it('is passed over among several hosts, wherever it stands, as is one that is down', async () => {
+    const { primary, standby } = cluster
+    for (const ports of [
+      [standby.port, primary.port],
+      [1, primary.port],
+    ]) {
+      await withService(urlAt(...ports), async (service) => {
+        expect(await isReady(service)).toBe(true)
+        expect((await create(service, 'By several hosts')).status).toBe(201)
+      })
+      expect(await withClient(urlAt(...ports), totalAt)).toBeGreaterThan(0)
+    }
+    await expect(withClient(urlAt(1, standby.port), totalAt)).rejects.toThrow('is a primary')
+  })
+})
+
+describe('a server that is silent', () => {
+  it('fails requests with 503 within seconds, and is not ready', async () => {
+    address.moveTo(cluster.primary.port, 'leave')
+    await withService(urlAt(address.port), async (service) => {
+      expect(await total(service)).toBeGreaterThan(0)
+      cluster.primary.pause()
+      try {
+        const began = performance.now()
+        const answers = await Promise.all([
+          service.request(acme, 'GET', `${partners}?limit=2`),
+          service.request(acme, 'GET', `${partners}/1`),
+          create(service, 'Silence'),
+        ])
+        expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
+        // A hundred times what it takes where nothing is silent; it was 30 s.
+        expect(performance.now() - began).toBeLessThan(15_000)
+        expect(await isReady(service)).toBe(false)
+      } finally {
+        cluster.primary.resume()
+      }
+      await eventually(() => isReady(service))
+    })
+  })
+})
+
+describe('an old primary that goes on', () => {
+  it('is not believed once the address leads to the new one, by connections that were left open', async () => {
+    address.moveTo(cluster.primary.port, 'leave')
+    await cluster.standby.caughtUpWith(cluster.primary)
+    await withService(urlAt(address.port), async (service) => {
+      const before = await total(service)
+      const list = await service.request(acme, 'GET', `${partners}?limit=1000`)
+      const etag = list.headers.get('etag') ?? ''
+      const old = await cluster.promote()
+      // The same version on both, with other content.
+      for (const [node, name] of [
+        [old, 'Lost'],
+        [cluster.primary, 'Kept'],
+      ] as const) {
+        await withClient(node.url(database), (client) => client.query(tickAndInsert, [acme.accountId, name]))
+      }
+      address.moveTo(cluster.primary.port, 'leave')
+      await eventually(async () => (await names(service)).includes('Kept'))
+      for (let n = 0; n < 50; n++) {
+        const now = await names(service)
+        expect([now.includes('Kept'), now.includes('Lost')]).toEqual([true, false])
+        const { status } = await service.request(acme, 'GET', `${partners}?limit=1000`, {
+          headers: { 'if-none-match': etag },
+        })
+        expect(status).toBe(200)
+      }
+      expect(await total(service)).toBe(before + 1)
+      expect(service.events).toContainEqual({ kind: 'primary-changed', timeline: '00000002' })
+      // An earlier timeline of the same system is refused, even where the address leads back to it.
+      address.moveTo(old.port, 'cut')
+      await eventually(async () => !(await isReady(service)))
+      expect((await service.request(acme, 'GET', `${partners}?limit=1000`)).status).toBe(503)
+      address.moveTo(cluster.primary.port, 'cut')
+      await eventually(() => isReady(service))
+    })
+  })
+})
+
+const tickAndInsert = `with tick as (
+  update tally set version = version + 1, total = total + 1, last_id = last_id + 1
+  where account_id = $1 and resource = 'partner' returning version, last_id)
+insert into partner (account_id, id, version, name, is_company, is_patient, is_customer, is_vendor, is_employee, active,
+  create_date, write_date)
+select $1, last_id, version, $2, false, false, false, false, false, true, now(), now() from tick`
+
+/** And what else is between quotes. */
+async function names(service: TestService): Promise<string[]> {
+  const { status, body } = await service.request(acme, 'GET', `${partners}?limit=1000&fields=name`)
+  return status === 200 ? JSON.stringify(body).split('"') : []
+}
