@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, expect, inject, test } from 'vitest'
 import { type Answer, create, encoded, partners, problemIn, products, send } from './client.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -84,5 +86,172 @@ describe('B16: links', () => {
     }
     // Where a filter begins it is a character as any other.
     expect((await send(`${products}?filter=name=C#`)).status).toBe(200)
+  })
+})
+
+/** The whole answer to some bytes, read until the service closes the connection. */
+async function raw(text: string): Promise<Answer> {
+  const { hostname, port } = new URL(inject('place').baseUrl)
+  const socket = connect(Number(port), hostname)
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  socket.write(text)
+  await once(socket, 'close')
+  const [head = '', body = ''] = Buffer.concat(chunks)
+    .toString('utf8')
+    .split(/\r\n\r\n/, 2)
+  const [line = '', ...lines] = head.split('\r\n')
+  const headers = Object.fromEntries(
+    lines.map((one): [string, string] => {
+      const [name = '', ...rest] = one.split(': ')
+      return [name.toLowerCase(), rest.join(': ')]
+    }),
+  )
+  return { status: Number(line.split(' ')[1]), headers, text: body }
+}
+
+describe('B17: what no route answers', () => {
+  const host = () => `Host: acme.${inject('place').domain}\r\n`
+  const authorization = () => `Authorization: Bearer ${inject('place').keys.acme}\r\n`
+  const close = 'Connection: close\r\n\r\n'
+
+  const cases: readonly (readonly [what: string, status: number, code: string, text: () => string])[] = [
+    ['no Host', 400, 'request_invalid', () => `GET ${products} HTTP/1.1\r\n${authorization()}${close}`],
+    ['no Host and no key', 400, 'request_invalid', () => `GET /livez HTTP/1.1\r\n${close}`],
+    [
+      'another expectation',
+      417,
+      'expectation_failed',
+      () => `GET ${products} HTTP/1.1\r\n${host()}${authorization()}Expect: foo\r\n${close}`,
+    ],
+    [
+      'another expectation without a key',
+      401,
+      'unauthenticated',
+      () => `GET ${products} HTTP/1.1\r\n${host()}Expect: foo\r\n${close}`,
+    ],
+    ['CONNECT', 405, 'method_not_allowed', () => `CONNECT evil.example:443 HTTP/1.1\r\n${host()}\r\n`],
+    ['no HTTP at all', 400, 'request_invalid', () => 'hello\r\n\r\n'],
+    ['the preface of HTTP/2', 400, 'request_invalid', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['an unknown version', 400, 'request_invalid', () => `GET / HTTP/7.3\r\n${host()}\r\n`],
+    [
+      'no Host in HTTP/1.0',
+      401,
+      'unauthenticated',
+      () => `GET ${products} HTTP/1.0\r\n${authorization()}\r\n`,
+    ],
+    [
+      'a path that cannot be decoded',
+      404,
+      'path_unknown',
+      () => `GET /%zz HTTP/1.1\r\n${host()}${authorization()}${close}`,
+    ],
+    [
+      'two Hosts, far apart',
+      401,
+      'unauthenticated',
+      () =>
+        `GET ${products} HTTP/1.1\r\n${host()}${authorization()}${'a:b\r\n'.repeat(2_100)}Host: evil\r\n${close}`,
+    ],
+  ]
+
+  for (const [what, status, code, text] of cases) {
+    test(`[B17] ${what} is a problem document`, async () => {
+      const answer = await raw(text())
+      const problem = problemIn(answer, status)
+      expect(problem).toMatchObject({ code, status })
+      expect(answer.headers['x-request-id']).toBe(problem.request_id)
+      expect(answer.headers['x-content-type-options']).toBe('nosniff')
+    })
+  }
+
+  test('[B17] 405 for CONNECT says what is allowed', async () => {
+    const { headers } = await raw(`CONNECT evil.example:443 HTTP/1.1\r\n${host()}\r\n`)
+    expect(headers['allow']).toContain('GET')
+  })
+
+  test('[B17] an upgrade that is not offered is passed over, as HTTP has it', async () => {
+    const upgrade = 'Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n'
+    expect((await raw(`GET /livez HTTP/1.1\r\n${host()}${upgrade}`)).status).toBe(200)
+  })
+
+  test('[B17] Expect: 100-continue is met', async () => {
+    const answer = await raw(`GET /livez HTTP/1.1\r\n${host()}Expect: 100-continue\r\n${close}`)
+    expect([answer.status, answer.text]).toEqual([100, expect.stringContaining('HTTP/1.1 200')])
+  })
+
+  test('[B17] every answer has X-Content-Type-Options: nosniff', async () => {
+    const asked = [
+      send(products),
+      send(`${products}/1`),
+      send(`${products}?limit=0`),
+      send(products, { key: null }),
+      send(products, { headers: { accept: 'text/csv' } }),
+      send('/manage/v1/keys'),
+      send('/livez', { key: null }),
+      send('/openapi.json', { key: null }),
+      send('/reference', { key: null }),
+      send('/nothing'),
+      send(products, { method: 'DELETE' }),
+    ]
+    for (const answer of await Promise.all(asked)) {
+      expect(answer.headers['x-content-type-options'], answer.text.slice(0, 200)).toBe('nosniff')
+    }
+    const { headers } = await send(products)
+    const unchanged = await send(products, { headers: { 'if-none-match': String(headers.etag) } })
+    expect([unchanged.status, unchanged.headers['x-content-type-options']]).toEqual([304, 'nosniff'])
+  })
+})
+
+describe('B18: the Content-Type of a body', () => {
+  const malformed = [
+    'json',
+    'application/',
+    'application/json; charset',
+    'a/b; c="',
+    `application/json; a=${'x'.repeat(300)}`,
+  ]
+  const foreign = ['iso-8859-1', '"utf-16"', 'us-ascii']
+
+  test('[B18] malformed on a create is a 400', async () => {
+    for (const type of malformed) {
+      const answer = await create('{"name":"A"}', { headers: { 'content-type': type } })
+      expect(problemIn(answer, 400).errors, type).toMatchObject([
+        { parameter: 'Content-Type', code: 'content_type_invalid' },
+      ])
+    }
+  })
+
+  test('[B18] another charset than UTF-8 is refused, not passed over', async () => {
+    for (const charset of foreign) {
+      const type = `application/json; charset=${charset}`
+      const refused = problemIn(await create('{"name":"A"}', { headers: { 'content-type': type } }), 400)
+      expect(refused.errors).toMatchObject([{ code: 'content_type_invalid' }])
+      expect(refused.detail).toContain('UTF-8')
+      const headers = { 'content-type': `${form['content-type']}; charset=${charset}` }
+      expect(
+        problemIn(await send(products, { method: 'QUERY', headers, body: 'limit=1' }), 415).detail,
+      ).toContain('UTF-8')
+    }
+  })
+
+  test('[B18] UTF-8 by name is taken', async () => {
+    for (const charset of ['utf-8', 'UTF-8', '"utf-8"']) {
+      const type = `application/json; charset=${charset}`
+      expect((await create('{"name":"A"}', { headers: { 'content-type': type } })).status).toBe(201)
+      const headers = { 'content-type': `${form['content-type']};charset=${charset}` }
+      expect((await send(products, { method: 'QUERY', headers, body: 'limit=1' })).status).toBe(200)
+    }
+  })
+
+  test('[B18] malformed on a QUERY is a 415', async () => {
+    for (const type of malformed) {
+      const answer = await send(products, {
+        method: 'QUERY',
+        headers: { 'content-type': type },
+        body: 'limit=1',
+      })
+      problemIn(answer, 415)
+    }
   })
 })

@@ -322,6 +322,7 @@ export interface Problem {
     | 'media_type_unsupported'
     | 'body_too_large'
     | 'url_too_long'
+    | 'expectation_failed'
     | 'headers_too_large'
     | 'idempotency_conflict'
     | 'idempotency_mismatch'

@@ -13,6 +13,7 @@ export const errorTitles = {
   media_type_unsupported: 'The request body has a media type that this path does not take.',
   body_too_large: 'The request body is too large.',
   url_too_long: 'The URL is too long.',
+  expectation_failed: 'An expectation of the request cannot be met.',
   headers_too_large: 'The request headers are too large.',
   idempotency_conflict: 'A request with this Idempotency-Key is still running.',
   idempotency_mismatch: 'This Idempotency-Key was used with another request body.',

@@ -15,6 +15,8 @@ export const limits = {
   headerBytesMax: 32 * 1024,
   /** A Link header: stock HTTP clients take 16 KB of headers in all. A list with longer links goes without. */
   linkBytesMax: 4 * 1024,
+  /** A Content-Type: the longest in use are a third of it. */
+  contentTypeCharactersMax: 256,
   /** The body of a create: a name of 512 characters, each written as a JSON escape pair, fits many times over. */
   createBodyBytesMax: 64 * 1024,
   /** The body of a QUERY: a filter of the full 64 KB with every byte percent-encoded, and the other parameters. */

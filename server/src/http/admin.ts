@@ -50,7 +50,12 @@ function answer({ metrics, ready }: AdminParts, request: IncomingMessage, respon
 }
 
 function say(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`)
+  response
+    .writeHead(status, {
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+    })
+    .end(`${text}\n`)
 }
 
 function closed(server: Server): Promise<void> {

@@ -28,6 +28,7 @@ import { listRoute, type Reads } from './list-route.ts'
 import { listener } from './listener.ts'
 import { oneRoute } from './one-route.ts'
 import { referenceRoutes } from './reference/routes.ts'
+import { refuseUnfit, refuseWithoutHost } from './request-form.ts'
 import { requestIdOf } from './request-id.ts'
 import { rawQueryOf, resourcePath, viewPath } from './url.ts'
 import { oneViewRoute, viewRoute } from './view-route.ts'
@@ -84,13 +85,11 @@ export function buildApp(parts: AppParts): FastifyInstance {
 
   app.addHook('onRequest', async (request, reply) => {
     teller.tellIfGone(request, reply)
-    reply.header('x-request-id', request.id)
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
     if (isStopping()) reply.header('connection', 'close')
+    refuseWithoutHost(request.raw)
     if (request.routeOptions.config.open !== true) await authenticate(request, reply, doorkeeper)
-    refuseOversized(request.raw.url ?? '')
-    refuseFragment(request.raw.url ?? '')
-    if (request.method === 'GET' || request.method === 'HEAD') refuseBody(request.headers)
-    refuseEncoding(request.headers['content-encoding'])
+    refuseUnfit(request)
   })
   app.addHook('onSend', (request, reply, _payload, done) => {
     serverTiming(request, reply)
@@ -198,40 +197,4 @@ function allowOnly(
     },
     handler: () => undefined,
   })
-}
-
-function refuseOversized(url: string): void {
-  if (Buffer.byteLength(url) > limits.urlBytesMax) {
-    throw new Failure(
-      'url_too_long',
-      `The URL is ${Buffer.byteLength(url)} bytes long; at most ${limits.urlBytesMax} are taken. Send long filters in the body of a QUERY.`,
-    )
-  }
-}
-
-/** The router would pass over it, and nothing that was sent is passed over. */
-function refuseFragment(url: string): void {
-  const mark = url.indexOf('#')
-  const query = url.indexOf('?')
-  if (mark >= 0 && (query < 0 || mark < query)) {
-    throw new Failure(
-      'request_invalid',
-      'The path has a "#" in it. Leave the fragment out, or write it as %23.',
-    )
-  }
-}
-
-function refuseBody(headers: {
-  'content-length'?: string | undefined
-  'transfer-encoding'?: string | undefined
-}): void {
-  if (Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined) {
-    throw new Failure('body_invalid', 'A GET request takes no body. To send parameters in a body, use QUERY.')
-  }
-}
-
-function refuseEncoding(encoding: string | undefined): void {
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new Failure('media_type_unsupported', 'Bodies are taken as they are, without a Content-Encoding.')
-  }
 }

@@ -1,16 +1,19 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Tell } from '../telemetry/events.ts'
 import { factsOf } from './facts.ts'
+import { contentTypeFailure } from './media-type.ts'
 import { formMediaType, problemBody, problemMediaType, retryAfterSeconds, statusOf } from './problem.ts'
 import { newRequestId } from './request-id.ts'
 
 /** Answers what was thrown. What is ours to mend is told to the operator, with its cause; the caller gets the code. */
 export function errorHandler(tell: Tell) {
   return (error: FastifyError | Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const failure = error instanceof Failure ? error : failureOfFastify(error)
+    const failure = error instanceof Failure ? error : failureOfFastify(error, request.method)
     if (statusOf[failure.code] >= 500) {
       tell({
         kind: 'request-failed',
@@ -24,6 +27,8 @@ export function errorHandler(tell: Tell) {
 }
 
 export function sendProblem(reply: FastifyReply, failure: Failure, requestId: string): FastifyReply {
+  // Also where a path could not be routed, and no hook has run.
+  reply.header('x-request-id', requestId).header('x-content-type-options', 'nosniff')
   const facts = factsOf(reply.request)
   facts.code = failure.code
   facts.detail = failure.message
@@ -51,7 +56,7 @@ function linger(socket: Socket | null): void {
   }
 }
 
-function failureOfFastify(error: FastifyError): Failure {
+function failureOfFastify(error: FastifyError, method: string): Failure {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new Failure('body_too_large', 'The request body is larger than this path takes.')
@@ -62,10 +67,7 @@ function failureOfFastify(error: FastifyError): Failure {
       return new Failure('body_invalid', 'The body is not as long as its Content-Length says.')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
-      return new Failure(
-        'media_type_unsupported',
-        'The Content-Type is missing, or this path does not take it.',
-      )
+      return contentTypeFailure(method)
     case 'ECONNRESET': // while its body was being read
       return new Failure('hung_up', 'The connection was closed before the body had come.', [], error)
     default:
@@ -81,29 +83,41 @@ export function clientErrorHandler(tell: Tell) {
       socket.destroy()
       return
     }
-    const [failure, status] = clientFailure(error.code)
+    const failure = clientFailure(error.code)
     tell({ kind: 'request-unreadable', code: failure.code })
-    const requestId = newRequestId()
-    const body = problemBody(failure, requestId).replace(
-      `"status":${statusOf[failure.code]}`,
-      `"status":${status}`,
-    )
-    socket.end(
-      `HTTP/1.1 ${status} ${status === 431 ? 'Request Header Fields Too Large' : 'Bad Request'}\r\n` +
-        `Content-Type: ${problemMediaType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-        `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
-    )
+    endWithProblem(socket, failure)
   }
 }
 
-function clientFailure(code: string | undefined): [Failure, number] {
+/** CONNECT asks for a tunnel. Node hands over the connection instead of a request, and would close it without a word. */
+export function connectHandler(tell: Tell) {
+  return (_request: IncomingMessage, socket: Duplex): void => {
+    const failure = new Failure('method_not_allowed', 'CONNECT is for proxies; this is none.')
+    socket.on('error', () => {})
+    tell({ kind: 'request-unreadable', code: failure.code })
+    endWithProblem(socket, failure, 'Allow: GET, HEAD, POST, QUERY\r\n')
+  }
+}
+
+function endWithProblem(socket: Duplex, failure: Failure, more = ''): void {
+  const status = statusOf[failure.code]
+  const requestId = newRequestId()
+  const body = problemBody(failure, requestId)
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
+      `Content-Type: ${problemMediaType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `X-Content-Type-Options: nosniff\r\nX-Request-Id: ${requestId}\r\n${more}Connection: close\r\n\r\n${body}`,
+  )
+}
+
+function clientFailure(code: string | undefined): Failure {
   if (code === 'HPE_HEADER_OVERFLOW') {
     const message = `The request line and headers are longer than ${limits.headerBytesMax} bytes.`
-    return [new Failure('headers_too_large', message), 431]
+    return new Failure('headers_too_large', message)
   }
   const message =
     code === 'ERR_HTTP_REQUEST_TIMEOUT'
       ? 'The request was not sent in time.'
       : 'This is not a well-formed HTTP request. Percent-encode what a URL cannot hold: spaces and all but ASCII.'
-  return [new Failure('request_invalid', message), 400]
+  return new Failure('request_invalid', message)
 }

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { hasKey, holdsKey } from '../accounts/key.ts'
 import { type Failure, type Fault, invalid } from '../errors.ts'
 import { type Faults, shown } from '../faults.ts'
+import { contentTypeFailure, mediaTypeOf } from './media-type.ts'
 import { bodyOf } from './url.ts'
 
 /** What a JSON body is to look like: its members, and an example for who sends something else. */
@@ -14,15 +15,8 @@ export interface BodyShape {
 
 /** The members of a body that is a JSON object with no others and none twice. */
 export function jsonBody(request: FastifyRequest, shape: BodyShape): Readonly<Record<string, unknown>> {
-  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
-  if (type !== 'application/json') {
-    throw badBody({
-      parameter: 'Content-Type',
-      code: 'content_type_invalid',
-      message: 'The body is JSON: send Content-Type: application/json.',
-      expected: ['application/json'],
-    })
-  }
+  const type = mediaTypeOf(request.headers['content-type'])
+  if (type?.type !== 'application/json' || type.isForeign) throw contentTypeFailure(request.method, type)
   return jsonObject(bodyOf(request), shape)
 }
 

@@ -3,6 +3,7 @@ import { Failure, invalid } from '../errors.ts'
 import { shown } from '../faults.ts'
 import type { ListSource } from '../query/list-request.ts'
 import { factsOf } from './facts.ts'
+import { contentTypeFailure, mediaTypeOf } from './media-type.ts'
 import { formMediaType } from './problem.ts'
 import { bodyOf, rawQueryOf } from './url.ts'
 
@@ -23,13 +24,8 @@ export function rawParameters(request: FastifyRequest): [string, ListSource] {
 }
 
 function formBody(request: FastifyRequest): string {
-  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
-  if (type !== formMediaType) {
-    throw new Failure(
-      'media_type_unsupported',
-      'The body of a QUERY is application/x-www-form-urlencoded: filter=…&limit=…, as in a URL.',
-    )
-  }
+  const type = mediaTypeOf(request.headers['content-type'])
+  if (type?.type !== formMediaType || type.isForeign) throw contentTypeFailure(request.method, type)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bodyOf(request))
   } catch {

@@ -8,6 +8,7 @@ import {
 import { overloaded } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Tell } from '../telemetry/events.ts'
+import { connectHandler } from './errors.ts'
 import { problemBody, problemMediaType, retryAfterSeconds, statusOf } from './problem.ts'
 import { requestIdOf } from './request-id.ts'
 
@@ -33,20 +34,27 @@ export function listener(
   { tell, lines, turns, answerMsMax }: ListenerOptions,
 ): Server {
   const refusals = new Refusals(tell)
+  const take: RequestListener = (request, response) => {
+    const isCrowded = isFull(lines) ? !isHealth(request.url) : turns.isFull && isFiltered(request)
+    if (isCrowded) refusals.refuse(request, response)
+    else handle(request, response)
+  }
   const server = createServer(
     {
+      // Looked at by ourselves: Node would answer without a problem document.
+      requireHostHeader: false,
       maxHeaderSize: limits.headerBytesMax,
       headersTimeout: limits.headersReceiveMsMax,
       requestTimeout: limits.requestReceiveMsMax,
       keepAliveTimeout: limits.idleConnectionMsMax,
       connectionsCheckingInterval: limits.connectionsCheckMs,
     },
-    (request, response) => {
-      const isCrowded = isFull(lines) ? !isHealth(request.url) : turns.isFull && isFiltered(request)
-      if (isCrowded) refusals.refuse(request, response)
-      else handle(request, response)
-    },
+    take,
   )
+  server.on('checkExpectation', take)
+  server.on('connect', connectHandler(tell))
+  // Their size is bounded. Those beyond a number would be dropped without a word, the second Host among them.
+  server.maxHeadersCount = 0
   server.maxConnections = limits.connectionsMax
   // Whoever does not read the answer either.
   server.timeout = answerMsMax + limits.silentConnectionMsMax
@@ -94,6 +102,7 @@ class Refusals {
       'content-type': problemMediaType,
       'content-length': Buffer.byteLength(body),
       'retry-after': String(retryAfterSeconds[failure.code]),
+      'x-content-type-options': 'nosniff',
       'x-request-id': requestId,
       // A body that comes with it is not worth reading.
       ...(request.method === 'GET' ? {} : { connection: 'close' }),

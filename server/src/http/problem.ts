@@ -12,6 +12,7 @@ export const statusOf: Record<ErrorCode, number> = {
   media_type_unsupported: 415,
   body_too_large: 413,
   url_too_long: 414,
+  expectation_failed: 417,
   headers_too_large: 431,
   idempotency_conflict: 409,
   idempotency_mismatch: 422,

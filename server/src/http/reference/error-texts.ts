@@ -12,7 +12,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     mend: 'Look at errors: each entry says which parameter it is about, where in it (offset and length count UTF-16 code units of the decoded text), what was expected there, and, as suggestion, how the whole could be written. Show a suggestion to a person; do not send it unseen.',
   },
   body_invalid: {
-    when: 'The body is not what this path takes: no JSON object, a member that is missing, unknown or of another type; or a GET has a body.',
+    when: 'The body is not what this path takes: another Content-Type or charset, no JSON object, a member that is missing, unknown or of another type; or a GET has a body.',
     mend: 'Correct the body. errors has the place of each fault as a JSON pointer.',
   },
   unauthenticated: {
@@ -36,8 +36,8 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     mend: 'The header Allow has the methods that it takes.',
   },
   media_type_unsupported: {
-    when: 'The body of a QUERY is not application/x-www-form-urlencoded, or a body is compressed.',
-    mend: 'Send the parameters as in a URL, with that Content-Type and without a Content-Encoding.',
+    when: 'The body of a QUERY is not application/x-www-form-urlencoded in UTF-8, or a body is compressed.',
+    mend: 'Send the parameters as in a URL, with that Content-Type, without another charset and without a Content-Encoding.',
   },
   body_too_large: {
     when: 'The body is larger than the path takes: 64 KB to create, 256 KB for QUERY.',
@@ -46,6 +46,10 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   url_too_long: {
     when: 'The URL is longer than 16 KB.',
     mend: 'Send the same parameters in the body of a QUERY request.',
+  },
+  expectation_failed: {
+    when: 'The request has an Expect header with something else than 100-continue.',
+    mend: 'Leave the header out.',
   },
   headers_too_large: {
     when: 'The request line and the headers are longer than 32 KB together.',

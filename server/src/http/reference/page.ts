@@ -37,7 +37,7 @@ export function hashSource(text: string): string {
 export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
   reply.header('etag', page.etag).header('cache-control', cacheControl).header('vary', 'accept-encoding')
   if (isKnown(request, page.etag)) return reply.code(304).send()
-  reply.type(page.type).header('x-content-type-options', 'nosniff')
+  reply.type(page.type)
   if (page.policy !== undefined) reply.header('content-security-policy', page.policy)
   if (!takesGzip(request.headers['accept-encoding'])) return reply.send(page.body)
   return reply.header('content-encoding', 'gzip').send(page.zipped)
