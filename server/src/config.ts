@@ -46,12 +46,18 @@ const schema = Type.Object({
 
 export type Config = Readonly<Static<typeof schema>>
 
-/** Reads the environment, once: only `main.ts` calls it, and hands the frozen result down. */
+/** Of this one the empty text is a value: serving connections keep the login's own role. */
+const mayBeEmpty = 'DATABASE_ROLE'
+
+/**
+ * Reads the environment, once: only `main.ts` calls it, and hands the frozen result down. A variable that is set to the empty
+ * text counts as absent: `REDIS_URL=` in a file of settings says that there is none.
+ */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const known = Object.fromEntries(
     Object.keys(schema.properties)
-      .filter((name) => environment[name] !== undefined)
-      .map((name) => [name, environment[name]]),
+      .map((name) => [name, environment[name]] as const)
+      .filter(([name, given]) => given !== undefined && (given !== '' || name === mayBeEmpty)),
   )
   return Object.freeze(envSchema<Static<typeof schema>>({ schema, data: known, env: false }))
 }

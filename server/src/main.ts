@@ -1,5 +1,6 @@
 import { configurationFaults, doctorWithoutConfiguration } from './cli/doctor/configuration.ts'
 import { program } from './cli/program.ts'
+import { unreadableUrls } from './cli/unreadable-urls.ts'
 import { type Config, readConfig } from './config.ts'
 
 /** The one place that reads the environment, and the one that ends the process. */
@@ -9,6 +10,14 @@ async function main(): Promise<void> {
 }
 
 function configuration(): Config | undefined {
+  const config = validConfiguration()
+  if (config === undefined || process.argv[2] === 'doctor') return config
+  const [unreadable] = unreadableUrls(config)
+  if (unreadable === undefined) return config
+  throw new Error(`The configuration is wrong: ${unreadable.fact} ${unreadable.mend}`)
+}
+
+function validConfiguration(): Config | undefined {
   try {
     return readConfig(process.env)
   } catch (error) {

@@ -6,23 +6,34 @@ export interface DatabaseFault {
   readonly mend: string
 }
 
-/** Where a URL leads, without its password. */
+/** Where a URL leads, without its password; it may name several servers, separated by commas. */
 export function placeOf(url: string): {
   readonly host: string
   readonly user: string
   readonly database: string
 } {
-  const { hostname, port, username, pathname } = new URL(url)
-  const user = decodeURIComponent(username)
-  const database = decodeURIComponent(pathname.slice(1)) || user
-  return { host: `${hostname || 'localhost'}:${port || '5432'}`, user, database }
+  const [, authority = '', path = ''] = /^\w+:\/\/([^/?#]*)(?:\/([^?#]*))?/.exec(url) ?? []
+  // A password may have an @ in it that nobody encoded: the last one ends it, as for `pg`.
+  const userEnd = authority.lastIndexOf('@')
+  const parameters = new URLSearchParams(url.split('?')[1])
+  const hosts = (authority.slice(userEnd + 1) || parameters.get('host') || 'localhost').split(',')
+  const user = decodeURIComponent(authority.slice(0, Math.max(userEnd, 0)).split(':')[0] ?? '')
+  return {
+    host: hosts.map((host) => (/:\d+$|^\//.test(host) ? host : `${host}:5432`)).join(', '),
+    user,
+    database: decodeURIComponent(path) || user,
+  }
 }
 
 /** Undefined for an error that is not about the database or is not known: it then speaks for itself. */
 export function databaseFault(error: unknown, url: string, variable: string): DatabaseFault | undefined {
   if (!(error instanceof Error)) return undefined
   if ('code' in error && typeof error.code === 'string') {
-    return networkFault(error.code, url, variable) ?? refusal(error.code, error.message, url, variable)
+    return (
+      networkFault(error.code, url, variable) ??
+      refusal(error.code, error.message, url, variable) ??
+      tlsFault(error.code, error.message, url, variable)
+    )
   }
   return faultByMessage(error.message, url, variable)
 }
@@ -48,6 +59,40 @@ function networkFault(code: string, url: string, variable: string): DatabaseFaul
       }
     default:
       return undefined
+  }
+}
+
+/** By the codes of OpenSSL and of Node, which both name certificates. */
+function tlsFault(code: string, message: string, url: string, variable: string): DatabaseFault | undefined {
+  const { host } = placeOf(url)
+  const authority = `Add sslrootcert=FILE to ${variable}, with the certificate of the authority that signed it.`
+  switch (code) {
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'UNABLE_TO_GET_ISSUER_CERT':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+      return {
+        fact: `The TLS certificate of PostgreSQL at ${host} is signed by an authority that is not known here.`,
+        mend: `${authority} sslmode=no-verify encrypts without verifying.`,
+      }
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return {
+        fact: `The TLS certificate of PostgreSQL at ${host} is for another host name.`,
+        mend: `Set ${variable} to the name that the certificate is for, or have one issued for this name.`,
+      }
+    case 'CERT_HAS_EXPIRED':
+    case 'CERT_NOT_YET_VALID':
+      return {
+        fact: `The TLS certificate of PostgreSQL at ${host} ${code === 'CERT_HAS_EXPIRED' ? 'has expired' : 'is not valid yet'}.`,
+        mend: 'Renew it there and reload PostgreSQL; also look at the clocks of both machines.',
+      }
+    default:
+      if (!/^(?:ERR_SSL|ERR_TLS|EPROTO|CERT_)/.test(code)) return undefined
+      return {
+        fact: `The TLS connection to PostgreSQL at ${host} failed: ${message}.`,
+        mend: `Look at sslmode, sslcert, sslkey and sslrootcert in ${variable}, and at the log of PostgreSQL.`,
+      }
   }
 }
 

@@ -4,8 +4,7 @@ import { serverUrls } from './database-url.ts'
 
 /** One connection to the primary for an operator's command, closed when the work is done. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const urls = serverUrls(url)
-  const [client] = await firstServer(urls, 0, (one) => openClient(one, urls.length > 1))
+  const client = await connectToPrimary(url)
   try {
     return await work(client)
   } finally {
@@ -13,11 +12,26 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-async function openClient(url: string, hasOthers: boolean): Promise<pg.Client> {
-  const client = new pg.Client({ ...connectionDefaults, connectionString: url })
+/** Whoever calls it closes the connection. */
+export async function connectToPrimary(url: string, config: pg.ClientConfig = {}): Promise<pg.Client> {
+  const urls = serverUrls(url)
+  const [client] = await firstServer(urls, 0, (one) =>
+    openClient({ ...connectionDefaults, ...config, connectionString: one }, urls.length > 1),
+  )
+  return client
+}
+
+async function openClient(config: pg.ClientConfig, hasOthers: boolean): Promise<pg.Client> {
+  const client = new pg.Client(config)
   // A connection that breaks between two statements fails the next one; without a listener it would end the process.
   client.on('error', () => {})
-  await client.connect()
+  try {
+    await client.connect()
+  } catch (error) {
+    // Where the server asks for a password and there is none, pg leaves the socket open, and the process would not end.
+    destroyConnection(client)
+    throw error
+  }
   if (!hasOthers) return client
   const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
   if (rows[0]?.standby !== true) return client

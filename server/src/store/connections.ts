@@ -31,9 +31,16 @@ export function servingConnection(role: string, more: pg.ClientConfig = {}): pg.
  * so that the bound on an account's statements is a bound on what it takes from others. No JIT: compiling a filter of a
  * thousand comparisons takes 40 s, in which PostgreSQL can neither time out nor be cancelled; running it takes 1 s.
  */
+export function servingParameters(role: string): Readonly<Record<string, string>> {
+  const settings = { enable_seqscan: 'off', max_parallel_workers_per_gather: '0', jit: 'off' }
+  return role === '' ? settings : { ...settings, role }
+}
+
+/** As startup settings: in force before the first statement. */
 export function servingSettings(role: string): string {
-  const settings = '-c enable_seqscan=off -c max_parallel_workers_per_gather=0 -c jit=off'
-  return role === '' ? settings : `${settings} -c role=${role}`
+  return Object.entries(servingParameters(role))
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ')
 }
 
 const destroyed = new WeakSet<pg.ClientBase>()

@@ -27,13 +27,15 @@ interface Server {
   readonly isSocket: boolean
 }
 
-/** Scheme, user and password, servers, database, parameters. */
-const shape = /^(postgres(?:ql)?:\/\/)([^@/?#]*@)?([^/?#]*)(\/[^?#]*)?(?:\?([^#]*))?$/
+/** Scheme, user and password, servers, database, parameters. The last @ ends the password, as for `pg`. */
+const shape = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^@/?#]*)(\/[^?#]*)?(?:\?([^#]*))?$/
 
 function fromAuthority(authority: string): Server[] {
   return authority.split(',').map((one) => {
     const [, host = '', port = ''] = /^(\[[0-9a-fA-F:.]+\]|[^:]+)(?::(\d+))?$/.exec(one) ?? []
-    if (host === '') throw invalidUrl(`"${one}" is not a host with an optional port`)
+    // Not repeated: what stands here may be a part of a password that was not encoded.
+    if (host === '')
+      throw invalidUrl('a host and its port cannot be read; percent-encode / ? # in the password')
     return { host, port, isSocket: false }
   })
 }
@@ -70,9 +72,18 @@ function check(url: string): void {
   throw invalidUrl('percent-encode characters such as @ : / # in the user name and password')
 }
 
-/** Never with the URL itself: it holds a password. */
-function invalidUrl(why: string): Error {
-  return new Error(
-    `The database URL is not valid: ${why}. Example: postgres://user:password@db1:5432,db2:5432/quartermaster`,
-  )
+/** Says why, and never shows the URL itself: it holds a password. */
+export class InvalidDatabaseUrl extends Error {
+  readonly why: string
+
+  constructor(why: string) {
+    super(`The database URL is not valid: ${why}. Example: ${exampleUrl}`)
+    this.why = why
+  }
+}
+
+export const exampleUrl = 'postgres://user:password@db1:5432,db2:5432/quartermaster'
+
+function invalidUrl(why: string): InvalidDatabaseUrl {
+  return new InvalidDatabaseUrl(why)
 }

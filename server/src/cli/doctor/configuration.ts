@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import type { Config } from '../../config.ts'
 import { findOwnerUrl } from '../owner.ts'
+import { unreadableUrls } from '../unreadable-urls.ts'
 import { type Finding, right, wrong } from './finding.ts'
 import { conclude, printFinding } from './print-findings.ts'
 
@@ -8,7 +9,7 @@ import { conclude, printFinding } from './print-findings.ts'
 export function checkConfiguration(config: Config): Finding[] {
   const faults = [
     ...(findOwnerUrl(config) === undefined ? [noDatabase] : []),
-    ...(['DATABASE_URL', 'DATABASE_OWNER_URL'] as const).flatMap((name) => unreadableUrl(name, config[name])),
+    ...unreadableUrls(config).map(({ fact, mend }) => wrong('configuration', fact, mend)),
     ...(config.TRUSTED_PROXIES ?? '')
       .split(',')
       .map((network) => network.trim())
@@ -41,10 +42,18 @@ export function configurationFaults(error: unknown): { readonly variable: string
     (one: { instancePath: string; message: string; params: { allowedValues?: string[] } }) => {
       const variable = one.instancePath.slice(1)
       const allowed = one.params.allowedValues
-      if (variable.endsWith('_URL')) return { variable, fact: `${variable} does not begin with postgres://.` }
+      const beginning = beginnings[variable]
+      if (beginning !== undefined) return { variable, fact: `${variable} does not begin with ${beginning}.` }
       return { variable, fact: `${variable} ${one.message}${allowed ? ` (${allowed.join(', ')})` : ''}.` }
     },
   )
+}
+
+const beginnings: Readonly<Record<string, string>> = {
+  DATABASE_URL: 'postgres://',
+  DATABASE_OWNER_URL: 'postgres://',
+  REDIS_URL: 'redis:// or rediss://',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http:// or https://',
 }
 
 const noDatabase = wrong(
@@ -52,15 +61,3 @@ const noDatabase = wrong(
   'It is not said which database to use.',
   'export DATABASE_URL=postgres://quartermaster:PASSWORD@localhost:5432/quartermaster',
 )
-
-function unreadableUrl(name: string, url: string | undefined): Finding[] {
-  if (url === undefined || URL.canParse(url)) return []
-  const example = 'postgres://USER:PASSWORD@HOST:5432/DATABASE'
-  return [
-    wrong(
-      'configuration',
-      `${name} is no URL.`,
-      `Set ${name} to ${example}, with characters such as @ : / # of the password percent-encoded.`,
-    ),
-  ]
-}

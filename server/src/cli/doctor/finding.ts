@@ -3,6 +3,7 @@ export interface Finding {
   readonly check:
     | 'configuration'
     | 'connection'
+    | 'redis'
     | 'database'
     | 'extensions'
     | 'migrations'

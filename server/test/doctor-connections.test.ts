@@ -1,0 +1,224 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort, startThrowawayPostgres, type ThrowawayPostgres } from '../src/cli/throwaway-postgres.ts'
+import { type Environment, quartermaster } from './command.ts'
+import { eventually } from './eventually.ts'
+import { hasPgbouncer, ThrowawayPgbouncer } from './pgbouncer.ts'
+import { ThrowawayRedis } from './redis.ts'
+
+/** What doctor and serve say of addresses that lead nowhere, or to something else. */
+
+async function findings(settings: Environment) {
+  const { stdout, stderr } = await quartermaster(['doctor', '--json'], settings)
+  // Nothing but findings: an error that is not understood would be told on stderr.
+  expect(stderr).toBe('')
+  const found: { status: string; check: string; fact: string; mend: string }[] = JSON.parse(stdout).findings
+  return found
+}
+
+async function faults(settings: Environment): Promise<string[][]> {
+  return (await findings(settings))
+    .filter(({ status }) => status === 'wrong')
+    .map(({ fact, mend }) => [fact, mend])
+}
+
+describe('settings', () => {
+  test('that are empty count as absent', async () => {
+    const empty = {
+      REDIS_URL: '',
+      DATABASE_URL: '',
+      DATABASE_OWNER_URL: '',
+      DEFAULT_ACCOUNT: '',
+      ADMIN_PORT: '',
+      OTEL_EXPORTER_OTLP_ENDPOINT: '',
+      PORT: '',
+      LOG_LEVEL: '',
+    }
+    expect(await faults(empty)).toEqual(await faults({}))
+    expect(await faults({})).toEqual([['It is not said which database to use.', expect.any(String)]])
+    const served = await quartermaster(['serve'], empty)
+    expect([served.code, served.stderr]).toEqual([
+      1,
+      'quartermaster: DATABASE_URL is not set. Example: DATABASE_URL=postgres://user:password@localhost:5432/quartermaster\n',
+    ])
+  })
+
+  test.each([
+    ['REDIS_URL', 'postgres://x', 'REDIS_URL does not begin with redis:// or rediss://.'],
+    ['REDIS_URL', 'redis://:x:y', 'REDIS_URL is no URL.'],
+    ['DATABASE_URL', 'mysql://x', 'DATABASE_URL does not begin with postgres://.'],
+    ['DATABASE_URL', 'postgres://a:hunter2@h:99999/x', 'DATABASE_URL is not valid: '],
+    ['DATABASE_URL', 'postgres://a:hunter2@h1:5432,h2:x/x', 'DATABASE_URL is not valid: '],
+    ['DATABASE_URL', 'postgres://a:hunter2/x@h/y', 'DATABASE_URL is not valid: '],
+    ['DATABASE_URL', 'postgres://a@h/y?target_session_attrs=standby', 'DATABASE_URL is not valid: '],
+    [
+      'DATABASE_URL',
+      'postgres://a:hunter2@h/x?sslmode=verify-full&sslrootcert=/no/such/file',
+      'DATABASE_URL names the file /no/such/file, which cannot be read.',
+    ],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://:1', 'OTEL_EXPORTER_OTLP_ENDPOINT is no URL.'],
+  ])('%s=%s ends serve at once, and doctor tells it too', async (variable, given, fact) => {
+    const settings = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', [variable]: given }
+    const { code, stderr } = await quartermaster(['serve', '--port', '0'], settings)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^quartermaster: The configuration is wrong: [^\n]*\n$/)
+    expect(stderr).toContain(fact)
+    expect(stderr).not.toContain('hunter2')
+    expect((await faults(settings)).map(([told]) => told).join('\n')).toContain(fact)
+  })
+
+  test('may name several servers, and no part of a password is shown', async () => {
+    const settings = { DATABASE_URL: 'postgres://a:hun@ter2@127.0.0.1:1,127.0.0.1:2/x' }
+    const told = JSON.stringify(await findings(settings))
+    expect(told).toContain('No PostgreSQL listens at 127.0.0.1:1, 127.0.0.1:2.')
+    expect(told).not.toMatch(/hun|ter2/)
+  })
+})
+
+describe('Redis', () => {
+  test('that is dead, that asks for a password, and that answers', async () => {
+    const port = await freePort()
+    const dead = {
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+      REDIS_URL: `redis://127.0.0.1:${port}`,
+    }
+    const [first] = await faults(dead)
+    expect(first).toEqual([
+      expect.stringMatching(new RegExp(`^Redis at 127.0.0.1:${port} cannot be used \\(.*ECONNREFUSED.*\\)`)),
+      expect.stringContaining('REDIS_URL'),
+    ])
+    const redis = await ThrowawayRedis.start()
+    try {
+      const alive = (await findings({ ...dead, REDIS_URL: redis.url })).filter(
+        ({ check }) => check === 'redis',
+      )
+      expect(alive).toEqual([
+        {
+          check: 'redis',
+          status: 'right',
+          fact: `Redis at 127.0.0.1:${redis.port} answers: all processes count requests together.`,
+        },
+      ])
+      const [wrongUser] = await faults({ ...dead, REDIS_URL: `redis://me:hunter2@127.0.0.1:${redis.port}` })
+      expect(wrongUser?.[0]).toMatch(/WRONGPASS/)
+      expect(wrongUser?.[0]).not.toContain('hunter2')
+    } finally {
+      await redis.stop()
+    }
+  })
+})
+
+describe('TLS', { timeout: 60_000 }, () => {
+  let postgres: ThrowawayPostgres
+  let host: string
+
+  beforeAll(async () => {
+    postgres = await startThrowawayPostgres({ fsync: 'off' })
+    host = new URL(postgres.url).host
+    const data = join(postgres.folder, 'data')
+    const [key, certificate] = [join(data, 'server.key'), join(data, 'server.crt')]
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-days',
+        '2',
+        '-subj',
+        '/CN=elsewhere.example',
+        '-keyout',
+        key,
+      ].concat(['-addext', 'subjectAltName=DNS:elsewhere.example', '-out', certificate]),
+      { stdio: 'ignore' },
+    )
+    const { uid, gid } = statSync(data)
+    for (const file of [key, certificate]) {
+      chownSync(file, uid, gid)
+      chmodSync(file, 0o600)
+    }
+    const client = new pg.Client(postgres.url)
+    await client.connect()
+    await client.query('alter system set ssl = on')
+    await client.query('select pg_reload_conf()')
+    await client.end()
+    await eventually(async () => {
+      const secured = new pg.Client(`${postgres.url}?sslmode=no-verify`)
+      try {
+        await secured.connect()
+        await secured.end()
+        return true
+      } catch {
+        return false
+      }
+    })
+  }, 60_000)
+
+  afterAll(async () => {
+    await postgres.stop()
+  })
+
+  test('is told in a sentence: an authority that is not known, another host name', async () => {
+    expect(await faults({ DATABASE_URL: `${postgres.url}?sslmode=verify-full` })).toEqual([
+      [
+        `The TLS certificate of PostgreSQL at ${host} is signed by an authority that is not known here.`,
+        'Add sslrootcert=FILE to DATABASE_URL, with the certificate of the authority that signed it. sslmode=no-verify encrypts without verifying.',
+      ],
+    ])
+    const trusted = `sslmode=verify-full&sslrootcert=${join(postgres.folder, 'data', 'server.crt')}`
+    expect(await faults({ DATABASE_URL: `${postgres.url}?${trusted}` })).toEqual([
+      [
+        `The TLS certificate of PostgreSQL at ${host} is for another host name.`,
+        expect.stringContaining('Set DATABASE_URL to the name'),
+      ],
+    ])
+  })
+})
+
+describe.runIf(hasPgbouncer)('a pooler', { timeout: 120_000 }, () => {
+  let postgres: ThrowawayPostgres
+  let pgbouncer: ThrowawayPgbouncer
+
+  beforeAll(async () => {
+    postgres = await startThrowawayPostgres({ fsync: 'off' })
+    const { code, stderr } = await quartermaster(['migrate'], { DATABASE_URL: postgres.url })
+    expect([code, stderr]).toEqual([0, expect.any(String)])
+    const client = new pg.Client(postgres.url)
+    await client.connect()
+    await client.query('create role web login; grant quartermaster_server to web')
+    await client.end()
+    pgbouncer = await ThrowawayPgbouncer.start(postgres, ['postgres', 'web'], {
+      pool_mode: 'session',
+      ignore_startup_parameters: 'options,statement_timeout,lock_timeout',
+    })
+  }, 120_000)
+
+  afterAll(async () => {
+    await pgbouncer.stop()
+    await postgres.stop()
+  })
+
+  test('that ignores the role and settings of a connection is found', async () => {
+    const web = pgbouncer.url(postgres.url.replace('postgres@', 'web@'))
+    const settings = { DATABASE_OWNER_URL: postgres.url, DATABASE_URL: web }
+    const found = await faults(settings)
+    expect(found.map(([fact]) => fact)).toEqual([
+      'Serving connections have enable_seqscan = on instead of off: a pooler in between ignores the setting.',
+      'Serving connections have max_parallel_workers_per_gather = 2 instead of 0: a pooler in between ignores the setting.',
+      'Serving connections have jit = on instead of off: a pooler in between ignores the setting.',
+      'Requests are served as the login itself and not as quartermaster_server: a pooler in between ignores the role.',
+    ])
+    // Each mend, as it stands.
+    const client = new pg.Client(postgres.url)
+    await client.connect()
+    for (const [, mend] of found.slice(0, 3)) await client.query(mend ?? '')
+    await client.end()
+    await pgbouncer.forget(postgres.url)
+    expect(await faults({ ...settings, DATABASE_ROLE: '' })).toEqual([])
+  })
+})
