@@ -30,6 +30,7 @@ import { abuse } from './trust/abuse.ts'
 import { alertFires } from './trust/alert-fires.ts'
 import { cardinality } from './trust/cardinality.ts'
 import { epoch } from './trust/epoch.ts'
+import { jitStorm } from './trust/jit-storm.ts'
 import { limitsShared } from './trust/limits-shared.ts'
 import { noisyNeighbour } from './trust/noisy-neighbour.ts'
 import { overload } from './trust/overload.ts'
@@ -38,6 +39,7 @@ import { revocation } from './trust/revocation.ts'
 import { secrets } from './trust/secrets.ts'
 import { switchover } from './trust/switchover.ts'
 import { telemetryCost } from './trust/telemetry-cost.ts'
+import { writesFair } from './trust/writes-fair.ts'
 import { wrongChecksum } from './trust/wrong-checksum.ts'
 import { wrongKeys } from './trust/wrong-keys.ts'
 
@@ -91,6 +93,8 @@ export const suites: Record<string, readonly Figure[]> = {
     limitsShared,
     redisKilled,
     noisyNeighbour,
+    writesFair,
+    jitStorm,
     overload,
     abuse,
     epoch,

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import type { Answered, Load, LoadResult } from './load.ts'
+import type { Answered, Load, LoadRequest, LoadResult } from './load.ts'
 
 /** Bare sockets: an HTTP library would cost this process as much as the requests cost the service. */
 
@@ -81,11 +81,9 @@ async function run({
   const lines = new Set<Line>()
   const times = new Map<number, number[]>()
   let [sent, unsent, busy, turn] = [0, 0, 0, 0]
-  const messages = requests.map(({ host, key, path }) => {
-    const whole = (target: string) =>
-      `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n\r\n`
-    if (path.includes('{n}')) return (n: number) => whole(path.replaceAll('{n}', String(n)))
-    const message = whole(path)
+  const messages = requests.map((request) => {
+    if (JSON.stringify(request).includes('{n}')) return (n: number) => messageOf(request, String(n))
+    const message = messageOf(request, '')
     return () => message
   })
 
@@ -143,6 +141,17 @@ async function run({
   const inTime = Object.fromEntries(counted)
   const byStatus = Object.fromEntries([...times].map(([status, ms]) => [String(status), summary(ms)]))
   return { seconds: took, sent, unsent, broken, byStatus, inTime }
+}
+
+function messageOf({ host, key, path, body, idempotencyKey }: LoadRequest, number: string): string {
+  const filled = (text: string) => text.replaceAll('{n}', number)
+  const head = [`Host: ${host}`, `Authorization: Bearer ${key}`]
+  if (idempotencyKey !== undefined) head.push(`Idempotency-Key: ${filled(idempotencyKey)}`)
+  const content = body === undefined ? '' : filled(body)
+  if (body !== undefined) {
+    head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(content)}`)
+  }
+  return `${body === undefined ? 'GET' : 'POST'} ${filled(path)} HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n${content}`
 }
 
 function summary(ms: number[]): Answered {

@@ -11,10 +11,19 @@ export interface Load {
   readonly connectionsMax: number
   /** Opened before the first request, as a proxy in front has them: Node takes one new connection in a turn of its loop. */
   readonly connectionsReady?: number
-  /** Sent in turn. `{n}` in a path is the number of the request, so that none comes twice. */
-  readonly requests: readonly { readonly host: string; readonly key: string; readonly path: string }[]
+  /** Sent in turn. */
+  readonly requests: readonly LoadRequest[]
   /** Where `{n}` begins. */
   readonly start?: number
+}
+
+/** A GET, or with a body a POST. `{n}` in the texts is the number of the request, so that none comes twice. */
+export interface LoadRequest {
+  readonly host: string
+  readonly key: string
+  readonly path: string
+  readonly body?: string
+  readonly idempotencyKey?: string
 }
 
 export interface Answered {

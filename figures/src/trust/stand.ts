@@ -39,28 +39,7 @@ export const standOf = shared(async (context: Context): Promise<Stand> => {
     await service.stop()
   }
   try {
-    const [large, ...small] = await withClient(service.postgres.url, async (client) => {
-      await fill(client, 'varied', records, smallAccounts + 1)
-      const { rows } = await client.query<{ account_id: string; name: string }>(
-        'select account_id, name from account order by account_id',
-      )
-      const keys = rows.map(() => generateKey())
-      await client.query(
-        `insert into api_key (account_id, key_id, hash, name, scopes)
-         select account_id, key_id, decode(hash, 'hex'), 'figures', $4::text[]
-         from unnest($1::bigint[], $2::text[], $3::text[]) k(account_id, key_id, hash)`,
-        [
-          rows.map((row) => row.account_id),
-          rows.map(() => newKeyId()),
-          keys.map((key) => hashOfKey(key)),
-          [...scopes],
-        ],
-      )
-      await client.query('vacuum analyze account')
-      await client.query('vacuum analyze api_key')
-      await client.query('checkpoint')
-      return rows.map(({ name }, i) => ({ host: `${name}.localhost`, key: keys[i] ?? '' }))
-    })
+    const [large, ...small] = await fillAccounts(service, records, smallAccounts + 1)
     if (large === undefined) throw new Error('no accounts were made')
     return { service, redis, records, large, small, stop }
   } catch (error) {
@@ -68,6 +47,31 @@ export const standOf = shared(async (context: Context): Promise<Stand> => {
     throw error
   }
 })
+
+/** The first account has so many products, every other 100. A key of each, which may do everything. */
+export async function fillAccounts(
+  service: Service,
+  records: number,
+  accounts: number,
+): Promise<readonly Caller[]> {
+  return await withClient(service.postgres.url, async (client) => {
+    await fill(client, 'varied', records, accounts)
+    const { rows } = await client.query<{ account_id: string; name: string }>(
+      'select account_id, name from account order by account_id',
+    )
+    const keys = rows.map(() => generateKey())
+    await client.query(
+      `insert into api_key (account_id, key_id, hash, name, scopes)
+       select account_id, key_id, decode(hash, 'hex'), 'figures', $4::text[]
+       from unnest($1::bigint[], $2::text[], $3::text[]) k(account_id, key_id, hash)`,
+      [rows.map((row) => row.account_id), rows.map(() => newKeyId()), keys.map(hashOfKey), [...scopes]],
+    )
+    await client.query('vacuum analyze account')
+    await client.query('vacuum analyze api_key')
+    await client.query('checkpoint')
+    return rows.map(({ name }, i) => ({ host: `${name}.localhost`, key: keys[i] ?? '' }))
+  })
+}
 
 /** Servers for the time of some work. */
 export async function withServers<T>(
