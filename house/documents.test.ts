@@ -120,10 +120,6 @@ it('JSON in the documents is JSON', () => {
   }
 })
 
-it('the lock file names no host', () => {
-  expect(read('package-lock.json')).not.toMatch(/"resolved": "http/)
-})
-
 /** Only browsers and curl resolve names below localhost; an example is for every program. */
 it('no document, example or picture has an address below localhost', () => {
   const shown = tracked.filter((file) => /\.(?:md|svg)$/.test(file) || file.startsWith('examples/'))

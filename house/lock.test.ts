@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+/** What is installed is exactly what was meant: versions are exact, and every package is verified by its hash. */
+
+interface Locked {
+  readonly version?: string
+  readonly integrity?: string
+  readonly resolved?: string
+  readonly link?: boolean
+  readonly optional?: boolean
+  readonly os?: string | readonly string[]
+  readonly cpu?: string | readonly string[]
+  readonly libc?: string | readonly string[]
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const json = (path: string) => JSON.parse(readFileSync(`${root}${path}`, 'utf8'))
+const lockOf = (path: string): [string, Locked][] => Object.entries(json(path).packages)
+
+/** Those that npm fetches: neither the workspaces nor the links to them. */
+const fetched = (path: string) =>
+  lockOf(path).filter(([place, { link }]) => place.includes('node_modules/') && link !== true)
+
+/** Whether npm would install it on a platform that the workspace allows; npm refuses all others. */
+function isInstallable(locked: Locked): boolean {
+  const workspace: Locked = json('package.json')
+  return (['os', 'cpu', 'libc'] as const).every((kind) => {
+    const theirs = [locked[kind] ?? []].flat()
+    const allowed = [workspace[kind] ?? []].flat()
+    expect(allowed, `"${kind}" in package.json`).not.toEqual([])
+    if (theirs.length === 0) return true
+    return allowed.some(
+      (one) => theirs.includes(one) || theirs.some((not) => not.startsWith('!') && not !== `!${one}`),
+    )
+  })
+}
+
+describe.each(['package-lock.json', '.ci/node/package-lock.json'])('%s', (path) => {
+  it('has the hash of every package that can be installed', () => {
+    const all = fetched(path)
+    expect(all.length).toBeGreaterThan(1)
+    const unverified = all.filter(([, { integrity }]) => !/^sha512-[\w+/]{86}==$/.test(integrity ?? ''))
+    expect(unverified.filter(([, locked]) => isInstallable(locked)).map(([place]) => place)).toEqual([])
+    // What has no hash is for a platform that nothing is installed on, and never needed.
+    expect(unverified.filter(([, { optional }]) => optional !== true)).toEqual([])
+  })
+
+  it('names no host', () => {
+    expect(fetched(path).filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
+  })
+})
+
+it('every dependency is exact', () => {
+  const workspaces: readonly string[] = json('package.json').workspaces
+  const packages = [
+    'package.json',
+    '.ci/node/package.json',
+    ...workspaces.map((one) => `${one}/package.json`),
+  ]
+  const loose = packages.flatMap((path) => {
+    const { dependencies, devDependencies, optionalDependencies } = json(path)
+    const all: Record<string, string> = { ...dependencies, ...devDependencies, ...optionalDependencies }
+    return Object.entries(all)
+      .filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))
+      .map(([name, version]) => `${path}: ${name} ${version}`)
+  })
+  expect(loose).toEqual([])
+})
+
+it('Node itself is brought by exact version and hash', () => {
+  const { version, optionalDependencies } = json('.ci/node/package.json')
+  expect(Object.values(optionalDependencies)).toEqual(Object.values(optionalDependencies).map(() => version))
+  expect(readFileSync(`${root}.ci/bring-node`, 'utf8')).not.toMatch(/node@|npm install/)
+})
