@@ -197,15 +197,21 @@ export const limits = {
   readGraceMs: 1_000,
   /** A quick statement: some ms. PostgreSQL cancels one that takes this long, because all others wait behind it. */
   quickMsMax: 2_000,
-  /** No answer at all on a shared connection, or none to be had: it is closed, and what waits on it fails with 503. */
+  /** No answer at all on a shared connection: it is closed, and what waits on it fails with 503. */
   quickSilenceMsMax: 2_500,
   laneWatchMs: 250,
+  /** Then there is no other: 503. A request may have waited for an answer before, and shall not hang for 5 s in all. */
+  quickConnectMsMax: 1_500,
   /** A write waits this long for the row that orders its account's writes, then gives up before having written: 503. */
   writeLockMsMax: 2_500,
   /** A write is answered within this time, if only by saying that its outcome is not known. It is never cancelled. */
   writeMsMax: 4_500,
   /** A connection to a server is opened, and has said which server it leads to, within this time. */
   connectMsMax: 3_000,
+  /** A server that has not answered by then does not keep the other servers of the URL from being tried, again and again. */
+  nextServerMs: 300,
+  /** One that has been awaited so much longer than it took another to be opened leads to a silent server: it is opened anew. */
+  overtakenMs: 500,
   /** An idle connection is probed by TCP after this time: a machine that vanished sends nothing. */
   keepAliveMs: 5_000,
   /** How often a new connection is opened, to see which server is the primary. */

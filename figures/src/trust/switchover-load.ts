@@ -127,8 +127,8 @@ export class SwitchoverLoad {
       body: JSON.stringify({ name }),
     })
     if (answer?.status !== 201) {
-      // 409: the one before is still under way.
-      if (answer !== undefined && answer.status < 500 && answer.status !== 409)
+      // 409: the one before is still under way. 429: so many of the account are.
+      if (answer !== undefined && answer.status < 500 && answer.status !== 409 && answer.status !== 429)
         this.#fault(`create ${name} at ${port}: ${answer.status} ${answer.text.slice(0, 200)}`)
       return false
     }

@@ -39,6 +39,7 @@ const moving: readonly Switchover[] = [
   { primary: 'killed', connections: 'leave' },
 ]
 const movingQuick: readonly Switchover[] = [
+  { primary: 'paused', connections: 'leave' },
   { primary: 'alive', connections: 'leave' },
   { primary: 'killed', connections: 'leave' },
 ]
@@ -47,7 +48,7 @@ const movingQuick: readonly Switchover[] = [
 const hosts: readonly Switchover[] = (
   ['shutdown', 'killed', 'paused', 'shutdown', 'killed', 'paused', 'shutdown', 'killed'] as const
 ).map((primary) => ({ primary, connections: 'leave' }))
-const hostsQuick: readonly Switchover[] = [{ primary: 'shutdown', connections: 'leave' }]
+const hostsQuick: readonly Switchover[] = [{ primary: 'paused', connections: 'leave' }]
 
 /** A streaming standby is promoted while two processes serve; then the old primary is made its standby. */
 export const switchover: Figure = {
@@ -179,7 +180,11 @@ async function switchOver(
   if (becomes === 'shutdown' && (await old.stop()) === 'killed')
     throw new Error('the primary did not shut down')
   if (becomes === 'killed') await old.kill()
-  if (becomes === 'paused') old.pause()
+  if (becomes === 'paused') {
+    old.pause()
+    // Whoever decides that it is gone takes some time, in which new connections are opened to it, and silent, too.
+    await sleep(4_000)
+  }
   await pair.promote()
   const promotedAt = performance.now()
   const believedMs = becomes === 'alive' && connections === 'leave' ? believedMsMax(context) : 0

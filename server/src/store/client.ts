@@ -1,6 +1,12 @@
 import pg from 'pg'
-import { connectionDefaults, destroyConnection, firstServer } from './connections.ts'
+import { connectionDefaults, destroyConnection } from './connections.ts'
 import { serverUrls } from './database-url.ts'
+import { firstServer } from './first-server.ts'
+
+interface Opened {
+  readonly client: pg.Client
+  readonly isStandby: boolean
+}
 
 /** One connection to the primary for an operator's command, closed when the work is done. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -15,13 +21,18 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
 /** Whoever calls it closes the connection. */
 export async function connectToPrimary(url: string, config: pg.ClientConfig = {}): Promise<pg.Client> {
   const urls = serverUrls(url)
-  const [client] = await firstServer(urls, 0, (one) =>
-    openClient({ ...connectionDefaults, ...config, connectionString: one }, urls.length > 1),
-  )
+  const hasOthers = urls.length > 1
+  const [{ client }] = await firstServer<Opened>(urls, 0, {
+    open: (one) => openClient({ ...connectionDefaults, ...config, connectionString: one }, hasOthers),
+    accept: ({ isStandby }) => {
+      if (isStandby) throw new Error('None of the servers in the database URL is a primary.')
+    },
+    discard: (other) => destroyConnection(other.client),
+  })
   return client
 }
 
-async function openClient(config: pg.ClientConfig, hasOthers: boolean): Promise<pg.Client> {
+async function openClient(config: pg.ClientConfig, hasOthers: boolean): Promise<Opened> {
   const client = new pg.Client(config)
   // A connection that breaks between two statements fails the next one; without a listener it would end the process.
   client.on('error', () => {})
@@ -32,9 +43,7 @@ async function openClient(config: pg.ClientConfig, hasOthers: boolean): Promise<
     destroyConnection(client)
     throw error
   }
-  if (!hasOthers) return client
+  if (!hasOthers) return { client, isStandby: false }
   const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
-  if (rows[0]?.standby !== true) return client
-  destroyConnection(client)
-  throw new Error('None of the servers in the database URL is a primary.')
+  return { client, isStandby: rows[0]?.standby === true }
 }

@@ -54,26 +54,3 @@ export function destroyConnection(client: pg.ClientBase): void {
 export function isDestroyed(client: pg.ClientBase): boolean {
   return destroyed.has(client)
 }
-
-/** Tries servers in turn, from the preferred one on. Returns the first for which `open` succeeds, and its place. */
-export async function firstServer<T>(
-  urls: readonly string[],
-  preferred: number,
-  open: (url: string) => Promise<T>,
-): Promise<[T, number]> {
-  let failure: unknown
-  for (let i = 0; i < urls.length; i++) {
-    const place = (preferred + i) % urls.length
-    try {
-      return [await open(urls[place] ?? ''), place]
-    } catch (error) {
-      // A server that is down tells less than one that answers, if only that it is a standby.
-      if (failure === undefined || !isUnreachable(error)) failure = error
-    }
-  }
-  throw failure
-}
-
-function isUnreachable(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error
-}

@@ -164,14 +164,14 @@ class Lane {
     destroyConnection(client)
   }
 
-  /** Who waits for a connection does so no longer than for an answer. */
+  /** The connection may take longer to open than anybody waits for it. */
   #connect(): Promise<pg.Client> {
     this.#connecting ??= this.#open().finally(() => {
       this.#connecting = undefined
     })
     let late: NodeJS.Timeout | undefined
     const timeout = new Promise<never>((_, reject) => {
-      late = setTimeout(() => reject(storeAway()), limits.quickSilenceMsMax)
+      late = setTimeout(() => reject(storeAway()), limits.quickConnectMsMax)
     })
     return Promise.race([this.#connecting, timeout]).finally(() => clearTimeout(late))
   }

@@ -3,20 +3,22 @@ import type { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { sql } from '../sql.ts'
 import { epoch } from '../tally-state.ts'
-import {
-  connectionDefaults,
-  destroyConnection,
-  firstServer,
-  isDestroyed,
-  type ServingDatabase,
-} from './connections.ts'
+import { connectionDefaults, destroyConnection, isDestroyed, type ServingDatabase } from './connections.ts'
 import { serverUrls } from './database-url.ts'
+import { firstServer } from './first-server.ts'
 import { changingOver, failureToConnect, storeAway } from './sqlstate.ts'
 
 interface Server {
   readonly epoch: string
   /** The same on all servers that replicate from each other. */
   readonly system: string
+}
+
+/** A connection that is being opened. */
+interface Opening {
+  readonly client: pg.Client
+  readonly number: number
+  readonly begunAt: number
 }
 
 /** Fails on a standby: there is no current WAL position to write to. */
@@ -41,6 +43,7 @@ export class Primary {
   /** Connections are numbered when they are begun: one that was begun earlier never overrules a later one. */
   #begun = 0
   #newest = 0
+  readonly #opening = new Set<Opening>()
   #failures = 0
   #retryAt = 0
   #failure: Failure | undefined
@@ -49,7 +52,7 @@ export class Primary {
   constructor(database: ServingDatabase) {
     this.#database = database
     this.#urls = serverUrls(database.url)
-    this.#timer = setInterval(() => void this.check(), limits.primaryCheckMs).unref()
+    this.#timer = setInterval(() => void this.#startCheck(), limits.primaryCheckMs).unref()
   }
 
   /** Called with the epoch of the new primary: connections of any other are to be closed. */
@@ -78,12 +81,18 @@ export class Primary {
     }
   }
 
-  /** Compares over a fresh connection, one at a time. Fails silently: the connections that are open may still do. */
+  /** Compares over a fresh connection. Fails silently: the connections that are open may still do. */
   check(): Promise<void> {
-    this.#checking ??= this.#check().finally(() => {
-      this.#checking = undefined
+    return this.#checking ?? this.#startCheck()
+  }
+
+  /** Also while another check is awaited: that one may lead to a server that is silent, and this one to another. */
+  #startCheck(): Promise<void> {
+    const checking = this.#check().finally(() => {
+      if (this.#checking === checking) this.#checking = undefined
     })
-    return this.#checking
+    this.#checking = checking
+    return checking
   }
 
   /** Ends a backend that goes on after its deadline, which PostgreSQL does only when it next looks for signals. */
@@ -121,36 +130,62 @@ export class Primary {
   }
 
   async #openAny(config: pg.ClientConfig): Promise<pg.Client> {
-    const number = ++this.#begun
-    const [client, place] = await firstServer(this.#urls, this.#preferred, (url) =>
-      this.#openOne(url, config, number),
-    )
+    const until = performance.now() + limits.connectMsMax
+    for (;;) {
+      const first = this.#begun + 1
+      try {
+        return await this.#openFirst(config)
+      } catch (error) {
+        const isOvertaken = this.#newest > first
+        if (!isOvertaken || performance.now() > until) throw error
+      }
+    }
+  }
+
+  async #openFirst(config: pg.ClientConfig): Promise<pg.Client> {
+    const [{ client }, place] = await firstServer(this.#urls, this.#preferred, {
+      open: (url) => this.#openOne(url, config),
+      accept: (opened) => this.#accept(opened),
+      discard: (opened) => destroyConnection(opened.client),
+    })
     this.#preferred = place
     this.#failures = 0
     this.#failure = undefined
     return client
   }
 
-  async #openOne(url: string, config: pg.ClientConfig, number: number): Promise<pg.Client> {
+  async #openOne(url: string, config: pg.ClientConfig): Promise<Opening & { readonly server: Server }> {
     const client = new pg.Client({ ...connectionDefaults, ...config, connectionString: url })
     // A connection that breaks fails its statement, and says so a second time: without a listener that ends the process.
     client.on('error', (error) => {
       if (!isDestroyed(client)) this.#database.tell({ kind: 'connection-broken', error })
     })
+    const opening: Opening = { client, number: ++this.#begun, begunAt: performance.now() }
+    this.#opening.add(opening)
     const late = setTimeout(() => destroyConnection(client), limits.connectMsMax)
     try {
       await client.connect()
       const { rows } = await client.query<Server>(identify)
       const [server] = rows
       if (server === undefined) throw new Error('The server does not say which one it is.')
-      this.#epochs.set(client, server.epoch)
-      this.#observe(server, number)
-      return client
+      return { ...opening, server }
     } catch (error) {
       destroyConnection(client)
       throw error
     } finally {
       clearTimeout(late)
+      this.#opening.delete(opening)
+    }
+  }
+
+  #accept({ client, server, number, begunAt }: Opening & { readonly server: Server }): void {
+    const before = this.#current
+    this.#observe(server, number)
+    this.#epochs.set(client, server.epoch)
+    const isAnother = server.epoch !== before?.epoch
+    for (const other of this.#opening) {
+      const isOvertaken = other.number < number && (isAnother || other.begunAt < begunAt - limits.overtakenMs)
+      if (isOvertaken) destroyConnection(other.client)
     }
   }
 

@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { limits } from '../limits.ts'
+import { firstServer } from './first-server.ts'
+
+/** What a server does when a connection to it is opened: it can be changed between two attempts. */
+type Behaviour = 'primary' | 'standby' | 'down' | 'silent'
+
+class Servers {
+  readonly behaviours: Record<string, Behaviour>
+  readonly opened: string[] = []
+  readonly discarded: string[] = []
+  /** Makes the silent ones answer. */
+  readonly wake: (() => void)[] = []
+
+  constructor(behaviours: Record<string, Behaviour>) {
+    this.behaviours = behaviours
+  }
+
+  async open(url: string): Promise<string> {
+    this.opened.push(url)
+    if (this.behaviours[url] === 'down') throw new Error(`${url} refuses connections`)
+    if (this.behaviours[url] === 'silent') await new Promise<void>((resolve) => this.wake.push(resolve))
+    return url
+  }
+
+  accept(url: string): void {
+    if (this.behaviours[url] === 'standby') throw new Error(`${url} is a standby`)
+  }
+
+  discard(url: string): void {
+    this.discarded.push(url)
+  }
+}
+
+describe('firstServer', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  it('begins with the preferred server, and stops there if it answers', async () => {
+    const servers = new Servers({ a: 'primary', b: 'primary' })
+    expect(await firstServer(['a', 'b'], 1, servers)).toEqual(['b', 1])
+    await vi.advanceTimersByTimeAsync(limits.nextServerMs * 3)
+    expect(servers.opened).toEqual(['b'])
+  })
+
+  it('goes on at once after a server that refuses, and after a standby', async () => {
+    const servers = new Servers({ a: 'down', b: 'standby', c: 'primary' })
+    expect(await firstServer(['a', 'b', 'c'], 0, servers)).toEqual(['c', 2])
+    expect(servers.discarded).toEqual(['b'])
+  })
+
+  it('fails when every server has failed, and then says that there is a standby rather than that one is down', async () => {
+    for (const preferred of [0, 1]) {
+      const servers = new Servers({ a: 'standby', b: 'down' })
+      await expect(firstServer(['a', 'b'], preferred, servers)).rejects.toThrow('a is a standby')
+      expect(servers.opened.toSorted()).toEqual(['a', 'b'])
+    }
+  })
+
+  it('does not wait for a silent server before it tries the next', async () => {
+    const servers = new Servers({ a: 'silent', b: 'primary' })
+    const first = firstServer(['a', 'b'], 0, servers)
+    await vi.advanceTimersByTimeAsync(limits.nextServerMs)
+    expect(await first).toEqual(['b', 1])
+  })
+
+  it('finds a standby promoted while another server is silent', async () => {
+    const servers = new Servers({ a: 'silent', b: 'standby' })
+    const first = firstServer(['a', 'b'], 0, servers)
+    await vi.advanceTimersByTimeAsync(limits.nextServerMs * 2)
+    expect(servers.opened).toEqual(['a', 'b', 'b'])
+    servers.behaviours['b'] = 'primary'
+    await vi.advanceTimersByTimeAsync(limits.nextServerMs)
+    expect(await first).toEqual(['b', 1])
+  })
+
+  it('closes a connection that is opened after another one was accepted', async () => {
+    const servers = new Servers({ a: 'silent', b: 'primary' })
+    const first = firstServer(['a', 'b'], 0, servers)
+    await vi.advanceTimersByTimeAsync(limits.nextServerMs)
+    await first
+    for (const wake of servers.wake) wake()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(servers.discarded).toEqual(['a'])
+  })
+
+  it('tries the only server once', async () => {
+    const servers = new Servers({ a: 'silent' })
+    const first = firstServer(['a'], 0, servers)
+    await vi.advanceTimersByTimeAsync(limits.nextServerMs * 5)
+    for (const wake of servers.wake) wake()
+    expect(await first).toEqual(['a', 0])
+    expect(servers.opened).toEqual(['a'])
+  })
+})
