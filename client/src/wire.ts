@@ -336,6 +336,7 @@ export interface Problem {
     | 'export_limit'
     | 'overloaded'
     | 'store_away'
+    | 'shutting_down'
     | 'outcome_unknown'
     | 'deadline_exceeded'
     | 'internal'

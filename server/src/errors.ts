@@ -27,6 +27,7 @@ export const errorTitles = {
   export_limit: 'This account has as many exports under way as it may.',
   overloaded: 'The service has more work than it can take on now.',
   store_away: 'The database cannot be reached.',
+  shutting_down: 'The service shut down before it had answered.',
   outcome_unknown: 'It is not known whether the write was kept.',
   deadline_exceeded: 'The query took longer than it may.',
   internal: 'Something went wrong on our side.',

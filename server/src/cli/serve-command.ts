@@ -1,4 +1,5 @@
-import { BlockList } from 'node:net'
+import type { Server } from 'node:http'
+import { BlockList, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Checks } from '../accounts/checks.ts'
 import { Rates } from '../accounts/rates.ts'
@@ -41,6 +42,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const heapRoom = keepHeapRoom()
   let stopping = false
   const isStopping = () => stopping
+  const shutdown = new AbortController()
   const metrics = await metricsOf(config, {
     pools: () => store.pools,
     checksWaiting: () => checks.waiting,
@@ -74,13 +76,16 @@ export async function startService(config: Config, options: ServeOptions): Promi
     tell: tellAll(tell, (event) => activity.note(event)),
     ready,
     isStopping,
+    shutdown: shutdown.signal,
     answerMsMax: config.READ_MS_MAX,
   })
+  const connectionsClosed = watchConnections(app.server)
   let admin: Admin | undefined
   const close = async (delayMs = 0) => {
     stopping = true
     if (delayMs > 0) await sleep(delayMs)
-    await drain(app)
+    await drain(app, shutdown)
+    await connectionsClosed()
     await activity.close()
     await admin?.close()
     await Promise.all([metrics?.close(), traces?.close()])
@@ -105,13 +110,32 @@ export async function startService(config: Config, options: ServeOptions): Promi
 }
 
 /** Lets requests under way finish, in so much time. */
-async function drain(app: ReturnType<typeof buildApp>): Promise<void> {
-  const late = setTimeout(() => app.server.closeAllConnections(), limits.shutdownMsMax)
+async function drain(app: ReturnType<typeof buildApp>, shutdown: AbortController): Promise<void> {
+  const late = setTimeout(() => {
+    shutdown.abort()
+    app.server.closeAllConnections()
+  }, limits.shutdownMsMax)
   // A connection whose last request was under way stays open for the next, which would only be refused.
   const idle = setInterval(() => app.server.closeIdleConnections(), limits.shutdownLookMs)
   await app.close()
   clearInterval(idle)
   clearTimeout(late)
+}
+
+/**
+ * Returns what waits until every connection has closed. The server reports its own end earlier, and a request that is cut is
+ * reported only when its connection closes: it would miss its account's log.
+ */
+function watchConnections(server: Server): () => Promise<unknown> {
+  const open = new Set<Socket>()
+  server.on('connection', (socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  return () =>
+    Promise.all(
+      [...open].map((socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))),
+    )
 }
 
 // Loaded only where they are asked for: OpenTelemetry takes as long to load as all the rest.

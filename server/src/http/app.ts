@@ -43,13 +43,15 @@ export interface AppParts {
   /** Whether this process can answer requests; throws where it cannot. */
   readonly ready: () => Promise<unknown>
   readonly isStopping: () => boolean
+  /** Aborted at the end of the time for requests under way: their connections are closed. */
+  readonly shutdown: AbortSignal
   readonly answerMsMax: number
 }
 
 /** Every hook and route by name, in the order in which a request meets them. */
 export function buildApp(parts: AppParts): FastifyInstance {
-  const { store, turns, writes, exports, doorkeeper, tell, ready, isStopping, answerMsMax } = parts
-  const teller = new Teller(tell, doorkeeper.trustedProxies)
+  const { store, turns, writes, doorkeeper, tell, ready, isStopping, shutdown, answerMsMax } = parts
+  const teller = new Teller(tell, doorkeeper.trustedProxies, shutdown)
   const app = Fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -107,7 +109,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   openRoute(app, '/livez', async () => ({ status: 'ok' }))
   openRoute(app, '/readyz', ready)
   for (const [path, answer] of Object.entries(referenceRoutes())) openRoute(app, path, answer)
-  const reads: Reads = { store, turns, exports, answers: new Answers(), memory: new ListMemory(), tell }
+  const reads: Reads = { ...parts, answers: new Answers(), memory: new ListMemory() }
   for (const resource of Object.values(resources)) resourceRoutes(app, reads, writes, resource)
   manageRoutes(app, turns, writes, doorkeeper)
   return app

@@ -18,6 +18,8 @@ export interface ExportParts {
   readonly exports: Exports
   readonly memory: ListMemory
   readonly tell: Tell
+  /** Aborted when the process closes the connections of requests that are still under way. */
+  readonly shutdown: AbortSignal
 }
 
 const mediaTypes: Record<ExportFormat, string> = {
@@ -30,7 +32,7 @@ const zipLevel = 1
 
 /** All records of a list as a stream. Whatever fails before the first of them is answered as an error, as anywhere. */
 export async function sendExport(
-  { exports, memory, tell }: ExportParts,
+  { exports, memory, tell, shutdown }: ExportParts,
   request: FastifyRequest,
   reply: FastifyReply,
   { access, tally }: Check & { readonly tally: TallyState },
@@ -44,7 +46,12 @@ export async function sendExport(
     return sendNotModified(reply, known)
   }
   const running = await exports.take(access)
-  reply.raw.once('close', () => running.end())
+  const cut = () => cutShort(request, tell, shutDown())
+  shutdown.addEventListener('abort', cut)
+  reply.raw.once('close', () => {
+    shutdown.removeEventListener('abort', cut)
+    running.end()
+  })
   if (reply.raw.destroyed) running.end()
   const copy = exportStatement(access, plan, format)
   await timed(request, () => running.start(access, plan.resource.name, copy))
@@ -76,10 +83,7 @@ export async function sendExport(
   return reply.send(pipeline(body, createGzip({ level: zipLevel }), () => {}))
 }
 
-/**
- * The status is sent long ago when an export fails on its way. So the connection is reset: no last chunk, and no orderly
- * end either, which a body without chunks would be taken to be whole by.
- */
+/** What fails on its way is cut, unless its reader went first: then that is the reason, and not to be told. */
 async function* cutAloud(
   body: AsyncIterable<Buffer>,
   request: FastifyRequest,
@@ -88,14 +92,25 @@ async function* cutAloud(
   try {
     yield* body
   } catch (error) {
-    const { socket } = request.raw
-    // A reader that hung up is the reason, not to be told.
-    if (!socket.destroyed) {
-      const cause = error instanceof Failure ? error : new Failure('internal', 'The export broke.', [], error)
-      Object.assign(factsOf(request), { code: cause.code, detail: cause.message })
-      tell({ kind: 'export-cut', requestId: request.id, code: cause.code, cause: cause.cause ?? cause })
-      socket.resetAndDestroy()
-    }
+    const cause = error instanceof Failure ? error : new Failure('internal', 'The export broke.', [], error)
+    if (!request.raw.socket.destroyed) cutShort(request, tell, cause)
     throw error
   }
+}
+
+/**
+ * The status is sent long ago when an export fails on its way. So the connection is reset: no last chunk, and no orderly
+ * end either, which a body without chunks would be taken to be whole by.
+ */
+function cutShort(request: FastifyRequest, tell: Tell, failure: Failure): void {
+  Object.assign(factsOf(request), { code: failure.code, detail: failure.message })
+  tell({ kind: 'export-cut', requestId: request.id, code: failure.code, cause: failure.cause ?? failure })
+  request.raw.socket.resetAndDestroy()
+}
+
+function shutDown(): Failure {
+  return new Failure(
+    'shutting_down',
+    'The service shut down before the export was finished. Ask for it again.',
+  )
 }

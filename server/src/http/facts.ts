@@ -56,13 +56,17 @@ export function answerFrom<T>(request: FastifyRequest, answer: T | Promise<T>): 
 export class Teller {
   readonly #tell: Tell
   readonly #trustedProxies: BlockList
+  readonly #shutdown: AbortSignal
 
-  constructor(tell: Tell, trustedProxies: BlockList) {
+  /** `shutdown` is aborted when the process closes the connections of requests that are still under way. */
+  constructor(tell: Tell, trustedProxies: BlockList, shutdown: AbortSignal) {
     this.#tell = tell
     this.#trustedProxies = trustedProxies
+    this.#shutdown = shutdown
   }
 
   tellOf(request: FastifyRequest, reply: FastifyReply): void {
+    if (!reply.raw.writableFinished) noteUnanswered(request, this.#shutdown)
     this.#tell(answered(request, reply, this.#trustedProxies))
   }
 
@@ -76,7 +80,8 @@ export class Teller {
 
 /** All that is worth telling of a request. On the way of every one: nothing is parsed or decoded here. */
 function answered(request: FastifyRequest, reply: FastifyReply, trustedProxies: BlockList): RequestAnswered {
-  const status = reply.raw.writableFinished ? reply.statusCode : unansweredStatus(request)
+  const code = reply.raw.writableFinished ? undefined : factsOf(request).code
+  const status = code === undefined ? reply.statusCode : statusOf[code]
   return {
     kind: 'request-answered',
     requestId: request.id,
@@ -96,12 +101,17 @@ function answered(request: FastifyRequest, reply: FastifyReply, trustedProxies: 
   }
 }
 
-/** The client went before the answer was out, unless it was cut for another reason. */
-function unansweredStatus(request: FastifyRequest): number {
+/** The client went before the answer was out, unless this process closed the connection or had another reason to. */
+function noteUnanswered(request: FastifyRequest, shutdown: AbortSignal): void {
   const facts = factsOf(request)
-  facts.code ??= 'hung_up'
-  facts.detail ??= errorTitles.hung_up
-  return statusOf[facts.code]
+  if (facts.code !== undefined && facts.code !== 'hung_up') return
+  if (shutdown.aborted) {
+    facts.code = 'shutting_down'
+    facts.detail = errorTitles.shutting_down
+  } else {
+    facts.code = 'hung_up'
+    facts.detail ??= errorTitles.hung_up
+  }
 }
 
 /**

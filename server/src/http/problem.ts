@@ -27,6 +27,8 @@ export const statusOf: Record<ErrorCode, number> = {
   export_limit: 429,
   overloaded: 503,
   store_away: 503,
+  // Only the log sees it: the connection is closed.
+  shutting_down: 503,
   outcome_unknown: 503,
   deadline_exceeded: 504,
   internal: 500,

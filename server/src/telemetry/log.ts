@@ -67,16 +67,25 @@ class Pieces implements DestinationStream {
     // Nobody is left to read. Neither is that a reason to end.
     this.#stream.on('error', () => {})
     setInterval(() => this.#flush(), limits.logFlushMs).unref()
-    process.on('exit', () => {
-      this.#flush()
-      this.#stream.flushSync()
-    })
+    process.on('exit', () => this.#finish())
   }
 
   write(line: string): void {
     this.#lines.push(line)
     this.#length += line.length
     if (this.#length >= limits.logPieceBytes) this.#flush()
+  }
+
+  /** A write that is begun here in the usual way is never finished: nothing asynchronous happens any more. */
+  #finish(): void {
+    const last = pino.destination({ dest: 2, sync: true }).on('error', () => {})
+    try {
+      this.#stream.flushSync()
+      last.write(this.#lines.join(''))
+      last.flushSync()
+    } catch {
+      // Nobody is left to read.
+    }
   }
 
   #flush(): void {

@@ -91,6 +91,10 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     when: 'The client closed the connection before it was answered, so no client ever sees this; the log has it.',
     mend: 'Give the client more time, or the request less to do.',
   },
+  shutting_down: {
+    when: 'The service shut down before it had answered: the connection was closed, so no client ever sees this; the log has it.',
+    mend: 'Send the request again: another process answers it. A create that was sent with an Idempotency-Key happens once.',
+  },
   export_limit: {
     when: 'The account has as many exports under way as it may, which is two in each process.',
     mend: 'Wait for one of them to end. Retry-After says when to look again.',
