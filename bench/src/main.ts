@@ -3,11 +3,13 @@ import { availableParallelism, loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { commit, contextOf, messageOf, type Result, runFigures } from '../../figures/src/runner.ts'
+import { compareWith } from './against.ts'
 import type { BenchContext, BenchFigure, BenchOutcome } from './figure.ts'
 import { figures } from './figures.ts'
 import { plot } from './plot.ts'
 
 const usage = `npm run bench -- [--quick] [--only NAME,NAME] [--profile]
+npm run bench -- --against REVISION [--quick]
 
 Figures: ${figures.map(({ name }) => name).join(', ')}
 `
@@ -16,12 +18,21 @@ interface Options {
   readonly figures: readonly BenchFigure[]
   readonly quick: boolean
   readonly profile: boolean
+  /** The commit to compare with, instead of measuring the figures. */
+  readonly against: string | undefined
 }
 
 const options = readOptions(process.argv.slice(2))
 if (options === undefined) {
   process.stderr.write(usage)
   process.exitCode = 2
+} else if (options.against !== undefined) {
+  const { context, stop } = contextOf(options.quick, 1)
+  try {
+    await compareWith(options.against, context)
+  } finally {
+    await stop()
+  }
 } else {
   const results = await runAll(options)
   writeResults(options, results)
@@ -32,7 +43,12 @@ function readOptions(args: string[]): Options | undefined {
   try {
     const { values } = parseArgs({
       args,
-      options: { quick: { type: 'boolean' }, only: { type: 'string' }, profile: { type: 'boolean' } },
+      options: {
+        quick: { type: 'boolean' },
+        only: { type: 'string' },
+        profile: { type: 'boolean' },
+        against: { type: 'string' },
+      },
     })
     const only = values.only?.split(',') ?? figures.map(({ name }) => name)
     const unknown = only.filter((name) => !figures.some((figure) => figure.name === name))
@@ -41,6 +57,7 @@ function readOptions(args: string[]): Options | undefined {
       figures: figures.filter(({ name }) => only.includes(name)),
       quick: values.quick ?? false,
       profile: values.profile ?? false,
+      against: values.against,
     }
   } catch (error) {
     process.stderr.write(`${messageOf(error)}\n\n`)

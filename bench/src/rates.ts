@@ -125,7 +125,7 @@ function bareRate({ url }: Stand, script: Script, clients: number): (seconds: nu
 }
 
 /** A file of the accounts with the ETag that each one's list has now. */
-async function knownAnswers(stand: Stand): Promise<string> {
+export async function knownAnswers(stand: Stand, name = 'known.txt'): Promise<string> {
   const client = new Client()
   const known: (Stand['small'][number] & { etag: string })[] = []
   await inParallel(stand.small.length, readers, async (i) => {
@@ -141,7 +141,7 @@ async function knownAnswers(stand: Stand): Promise<string> {
     known.push({ ...account, etag })
   })
   client.close()
-  const file = join(stand.folder, 'known.txt')
+  const file = join(stand.folder, name)
   writeFileSync(file, accountLines(known))
   return file
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { unlimited } from '../../figures/src/service.ts'
 import { freePort } from '../../server/src/cli/throwaway-postgres.ts'
 
-const program = fileURLToPath(new URL('../../server/bin/quartermaster.js', import.meta.url))
+const ownRoot = fileURLToPath(new URL('../../', import.meta.url))
 const profiles = fileURLToPath(new URL('../out/', import.meta.url))
 const readyMsMax = 30_000
 const endMsMax = 20_000
@@ -42,12 +42,14 @@ export class Server {
     folder: string,
     profile: boolean,
     environment: Record<string, string> = {},
+    root = ownRoot,
   ): Promise<Server> {
     const port = await freePort()
     const log = join(folder, `server-${port}.log`)
     const out = openSync(log, 'a')
     mkdirSync(profiles, { recursive: true })
     const flags = profile ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : []
+    const program = join(root, 'server/bin/quartermaster.js')
     const child = spawn(process.execPath, [...flags, program, 'serve', '--port', String(port)], {
       env: {
         ...process.env,

@@ -1,0 +1,194 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Context } from '../../figures/src/figure.ts'
+import { forgetAll } from './forget.ts'
+import { median } from './numbers.ts'
+import { forms, knownAnswers, mainStand } from './rates.ts'
+import { Server } from './server.ts'
+import { type Stand, smallRecords } from './stand.ts'
+import { type Requests, Wrk } from './wrk.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const ticksPerSecond = 100
+const clients = 32
+
+/** One build under load: what it answered in a turn, and what that cost. */
+interface Turn {
+  readonly rate: number
+  /** CPU time per request, in µs: of the server process, and of all processes of PostgreSQL. */
+  readonly serverUs: number
+  readonly databaseUs: number
+  readonly p99Ms: number
+}
+
+interface Workload {
+  readonly name: string
+  readonly status: '200' | '201' | '304'
+  readonly requests: (stand: Stand, server: Server) => Promise<Requests>
+  /** What the caches hold is made out of date before each turn. */
+  readonly isCold?: boolean
+}
+
+const products = '/api/v1/inventory/product'
+
+const workloads: readonly Workload[] = [
+  {
+    name: 'warm list',
+    status: '200',
+    requests: async ({ files }) => ({ shape: 'list', path: products, accounts: files.small }),
+  },
+  {
+    name: 'not modified',
+    status: '304',
+    requests: async (stand, server) => ({
+      shape: 'list',
+      path: products,
+      accounts: await knownAnswers({ ...stand, server }, `known-${server.port}.txt`),
+    }),
+  },
+  {
+    name: 'cold list',
+    status: '200',
+    isCold: true,
+    requests: async ({ files: { small: accounts, orders } }) => ({
+      shape: 'cold',
+      path: products,
+      accounts,
+      orders,
+      forms,
+      pages: smallRecords / 10,
+    }),
+  },
+  {
+    name: 'one record',
+    status: '200',
+    isCold: true,
+    requests: async ({ files: { small: accounts, orders } }) => ({
+      shape: 'one',
+      path: products,
+      accounts,
+      orders,
+      forms,
+      ids: smallRecords,
+    }),
+  },
+  {
+    name: 'create',
+    status: '201',
+    requests: async ({ files }) => ({
+      shape: 'create',
+      path: '/api/v1/resources/partner',
+      accounts: files.small,
+      body: '{"name":"Nordwind Logistics"}',
+    }),
+  },
+]
+
+/**
+ * Compares this build with another commit on the same database: both servers run, and wrk loads them alternately for a
+ * second each, so that whatever else the machine does meets both. Ratios are medians of the ratios of neighbouring turns.
+ */
+export async function compareWith(revision: string, context: Context): Promise<void> {
+  const stand = await mainStand(context)
+  const folder = join(stand.folder, 'other')
+  execFileSync('git', ['worktree', 'add', '--force', '--detach', folder, revision], {
+    cwd: root,
+    stdio: 'ignore',
+  })
+  try {
+    context.log(`npm ci for ${revision}`)
+    execFileSync('npm', ['ci', '--loglevel=error'], { cwd: folder, stdio: 'ignore' })
+    const other = await Server.start(stand.url, stand.folder, false, {}, folder)
+    try {
+      const stolen = stealOf()
+      print(['workload', 'requests/s', '', 'server µs', '', 'database µs', '', 'p99 ms', ''])
+      for (const workload of workloads) await compare(context, stand, [other, stand.server], workload)
+      const { ticks, of } = stealOf()
+      const share = ((ticks - stolen.ticks) / Math.max(1, of - stolen.of)) * 100
+      process.stdout.write(`other → this (ratio); steal ${share.toFixed(1)} % of CPU time\n`)
+    } finally {
+      await other.stop()
+    }
+  } finally {
+    execFileSync('git', ['worktree', 'remove', '--force', folder], { cwd: root, stdio: 'ignore' })
+  }
+}
+
+async function compare(
+  context: Context,
+  stand: Stand,
+  servers: readonly [Server, Server],
+  { name, status, requests, isCold = false }: Workload,
+): Promise<void> {
+  const wrks: Wrk[] = []
+  for (const server of servers) {
+    const wrk = new Wrk(server.port, await requests(stand, server), clients)
+    await wrk.prove(status)
+    wrks.push(wrk)
+  }
+  const turns: [Turn[], Turn[]] = [[], []]
+  for (let round = 0; round < context.size(15, 6); round++) {
+    for (const side of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
+      const [server, wrk] = [servers[side], wrks[side]]
+      if (wrk === undefined) continue
+      if (isCold) await forgetAll(stand)
+      turns[side].push(await turn(server, wrk))
+    }
+  }
+  const cells = (['rate', 'serverUs', 'databaseUs', 'p99Ms'] as const).flatMap((what) => {
+    const [before, now] = turns.map((side) => side.map((one) => one[what]))
+    const ratios = (now ?? []).map((value, i) => value / (before?.[i] ?? Number.NaN))
+    const digits = what === 'p99Ms' ? 1 : 0
+    return [
+      `${median(before ?? []).toFixed(digits)} → ${median(now ?? []).toFixed(digits)}`,
+      median(ratios).toFixed(2),
+    ]
+  })
+  print([name, ...cells])
+}
+
+async function turn(server: Server, wrk: Wrk): Promise<Turn> {
+  const [serverBefore, databaseBefore] = [server.cpuSeconds(), databaseCpuSeconds()]
+  const { requests, seconds, p99Ms } = await wrk.measure(1)
+  return {
+    rate: requests / seconds,
+    serverUs: ((server.cpuSeconds() - serverBefore) / requests) * 1e6,
+    databaseUs: ((databaseCpuSeconds() - databaseBefore) / requests) * 1e6,
+    p99Ms,
+  }
+}
+
+/** Of every process named postgres: those of other servers on the machine count, too. */
+function databaseCpuSeconds(): number {
+  let ticks = 0
+  for (const pid of readdirSync('/proc')) {
+    if (!/^\d+$/.test(pid)) continue
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      const end = stat.lastIndexOf(')')
+      if (!stat.slice(stat.indexOf('(') + 1, end).startsWith('postgres')) continue
+      const [user, system] = stat
+        .slice(end + 2)
+        .split(' ')
+        .slice(11, 13)
+      ticks += Number(user) + Number(system)
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return ticks / ticksPerSecond
+}
+
+/** CPU time that the hypervisor gave to others, and all of it. */
+function stealOf(): { ticks: number; of: number } {
+  const [, ...all] = (readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? '').split(/\s+/)
+  const numbers = all.map(Number)
+  return { ticks: numbers[7] ?? 0, of: numbers.slice(0, 8).reduce((sum, one) => sum + one, 0) }
+}
+
+function print(cells: readonly string[]): void {
+  const widths = [14, 18, 7, 14, 7, 14, 7, 14, 7]
+  process.stdout.write(`${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('')}\n`)
+}
