@@ -11,7 +11,7 @@ try {
   await qm.products.list({ filter: 'active=true&list_prise>10' })
 } catch (error) {
   if (!(error instanceof RequestInvalid)) throw error
-  // The first lines are for people; offset and suggestion for an editor; the code for a program.
+  // Show the message to people, use offset and suggestion in an editor, and handle the code in a program.
   console.log(error.message.split('\n(')[0])
   console.log(error.code, error.offset, error.suggestion)
 }
@@ -23,13 +23,13 @@ try {
   console.log('There is no such partner.')
 }
 
-// Gives up after ten seconds, retries and their waiting included.
-const giveUp = AbortSignal.timeout(10_000)
+// Aborts after ten seconds in all, including retries and the delays between them.
+const signal = AbortSignal.timeout(10_000)
 try {
-  await qm.products.list({ filter: 'name*bolt', signal: giveUp })
+  await qm.products.list({ filter: 'name*bolt', signal })
   console.log('In time.')
 } catch (error) {
   if (error instanceof QuartermasterError) console.log(`${error.code}, request ${error.requestId}`)
-  else if (giveUp.aborted) console.log('Too late.')
+  else if (signal.aborted) console.log('Too late.')
   else throw error
 }

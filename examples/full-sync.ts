@@ -7,14 +7,15 @@ const qm = new Quartermaster({
 })
 const file = process.argv[2] ?? 'companies.json'
 
-// The version names the state of all companies, so one small page tells whether anything has changed.
+// The version identifies the state of all companies, so one small page is enough to detect a change.
 const { version } = await qm.companies.list({ fields: ['id'], limit: 1 })
 if (version !== undefined && version === read().version) {
   console.log('Nothing has changed.')
 } else {
   const companies: object[] = []
   for await (const company of qm.companies.all()) companies.push(company)
-  // Asked for before the walk: should somebody write meanwhile, the next run finds another version and walks again.
+  // Store the version from before the first page: if a company was written meanwhile, the next run sees a newer
+  // version and reads everything again.
   writeFileSync(`${file}.new`, JSON.stringify({ version, companies }))
   renameSync(`${file}.new`, file)
   console.log(`${companies.length} companies copied.`)

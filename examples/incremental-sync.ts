@@ -7,7 +7,7 @@ const qm = new Quartermaster({
 })
 const file = process.argv[2] ?? 'copy.json'
 
-/** What the last run has left: products by id, and the latest change among them. */
+/** The copy of the previous run: products by id, and their latest `write_date`. */
 const copy: { since: string; products: Record<number, Product> } = read()
 
 let changed = 0

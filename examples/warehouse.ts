@@ -6,10 +6,10 @@ const qm = new Quartermaster({
   apiKey: process.env['QUARTERMASTER_KEY'] ?? '',
 })
 const table = process.argv[2] ?? 'products.ndjson'
-const mark = `${table}.mark`
+const checkpoint = `${table}.checkpoint`
 
-// Where an earlier run was stopped, this one goes on: ids only grow, and a walk goes by id.
-const last = existsSync(mark) ? Number(readFileSync(mark, 'utf8')) : 0
+// Resume after the last id that an earlier run has stored: records are returned by ascending id.
+const last = existsSync(checkpoint) ? Number(readFileSync(checkpoint, 'utf8')) : 0
 
 let batch: { readonly id: number }[] = []
 let loaded = 0
@@ -21,12 +21,12 @@ for await (const product of qm.products.all({ fields, filter: ({ id }) => id.gt(
 load()
 console.log(`${loaded} products loaded.`)
 
-/** Here a file; in a warehouse one COPY or one bulk insert by id, so that a batch may come twice. */
+/** Appends to a file. For a warehouse, use COPY or a bulk upsert by id, so that loading a batch twice is harmless. */
 function load(): void {
   const end = batch.at(-1)
   if (end === undefined) return
   appendFileSync(table, batch.map((product) => `${JSON.stringify(product)}\n`).join(''))
-  writeFileSync(mark, String(end.id))
+  writeFileSync(checkpoint, String(end.id))
   loaded += batch.length
   batch = []
 }
