@@ -135,3 +135,24 @@ it.each(restores)('%s leaves no stale list and no false 304', async (name, resto
     expect(plain, path).toMatchObject({ status: 200, body: await expectedAt(path) })
   }
 })
+
+it.each([
+  [
+    'a table that is not there yet',
+    'alter table partner rename to gone',
+    'alter table gone rename to partner',
+  ],
+  [
+    'privileges that are not granted yet',
+    'revoke select on partner from quartermaster_server',
+    'grant select on partner to quartermaster_server',
+  ],
+])('while a restore is under way, %s is 503', async (name, away, back) => {
+  // A list that is not cached yet.
+  const path = `${partners}?fields=id&filter=${encodeURIComponent(`name*"${name}"`)}`
+  await withClient(url, (client) => client.query(away))
+  const meanwhile = await service.request(acme, 'GET', path)
+  await withClient(url, (client) => client.query(back))
+  expect([meanwhile.status, meanwhile.body]).toMatchObject([503, { code: 'store_away' }])
+  await eventually(async () => (await service.request(acme, 'GET', path)).status === 200)
+})

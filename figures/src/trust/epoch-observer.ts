@@ -23,6 +23,8 @@ export class EpochObserver {
   /** Requests that carried ETags of earlier branches. */
   conditional = 0
   unavailable = 0
+  /** Answers while a process was unavailable, by status and code. */
+  readonly reasons = new Map<string, number>()
   stale = 0
   falseNotModified = 0
 
@@ -115,6 +117,9 @@ export class EpochObserver {
     const answer = await this.#client.ask({ port, path, headers: [...this.#headers, ...headers, ...given] })
     if (answer.status >= 500) {
       this.unavailable += 1
+      const { code }: { code?: string } = JSON.parse(answer.text)
+      const reason = `${answer.status} ${code}`
+      this.reasons.set(reason, (this.reasons.get(reason) ?? 0) + 1)
       return false
     }
     this.requests += 1

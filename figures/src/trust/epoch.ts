@@ -103,7 +103,7 @@ async function measure(context: Context, stand: Stand) {
     value: `${stale} stale, ${falseNotModified} false 304 of ${grouped(requests)}`,
     ok: stale + falseNotModified === 0 && conditional > 0,
     note: [
-      `${forks.length} branches; ${grouped(conditional)} requests with ETags of other branches; ${unavailable} answers 5xx meanwhile`,
+      `${forks.length} branches; ${grouped(conditional)} requests with ETags of other branches; ${unavailable} unavailable: ${JSON.stringify(Object.fromEntries(observer.reasons))}`,
       ...faults,
     ].join('\n'),
   }

@@ -33,6 +33,8 @@ export function failureOf(error: unknown): Failure {
     case '08003':
     case '08006':
     case '3D000': // invalid_catalog_name: the database is being restored
+    case '42P01': // undefined_table: the same, or it was not migrated
+    case '42501': // insufficient_privilege: pg_restore grants privileges last
     case '25006': // read_only_sql_transaction: a standby that was a primary a moment ago
     case '55000': // object_not_in_prerequisite_state: a standby, asked for its timeline
     case '40001': // serialization_failure

@@ -104,7 +104,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     mend: 'Wait for the seconds in Retry-After, a little longer each time, and send it again.',
   },
   store_away: {
-    when: 'The database cannot be reached, or is changing over to another server. Nothing was written.',
+    when: 'The database cannot be reached, is changing over to another server, or is being restored. Nothing was written.',
     mend: 'Wait for the seconds in Retry-After, a little longer each time, and send it again.',
   },
   outcome_unknown: {
