@@ -289,9 +289,22 @@ export const limits = {
   /** Connections of a process, some 20 KB each; beyond, new ones are closed at once. */
   connectionsMax: 10_000,
 
-  /** Exports under way in a process, each with a connection of its own, and of one account among them. */
+  /**
+   * Exports under way in a process, each with a connection of its own, and of one account among them. The second of an
+   * account leaves at least one free for others.
+   */
   exportsAtOnce: 4,
   exportsPerAccountAtOnce: 2,
+  /** Exports that wait for a slot, one of each account, and how long. */
+  exportsWaitingMax: 20,
+  exportWaitMsMax: 10_000,
+  /**
+   * While others wait, it is looked this often for exports whose readers took less than so many bytes a second, in at
+   * least this time: they lose their slots. A reader at half a megabit a second is faster.
+   */
+  exportLookMs: 500,
+  exportReaderMs: 2_000,
+  exportReaderBytesPerSecond: 64 * 1024,
   /** An export holds its snapshot, and with it what vacuum could clear away: 10,000,000 records at 6,000 a second. */
   exportMsMax: 30 * 60 * 1000,
   /** Bytes of an export that pass before the buffers they came in are collected. */

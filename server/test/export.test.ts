@@ -308,8 +308,8 @@ async function filled(name: string): Promise<TestAccount> {
 }
 
 describe('exports at once', () => {
-  it('are bounded for an account and for the process, and lists go on meanwhile', async () => {
-    const [one, two, three] = [await filled('one'), await filled('two'), await filled('three')]
+  it('are bounded for an account, leave a slot for others, and lists go on meanwhile', async () => {
+    const [one, two] = [await filled('one'), await filled('two')]
     const running = [
       await open(large, products, 'text/csv'),
       await open(large, products, 'text/csv'),
@@ -318,15 +318,78 @@ describe('exports at once', () => {
     expect(running.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200])
     const third = await open(large, products, 'text/csv')
     expect([third.statusCode, third.headers['retry-after']]).toEqual([429, '10'])
-    expect(JSON.parse(await textOf(third))).toMatchObject({ code: 'export_limit' })
+    expect(JSON.parse(await textOf(third))).toMatchObject({
+      code: 'export_limit',
+      detail: expect.stringMatching(/^This account has 2 exports running/),
+    })
+    // The last free slot is not for an account that has one.
+    const second = await open(one, products, 'text/csv')
+    expect(second.statusCode).toBe(429)
+    expect(JSON.parse(await textOf(second))).toMatchObject({
+      code: 'export_limit',
+      detail: expect.stringMatching(/the last free slot is left for other accounts/),
+    })
     running.push(await open(two, products, 'text/csv'))
-    const fifth = await open(three, products, 'text/csv')
-    expect([fifth.statusCode, fifth.headers['retry-after']]).toEqual([503, '1'])
-    expect((await service.request(three, 'GET', `${products}?limit=1`)).status).toBe(200)
+    expect(running.at(-1)?.statusCode).toBe(200)
+    expect((await service.request(two, 'GET', `${products}?limit=1`)).status).toBe(200)
     for (const answer of running) answer.destroy()
     await eventually(async () => (await underWay()) === 0)
-    const later = await open(three, products, 'text/csv')
-    expect(later.statusCode).toBe(200)
-    later.destroy()
+  })
+
+  it('of slow readers do not keep others from exporting, though they have all slots', async () => {
+    const [slow, slower, last] = [await filled('slow'), await filled('slower'), await filled('last')]
+    const running: IncomingMessage[] = []
+    // As many as they can get, and nobody reads.
+    for (const each of [large, slow, large, slow, slower, slower]) {
+      const answer = await open(each, products, 'text/csv')
+      if (answer.statusCode === 200) running.push(answer)
+      else answer.resume()
+    }
+    expect(await underWay()).toBe(limits.exportsAtOnce)
+
+    const served = await open(last, products, 'text/csv')
+    expect(served.statusCode).toBe(200)
+    expect((await textOf(served)).split('\n')).toHaveLength(20_002)
+    // The account that had two has lost one of them, and its reader is told by a reset.
+    const results = await Promise.allSettled(running.map(textOf))
+    const cut = results.flatMap(({ status }, at) => (status === 'rejected' ? [at] : []))
+    expect(cut).toHaveLength(1)
+    expect([0, 2]).toContain(cut[0])
+    const told = service.events.filter(
+      (event) => event.kind === 'export-cut' && event.code === 'deadline_exceeded',
+    )
+    expect(told).toHaveLength(1)
+    await eventually(async () => (await underWay()) === 0)
+  })
+
+  it('that the database holds up keep their slots; another one waits, and gets 503', async () => {
+    const [one, two, three] = [await filled('held-1'), await filled('held-2'), await filled('held-3')]
+    const locking = await connected(url)
+    await locking.query('begin; lock table product in access exclusive mode')
+    try {
+      const asking: Promise<IncomingMessage>[] = []
+      for (const each of [large, large, one, two]) {
+        const count = asking.push(open(each, products, 'text/csv'))
+        await eventually(async () => (await underWay()) === count)
+      }
+      const refused = await open(three, products, 'text/csv')
+      expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1'])
+      expect(await underWay()).toBe(limits.exportsAtOnce)
+
+      const later = open(three, products, 'text/csv')
+      const again = open(three, products, 'text/csv')
+      // Of one account one waits.
+      expect((await Promise.race([later, again])).statusCode).toBe(429)
+      await locking.query('commit')
+      for (const answer of await Promise.all(asking)) answer.destroy()
+      const served = (await Promise.all([later, again])).map((answer) => {
+        answer.destroy()
+        return answer.statusCode
+      })
+      expect(new Set(served)).toEqual(new Set([200, 429]))
+      await eventually(async () => (await underWay()) === 0)
+    } finally {
+      await locking.end()
+    }
   })
 })

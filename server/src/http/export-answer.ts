@@ -12,6 +12,7 @@ import type { TallyState } from '../tally-state.ts'
 import type { Tell } from '../telemetry/events.ts'
 import { etagOf, knownEtag, sendNotModified, validators } from './answer.ts'
 import { factsOf, timed } from './facts.ts'
+import { hangUpOf } from './hang-up-of.ts'
 import { takesGzip } from './media.ts'
 
 export interface ExportParts {
@@ -45,7 +46,7 @@ export async function sendExport(
     factsOf(request).source = 'unchanged'
     return sendNotModified(reply, known)
   }
-  const running = await exports.take(access)
+  const running = await exports.take(access, hangUpOf(reply))
   const cut = () => cutShort(request, tell, shutDown())
   shutdown.addEventListener('abort', cut)
   reply.raw.once('close', () => {

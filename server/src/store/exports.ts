@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { ResourceName } from '../catalog/resources.ts'
-import { Failure, overloaded } from '../errors.ts'
+import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import type { Statement } from '../sql.ts'
@@ -8,8 +8,10 @@ import type { TallyState } from '../tally-state.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { servingConnection } from './connections.ts'
 import { type ExportUnderWay, startExport } from './export-copy.ts'
-import { hungUp } from './hang-up.ts'
+import { ExportSlots, type SlotHolder } from './export-slots.ts'
+import { type HangUp, hungUp } from './hang-up.ts'
 import type { Primary } from './primary.ts'
+import { ReaderPace } from './reader-pace.ts'
 import { changingOver, failureOf } from './sqlstate.ts'
 import { collectYoungGarbage } from './young-garbage.ts'
 
@@ -23,8 +25,7 @@ export class Exports {
   readonly #primary: Primary
   readonly #pool: ConnectionPool
   readonly #msMax: number
-  readonly #byAccount = new Map<string, number>()
-  #underWay = 0
+  readonly #slots = new ExportSlots()
 
   constructor(primary: Primary, { role, msMax }: { readonly role: string; readonly msMax: number }) {
     this.#primary = primary
@@ -37,18 +38,20 @@ export class Exports {
     })
   }
 
-  /** A place and a connection for an export, to be started. Who takes it ends it. */
-  async take(scope: AccountScope): Promise<RunningExport> {
-    const giveBack = this.#take(scope.accountId)
+  /** A slot and a connection for an export, to be started. Who takes it ends it. */
+  async take(scope: AccountScope, hangUp: HangUp): Promise<RunningExport> {
+    const slot = await this.#slots.take(scope.accountId, hangUp)
     try {
       const client = await this.#pool.acquire()
       const release = (isBroken: boolean) => {
         this.#pool.release(client, isBroken)
-        giveBack()
+        slot.release()
       }
-      return new RunningExport(this.#primary, client, this.#msMax, release)
+      const running = new RunningExport(this.#primary, client, this.#msMax, release)
+      slot.holder = running
+      return running
     } catch (error) {
-      giveBack()
+      slot.release()
       throw error
     }
   }
@@ -56,34 +59,16 @@ export class Exports {
   async close(): Promise<void> {
     await this.#pool.close()
   }
-
-  #take(accountId: string): () => void {
-    const ofAccount = this.#byAccount.get(accountId) ?? 0
-    if (ofAccount >= limits.exportsPerAccountAtOnce) {
-      throw new Failure(
-        'export_limit',
-        `This account has ${ofAccount} exports under way, and no more are run at once. Wait for one to end.`,
-      )
-    }
-    if (this.#underWay >= limits.exportsAtOnce) throw overloaded()
-    this.#byAccount.set(accountId, ofAccount + 1)
-    this.#underWay++
-    return () => {
-      const left = (this.#byAccount.get(accountId) ?? 1) - 1
-      if (left === 0) this.#byAccount.delete(accountId)
-      else this.#byAccount.set(accountId, left)
-      this.#underWay--
-    }
-  }
 }
 
 /** One export, its connection, and the clock that sees to it that both come to an end. */
-export class RunningExport implements TallyState {
+export class RunningExport implements TallyState, SlotHolder {
   readonly #primary: Primary
   readonly #client: pg.Client
   readonly #release: (isBroken: boolean) => void
   readonly #clock: NodeJS.Timeout
   #export: ExportUnderWay | undefined
+  readonly #reader = new ReaderPace()
   #movedAt = performance.now()
   #isWhole = false
   #isEnded = false
@@ -154,7 +139,9 @@ export class RunningExport implements TallyState {
     let passed = 0
     try {
       for await (const piece of this.#running.pieces) {
+        this.#reader.waits()
         yield piece
+        this.#reader.took(piece.length)
         this.#movedAt = performance.now()
         passed += piece.length
         if (passed < limits.exportGarbageBytes) continue
@@ -164,6 +151,15 @@ export class RunningExport implements TallyState {
     } catch (error) {
       throw this.#reasonOf(error)
     }
+  }
+
+  isHeldUpByReader(): boolean {
+    return this.#reader.isSlow()
+  }
+
+  giveUp(): void {
+    this.#late = tooSlow('Another account waited for an export, and this one was read too slowly.')
+    this.end()
   }
 
   /** Why it could not go on: its time was up, its reader went, or the database says so. */

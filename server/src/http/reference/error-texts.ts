@@ -96,7 +96,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     mend: 'Send the request again: another process answers it. A create that was sent with an Idempotency-Key happens once.',
   },
   export_limit: {
-    when: 'The account has as many exports under way as it may, which is two in each process.',
+    when: 'The account has as many exports running as it may: two in each process, or one if the last free slot is left for other accounts.',
     mend: 'Wait for one of them to end. Retry-After says when to look again.',
   },
   overloaded: {
