@@ -75,6 +75,8 @@ export const limits = {
   activityFlushMs: 200,
   /** Rows of it in one statement: making one of 200 takes a millisecond or two, in which no request is answered. */
   activityWriteRows: 200,
+  /** Characters of requests that are read for one statement: a millisecond or two, too. */
+  activityWriteCharacters: 512 * 1024,
   /** Usage grows in place until then: the rarer it is written, the more requests share a row. */
   usageFlushMs: 5_000,
   /** How long the last of it may take to be written when the process ends. */
@@ -87,6 +89,8 @@ export const limits = {
   requestLogDays: 14,
   requestLogRowsMax: 100_000,
   requestLogTextCharacters: 2_000,
+  /** Of the parameters of a request, what is read for its log: a column full, each character written as three escapes. */
+  requestLogReadCharacters: 20_000,
   /** Rows an account may be beyond its bound until they are removed: finding the bound reads all of them. */
   logTrimRows: 1_000,
   /** Accounts whose rows are counted up to the next removal, and that one removal by age looks at. */

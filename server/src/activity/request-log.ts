@@ -39,9 +39,20 @@ export class RequestLog {
     return this.#waiting.length === 0
   }
 
+  /** By their number and by what has to be read of them: no request is answered meanwhile. At least one. */
+  #rowsForOneStatement(): number {
+    let [rows, characters] = [0, 0]
+    for (const { event } of this.#waiting) {
+      characters += Math.min(charactersOf(event), limits.requestLogReadCharacters)
+      if (rows > 0 && (rows >= limits.activityWriteRows || characters > limits.activityWriteCharacters)) break
+      rows++
+    }
+    return rows
+  }
+
   /** Those that have waited longest; their room is free again. */
   take(): readonly Waiting[] {
-    const taken = this.#waiting.splice(0, limits.activityWriteRows)
+    const taken = this.#waiting.splice(0, this.#rowsForOneStatement())
     for (const { event } of taken) {
       const { accountId } = event.access
       const left = (this.#ofAccount.get(accountId) ?? 0) - 1
@@ -55,6 +66,13 @@ export class RequestLog {
 
 function charactersOf({ url, facts }: Answered): number {
   return url.length + (facts?.form?.length ?? 0)
+}
+
+/** The beginning of a raw query, as far as it can fill a column; nothing half-encoded at its end, which nobody could decode. */
+function beginningOf(raw: string): string {
+  const most = limits.requestLogReadCharacters
+  if (raw.length <= most) return raw
+  return raw.slice(0, most).replace(/(?:%[c-f][\da-f])?(?:%[89ab][\da-f]){0,3}(?:%[\da-f]?)?$/i, '')
 }
 
 const columns = ['at', 'request_id', 'key_id', 'method', 'path', 'query', 'filter'] as const
@@ -89,7 +107,7 @@ function isCached(source: Source | undefined): boolean {
 function rowOf({ atMs, event }: Waiting): Record<(typeof columns)[number], string | null> {
   const [path, raw] = splitOnce(event.url, '?')
   const parameters = parseParameters(
-    event.facts?.form ?? raw,
+    beginningOf(event.facts?.form ?? raw),
     ['fields', 'filter', 'after_id', 'max_id', 'page', 'limit', 'per'],
     new Faults(),
   )

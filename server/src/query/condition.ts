@@ -30,13 +30,7 @@ export function predicateOf(condition: TypedCondition): Predicate {
       return outside(condition)
     case '*':
     case '!*':
-      return {
-        kind: 'contains',
-        field,
-        text: String(values[0]),
-        negated: operator === '!*',
-        orNull: operator === '!*' && field.nullable,
-      }
+      return contained(condition, String(values[0]))
     case '>':
     case '>=':
     case '<':
@@ -45,6 +39,18 @@ export function predicateOf(condition: TypedCondition): Predicate {
     default:
       return operator satisfies never
   }
+}
+
+/**
+ * A text longer than any that is stored is part of none. PostgreSQL would fold the case of all of it again for every record:
+ * 64 KB against 3,000 records took nine seconds. Folding may lengthen what is stored, but not to three times.
+ */
+function contained({ field, operator }: TypedCondition, text: string): Predicate {
+  const negated = operator === '!*'
+  const orNull = negated && field.nullable
+  const isTooLong = field.charactersMax !== undefined && text.length > field.charactersMax * 3
+  if (!isTooLong) return { kind: 'contains', field, text, negated, orNull }
+  return { kind: negated ? 'none-of' : 'one-of', field, values: [], orNull }
 }
 
 function outside({ field, values, spans, hasNull }: TypedCondition): Predicate {
