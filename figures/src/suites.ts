@@ -30,6 +30,7 @@ import { abuse } from './trust/abuse.ts'
 import { alertFires } from './trust/alert-fires.ts'
 import { cardinality } from './trust/cardinality.ts'
 import { epoch } from './trust/epoch.ts'
+import { inputsLinear } from './trust/inputs-linear.ts'
 import { jitStorm } from './trust/jit-storm.ts'
 import { limitsShared } from './trust/limits-shared.ts'
 import { noisyNeighbour } from './trust/noisy-neighbour.ts'
@@ -86,6 +87,7 @@ export const suites: Record<string, readonly Figure[]> = {
     revocation,
     wrongKeys,
     wrongChecksum,
+    inputsLinear,
     secrets,
     alertFires,
     cardinality,
