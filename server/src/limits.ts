@@ -320,6 +320,15 @@ export const limits = {
   /** Values that an export reads for every record, some 0.5 µs each, so that the planner knows them; the rest are read once. */
   exportDirectValuesMax: 32,
 
+  /** A migration waits this long for a lock, and with it every request for the table; between tries those pass. */
+  migrateLockMsMax: 2_000,
+  /** Tries to get the lock, and the pauses between them, which double: two to three minutes in all. */
+  migrateTriesMax: 20,
+  migrateRetryMsMin: 500,
+  migrateRetryMsMax: 10_000,
+  /** How often it is looked what a migration waits for. */
+  migrateLookMs: 100,
+
   /** Rows of an import that are written, and tick the tally, together: about half a second of the account's write lock. */
   importBatchRows: 10_000,
   /** One line of an import file. */

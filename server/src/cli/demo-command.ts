@@ -53,7 +53,7 @@ export async function demoCommand(config: Config, options: DemoOptions): Promise
 async function demoOn(config: Config, databaseUrl: string, options: DemoOptions): Promise<void> {
   const { account } = options
   const owner = ownerUrl(config)
-  await explained(owner, () => migrate(owner.url, note))
+  await explained(owner, () => migrate(owner.url, { log: note }))
   const key = await asOwner(config, async (client) => {
     await prepareAccount(client, owner.url, options)
     return await makeKey(client, account)

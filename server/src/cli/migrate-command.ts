@@ -5,7 +5,7 @@ import { note, printJson, printLine } from './print.ts'
 
 export async function migrateCommand(config: Config, options: { json?: boolean }): Promise<void> {
   const owner = ownerUrl(config)
-  const applied = await explained(owner, () => migrate(owner.url, note))
+  const applied = await explained(owner, () => migrate(owner.url, { log: note }))
   if (options.json === true) {
     printJson({ applied })
   } else if (applied.length === 0) {

@@ -45,10 +45,11 @@ export function readiness(store: Store, isStopping: () => boolean): () => Promis
 async function migrated(store: Store): Promise<void> {
   const [row] = await store.read<AppliedRow>(applied([]))
   const names = new Set(row?.names?.split(','))
-  if (!migrationNames.every((name) => names.has(name))) {
+  const pending = migrationNames.filter((name) => !names.has(name))
+  if (pending.length > 0) {
     throw new Failure(
       'store_away',
-      'The database is not migrated to this version: run quartermaster migrate.',
+      `The database is not migrated to this version: run quartermaster migrate. Pending: ${pending.join(', ')}.`,
     )
   }
 }

@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import { migrationNames } from '../../store/migrate.ts'
 import { type Finding, right, wrong } from './finding.ts'
 
@@ -25,13 +24,4 @@ export function checkMigrations(applied: readonly string[]): Finding[] {
 
 export function pendingMigrations(applied: readonly string[]): string[] {
   return migrationNames.filter((name) => !applied.includes(name))
-}
-
-export async function appliedMigrations(client: pg.Client): Promise<string[]> {
-  const { rows: tables } = await client.query<{ there: boolean }>(
-    `select to_regclass('migration') is not null as there`,
-  )
-  if (tables[0]?.there !== true) return []
-  const { rows } = await client.query<{ name: string }>('select name from migration order by id')
-  return rows.map((row) => row.name)
 }

@@ -1,0 +1,137 @@
+import type pg from 'pg'
+import { beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { cloneDatabase } from '../src/cli/throwaway-postgres.ts'
+import { type MigrateOptions, migrate, migrationNames } from '../src/store/migrate.ts'
+import { connected } from './database.ts'
+import { eventually, waitingForLocks } from './eventually.ts'
+import { startTestService } from './service.ts'
+
+/** Migrations while requests are served: nobody waits long for a lock, and nobody is left in the dark. */
+
+const altersUsage = '0007_usage_batches'
+const before = migrationNames.indexOf(altersUsage)
+let template: string
+let url: string
+let made = 0
+/** Holds a lock on the table that the next migration alters, as a long read does. */
+let holder: pg.Client
+let client: pg.Client
+
+beforeAll(async () => {
+  template = `migrate_template_${process.pid}_${Date.now()}`
+  const templateUrl = await cloneDatabase(inject('postgresUrl'), template, 'template0')
+  expect(await migrate(templateUrl, { count: before })).toEqual(migrationNames.slice(0, before))
+})
+
+beforeEach(async () => {
+  url = await cloneDatabase(inject('postgresUrl'), `${template}_${++made}`, template)
+  holder = await connected(url)
+  client = await connected(url)
+  return async () => {
+    await Promise.all([holder.end(), client.end()])
+  }
+})
+
+async function holdUsage(): Promise<number> {
+  await holder.query(`set application_name = 'long report'`)
+  await holder.query('begin; select from usage')
+  const { rows } = await holder.query<{ pid: number }>('select pg_backend_pid() as pid')
+  return rows[0]?.pid ?? 0
+}
+
+const applied = async () =>
+  (await client.query<{ name: string }>('select name from migration order by id')).rows.map(
+    ({ name }) => name,
+  )
+
+function migrating(options: MigrateOptions): { readonly lines: string[]; readonly end: Promise<string[]> } {
+  const lines: string[] = []
+  const end = migrate(url, { log: (line) => lines.push(line), lockMs: 1000, retryMsMin: 50, ...options })
+  // Awaited later; until then its error is nobody's.
+  end.catch(() => {})
+  return { lines, end }
+}
+
+describe('a migration that waits for a lock', () => {
+  it('gives up soon, lets the others pass, says who holds the lock, and gets it in the end', async () => {
+    const pid = await holdUsage()
+    const { lines, end } = migrating({ tries: 1000 })
+    await eventually(async () => (await waitingForLocks(client)).length === 1)
+    // Behind the migration, which waits for a lock that excludes every other: it has to be let through.
+    await client.query('select count(*) from usage')
+    await eventually(() => lines.filter((line) => line.startsWith('Gave up')).length >= 2)
+    expect(lines.find((line) => line.startsWith('Waiting'))).toMatch(
+      new RegExp(
+        `^Waiting for AccessExclusiveLock on usage, which process ${pid} holds \\(long report, user \\w+, idle in transaction, in a transaction for \\d+ s\\)\\.$`,
+      ),
+    )
+    expect(lines.find((line) => line.startsWith('Gave up'))).toMatch(
+      /^Gave up after 1 s, so that requests do not queue behind the migration\. Next try in 0\.\d s \(2 of 1000\)\.$/,
+    )
+    expect(lines.filter((line) => line.startsWith('Waiting'))).toHaveLength(1)
+    await holder.query('commit')
+    expect(await end).toEqual(migrationNames.slice(before))
+    expect(await applied()).toEqual(migrationNames)
+  })
+
+  it('fails after so many tries with what to do, and has changed nothing', async () => {
+    const pid = await holdUsage()
+    const { lines, end } = migrating({ tries: 2 })
+    await expect(end).rejects.toThrow(
+      new RegExp(
+        `^${altersUsage} was not applied: 2 times it waited 1 s for AccessExclusiveLock on usage, which process ${pid} holds ` +
+          '\\(long report, .*\\)\\. Nothing of it is in the database, .* then run quartermaster migrate again\\.$',
+      ),
+    )
+    expect(lines.filter((line) => line.startsWith('Gave up'))).toHaveLength(1)
+    expect(await applied()).toEqual(migrationNames.slice(0, before))
+    await holder.query('commit')
+    expect(await migrating({}).end).toEqual(migrationNames.slice(before))
+  })
+
+  it('waits for another process that migrates, and finds its work done', async () => {
+    await holdUsage()
+    const [first, second] = [migrating({ tries: 1000 }), migrating({ tries: 1000 })]
+    await eventually(() =>
+      [...first.lines, ...second.lines].some((line) => line.startsWith('Another process migrates')),
+    )
+    await holder.query('commit')
+    const all = await Promise.all([first.end, second.end])
+    expect(all.flat().toSorted()).toEqual(expect.arrayContaining(migrationNames.slice(before)))
+    expect(await applied()).toEqual(migrationNames)
+  })
+})
+
+describe('readiness', () => {
+  it('is refused on the migrations of the version before, and says what to do', async () => {
+    const service = await startTestService(url)
+    const ready = async () => {
+      const answer = await fetch(`http://127.0.0.1:${service.port}/readyz`)
+      return [answer.status, await answer.json()]
+    }
+    expect(await ready()).toMatchObject([
+      503,
+      {
+        code: 'store_away',
+        detail: `The database is not migrated to this version: run quartermaster migrate. Pending: ${migrationNames.slice(before).join(', ')}.`,
+      },
+    ])
+    await migrate(url)
+    await eventually(async () => (await ready())[0] === 200)
+    // A later version has migrated: this one goes on until it is replaced.
+    await client.query(`insert into migration (name, run_on) values ('9999_later', now())`)
+    const later = await startTestService(url)
+    expect((await fetch(`http://127.0.0.1:${later.port}/readyz`)).status).toBe(200)
+    await Promise.all([service.close(), later.close()])
+  })
+
+  it('is reached where an earlier run ended before it had let the serving role look', async () => {
+    await migrate(url)
+    await client.query('revoke select on migration from quartermaster_server')
+    await migrate(url)
+    const { rows } = await client.query(
+      `select has_table_privilege('quartermaster_server', 'migration', 'select') as sees`,
+    )
+    expect(rows).toEqual([{ sees: true }])
+  })
+})
