@@ -165,7 +165,7 @@ function textOf<R, K>(filter: FilterOf<R, K> | undefined): string | undefined {
     : String(typeof filter === 'function' ? filter(fieldsOf<R, K>()) : filter)
 }
 
-/** An ETag is `W/"VERSION-MARK"`: the version names the state of the data, the mark the request. */
+/** An ETag is `W/"VERSION-HASH"`: the version identifies the state of the data, the hash the request. */
 function versionOf({ etag }: Reply): string | undefined {
-  return /^W\/"([0-9A-F]+-\d+)-/.exec(etag ?? '')?.[1]
+  return /^W\/"([^"-]+-\d+)-/.exec(etag ?? '')?.[1]
 }

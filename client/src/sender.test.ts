@@ -234,6 +234,11 @@ describe('an end', () => {
   })
 })
 
+it('returns the version of a list from its ETag', async () => {
+  const { client } = await serving(list([1], { etag: 'W/"b47f89b24945-17-1-7gA21mj_XelBa52y"' }))
+  expect((await client().products.list()).version).toBe('b47f89b24945-17')
+})
+
 describe('errors', () => {
   it('point at the character', async () => {
     const fault = {

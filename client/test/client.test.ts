@@ -76,7 +76,7 @@ describe('lists', () => {
     ])
     expect(page.meta).toEqual({ count: 2, total: 2_497 })
     expect(page.pagination).toEqual({ previousPage: 1, currentPage: 2, nextPage: 3, totalPages: 1_249 })
-    expect(page.version).toMatch(/^[0-9A-F]{8}-\d+$/)
+    expect(page.version).toMatch(/^[0-9a-f]{12}-\d+$/)
   })
 
   it('find the same by text, template and builder, by GET and by QUERY', async () => {
