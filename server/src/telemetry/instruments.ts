@@ -4,7 +4,7 @@ import { limits } from '../limits.ts'
 
 /**
  * Numbers kept in plain arrays and read out when somebody asks, in OpenTelemetry's data model. Its own synchronous
- * instruments sort and hash their attributes at every call: 1.0 µs a call against 0.1 µs here (docs/adr/0046).
+ * instruments sort and hash their attributes at every call: 1.0 µs a call against 0.1 µs here (docs/adr/0032).
  */
 
 export interface About {
