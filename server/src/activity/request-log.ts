@@ -2,7 +2,7 @@ import { withoutKeys } from '../accounts/key.ts'
 import { newEntryId } from '../entry-id.ts'
 import { Faults } from '../faults.ts'
 import { limits } from '../limits.ts'
-import { parseParameters, readable } from '../query/parameters.ts'
+import { beginningOf, parseParameters, readable } from '../query/parameters.ts'
 import { type Statement, sql, value } from '../sql.ts'
 import type { Source } from '../telemetry/events.ts'
 import type { Answered } from './answered.ts'
@@ -68,13 +68,6 @@ function charactersOf({ url, facts }: Answered): number {
   return url.length + (facts?.form?.length ?? 0)
 }
 
-/** The beginning of a raw query, as far as it can fill a column; nothing half-encoded at its end, which nobody could decode. */
-function beginningOf(raw: string): string {
-  const most = limits.requestLogReadCharacters
-  if (raw.length <= most) return raw
-  return raw.slice(0, most).replace(/(?:%[c-f][\da-f])?(?:%[89ab][\da-f]){0,3}(?:%[\da-f]?)?$/i, '')
-}
-
 const columns = ['at', 'request_id', 'key_id', 'method', 'path', 'query', 'filter'] as const
 
 /** Sent a second time, it does nothing: its entries have their ids already. */
@@ -107,7 +100,7 @@ function isCached(source: Source | undefined): boolean {
 function rowOf({ atMs, event }: Waiting): Record<(typeof columns)[number], string | null> {
   const [path, raw] = splitOnce(event.url, '?')
   const parameters = parseParameters(
-    beginningOf(event.facts?.form ?? raw),
+    beginningOf(event.facts?.form ?? raw, limits.requestLogReadCharacters),
     ['fields', 'filter', 'after_id', 'max_id', 'page', 'limit', 'per'],
     new Faults(),
   )

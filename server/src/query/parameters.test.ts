@@ -41,3 +41,15 @@ describe('parseParameters', () => {
     expect(parsed(raw).codes).toEqual(codes)
   })
 })
+
+it.each([
+  ['x'.repeat(200_000), `${'x'.repeat(60)}…`],
+  ['+'.repeat(200_000), `${' '.repeat(60)}…`],
+  [`a${'%F0%9F%98%80'.repeat(20_000)}`, `a${'😀'.repeat(29)}…`],
+  ['%E2%82%AC'.repeat(20_000), `${'€'.repeat(60)}…`],
+  [`${'%41'.repeat(20_000)}%zz`, `${'A'.repeat(60)}…`],
+])('repeats the beginning of a long unknown parameter (case %#)', (raw, shown) => {
+  const faults = new Faults()
+  parseParameters(raw, ['limit'], faults)
+  expect(faults.listed[0]).toMatchObject({ parameter: shown, code: 'parameter_unknown' })
+})

@@ -1,5 +1,6 @@
 import type { Fault } from '../errors.ts'
 import { type Faults, shown } from '../faults.ts'
+import { limits } from '../limits.ts'
 
 /** Parameters by name, decoded. */
 export type Parameters = ReadonlyMap<string, string>
@@ -55,6 +56,19 @@ export function readable(text: string): string {
   }
 }
 
+/** The beginning of a percent-encoded text, without half a character at its end: that could not be decoded. */
+export function beginningOf(encoded: string, charactersMax: number): string {
+  if (encoded.length <= charactersMax) return encoded
+  const beginning = encoded.slice(0, charactersMax)
+  return beginning.replace(/(?:%[c-f][\da-f])?(?:%[89ab][\da-f]){0,3}(?:%[\da-f]?)?$/i, '')
+}
+
+/** As an error repeats it. Only so much is decoded as can be shown, each character written as three escapes. */
+function echo(encoded: string): string {
+  const beginning = beginningOf(encoded, limits.errorEchoCharactersMax * 10)
+  return shown(decode(beginning) ?? readable(beginning))
+}
+
 function repeated(name: string): Fault {
   return {
     parameter: name,
@@ -70,9 +84,9 @@ function unknown(segment: string, name: string, names: readonly string[], afterF
     ? ' If it belongs to the filter, let it follow the filter directly, or write its "&" as %26.'
     : ''
   return {
-    parameter: shown(decode(name) ?? readable(name)),
+    parameter: echo(name),
     code: 'parameter_unknown',
-    message: `"${shown(decode(segment) ?? readable(segment))}" is not a parameter of this request. ${takes}.${belongs}`,
+    message: `"${echo(segment)}" is not a parameter of this request. ${takes}.${belongs}`,
     expected: names,
   }
 }
