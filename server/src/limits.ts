@@ -201,11 +201,11 @@ export const limits = {
   readGraceMs: 1_000,
   /** A quick statement: some ms. PostgreSQL cancels one that takes this long, because all others wait behind it. */
   quickMsMax: 2_000,
-  /** No answer at all on a shared connection: it is closed, and what waits on it fails with 503. */
+  /** No answer at all on a shared connection, or none to be had: it is closed, and what waits on it fails with 503. */
   quickSilenceMsMax: 2_500,
   laneWatchMs: 250,
-  /** Then there is no other: 503. A request may have waited for an answer before, and shall not hang for 5 s in all. */
-  quickConnectMsMax: 1_500,
+  /** After that silence, for the next connection: whoever waits for it has waited before, and shall not for 5 s in all. */
+  reconnectSilentMsMax: 1_000,
   /** A write waits this long for the row that orders its account's writes, then gives up before having written: 503. */
   writeLockMsMax: 2_500,
   /** A write is answered within this time, if only by saying that its outcome is not known. It is never cancelled. */

@@ -9,6 +9,9 @@ import { messageOf } from '../runner.ts'
 import { Service } from '../service.ts'
 import { SwitchoverLoad } from './switchover-load.ts'
 
+/** How long a paused primary is silent before the standby is promoted. */
+const pausedMs = [2_000, 500, 4_000, 1_000]
+
 const account = 'moved'
 const database = 'quartermaster'
 
@@ -133,8 +136,10 @@ async function measure(context: Context, stand: Stand) {
     try {
       const servers = [await service.serve(environment), await service.serve(environment)]
       const ports = servers.map(({ port }) => port)
-      for (const one of plan)
+      for (const one of plan) {
+        if (sums.switchovers > 0) await pair.rebuildStandby()
         await switchOver(context, stand, sums, `${label}${sums.switchovers}`, ports, one)
+      }
       await Promise.all(servers.map((server) => server.kill()))
     } catch (error) {
       sums.faults.push(`${label}: ${messageOf(error).slice(0, 1500)}`)
@@ -183,7 +188,7 @@ async function switchOver(
   if (becomes === 'paused') {
     old.pause()
     // Whoever decides that it is gone takes some time, in which new connections are opened to it, and silent, too.
-    await sleep(4_000)
+    await sleep(pausedMs[sums.switchovers % pausedMs.length])
   }
   await pair.promote()
   const promotedAt = performance.now()
@@ -216,7 +221,6 @@ async function switchOver(
       `${load.unavailable} of ${load.requests} unavailable`,
   )
   sums.faults.push(...load.faults.slice(0, 4).map((fault) => `${name}: ${fault}`))
-  await pair.rebuildStandby()
 }
 
 /** Acknowledged creates that are not on the primary under their id. One that is there twice is counted as doubled. */

@@ -87,6 +87,8 @@ class Lane {
   /** When an answer last came, by `performance.now()`. */
   #heardAt = 0
   #isSuspect = false
+  /** The last connection was closed because nothing was heard on it. */
+  #wasSilent = false
   /** Closed because another server is the primary: what was under way on them is read again. */
   readonly #outdated = new WeakSet<pg.Client>()
 
@@ -148,7 +150,10 @@ class Lane {
   breakIfSilent(): void {
     const since = Math.max(this.underWaySince, this.#heardAt)
     const isSilent = this.#sent.length > 0 && performance.now() - since > limits.quickSilenceMsMax
-    if (isSilent && this.#isSuspect && this.#client !== undefined) this.#break(this.#client)
+    if (isSilent && this.#isSuspect && this.#client !== undefined) {
+      this.#wasSilent = true
+      this.#break(this.#client)
+    }
     this.#isSuspect = isSilent
   }
 
@@ -171,7 +176,8 @@ class Lane {
     })
     let late: NodeJS.Timeout | undefined
     const timeout = new Promise<never>((_, reject) => {
-      late = setTimeout(() => reject(storeAway()), limits.quickConnectMsMax)
+      const ms = this.#wasSilent ? limits.reconnectSilentMsMax : limits.quickSilenceMsMax
+      late = setTimeout(() => reject(storeAway()), ms)
     })
     return Promise.race([this.#connecting, timeout]).finally(() => clearTimeout(late))
   }
@@ -182,6 +188,7 @@ class Lane {
       if (this.#client === client) this.#client = undefined
     })
     this.#client = client
+    this.#wasSilent = false
     return client
   }
 
