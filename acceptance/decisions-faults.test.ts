@@ -45,7 +45,8 @@ describe.skipIf(databaseUrl === undefined)('E2: when the store is slow or away',
   async function mended(): Promise<void> {
     wire.mend()
     const until = Date.now() + 30_000
-    while ((await send('/readyz', here())).status !== 200) {
+    // Not by /readyz alone, which may tell what was so a second ago.
+    while ((await send(products, here())).status !== 200 || (await send('/readyz', here())).status !== 200) {
       if (Date.now() > until) throw new Error('The service did not come back.')
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
