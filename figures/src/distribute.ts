@@ -60,8 +60,9 @@ export const oneAccount: Figure = {
  * that wait; what accounts did, written after the answers; and what of it is too old.
  */
 function isOfMany(query: string): boolean {
+  // The first column of what is inserted is the account.
+  if (/^insert into (?:request|usage)\b/.test(query)) return /from unnest\(\$\d+::bigint\[\]/.test(query)
   const named = /from unnest\(\$1::bigint\[\]/.test(query)
-  if (/^insert into (?:request|usage)\b/.test(query)) return named
   if (/^delete from (?:request|usage) where account_id = any\(\$1::bigint\[\]\)/.test(query)) return true
   return named && /k\.account_id = any\(\$1::bigint\[\]\)/.test(query)
 }
