@@ -90,16 +90,23 @@ describe('what cannot be written', () => {
   const count = (service: TestService, kind: 'requests-unlogged' | 'requests-uncounted') =>
     service.events.reduce((sum, event) => sum + (event.kind === kind ? event.count : 0), 0)
 
+  /** Refuses every row, for as long as the work takes. */
+  async function refusing(table: 'request' | 'usage', work: () => Promise<void>): Promise<void> {
+    await client.query(`alter table ${table} add constraint refused check (false) not valid`)
+    try {
+      await work()
+    } finally {
+      await client.query(`alter table ${table} drop constraint refused`)
+    }
+  }
+
   it('is reported as missing from the log, and shown in the usage, when the database refuses it', async () => {
     const initech = await account(client, 'initech')
     const service = await startTestService(url)
-    await client.query('revoke insert on request from quartermaster_server')
-    try {
+    await refusing('request', async () => {
       await ask(service, initech, upTo(6, 'c'))
       await eventually(() => count(service, 'requests-unlogged') === 6)
-    } finally {
-      await client.query('grant insert on request to quartermaster_server')
-    }
+    })
     await service.close()
     expect(await logged(initech)).toEqual([])
     expect(await usage(initech)).toEqual({ minute: [6, 6, 6], day: [6, 6, 6] })
@@ -110,16 +117,27 @@ describe('what cannot be written', () => {
   it('is reported as missing from the usage', async () => {
     const umbrella = await account(client, 'umbrella')
     const service = await startTestService(url)
-    await client.query('revoke insert on usage from quartermaster_server')
-    try {
+    await refusing('usage', async () => {
       await ask(service, umbrella, upTo(6, 'd'))
       await service.close()
-    } finally {
-      await client.query('grant insert on usage to quartermaster_server')
-    }
+    })
     expect(await logged(umbrella)).toEqual(upTo(6, 'd'))
     expect(await usage(umbrella)).toEqual({})
     expect(count(service, 'requests-uncounted')).toBe(6)
+  })
+
+  it('waits where a right is missing, and does not hold up the rest', async () => {
+    const soylent = await account(client, 'soylent')
+    const service = await startTestService(url)
+    await client.query('revoke insert on request from quartermaster_server')
+    await ask(service, soylent, upTo(6, 'f'))
+    await eventually(async () => (await usage(soylent))['day']?.[0] === 6)
+    expect(await logged(soylent)).toEqual([])
+    await client.query('grant insert on request to quartermaster_server')
+    await service.close()
+    expect(await logged(soylent)).toEqual(upTo(6, 'f'))
+    expect(await usage(soylent)).toEqual({ minute: [6, 0, 6], day: [6, 0, 6] })
+    expect(count(service, 'requests-unlogged')).toBe(0)
   })
 
   it('is reported when the process ends while the database is away', async () => {

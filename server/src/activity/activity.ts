@@ -1,5 +1,6 @@
 import { limits } from '../limits.ts'
 import type { Store } from '../store/pool.ts'
+import { isDatabaseAnswer } from '../store/sqlstate.ts'
 import type { Event, Tell } from '../telemetry/events.ts'
 import type { Answered } from './answered.ts'
 import { BatchWriter, isRefused } from './batch-writer.ts'
@@ -99,8 +100,8 @@ export class Activity {
         await step()
       } catch (error) {
         failure ??= { error }
-        // A table that refuses rows is no reason to leave the others out; a database that is away is.
-        if (!isRefused(error)) break
+        // A table that is locked or refuses rows is no reason to leave the others out; a database that is away is.
+        if (!isRefused(error) && !isDatabaseAnswer(error)) break
       }
     }
     // While it goes on, once is enough: the requests themselves tell of a database that is away.

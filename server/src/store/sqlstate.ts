@@ -45,6 +45,11 @@ export function failureOf(error: unknown): Failure {
   }
 }
 
+/** Whether PostgreSQL itself answered: it is there, whatever it has refused. */
+export function isDatabaseAnswer(error: unknown): boolean {
+  return error instanceof Failure && error.cause instanceof DatabaseError
+}
+
 /** No connection: whatever the reason, a password or a network, the caller can only wait for the operator. */
 export function failureToConnect(error: unknown): Failure {
   const failure = failureOf(error)
