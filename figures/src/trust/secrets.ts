@@ -148,14 +148,43 @@ async function useKeys(
       ['X-Api-Key', other],
       ['If-None-Match', `"${other}"`],
       ['X-Forwarded-Host', `${other}.localhost`],
+      ['User-Agent', other],
+      ['Accept-Encoding', other],
       ['Traceparent', `00-${other}-b7ad6b7169203331-01`],
     ])
     const sent = random.pick([`Bearer ${key}`, `Bearer ${key}`, `bearer  ${key} `, key, `Bearer ${key}x`])
     const host = random.pick(['acme.localhost', 'acme.localhost', 'beta.localhost'])
-    await client.ask({ port, path, headers: ['Host', host, 'Authorization', sent, ...more] })
+    const headers = ['Host', host, 'Authorization', sent, ...more]
+    await client.ask({ port, path, headers })
+    if (at % 10 === 0) await pasteInto(client, port, headers, other, random)
     progress.step()
   })
   progress.end()
+}
+
+/** Into what a write would store. */
+async function pasteInto(
+  client: Client,
+  port: number,
+  headers: readonly string[],
+  key: string,
+  random: Random,
+): Promise<void> {
+  const [path, body] = random.pick([
+    ['/manage/v1/keys', { name: key, scopes: ['product:read'] }],
+    ['/manage/v1/keys', { name: 'shop', scopes: [key] }],
+    ['/api/v1/resources/partner', { name: `for ${key}` }],
+    ['/api/v1/resources/partner', { name: 'Nordwind', [key]: key }],
+  ] as const)
+  const more = random.pick<readonly string[]>([[], ['Idempotency-Key', key]])
+  const type = ['Content-Type', random.pick(['application/json', `application/json; a=${key}`])]
+  await client.ask({
+    port,
+    method: 'POST',
+    path,
+    headers: [...headers, ...more, ...type],
+    body: JSON.stringify(body),
+  })
 }
 
 async function dump(service: Service): Promise<string> {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import { holdsKey } from '../accounts/key.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { contentTypeFailure } from './media-type.ts'
@@ -18,7 +19,7 @@ export function refuseUnfit({ method, headers, raw: { url = '' } }: FastifyReque
   refuseExpectation(headers.expect)
   refuseEncoding(headers['content-encoding'])
   if (method === 'GET' || method === 'HEAD') refuseBody(headers)
-  else refuseLongContentType(method, headers['content-type'])
+  else refuseOddContentType(method, headers['content-type'])
 }
 
 function refuseOversized(url: string): void {
@@ -61,7 +62,8 @@ function refuseExpectation(expect: string | undefined): void {
   }
 }
 
-/** Fastify looks at it by an expression of its own, and keeps the last 100. */
-function refuseLongContentType(method: string, type: string | undefined): void {
-  if (type !== undefined && type.length > limits.contentTypeCharactersMax) throw contentTypeFailure(method)
+/** Fastify matches it against an expression of its own and caches the last 100, so it may be neither long nor hold a key. */
+function refuseOddContentType(method: string, type: string | undefined): void {
+  if (type === undefined) return
+  if (type.length > limits.contentTypeCharactersMax || holdsKey(type)) throw contentTypeFailure(method)
 }
