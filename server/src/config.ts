@@ -12,6 +12,8 @@ const schema = Type.Object({
   DATABASE_OWNER_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   /** The role that serving connections take on. Empty where a pooler in between refuses it. */
   DATABASE_ROLE: Type.String({ default: 'quartermaster_server', pattern: '^[a-z_][a-z0-9_]*$|^$' }),
+  /** `transaction` where a pooler such as PgBouncer gives every transaction another backend. */
+  DATABASE_POOLER: Type.Enum(['none', 'transaction'], { default: 'none' }),
   /** Connections of a serving process for lists that may take long; as many again for writes. Quick reads have their own. */
   DATABASE_POOL_MAX: Type.Integer({ default: 10, minimum: 1, maximum: 1000 }),
   /** Where the processes share what they count for rate limits. Without it each counts alone. */

@@ -182,43 +182,83 @@ describe('TLS', { timeout: 60_000 }, () => {
 
 describe.runIf(hasPgbouncer)('a pooler', { timeout: 120_000 }, () => {
   let postgres: ThrowawayPostgres
-  let pgbouncer: ThrowawayPgbouncer
+  const ignoring = { ignore_startup_parameters: 'options,statement_timeout,lock_timeout' }
 
   beforeAll(async () => {
     postgres = await startThrowawayPostgres({ fsync: 'off' })
     const { code, stderr } = await quartermaster(['migrate'], { DATABASE_URL: postgres.url })
-    expect([code, stderr]).toEqual([0, expect.any(String)])
-    const client = new pg.Client(postgres.url)
-    await client.connect()
-    await client.query('create role web login; grant quartermaster_server to web')
-    await client.end()
-    pgbouncer = await ThrowawayPgbouncer.start(postgres, ['postgres', 'web'], {
-      pool_mode: 'session',
-      ignore_startup_parameters: 'options,statement_timeout,lock_timeout',
-    })
+    if (code !== 0) throw new Error(stderr)
+    await asOwner('create role web login; grant quartermaster_server to web')
   }, 120_000)
 
   afterAll(async () => {
-    await pgbouncer.stop()
     await postgres.stop()
   })
 
-  test('that ignores the role and settings of a connection is found', async () => {
-    const web = pgbouncer.url(postgres.url.replace('postgres@', 'web@'))
-    const settings = { DATABASE_OWNER_URL: postgres.url, DATABASE_URL: web }
-    const found = await faults(settings)
-    expect(found.map(([fact]) => fact)).toEqual([
-      'Serving connections have enable_seqscan = on instead of off: a pooler in between ignores the setting.',
-      'Serving connections have max_parallel_workers_per_gather = 2 instead of 0: a pooler in between ignores the setting.',
-      'Serving connections have jit = on instead of off: a pooler in between ignores the setting.',
-      'Requests are served as the login itself and not as quartermaster_server: a pooler in between ignores the role.',
-    ])
-    // Each mend, as it stands.
+  async function asOwner(text: string): Promise<void> {
     const client = new pg.Client(postgres.url)
     await client.connect()
-    for (const [, mend] of found.slice(0, 3)) await client.query(mend ?? '')
+    await client.query(text)
     await client.end()
-    await pgbouncer.forget(postgres.url)
-    expect(await faults({ ...settings, DATABASE_ROLE: '' })).toEqual([])
+  }
+
+  /** Doctor before a PgBouncer with these settings. */
+  async function through(
+    pooling: Readonly<Record<string, string>>,
+    look: (settings: Environment, pgbouncer: ThrowawayPgbouncer) => Promise<void>,
+  ): Promise<void> {
+    const pgbouncer = await ThrowawayPgbouncer.start(postgres, ['postgres', 'web'], pooling)
+    const web = pgbouncer.url(postgres.url.replace('postgres@', 'web@'))
+    try {
+      await look({ DATABASE_OWNER_URL: postgres.url, DATABASE_URL: web }, pgbouncer)
+    } finally {
+      await pgbouncer.stop()
+    }
+  }
+
+  const lost = [
+    'A pooler in between gives every transaction another connection to PostgreSQL: prepared statements and settings are lost.',
+    'export DATABASE_POOLER=transaction; or let it pool sessions (PgBouncer: pool_mode = session).',
+  ]
+
+  test('that refuses startup parameters is recognised; told of it, all is well', async () => {
+    await through({ pool_mode: 'transaction' }, async (settings) => {
+      expect(await faults(settings)).toEqual([
+        [
+          expect.stringMatching(
+            /is a pooler that refuses how requests are served: unsupported startup parameter/,
+          ),
+          'export DATABASE_POOLER=transaction',
+        ],
+      ])
+      expect(await faults({ ...settings, DATABASE_POOLER: 'transaction' })).toEqual([])
+    })
+  })
+
+  test('that ignores the role and settings of a connection is found', async () => {
+    await through({ pool_mode: 'session', ...ignoring }, async (settings, pgbouncer) => {
+      const found = await faults(settings)
+      expect(found.map(([fact]) => fact)).toEqual([
+        'Serving connections have enable_seqscan = on instead of off: a pooler in between ignores the setting.',
+        'Serving connections have max_parallel_workers_per_gather = 2 instead of 0: a pooler in between ignores the setting.',
+        'Serving connections have jit = on instead of off: a pooler in between ignores the setting.',
+        'Requests would be served as the login itself and not as quartermaster_server: a pooler in between ignores the role.',
+      ])
+      expect(await faults({ ...settings, DATABASE_POOLER: 'transaction' })).toEqual([])
+      // The other way to mend each, as it stands.
+      for (const [, mend] of found.slice(0, 3)) await asOwner(mend?.split('or: ')[1] ?? '')
+      await pgbouncer.forget(postgres.url)
+      expect(await faults({ ...settings, DATABASE_ROLE: '' })).toEqual([])
+    })
+  })
+
+  test('that gives every transaction another backend is found, also one that takes them in turn', async () => {
+    for (const server_round_robin of ['0', '1']) {
+      const pooling = { pool_mode: 'transaction', min_pool_size: '2', server_round_robin, ...ignoring }
+      await through(pooling, async (settings) => {
+        expect(await faults({ ...settings, DATABASE_ROLE: '' })).toEqual([lost])
+        expect(await faults({ ...settings, DATABASE_POOLER: 'transaction' })).toEqual([])
+      })
+    }
   })
 })

@@ -130,6 +130,11 @@ function refusal(code: string, message: string, url: string, variable: string): 
         fact: `PostgreSQL at ${host} has no connection free.`,
         mend: 'Raise max_connections there, or lower DATABASE_POOL_MAX of the processes that serve.',
       }
+    case '08P01':
+      return {
+        fact: `What listens at ${host} is a pooler that refuses how requests are served: ${message}.`,
+        mend: 'export DATABASE_POOLER=transaction',
+      }
     case '57P03':
       return { fact: `PostgreSQL at ${host} is starting or stopping.`, mend: 'Try again in a moment.' }
     default:

@@ -51,13 +51,10 @@ export async function startService(config: Config, options: ServeOptions): Promi
   })
   const traces = await tracesOf(config, tellAll(options.log.tell, metrics?.tell))
   const tell = tellAll(options.log.tell, metrics?.tell, traces?.tell)
-  const database = { url: options.databaseUrl, role: config.DATABASE_ROLE, tell }
-  const store = new Store({
-    ...database,
-    connectionsMax: config.DATABASE_POOL_MAX,
-    readMsMax: config.READ_MS_MAX,
-  })
-  const exports = new Exports(store.primary, { role: config.DATABASE_ROLE, msMax: config.EXPORT_MS_MAX })
+  const identity = { role: config.DATABASE_ROLE, pooler: config.DATABASE_POOLER }
+  const { DATABASE_POOL_MAX: connectionsMax, READ_MS_MAX: readMsMax } = config
+  const store = new Store({ ...identity, url: options.databaseUrl, tell, connectionsMax, readMsMax })
+  const exports = new Exports(store.primary, { ...identity, msMax: config.EXPORT_MS_MAX })
   const checks = new Checks(store, tell)
   const activity = new Activity(store, tell)
   const shared = sharedCounts(config, tell)

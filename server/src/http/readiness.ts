@@ -38,6 +38,7 @@ export function readiness(store: Store, isStopping: () => boolean): () => Promis
       outcome.catch(() => {})
     }
     await outcome
+    if (store.primary.fault !== undefined) throw store.primary.fault
     return { status: 'ok' }
   }
 }

@@ -2,12 +2,36 @@ import type pg from 'pg'
 import { limits } from '../limits.ts'
 import type { Tell } from '../telemetry/events.ts'
 
-/** The database as a serving process connects to it. */
-export interface ServingDatabase {
-  readonly url: string
+/** What is between a serving process and PostgreSQL: with `transaction`, a pooler that gives every transaction another backend. */
+export type Pooler = 'none' | 'transaction'
+
+/** How serving connections present themselves. */
+export interface ServingIdentity {
   /** Taken on by every connection; empty to keep the login's own. */
   readonly role: string
+  /** `none` unless told. */
+  readonly pooler?: Pooler
+}
+
+/** The database as a serving process connects to it. */
+export interface ServingDatabase extends ServingIdentity {
+  readonly url: string
   readonly tell: Tell
+}
+
+/** Timeouts and settings of one kind of connection, beside those that all have. */
+export interface ServingOptions {
+  readonly application_name?: string
+  readonly statement_timeout?: number
+  readonly lock_timeout?: number
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+export interface ServingConfig extends pg.ClientConfig {
+  /** What the server has to confirm, because a pooler may drop it. */
+  readonly expected?: Readonly<Record<string, string>>
+  /** `set local …`: what every transaction begins with, because the next one has another backend. */
+  readonly localSettings?: string
 }
 
 /** What every connection has, to whichever server and for whatever it is. */
@@ -18,11 +42,45 @@ export const connectionDefaults: pg.ClientConfig = {
   keepAliveInitialDelayMillis: limits.keepAliveMs,
 }
 
-export function servingConnection(role: string, more: pg.ClientConfig = {}): pg.ClientConfig {
-  return {
-    ...more,
-    options: [servingSettings(role), more.options].filter((part) => part !== undefined).join(' '),
-  }
+export function servingConnection(
+  { role, pooler = 'none' }: ServingIdentity,
+  { settings, application_name, ...timeouts }: ServingOptions = {},
+): ServingConfig {
+  const expected = servingParameters(role)
+  const all = { ...expected, ...settings }
+  const named = application_name === undefined ? {} : { application_name }
+  if (pooler === 'none') return { ...named, ...timeouts, expected, options: startupOptions(all) }
+  return { ...named, localSettings: setLocal({ ...all, ...timeouts }) }
+}
+
+const localSettings = new WeakMap<pg.ClientBase, string>()
+
+/** From now on every transaction of this connection has to begin with these. */
+export function setLocalSettings(client: pg.ClientBase, settings: string): void {
+  localSettings.set(client, settings)
+}
+
+/** What every transaction of this connection begins with, where a pooler gives each another backend. */
+export function localSettingsOf(client: pg.ClientBase): string | undefined {
+  return localSettings.get(client)
+}
+
+/** Begins a transaction, with the settings that it would lack otherwise. */
+export function beginOn(client: pg.ClientBase, mode = ''): string {
+  return [`begin${mode}`, localSettings.get(client)].filter((part) => part !== undefined).join('; ')
+}
+
+/** All of it is text of our own, or checked by the configuration. */
+function setLocal(settings: Readonly<Record<string, string | number | undefined>>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `set local ${name} = '${value}'`)
+    .join('; ')
+}
+
+function startupOptions(settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ')
 }
 
 /**
@@ -38,9 +96,7 @@ export function servingParameters(role: string): Readonly<Record<string, string>
 
 /** As startup settings: in force before the first statement. */
 export function servingSettings(role: string): string {
-  return Object.entries(servingParameters(role))
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' ')
+  return startupOptions(servingParameters(role))
 }
 
 const destroyed = new WeakSet<pg.ClientBase>()

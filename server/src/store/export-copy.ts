@@ -7,6 +7,7 @@ import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Statement, sql, value } from '../sql.ts'
 import { stateColumns, type TallyState } from '../tally-state.ts'
+import { beginOn } from './connections.ts'
 
 /** A statement that is told of by nobody: its time is that of its reader. */
 type CopyStatement = Pick<Statement, 'text' | 'values'>
@@ -31,7 +32,7 @@ export async function startExport(
   resource: ResourceName,
   copy: CopyStatement,
 ): Promise<ExportUnderWay> {
-  await client.query('begin isolation level repeatable read read only')
+  await client.query(beginOn(client, ' isolation level repeatable read read only'))
   const tally = tallyStatement(scope, resource)
   const { rows } = await client.query<TallyState & { total: string }>(tally.text, [...tally.values])
   const [state] = rows

@@ -6,7 +6,7 @@ import type { AccountScope } from '../scope.ts'
 import type { Statement } from '../sql.ts'
 import type { TallyState } from '../tally-state.ts'
 import { ConnectionPool } from './connection-pool.ts'
-import { servingConnection } from './connections.ts'
+import { type ServingIdentity, servingConnection } from './connections.ts'
 import { type ExportUnderWay, startExport } from './export-copy.ts'
 import { ExportSlots, type SlotHolder } from './export-slots.ts'
 import { type HangUp, hungUp } from './hang-up.ts'
@@ -18,7 +18,7 @@ import { collectYoungGarbage } from './young-garbage.ts'
 /**
  * An export is one COPY for as long as it takes. PostgreSQL looks every second whether we are still there.
  */
-const settings = '-c client_connection_check_interval=1s'
+const settings = { client_connection_check_interval: '1s' }
 
 /** Exports on connections of their own, so that no list ever waits for one. */
 export class Exports {
@@ -27,14 +27,14 @@ export class Exports {
   readonly #msMax: number
   readonly #slots = new ExportSlots()
 
-  constructor(primary: Primary, { role, msMax }: { readonly role: string; readonly msMax: number }) {
+  constructor(primary: Primary, options: ServingIdentity & { readonly msMax: number }) {
     this.#primary = primary
-    this.#msMax = msMax
+    this.#msMax = options.msMax
     this.#pool = new ConnectionPool(primary, {
       name: 'exports',
       max: limits.exportsAtOnce,
       waitMsMax: limits.readWaitMsMax,
-      config: servingConnection(role, { application_name: 'quartermaster export', options: settings }),
+      config: servingConnection(options, { application_name: 'quartermaster export', settings }),
     })
   }
 

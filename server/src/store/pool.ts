@@ -6,7 +6,7 @@ import type { Operation, Statement } from '../sql.ts'
 import type { Tell } from '../telemetry/events.ts'
 import { cancelRunning } from './cancel.ts'
 import { ConnectionPool, type PoolState } from './connection-pool.ts'
-import { type ServingDatabase, servingConnection } from './connections.ts'
+import { beginOn, localSettingsOf, type ServingDatabase, servingConnection } from './connections.ts'
 import { type HangUp, hungUp } from './hang-up.ts'
 import { Lanes } from './lanes.ts'
 import { prepared } from './prepared.ts'
@@ -34,7 +34,7 @@ export class Store {
   readonly #tell: Tell
 
   constructor(options: StoreOptions) {
-    const { role, connectionsMax: max, readMsMax, tell } = options
+    const { connectionsMax: max, readMsMax, tell } = options
     this.#tell = tell
     this.#readMsMax = readMsMax
     this.primary = new Primary(options)
@@ -42,21 +42,21 @@ export class Store {
       name: 'reads',
       max,
       waitMsMax: limits.readWaitMsMax,
-      config: servingConnection(role, { statement_timeout: readMsMax }),
+      config: servingConnection(options, { statement_timeout: readMsMax }),
       tell,
     })
     // Apart from the others: a few slow ones would hold up the check of every request. Their plans do not depend on
     // values, but PostgreSQL thinks so where an offset is among these, and would plan every time.
-    const generic = '-c plan_cache_mode=force_generic_plan'
-    const quick = { statement_timeout: Math.min(limits.quickMsMax, readMsMax), options: generic }
-    this.#lanes = new Lanes(this.primary, servingConnection(role, quick), tell)
+    const settings = { plan_cache_mode: 'force_generic_plan' }
+    const quick = { statement_timeout: Math.min(limits.quickMsMax, readMsMax), settings }
+    this.#lanes = new Lanes(this.primary, servingConnection(options, quick), tell)
     // A cancelled wait for a standby would report success, so writes have no deadline but the one on their locks,
     // which passes before anything is written.
     this.#writes = new ConnectionPool(this.primary, {
       name: 'writes',
       max,
       waitMsMax: limits.writeWaitMsMax,
-      config: servingConnection(role, { lock_timeout: limits.writeLockMsMax }),
+      config: servingConnection(options, { lock_timeout: limits.writeLockMsMax }),
       tell,
     })
   }
@@ -179,7 +179,7 @@ export class Store {
     work: (transaction: Transaction) => Promise<T>,
     stage: Stage,
   ): Promise<T> {
-    await client.query('begin')
+    await client.query(beginOn(client))
     const result = await work({
       run: (statement) => {
         if (stage.isGivenUp) throw tooLate()
@@ -228,6 +228,8 @@ const generic = new WeakSet<pg.Client>()
  */
 async function planFor(client: pg.Client, { pace }: Statement): Promise<void> {
   const isSteady = pace !== undefined
+  // Said in each transaction there.
+  if (localSettingsOf(client) !== undefined) return
   if (generic.has(client) === isSteady) return
   await client.query(`set plan_cache_mode = ${isSteady ? 'force_generic_plan' : 'auto'}`)
   if (isSteady) generic.add(client)

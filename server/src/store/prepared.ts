@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { limits } from '../limits.ts'
 import type { Statement } from '../sql.ts'
+import { localSettingsOf } from './connections.ts'
 
 declare module 'pg' {
   interface Connection {
@@ -29,8 +30,10 @@ export class PreparedNames {
   #counted = 0
 
   /** The name to send this statement by. What the connection has prepared in vain is closed on the way to it. */
-  nameFor({ connection }: pg.ClientBase, { pace, text }: Statement): string | undefined {
-    if (pace === undefined) return undefined
+  nameFor(client: pg.ClientBase, { pace, text }: Statement): string | undefined {
+    // The backend of the next transaction would not know the name.
+    if (pace === undefined || localSettingsOf(client) !== undefined) return undefined
+    const { connection } = client
     const name = this.nameOf(text)
     if (name !== undefined && connection.parsedStatements[name] === undefined) this.#closeOld(connection)
     return name

@@ -3,10 +3,18 @@ import type { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { sql } from '../sql.ts'
 import { epoch } from '../tally-state.ts'
-import { connectionDefaults, destroyConnection, isDestroyed, type ServingDatabase } from './connections.ts'
+import {
+  connectionDefaults,
+  destroyConnection,
+  isDestroyed,
+  localSettingsOf,
+  type ServingConfig,
+  type ServingDatabase,
+  setLocalSettings,
+} from './connections.ts'
 import { serverUrls } from './database-url.ts'
 import { firstServer } from './first-server.ts'
-import { changingOver, failureToConnect, storeAway } from './sqlstate.ts'
+import { changingOver, failureToConnect, isStatementLost, statementsLost, storeAway } from './sqlstate.ts'
 
 interface Server {
   readonly epoch: string
@@ -48,11 +56,17 @@ export class Primary {
   #retryAt = 0
   #failure: Failure | undefined
   #checking: Promise<void> | undefined
+  #fault: Failure | undefined
 
   constructor(database: ServingDatabase) {
     this.#database = database
     this.#urls = serverUrls(database.url)
     this.#timer = setInterval(() => void this.#startCheck(), limits.primaryCheckMs).unref()
+  }
+
+  /** Why requests fail again and again though the database is there; it stays until the process is configured otherwise. */
+  get fault(): Failure | undefined {
+    return this.#fault
   }
 
   /** Called with the epoch of the new primary: connections of any other are to be closed. */
@@ -72,7 +86,7 @@ export class Primary {
   }
 
   /** A new connection to the primary. After a failure the next ones fail at once, for a short time. */
-  async open(config: pg.ClientConfig): Promise<pg.Client> {
+  async open(config: ServingConfig): Promise<pg.Client> {
     if (this.#failure !== undefined && performance.now() < this.#retryAt) throw this.#failure
     try {
       return await this.#openAny(config)
@@ -97,6 +111,11 @@ export class Primary {
 
   /** Ends a backend that goes on after its deadline, which PostgreSQL does only when it next looks for signals. */
   terminate(client: pg.Client): void {
+    // Behind a pooler its number is not that of a backend.
+    if (localSettingsOf(client) !== undefined) {
+      destroyConnection(client)
+      return
+    }
     this.#overdue.add(client)
     client.once('end', () => this.#overdue.delete(client))
     void this.check()
@@ -129,7 +148,7 @@ export class Primary {
     for (const one of overdue) if (!there.has(one.processID)) destroyConnection(one)
   }
 
-  async #openAny(config: pg.ClientConfig): Promise<pg.Client> {
+  async #openAny(config: ServingConfig): Promise<pg.Client> {
     const until = performance.now() + limits.connectMsMax
     for (;;) {
       const first = this.#begun + 1
@@ -142,7 +161,7 @@ export class Primary {
     }
   }
 
-  async #openFirst(config: pg.ClientConfig): Promise<pg.Client> {
+  async #openFirst(config: ServingConfig): Promise<pg.Client> {
     const [{ client }, place] = await firstServer(this.#urls, this.#preferred, {
       open: (url) => this.#openOne(url, config),
       accept: (opened) => this.#accept(opened),
@@ -154,7 +173,7 @@ export class Primary {
     return client
   }
 
-  async #openOne(url: string, config: pg.ClientConfig): Promise<Opening & { readonly server: Server }> {
+  async #openOne(url: string, config: ServingConfig): Promise<Opening & { readonly server: Server }> {
     const client = new pg.Client({ ...connectionDefaults, ...config, connectionString: url })
     // A connection that breaks fails its statement, and says so a second time: without a listener that ends the process.
     client.on('error', (error) => {
@@ -162,12 +181,17 @@ export class Primary {
     })
     const opening: Opening = { client, number: ++this.#begun, begunAt: performance.now() }
     this.#opening.add(opening)
+    client.connection.on('errorMessage', (error: { code?: string }) => {
+      if (isStatementLost(error)) this.#fault ??= statementsLost(error)
+    })
     const late = setTimeout(() => destroyConnection(client), limits.connectMsMax)
     try {
       await client.connect()
       const { rows } = await client.query<Server>(identify)
       const [server] = rows
       if (server === undefined) throw new Error('The server does not say which one it is.')
+      if (config.localSettings !== undefined) setLocalSettings(client, config.localSettings)
+      else await confirm(client, config.expected ?? {})
       return { ...opening, server }
     } catch (error) {
       destroyConnection(client)
@@ -217,6 +241,26 @@ export class Primary {
     this.#failure = failure
     return failure
   }
+}
+
+/**
+ * A pooler may be told to ignore what a connection begins with. Then requests would be served with the login's own rights
+ * and without the bounds on what a statement may cost, so they are refused.
+ */
+async function confirm(client: pg.Client, expected: Readonly<Record<string, string>>): Promise<void> {
+  const names = Object.keys(expected)
+  if (names.length === 0) return
+  const { rows } = await client.query<{ name: string; is: string }>(
+    'select name, current_setting(name) as is from unnest($1::text[]) name',
+    [names],
+  )
+  const dropped = rows.filter(({ name, is }) => is !== expected[name]).map(({ name }) => name)
+  if (dropped.length === 0) return
+  throw storeAway(
+    undefined,
+    `A connection pooler before the database drops settings of the service (${dropped.join(', ')}). Its operator has to ` +
+      'set DATABASE_POOLER=transaction, or to give them to the login: quartermaster doctor says how.',
+  )
 }
 
 /** By timeline: promoting a standby begins the next one. */

@@ -40,6 +40,14 @@ export function failureOf(error: unknown): Failure {
     case '40001': // serialization_failure
     case '40P01': // deadlock_detected
       return changingOver(error)
+    case '08P01': // protocol_violation: of a pooler that refuses startup parameters it does not know
+      return storeAway(
+        error,
+        'A connection pooler before the database refuses how the service connects. Its operator has to set DATABASE_POOLER=transaction.',
+      )
+    case '26000': // invalid_sql_statement_name
+    case '42P05': // duplicate_prepared_statement
+      return statementsLost(error)
     default:
       return new Failure('internal', 'Something went wrong on our side. It has been noted.', [], error)
   }
@@ -70,6 +78,18 @@ export function storeAway(
   detail = 'The database cannot be reached. Try again shortly.',
 ): Failure {
   return new Failure('store_away', detail, [], cause)
+}
+
+/** Only a pooler in between, which gives each transaction another backend, loses or mixes up what is prepared by name. */
+export function statementsLost(cause: unknown): Failure {
+  return storeAway(
+    cause,
+    'A connection pooler before the database loses prepared statements. Its operator has to set DATABASE_POOLER=transaction.',
+  )
+}
+
+export function isStatementLost(error: { readonly code?: string | undefined }): boolean {
+  return error.code === '26000' || error.code === '42P05'
 }
 
 /** Between two servers, or between two states of one: another try a little later succeeds. */

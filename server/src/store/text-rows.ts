@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Statement } from '../sql.ts'
+import { beginOn, localSettingsOf } from './connections.ts'
 import { prepared } from './prepared.ts'
 
 /** A row as PostgreSQL sends it: every column as text, or null. */
@@ -41,10 +42,38 @@ class TextRows extends pg.Query {
   handleCommandComplete(): void {}
 }
 
-export async function readText<Row extends TextRow<Row>>(
+/** Every request comes through here: no promise around that of the statement. */
+export function readText<Row extends TextRow<Row>>(
   client: pg.ClientBase,
   statement: Statement,
 ): Promise<Row[]> {
+  if (localSettingsOf(client) === undefined) return readOne<Row>(client, statement)
+  return readInTransaction<Row>(client, statement)
+}
+
+/**
+ * The statement with the settings that its backend lacks. All three are on their way before the first is answered, where
+ * the connection is pipelined.
+ */
+async function readInTransaction<Row extends TextRow<Row>>(
+  client: pg.ClientBase,
+  statement: Statement,
+): Promise<Row[]> {
+  // Pipelined connections have it among their settings.
+  const generic = statement.pace === 'steady' ? '; set local plan_cache_mode = force_generic_plan' : ''
+  const [begun, read, ended] = await Promise.allSettled([
+    client.query(`${beginOn(client)}${generic}`),
+    readOne<Row>(client, statement),
+    client.query('commit'),
+  ])
+  // The first that failed is the reason; PostgreSQL refuses what follows in the same transaction.
+  if (begun.status === 'rejected') throw begun.reason
+  if (read.status === 'rejected') throw read.reason
+  if (ended.status === 'rejected') throw ended.reason
+  return read.value
+}
+
+function readOne<Row extends TextRow<Row>>(client: pg.ClientBase, statement: Statement): Promise<Row[]> {
   return new Promise((resolve, reject) => {
     const query: TextRows = new TextRows(statement, prepared.nameFor(client, statement), (error) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- which columns there are, the statement says

@@ -1,0 +1,206 @@
+import type pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { importRecords } from '../src/cli/import/import-records.ts'
+import { startThrowawayPostgres, type ThrowawayPostgres } from '../src/cli/throwaway-postgres.ts'
+import { quartermaster } from './command.ts'
+import { account, connected, type TestAccount } from './database.ts'
+import { eventually, waitingForLocks } from './eventually.ts'
+import { hasPgbouncer, ThrowawayPgbouncer } from './pgbouncer.ts'
+import { startTestService, type TestService } from './service.ts'
+
+/**
+ * Through a real PgBouncer in transaction mode. The login `web` inherits no right: without the role nothing can be read.
+ * Debian's PgBouncer, 1.18, knows no prepared statements.
+ */
+describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', { timeout: 120_000 }, () => {
+  let postgres: ThrowawayPostgres
+  let owner: pg.Client
+  let acme: TestAccount
+  const stops: (() => Promise<void>)[] = []
+
+  beforeAll(async () => {
+    postgres = await startThrowawayPostgres({ fsync: 'off' })
+    const { code, stderr } = await quartermaster(['migrate'], { DATABASE_URL: postgres.url })
+    if (code !== 0) throw new Error(stderr)
+    owner = await connected(postgres.url)
+    await owner.query('create role web login noinherit; grant quartermaster_server to web')
+    // As an operator may give the settings to a login; it inherits the rights of the role.
+    await owner.query(`create role given login; grant quartermaster_server to given;
+      alter role given set enable_seqscan = off; alter role given set jit = off;
+      alter role given set max_parallel_workers_per_gather = 0`)
+    acme = await account(owner, 'acme')
+    const records = Array.from({ length: 3_000 }, (_, at) => ({
+      id: at + 1,
+      name: `Bolt ${at}`,
+      list_price: at,
+    }))
+    await importRecords({ ownerUrl: postgres.url, account: 'acme', resource: 'product', records })
+  }, 120_000)
+
+  afterEach(async () => {
+    for (const stop of stops.splice(0).toReversed()) await stop()
+  })
+
+  afterAll(async () => {
+    await owner.end()
+    await postgres.stop()
+  })
+
+  async function through(
+    user: 'web' | 'given',
+    settings: Readonly<Record<string, string>>,
+    environment: Readonly<Record<string, string>>,
+  ): Promise<TestService> {
+    const pgbouncer = await ThrowawayPgbouncer.start(postgres, ['postgres', 'web', 'given'], settings)
+    stops.push(() => pgbouncer.stop())
+    const url = pgbouncer.url(postgres.url.replace('postgres@', `${user}@`))
+    const service = await startTestService(url, environment)
+    stops.push(() => service.close())
+    return service
+  }
+
+  const products = '/api/v1/inventory/product'
+  const ignoring = { ignore_startup_parameters: 'options,statement_timeout,lock_timeout' }
+  const ready = async ({ port }: TestService) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`)
+    return [answer.status, await answer.text()] as const
+  }
+
+  /** On a busy machine the service may refuse some, as to anybody: they come back. */
+  async function answerTo(service: TestService, path: string) {
+    let answer = await service.request(acme, 'GET', path)
+    await eventually(async () => {
+      if (answer.status !== 503 || !JSON.stringify(answer.body).includes('"overloaded"')) return true
+      answer = await service.request(acme, 'GET', path)
+      return false
+    })
+    return answer
+  }
+
+  /** So many requests at once, of every kind, that backends pass from connection to connection. */
+  async function load(service: TestService): Promise<number[]> {
+    const paths = Array.from({ length: 240 }, (_, at) =>
+      [
+        `${products}?limit=5&page=${at + 1}`,
+        `${products}/${at + 1}`,
+        `${products}?fields=id&filter=list_price>${at}`,
+        `${products}?fields=name,id&limit=${at + 1}`,
+      ].at(at % 4),
+    )
+    const statuses = new Set<number>()
+    // No more long reads at once than an account may have waiting.
+    for (let from = 0; from < paths.length; from += 20) {
+      const some = paths.slice(from, from + 20).map((path = '') => answerTo(service, path))
+      for (const { status } of await Promise.all(some)) statuses.add(status)
+    }
+    return [...statuses]
+  }
+
+  test('everything works where the service is told of it', async () => {
+    const service = await through('web', { default_pool_size: '4' }, { DATABASE_POOLER: 'transaction' })
+    for (let i = 0; i < 4; i++) expect(await load(service)).toEqual([200])
+    expect(await ready(service)).toEqual([200, expect.stringContaining('ok')])
+
+    const created = await Promise.all(
+      Array.from({ length: 40 }, (_, at) =>
+        service.request(acme, 'POST', '/api/v1/resources/partner', {
+          body: JSON.stringify({ name: `Partner ${at % 20}` }),
+          headers: {
+            'content-type': 'application/json',
+            ...(at < 20 ? {} : { 'idempotency-key': `k${at % 20}` }),
+          },
+        }),
+      ),
+    )
+    expect(new Set(created.map(({ status }) => status))).toEqual(new Set([201]))
+    const partners = await owner.query('select count(*)::int as all from partner where account_id = $1', [
+      acme.accountId,
+    ])
+    expect(partners.rows).toEqual([{ all: 40 }])
+
+    const exported = await fetch(`http://127.0.0.1:${service.port}${products}?fields=id&filter=name*bolt`, {
+      headers: {
+        accept: 'application/x-ndjson',
+        authorization: `Bearer ${acme.key}`,
+        'x-forwarded-host': 'acme.localhost',
+      },
+    })
+    expect((await exported.text()).trimEnd().split('\n').at(-1)).toContain('"count":3000')
+    expect((await service.request(acme, 'GET', '/manage/v1/keys')).status).toBe(200)
+    const key = {
+      body: '{"name":"made","scopes":["product:read"]}',
+      headers: { 'content-type': 'application/json' },
+    }
+    expect((await service.request(acme, 'POST', '/manage/v1/keys', key)).status).toBe(201)
+    expect(
+      service.events.filter(({ kind }) => kind === 'request-failed' || kind === 'activity-unwritten'),
+    ).toEqual([])
+  })
+
+  test('each gets its own answer, however many are on their way at once', async () => {
+    const service = await through('web', { default_pool_size: '2' }, { DATABASE_POOLER: 'transaction' })
+    for (let from = 0; from < 3_000; from += 50) {
+      const ids = Array.from({ length: 50 }, (_, at) => from + at + 1)
+      const answers = await Promise.all(
+        ids.map((id) => answerTo(service, `${products}/${id}?fields=id,name`)),
+      )
+      expect(answers.map(({ body }) => body)).toEqual(
+        ids.map((id) => ({ data: { id, name: `Bolt ${id - 1}` } })),
+      )
+    }
+  })
+
+  test('reads have their deadline, and writes their bound on locks', async () => {
+    const service = await through('web', {}, { DATABASE_POOLER: 'transaction', READ_MS_MAX: '300' })
+    expect((await service.request(acme, 'GET', `${products}?limit=1`)).status).toBe(200)
+    await owner.query('begin; lock table product in access exclusive mode')
+    try {
+      const late = await service.request(acme, 'GET', `${products}?filter=name*bolt&limit=3`)
+      expect([late.status, late.body]).toMatchObject([504, { code: 'deadline_exceeded' }])
+      // PostgreSQL has ended it: nothing waits for the lock any more.
+      const others = await connected(postgres.url)
+      await eventually(async () => (await waitingForLocks(others)).length === 0)
+      await others.end()
+    } finally {
+      await owner.query('rollback')
+    }
+    expect((await service.request(acme, 'GET', `${products}?filter=name*bolt&limit=3`)).status).toBe(200)
+    await owner.query(`begin; select from tally where account_id = ${acme.accountId} for update`)
+    try {
+      const options = { body: '{"name":"Late"}', headers: { 'content-type': 'application/json' } }
+      const refused = await service.request(acme, 'POST', '/api/v1/resources/partner', options)
+      expect([refused.status, refused.body]).toMatchObject([
+        503,
+        { detail: 'Other writes of this account took too long. Nothing was written; try again.' },
+      ])
+    } finally {
+      await owner.query('rollback')
+    }
+  })
+
+  test('settings that it drops are told, and nothing is served without them', async () => {
+    const service = await through('web', ignoring, {})
+    const answer = await service.request(acme, 'GET', products)
+    expect([answer.status, answer.body]).toMatchObject([
+      503,
+      {
+        code: 'store_away',
+        detail:
+          'A connection pooler before the database drops settings of the service (enable_seqscan, ' +
+          'max_parallel_workers_per_gather, jit, role). Its operator has to set DATABASE_POOLER=transaction, or to give ' +
+          'them to the login: quartermaster doctor says how.',
+      },
+    ])
+    expect(await ready(service)).toEqual([503, expect.stringContaining('DATABASE_POOLER=transaction')])
+  })
+
+  test('prepared statements that it loses make the process not ready', async () => {
+    const service = await through('given', { ...ignoring, default_pool_size: '4' }, { DATABASE_ROLE: '' })
+    await eventually(async () => {
+      const statuses = await load(service)
+      expect(statuses).not.toContain(500)
+      return statuses.includes(503)
+    })
+    expect(await ready(service)).toEqual([503, expect.stringContaining('loses prepared statements')])
+  })
+})
