@@ -318,7 +318,7 @@ describe('the audit', () => {
     await client.query('revoke insert on audit from quartermaster_server')
     try {
       const refused = await post(keys, { name: 'unrecorded', scopes: ['product:read'] })
-      expect(refused.status).toBe(500)
+      expect(refused.status).toBe(503)
     } finally {
       await client.query('grant insert on audit to quartermaster_server')
     }
