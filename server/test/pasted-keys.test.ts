@@ -90,6 +90,14 @@ describe('a key that was pasted', () => {
     expect(cli.stderr).toContain('has an API key in it')
   })
 
+  it('in a Content-Type is rejected', async () => {
+    const type = { 'content-type': `application/json; a=${key}` }
+    const { status, body } = await post(partners, { name: 'A' }, type)
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ errors: [{ parameter: 'Content-Type', code: 'content_type_invalid' }] })
+    expect(JSON.stringify(body)).not.toContain(secret(key))
+  })
+
   it('as the User-Agent is redacted in the audit', async () => {
     const { status } = await post(keys, wish, { 'user-agent': `shop/1.0 (${key})` })
     expect(status).toBe(201)
