@@ -10,7 +10,7 @@ const suites: Record<string, string[]> = {
     'figures/src/**/*.test.ts',
     'bench/src/**/*.test.ts',
     'acceptance/coverage/*.test.ts',
-    'house/*.test.ts',
+    'architecture/*.test.ts',
   ],
   integration: ['server/test/**/*.test.ts', 'client/test/**/*.test.ts'],
 }

@@ -1,4 +1,4 @@
-import { insertStatement } from '../../server/src/store/create-partner.ts'
+import { insertStatement } from '../../server/src/writes/create-partner.ts'
 import type { Script } from './pgbench.ts'
 import { fieldNames, type Stand, smallRecords } from './stand.ts'
 

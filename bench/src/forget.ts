@@ -1,5 +1,5 @@
 import type { Client } from '../../figures/src/client.ts'
-import { withClient } from '../../server/src/store/client.ts'
+import { withClient } from '../../server/src/postgres/client.ts'
 import { get } from './same-work.ts'
 import type { Stand } from './stand.ts'
 

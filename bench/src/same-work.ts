@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type pg from 'pg'
 import { Client } from '../../figures/src/client.ts'
 import { Random } from '../../figures/src/random.ts'
-import { withClient } from '../../server/src/store/client.ts'
+import { withClient } from '../../server/src/postgres/client.ts'
 import { columns } from './bare.ts'
 import { type Account, fieldNames, type Stand, smallRecords } from './stand.ts'
 

@@ -5,10 +5,10 @@ import { type Context, type Stoppable, shared } from '../../figures/src/figure.t
 import { fill, largeAccount } from '../../figures/src/plans/data.ts'
 import { Random } from '../../figures/src/random.ts'
 import { Service } from '../../figures/src/service.ts'
-import { generateKey, hashOfKey, newKeyId, scopes } from '../../server/src/accounts/key.ts'
+import { generateKey, hashOfKey, newKeyId, scopes } from '../../server/src/accounts/key-format.ts'
 import { resources } from '../../server/src/catalog/resources.ts'
 import { cloneDatabase } from '../../server/src/cli/throwaway-postgres.ts'
-import { withClient } from '../../server/src/store/client.ts'
+import { withClient } from '../../server/src/postgres/client.ts'
 import { Server } from './server.ts'
 
 /** An account as an integrator's client knows it: with a key that reads and creates. */

@@ -1,4 +1,4 @@
-import { withClient } from '../../server/src/store/client.ts'
+import { withClient } from '../../server/src/postgres/client.ts'
 import type { BenchFigure } from './figure.ts'
 import { median, short } from './numbers.ts'
 import { forms, provenStand } from './rates.ts'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { importRecords } from '../../server/src/cli/import/import-records.ts'
+import { importRecords } from '../../server/src/import/import-records.ts'
 import { account, connected, freshDatabase, type TestAccount } from '../../server/test/database.ts'
 import { startTestService, type TestService } from '../../server/test/service.ts'
 import {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { withClient } from '../../server/src/store/client.ts'
+import { withClient } from '../../server/src/postgres/client.ts'
 import type { Context, Figure } from './figure.ts'
 import { Service } from './service.ts'
 

@@ -40,7 +40,7 @@ async function keepYoungGenerationSmall() {
   if (process.execve === undefined || given.some((one) => one.includes(flag))) return
   const { limits } = await import('../src/limits.ts')
   // Also without the debugger from the very beginning, before this file can say so.
-  const flags = [`${flag}=${limits.youngGenerationMb}`, '--disable-sigusr1']
+  const flags = [`${flag}=${limits.semiSpaceMb}`, '--disable-sigusr1']
   process.execve(process.execPath, [
     process.execPath,
     ...process.execArgv,

@@ -97,6 +97,11 @@ export function invalid(fault: Fault, code: 'request_invalid' | 'body_invalid' =
   return new Failure(code, fault.message, [fault])
 }
 
+/** Nobody receives it. */
+export function clientDisconnected(cause?: unknown): Failure {
+  return new Failure('hung_up', 'The client disconnected before the response was sent.', [], cause)
+}
+
 /** More waits than may wait. */
 export function overloaded(): Failure {
   return new Failure('overloaded', 'The service has more work than it can take on now. Try again shortly.')

@@ -30,7 +30,7 @@ export const limits = {
   /** `![]` up to this many values becomes index ranges; beyond, one array test. Each range is an index scan of its own. */
   filterGapValuesMax: 16,
   /** Conditions apart from each other that are looked up one by one; the gaps between excluded values, and null. */
-  filterArmsMax: 18,
+  filterDisjunctsMax: 18,
   /** Matches of a filter that are found by index and sorted, some 1 µs each; beyond, ids are walked in order. */
   filterSortedMax: 20_000,
   /** Characters of a date-time: the longest that can be read, with nanoseconds and a zone, has 35. */
@@ -123,31 +123,31 @@ export const limits = {
   keyAccountsCached: 100_000,
 
   /** Questions of one check statement, statements under way at once, and requests that may wait to ask. */
-  checkQuestionsMax: 500,
-  checksAtOnce: 2,
-  checksWaitingMax: 1_000,
+  verificationBatchMax: 500,
+  verificationsInFlightMax: 2,
+  verificationsWaitingMax: 1_000,
   /** Requests that were understood twice: a plan and its texts, some 2 KB each, of a long filter 20. */
-  plansKept: 5_000,
+  plansCached: 5_000,
   /** Places in the table of those that were understood once, of 4 bytes each. */
-  plansSeen: 64 * 1024,
+  planAdmissionSlots: 64 * 1024,
   planTextCharactersMax: 1_000,
   /** Answers kept ready to send, and the largest that is. */
-  answersBytesMax: 64 * 1024 * 1024,
-  answerBytesMax: 4 * 1024 * 1024,
+  responseCacheBytesMax: 64 * 1024 * 1024,
+  cachedResponseBytesMax: 4 * 1024 * 1024,
   /** Answers that were not kept, and would be when they are asked for again: 4 bytes each. */
-  answersSeen: 64 * 1024,
+  responseAdmissionSlots: 64 * 1024,
   /** How much garbage may pile up on what is kept before all of it is collected. */
   heapGarbageBytes: 40 * 1024 * 1024,
   /** Half of the memory for what lives shortly. The engine's own 64 make the process a third larger, and no faster. */
-  youngGenerationMb: 8,
+  semiSpaceMb: 8,
   /** Answers up to this long are kept as text, longer ones as bytes. */
-  answerTextCharactersMax: 16 * 1024,
+  textResponseCharactersMax: 16 * 1024,
   /** Below, compressing costs more than it saves. */
-  zipBytesMin: 1_024,
+  gzipBytesMin: 1_024,
   /** Filters whose total and page ends are remembered; limits for each; ends for each, beyond which they thin out. */
-  listsRemembered: 10_000,
-  pageLimitsRemembered: 4,
-  pageEndsRemembered: 4_000,
+  listsCached: 10_000,
+  pageLimitsCached: 4,
+  pageEndsCached: 4_000,
 
   /** Requests of an account and of one key in a minute, where the operator says nothing else: a thousand a second. */
   requestsPerMinute: 60_000,
@@ -159,17 +159,17 @@ export const limits = {
    * for all of them, some 170 bytes each. Beyond, an account's further keys share one count, and the account that was
    * idle longest is counted anew.
    */
-  rateAccountsKept: 50_000,
+  rateAccountsTracked: 50_000,
   rateKeysKept: 1_000,
   rateKeysKeptInAll: 200_000,
   /**
    * What a process may count without telling the others: one part in so many of what is left, so that four processes
    * together stay within 5 %; and this long.
    */
-  rateUntoldShare: 100,
-  rateUntoldMs: 1_000,
+  rateUnsyncedShare: 100,
+  rateSyncMs: 1_000,
   /** Counts told to Redis in one script: a millisecond of its time. */
-  rateCountsAtOnce: 500,
+  rateSyncBatchMax: 500,
   /** Redis takes no longer to answer or to be connected to; then it is asked again, this often at least. */
   redisMsMax: 500,
   redisConnectMsMax: 2_000,
@@ -184,14 +184,14 @@ export const limits = {
 
   /** Connections that quick statements share, one behind the other, and how many may be under way on one. */
   lanes: 3,
-  laneStatementsMax: 500,
+  pipelinedStatementsMax: 500,
   /** Statements of one turn that go the same way: one write to a socket costs as much as making five of them. */
-  laneTurnStatements: 8,
+  pipelinedBatchStatements: 8,
   /** Records of a page that is quick: some 0.3 ms. */
-  quickRecordsMax: 100,
+  pipelinedRecordsMax: 100,
   /** Records of an account among which a filter is looked for by one plan for all, and conditions that make it quick. */
-  littleRecordsMax: 500,
-  quickConditionsMax: 4,
+  smallAccountRecordsMax: 500,
+  pipelinedConditionsMax: 4,
 
   /** A read that PostgreSQL has not finished by then is cancelled: 504. */
   readMsMax: 10_000,
@@ -200,10 +200,10 @@ export const limits = {
   /** A read that goes on so long after its deadline, because PostgreSQL does not cancel it, is answered without it. */
   readGraceMs: 1_000,
   /** A quick statement: some ms. PostgreSQL cancels one that takes this long, because all others wait behind it. */
-  quickMsMax: 2_000,
+  pipelinedMsMax: 2_000,
   /** No answer at all on a shared connection, or none to be had: it is closed, and what waits on it fails with 503. */
-  quickSilenceMsMax: 2_500,
-  laneWatchMs: 250,
+  pipelinedSilenceMsMax: 2_500,
+  pipelinedWatchMs: 250,
   /** After that silence, for the next connection: whoever waits for it has waited before, and shall not for 5 s in all. */
   reconnectSilentMsMax: 1_000,
   /** A write waits this long for the row that orders its account's writes, then gives up before having written: 503. */
@@ -243,7 +243,7 @@ export const limits = {
    */
   accountReadsMax: 2,
   accountReadsWaitingMax: 20,
-  readsUnderWayMax: 200,
+  readsInFlightMax: 200,
   /**
    * Writes of an account at once: while one commits, the next waits for its lock already. How many more of it may wait,
    * and how long, some 2 ms for each write before it; and writes of all accounts, some 20 KB each.
@@ -251,12 +251,12 @@ export const limits = {
   accountWritesMax: 2,
   accountWritesWaitingMax: 200,
   accountWriteWaitMsMax: 2_000,
-  writesUnderWayMax: 1_000,
+  writesInFlightMax: 1_000,
   /** Lines of one kind of failure in so much time; the others are counted, and the count is a line. */
   failureLinesMax: 10,
   failureLinesMs: 10_000,
   /** The log is written in pieces of this size or this often; beyond what may wait to be written, lines are dropped. */
-  logPieceBytes: 16 * 1024,
+  logChunkBytes: 16 * 1024,
   logFlushMs: 200,
   logWaitingBytesMax: 8 * 1024 * 1024,
   /** Combinations of labels that one metric may have. The largest has some 200: routes, methods and statuses. */
@@ -266,7 +266,7 @@ export const limits = {
   spansAtOnce: 512,
   traceExportMsMax: 3_000,
   /** How long one look at the database serves all who ask whether the process is ready. */
-  readyLookMs: 1_000,
+  readinessCacheMs: 1_000,
   /** Connections to the admin port: a few Prometheus, and a person. */
   adminConnectionsMax: 20,
   /** Whether the database is there is said within this time where it is asked for metrics: a scrape has 10 s. */
@@ -277,7 +277,7 @@ export const limits = {
   /** How long requests under way may take to end after the port was closed. */
   shutdownMsMax: 15_000,
   /** How often it is looked for connections that are done. */
-  shutdownLookMs: 100,
+  idleConnectionSweepMs: 100,
   /** A client that sends its headers, or its whole request, slower than this is cut off; looked after this often. */
   headersReceiveMsMax: 10_000,
   requestReceiveMsMax: 30_000,

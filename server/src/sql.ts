@@ -7,7 +7,7 @@
  * What is known beforehand of how a statement runs. `steady`: its best plan does not depend on its values, so it is
  * worth keeping prepared. `quick`: besides, it reads a few rows by their key, so others may queue behind it.
  */
-export type Pace = 'steady' | 'quick'
+export type Execution = 'generic' | 'pipelined'
 
 /** What statements are for, in words of our own: few, however many accounts and filters there are. */
 export type Operation =
@@ -23,7 +23,7 @@ export type Operation =
 
 /** What PostgreSQL is asked: the text with `$1`, `$2` …, and what they stand for. */
 export interface Statement {
-  readonly pace?: Pace | undefined
+  readonly execution?: Execution | undefined
   /** What it is called where its time is told. */
   readonly operation: Operation
   readonly text: string
@@ -80,11 +80,11 @@ export class Fragment {
   }
 
   /** `holes` are the values that differ from one use to the next, in the order in which they will be given. */
-  template(holes: readonly Value[], operation: Operation, pace?: Pace): Template {
+  template(holes: readonly Value[], operation: Operation, execution?: Execution): Template {
     const { text, values } = this.#numbered()
     const places = values.map((v) => holes.indexOf(v))
     return (given) => ({
-      pace,
+      execution,
       operation,
       text,
       values: values.map((v, i) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { demoPartners } from '../src/cli/demo-data.ts'
-import { importRecords } from '../src/cli/import/import-records.ts'
+import { importRecords } from '../src/import/import-records.ts'
 import { bin, environmentWith, quartermaster } from './command.ts'
 import { account, connected, freshDatabase } from './database.ts'
 

@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node'
 import { cloneDatabase, startThrowawayPostgres } from '../src/cli/throwaway-postgres.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { migrate } from '../src/postgres/migrate.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -7,9 +7,9 @@ import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type ResourceName, resources } from '../src/catalog/resources.ts'
 import { demoProducts } from '../src/cli/demo-data.ts'
-import { type ImportOptions, importCommand } from '../src/cli/import/import-command.ts'
-import { importRecords } from '../src/cli/import/import-records.ts'
-import { ImportSession } from '../src/store/import-session.ts'
+import { type ImportOptions, importCommand } from '../src/cli/import-command.ts'
+import { importRecords } from '../src/import/import-records.ts'
+import { ImportSession } from '../src/import/session.ts'
 import { account, connected, freshDatabase } from './database.ts'
 
 let url: string

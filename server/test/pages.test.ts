@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { importRecords } from '../src/cli/import/import-records.ts'
+import { importRecords } from '../src/import/import-records.ts'
 import { limits } from '../src/limits.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { startTestService, type TestService } from './service.ts'
@@ -107,7 +107,7 @@ const partner = fc.record({
 })
 const partners = fc.uniqueArray(partner, { selector: (one) => one.id, minLength: 1, maxLength: 120 })
 /** So many that a filter is no longer held against all records. */
-const others = Array.from({ length: limits.littleRecordsMax }, (_, at) => ({
+const others = Array.from({ length: limits.smallAccountRecordsMax }, (_, at) => ({
   id: 1001 + at,
   name: at % 3 === 0 ? 'Bolt' : 'Pin',
   is_company: at % 7 === 0,
@@ -142,14 +142,14 @@ describe('pages', () => {
         lists,
         fc.array(fc.tuple(places, write), { minLength: 1, maxLength: 4 }),
         fc.boolean(),
-        async (records, some, turns, isLittle) => {
+        async (records, some, accountReads, isSmallAccount) => {
           // Most of the larger account's records are the same ones; its pages are longer.
-          const wanted = isLittle ? some : some.map((list) => ({ ...list, limit: list.limit * 10 }))
+          const wanted = isSmallAccount ? some : some.map((list) => ({ ...list, limit: list.limit * 10 }))
           const acme = await account(client, `pages-${++made}`)
           const load = { ownerUrl: url, account: acme.name, resource: 'partner' as const }
-          if (!isLittle) await importRecords({ ...load, records: others })
+          if (!isSmallAccount) await importRecords({ ...load, records: others })
           await importRecords({ ...load, records })
-          for (const [jumps, change] of turns) {
+          for (const [jumps, change] of accountReads) {
             for (const list of wanted) await lookAtAll(acme, list, jumps)
             if ('name' in change) await create(acme, change.name)
             else await importRecords({ ...load, ...change })

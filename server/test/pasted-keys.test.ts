@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generateKey } from '../src/accounts/key.ts'
+import { generateKey } from '../src/accounts/key-format.ts'
 import { quartermaster } from './command.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'

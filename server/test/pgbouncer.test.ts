@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { importRecords } from '../src/cli/import/import-records.ts'
 import { startThrowawayPostgres, type ThrowawayPostgres } from '../src/cli/throwaway-postgres.ts'
+import { importRecords } from '../src/import/import-records.ts'
 import { quartermaster } from './command.ts'
 import { account, connected, type TestAccount } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'

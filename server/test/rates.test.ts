@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { limitAccount } from '../src/accounts/accounts.ts'
+import { limitAccount } from '../src/accounts/directory.ts'
 import { operator } from '../src/cli/operator.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { generateKey } from '../src/accounts/key.ts'
+import { generateKey } from '../src/accounts/key-format.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'

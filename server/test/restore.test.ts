@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { importRecords } from '../src/cli/import/import-records.ts'
 import { databaseUrl, postgresBinaries } from '../src/cli/throwaway-postgres.ts'
+import { importRecords } from '../src/import/import-records.ts'
 import { limits } from '../src/limits.ts'
-import { withClient } from '../src/store/client.ts'
+import { withClient } from '../src/postgres/client.ts'
 import { account, freshDatabase, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
@@ -19,7 +19,7 @@ import { startTestService, type TestService } from './service.ts'
 
 const run = promisify(execFile)
 const partners = '/api/v1/resources/partner'
-const records = limits.littleRecordsMax + 200
+const records = limits.smallAccountRecordsMax + 200
 const folder = mkdtempSync(join(tmpdir(), 'quartermaster-restore-'))
 const dump = join(folder, 'dump')
 const paths = [

@@ -67,7 +67,7 @@ describe.runIf(process.platform === 'linux')('serve', () => {
       const { child, said } = await listening(process.execPath, [bin, 'serve', '--port', '0'], settings)
       const port = /"port":(\d+)/.exec(said())?.[1]
       child.kill('SIGUSR1')
-      for (let turns = 0; turns < 20; turns++)
+      for (let accountReads = 0; accountReads < 20; accountReads++)
         expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200)
       const ended = once(child, 'close')
       child.kill('SIGTERM')

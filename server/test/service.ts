@@ -1,6 +1,6 @@
-import { type Service, startService } from '../src/cli/serve-command.ts'
 import { readConfig } from '../src/config.ts'
-import type { Event } from '../src/telemetry/events.ts'
+import type { Event } from '../src/observability/events.ts'
+import { type Service, startService } from '../src/service.ts'
 
 export interface TestService extends Service {
   readonly events: Event[]
@@ -23,7 +23,7 @@ export async function startTestService(
     databaseUrl,
     host: '127.0.0.1',
     port: 0,
-    log: { tell: (event) => events.push(event), dropped: () => 0 },
+    log: { emit: (event) => events.push(event), dropped: () => 0 },
   })
   return {
     ...service,

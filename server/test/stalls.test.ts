@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startThrowawayPostgres, type ThrowawayPostgres } from '../src/cli/throwaway-postgres.ts'
+import { Database } from '../src/postgres/database.ts'
+import { migrate } from '../src/postgres/migrate.ts'
 import { sql } from '../src/sql.ts'
-import { migrate } from '../src/store/migrate.ts'
-import { Store } from '../src/store/pool.ts'
 import { account, connected, type TestAccount } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
@@ -80,19 +80,19 @@ async function setSynchronous(names: string): Promise<void> {
 
 describe('serving connections', () => {
   it('compile nothing: while PostgreSQL compiles it can neither time out nor be cancelled', async () => {
-    const store = new Store({
+    const database = new Database({
       url: postgres.url,
       role: 'quartermaster_server',
       connectionsMax: 1,
       readMsMax: 1000,
-      tell: () => {},
+      emit: () => {},
     })
     const jit = sql`select current_setting('jit') as jit`
-    for (const statement of [jit.statement(), jit.template([], 'other', 'quick')([])]) {
-      expect(await store.read<{ jit: string }>(statement)).toEqual([{ jit: 'off' }])
+    for (const statement of [jit.statement(), jit.template([], 'other', 'pipelined')([])]) {
+      expect(await database.read<{ jit: string }>(statement)).toEqual([{ jit: 'off' }])
     }
-    expect(await store.writeOne<{ jit: string }>(jit.statement())).toEqual([{ jit: 'off' }])
-    await store.close()
+    expect(await database.writeOne<{ jit: string }>(jit.statement())).toEqual([{ jit: 'off' }])
+    await database.close()
   })
 
   it('that the server ends fail at once, and no request hangs', async () => {

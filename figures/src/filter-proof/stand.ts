@@ -184,7 +184,7 @@ async function makeAccounts(service: Service, context: Context): Promise<StandAc
     const name = `proof-${index}`
     const key = await service.account(name)
     const rows: StandAccount['rows'] = { product: [], partner: [], company: [] }
-    const rowCount = index % 2 === 0 ? limits.littleRecordsMax + 100 : 200
+    const rowCount = index % 2 === 0 ? limits.smallAccountRecordsMax + 100 : 200
     for (const [at, resource] of Object.values(resources).entries()) {
       const made = randomRows(new Random(context.seed, 1, index, at), resource, rowCount)
       await importRows(service, name, resource, made)

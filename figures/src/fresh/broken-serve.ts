@@ -1,8 +1,8 @@
-import { Checks } from '../../../server/src/accounts/checks.ts'
-import { startService } from '../../../server/src/cli/serve-command.ts'
+import { KeyVerifier } from '../../../server/src/accounts/key-verifier.ts'
 import { readConfig } from '../../../server/src/config.ts'
-import { ListMemory } from '../../../server/src/store/list-memory.ts'
-import { logTo } from '../../../server/src/telemetry/log.ts'
+import { PageCache } from '../../../server/src/lists/page-cache.ts'
+import { logTo } from '../../../server/src/observability/logger.ts'
+import { startService } from '../../../server/src/service.ts'
 
 /**
  * The service, broken on purpose, so that it can be seen that the checker finds it. It has the port told to its
@@ -27,11 +27,11 @@ process.send?.(service.port)
 process.once('disconnect', () => process.exit())
 
 function reuseChecks(forMs: number): void {
-  type Made = ReturnType<Checks['check']>
+  type Made = ReturnType<KeyVerifier['check']>
   // oxlint-disable-next-line typescript/unbound-method -- it is bound where it is called
-  const honest = Checks.prototype.check
+  const honest = KeyVerifier.prototype.check
   const made = new Map<string, { readonly at: number; readonly check: Made }>()
-  Checks.prototype.check = function (this: Checks, ...question): Made {
+  KeyVerifier.prototype.check = function (this: KeyVerifier, ...question): Made {
     const place = JSON.stringify(question)
     const last = made.get(place)
     if (last !== undefined && performance.now() - last.at < forMs) return last.check
@@ -43,9 +43,9 @@ function reuseChecks(forMs: number): void {
 
 function reuseTotals(): void {
   const totals = new Map<string, number>()
-  ListMemory.prototype.recall = (list) => {
+  PageCache.prototype.recall = (list) => {
     const total = totals.get(list)
     return total === undefined ? {} : { total }
   }
-  ListMemory.prototype.note = (list, _state, { total }) => void totals.set(list, total)
+  PageCache.prototype.note = (list, _state, { total }) => void totals.set(list, total)
 }

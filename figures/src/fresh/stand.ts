@@ -42,9 +42,9 @@ export async function startStand(context: Context, breakage?: Breakage): Promise
   try {
     const random = new Random(context.seed, 40)
     const accounts = [
-      await ledger(service, 'busy-ledger', [20, 150], random, limits.littleRecordsMax),
+      await ledger(service, 'busy-ledger', [20, 150], random, limits.smallAccountRecordsMax),
       await ledger(service, 'brisk-ledger', [100, 400], random),
-      await ledger(service, 'calm-ledger', [500, 2_000], random, limits.littleRecordsMax),
+      await ledger(service, 'calm-ledger', [500, 2_000], random, limits.smallAccountRecordsMax),
       await ledger(service, 'still-ledger', [1_000, 5_000], random),
       await growing(service, 'busy-growing', [0, 100]),
       await growing(service, 'calm-growing', [300, 2_000]),

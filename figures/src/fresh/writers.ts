@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { importRecords } from '../../../server/src/cli/import/import-records.ts'
+import { importRecords } from '../../../server/src/import/import-records.ts'
 import type { Client } from '../client.ts'
 import type { Random } from '../random.ts'
 import { type Checker, headersOf, type Watched } from './checker.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { withClient } from '../../../server/src/store/client.ts'
+import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Context, Figure } from '../figure.ts'
 import { Random } from '../random.ts'
 import { Service } from '../service.ts'

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { cloneDatabase } from '../../../server/src/cli/throwaway-postgres.ts'
-import { withClient } from '../../../server/src/store/client.ts'
+import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Figure } from '../figure.ts'
 import { Service } from '../service.ts'
 import { bareCopy, differences, expectedTable, seconds } from './bare-copy.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { importRecords } from '../../../server/src/cli/import/import-records.ts'
+import { importRecords } from '../../../server/src/import/import-records.ts'
 import type { Figure } from '../figure.ts'
 import { Random } from '../random.ts'
 import { Service } from '../service.ts'

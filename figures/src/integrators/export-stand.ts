@@ -1,5 +1,5 @@
 import { type IncomingMessage, request } from 'node:http'
-import { withClient } from '../../../server/src/store/client.ts'
+import { withClient } from '../../../server/src/postgres/client.ts'
 import { type Context, type Stoppable, shared } from '../figure.ts'
 import { fill, largeAccount } from '../plans/data.ts'
 import { type ServerProcess, Service } from '../service.ts'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { to } from 'pg-copy-streams'
-import { withClient } from '../../../server/src/store/client.ts'
+import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Context, Figure } from '../figure.ts'
 import { seconds } from '../import/bare-copy.ts'
 import { drained, type ExportStand, exportStand } from './export-stand.ts'

@@ -1,4 +1,4 @@
-import { withClient } from '../../../server/src/store/client.ts'
+import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Stoppable } from '../figure.ts'
 import { type PostgresNode, waitUntil } from './postgres-node.ts'
 import { PostgresNodes } from './postgres-nodes.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { withClient } from '../../../server/src/store/client.ts'
+import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Context, Figure } from '../figure.ts'
 import { inParallel } from '../parallel.ts'
 import { answered, type Load, others, runLoad } from './load.ts'

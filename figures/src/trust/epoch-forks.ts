@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { withClient } from '../../../server/src/store/client.ts'
+import { withClient } from '../../../server/src/postgres/client.ts'
 import type { PostgresNode } from '../replication/postgres-node.ts'
 import type { PostgresNodes } from '../replication/postgres-nodes.ts'
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { generateKey, hashOfKey, newKeyId, scopes } from '../../../server/src/accounts/key.ts'
+import { generateKey, hashOfKey, newKeyId, scopes } from '../../../server/src/accounts/key-format.ts'
 import { limits } from '../../../server/src/limits.ts'
-import { withClient } from '../../../server/src/store/client.ts'
+import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Context, Figure } from '../figure.ts'
 import { fill } from '../plans/data.ts'
 import { grouped } from '../progress.ts'
@@ -16,7 +16,7 @@ import { shapes } from './inputs/shapes.ts'
 import { ms } from './stand.ts'
 
 const probe = fileURLToPath(new URL('inputs/probe.ts', import.meta.url))
-const answerBytesMax = 64 * 1024
+const cachedResponseBytesMax = 64 * 1024
 /** A turn that seems long is measured again, and the shortest counts: a collection of garbage is not the input's doing. */
 const repetitions = 5
 
@@ -123,7 +123,7 @@ class Measured {
   outcome(context: Context, count: number) {
     this.#probe.close()
     const [block, answer] = [this.#block, this.#answer]
-    const isShort = block.value <= context.size(50, 500) && answer.value <= answerBytesMax
+    const isShort = block.value <= context.size(50, 500) && answer.value <= cachedResponseBytesMax
     return {
       value: `${ms(block.value)}, ${(answer.value / 1024).toFixed(0)} KB of ${grouped(count)}`,
       ok: isShort && this.#wrong.length === 0,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { generateKey, hashOfKey, newKeyId, scopes } from '../../../server/src/accounts/key.ts'
-import { withClient } from '../../../server/src/store/client.ts'
+import { generateKey, hashOfKey, newKeyId, scopes } from '../../../server/src/accounts/key-format.ts'
+import { withClient } from '../../../server/src/postgres/client.ts'
 import { ThrowawayRedis } from '../../../server/test/redis.ts'
 import { type Context, type Stoppable, shared } from '../figure.ts'
 import { fill } from '../plans/data.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { withClient } from '../../../server/src/store/client.ts'
+import { withClient } from '../../../server/src/postgres/client.ts'
 import { Client } from '../client.ts'
 import type { Context, Figure, Stoppable } from '../figure.ts'
 import { grouped } from '../progress.ts'

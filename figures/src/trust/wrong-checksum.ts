@@ -1,5 +1,5 @@
-import { generateKey } from '../../../server/src/accounts/key.ts'
-import { withClient } from '../../../server/src/store/client.ts'
+import { generateKey } from '../../../server/src/accounts/key-format.ts'
+import { withClient } from '../../../server/src/postgres/client.ts'
 import { Client } from '../client.ts'
 import type { Figure } from '../figure.ts'
 import { inParallel } from '../parallel.ts'

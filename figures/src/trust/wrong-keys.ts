@@ -1,4 +1,4 @@
-import { generateKey } from '../../../server/src/accounts/key.ts'
+import { generateKey } from '../../../server/src/accounts/key-format.ts'
 import { type Answer, Client } from '../client.ts'
 import type { Figure } from '../figure.ts'
 import { grouped } from '../progress.ts'

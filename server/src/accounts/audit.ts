@@ -2,7 +2,7 @@ import { newEntryId } from '../entry-id.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Statement, sql, value } from '../sql.ts'
-import { withoutKeys } from './key.ts'
+import { withoutKeys } from './key-format.ts'
 
 /** Who makes a change, and from where. */
 export interface Actor {

@@ -1,7 +1,7 @@
 import { limits } from '../limits.ts'
-import type { Store } from '../store/pool.ts'
-import { isDatabaseAnswer } from '../store/sqlstate.ts'
-import type { Event, Tell } from '../telemetry/events.ts'
+import type { EmitEvent, Event } from '../observability/events.ts'
+import type { Database } from '../postgres/database.ts'
+import { isDatabaseAnswer } from '../postgres/sqlstate.ts'
 import type { Answered } from './answered.ts'
 import { BatchWriter, isRefused } from './batch-writer.ts'
 import { LastUse, lastUseStatement } from './last-use.ts'
@@ -14,8 +14,8 @@ import { addUsageStatement, Usage } from './usage.ts'
  * noted when it was answered and written later, together with others, by one statement at a time of one connection.
  */
 export class Activity {
-  readonly #store: Store
-  readonly #tell: Tell
+  readonly #database: Database
+  readonly #emit: EmitEvent
   readonly #log = new RequestLog()
   readonly #usage = new Usage()
   readonly #lastUse = new LastUse()
@@ -30,10 +30,10 @@ export class Activity {
   #toldAt = Number.NEGATIVE_INFINITY
   #failing = false
 
-  constructor(store: Store, tell: Tell) {
-    this.#store = store
-    this.#tell = tell
-    this.#retention = new Retention(store)
+  constructor(database: Database, emit: EmitEvent) {
+    this.#database = database
+    this.#emit = emit
+    this.#retention = new Retention(database)
     this.#writers = [
       new BatchWriter(this.#log, insertRequestsStatement, {
         onWritten: (rows) => this.#retention.noteAdded(rows.map(({ event }) => event.access.accountId)),
@@ -92,7 +92,7 @@ export class Activity {
     const before = this.#closing ? Number.POSITIVE_INFINITY : performance.now()
     let failure: { readonly error: unknown } | undefined
     const steps = [
-      ...this.#writers.map((writer) => () => writer.write(this.#store, before)),
+      ...this.#writers.map((writer) => () => writer.write(this.#database, before)),
       () => this.#retention.work(),
     ]
     for (const step of steps) {
@@ -105,7 +105,7 @@ export class Activity {
       }
     }
     // While it goes on, once is enough: the requests themselves tell of a database that is away.
-    if (failure !== undefined && !this.#failing) this.#tell({ kind: 'activity-unwritten', ...failure })
+    if (failure !== undefined && !this.#failing) this.#emit({ kind: 'activity-unwritten', ...failure })
     this.#failing = failure !== undefined
     return !this.#failing
   }
@@ -115,8 +115,8 @@ export class Activity {
     const now = performance.now()
     if (this.#unlogged + this.#uncounted === 0) return
     if (!this.#closing && now - this.#toldAt < limits.usageFlushMs) return
-    if (this.#unlogged > 0) this.#tell({ kind: 'requests-unlogged', count: this.#unlogged })
-    if (this.#uncounted > 0) this.#tell({ kind: 'requests-uncounted', count: this.#uncounted })
+    if (this.#unlogged > 0) this.#emit({ kind: 'requests-unlogged', count: this.#unlogged })
+    if (this.#uncounted > 0) this.#emit({ kind: 'requests-uncounted', count: this.#uncounted })
     this.#unlogged = 0
     this.#uncounted = 0
     this.#toldAt = now

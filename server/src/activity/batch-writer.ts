@@ -1,6 +1,6 @@
 import { Failure } from '../errors.ts'
+import type { Database } from '../postgres/database.ts'
 import type { Statement } from '../sql.ts'
-import type { Store } from '../store/pool.ts'
 
 /** Collects rows until they are written. */
 export interface Collector<Row> {
@@ -46,12 +46,12 @@ export class BatchWriter<Row> {
   }
 
   /** Writes one batch: the one whose outcome is not known yet, or else the next. */
-  async write(store: Store, before: number): Promise<void> {
+  async write(database: Database, before: number): Promise<void> {
     const batch = this.#batch ?? this.#next(before)
     if (batch === undefined) return
     this.#batch = batch
     try {
-      await store.writeOne(batch.statement)
+      await database.writeOne(batch.statement)
     } catch (error) {
       if (isRefused(error)) this.#drop(batch.rows)
       throw error

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { limits } from '../limits.ts'
+import type { RequestAccess } from '../observability/events.ts'
 import { type Statement, sql, value } from '../sql.ts'
-import type { RequestAccess } from '../telemetry/events.ts'
 
 interface Use extends RequestAccess {
   readonly day: string
@@ -43,7 +43,7 @@ function nameOf({ accountId, keyId }: RequestAccess): string {
 export function lastUseStatement(uses: readonly Use[]): Statement {
   const accounts = value(uses.map(({ accountId }) => accountId))
   return {
-    pace: 'steady',
+    execution: 'generic',
     ...sql`with due as (
   select k.account_id, k.key_id, q.day
   from unnest(${accounts}::bigint[], ${value(uses.map(({ keyId }) => keyId))}::text[],

@@ -15,7 +15,7 @@ function answered(form: string, accountId = '1'): Answered {
     access: { accountId, keyId: 'abcdefgh' },
     url: '/api/v1/inventory/product',
     bytes: 1,
-    facts: {
+    context: {
       code: undefined,
       detail: undefined,
       records: 0,

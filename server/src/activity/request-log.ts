@@ -1,10 +1,10 @@
-import { withoutKeys } from '../accounts/key.ts'
+import { withoutKeys } from '../accounts/key-format.ts'
 import { newEntryId } from '../entry-id.ts'
 import { Faults } from '../faults.ts'
 import { limits } from '../limits.ts'
+import type { Source } from '../observability/events.ts'
 import { beginningOf, parseParameters, readable } from '../query/parameters.ts'
 import { type Statement, sql, value } from '../sql.ts'
-import type { Source } from '../telemetry/events.ts'
 import type { Answered } from './answered.ts'
 
 interface Waiting {
@@ -64,8 +64,8 @@ export class RequestLog {
   }
 }
 
-function charactersOf({ url, facts }: Answered): number {
-  return url.length + (facts?.form?.length ?? 0)
+function charactersOf({ url, context }: Answered): number {
+  return url.length + (context?.form?.length ?? 0)
 }
 
 const columns = ['at', 'request_id', 'key_id', 'method', 'path', 'query', 'filter'] as const
@@ -76,18 +76,18 @@ export function insertRequestsStatement(taken: readonly Waiting[]): Statement {
   const texts = (name: (typeof columns)[number]) => value(rows.map((row) => row[name]))
   const events = taken.map(({ event }) => event)
   return {
-    pace: 'steady',
+    execution: 'generic',
     ...sql`insert into request (account_id, id, at, request_id, key_id, method, path, query, filter, status, error_code,
   error_detail, duration_ms, records, bytes, cached)
 select * from unnest(${value(events.map(({ access }) => access.accountId))}::bigint[],
   ${value(taken.map(({ atMs }) => newEntryId(atMs)))}::text[], ${texts('at')}::timestamptz[],
   ${texts('request_id')}::text[], ${texts('key_id')}::text[], ${texts('method')}::text[], ${texts('path')}::text[],
   ${texts('query')}::text[], ${texts('filter')}::text[], ${value(events.map(({ status }) => status))}::int[],
-  ${value(events.map(({ facts }) => facts?.code ?? null))}::text[],
-  ${value(events.map(({ facts }) => stored(facts?.detail)))}::text[],
-  ${value(events.map(({ ms }) => ms))}::numeric[], ${value(events.map(({ facts }) => facts?.records ?? 0))}::int[],
+  ${value(events.map(({ context }) => context?.code ?? null))}::text[],
+  ${value(events.map(({ context }) => stored(context?.detail)))}::text[],
+  ${value(events.map(({ ms }) => ms))}::numeric[], ${value(events.map(({ context }) => context?.records ?? 0))}::int[],
   ${value(events.map(({ bytes }) => bytes))}::bigint[],
-  ${value(events.map(({ facts }) => isCached(facts?.source)))}::boolean[])
+  ${value(events.map(({ context }) => isCached(context?.source)))}::boolean[])
 on conflict (account_id, at, id) do nothing`.statement('activity'),
   }
 }
@@ -100,7 +100,7 @@ function isCached(source: Source | undefined): boolean {
 function rowOf({ atMs, event }: Waiting): Record<(typeof columns)[number], string | null> {
   const [path, raw] = splitOnce(event.url, '?')
   const parameters = parseParameters(
-    beginningOf(event.facts?.form ?? raw, limits.requestLogReadCharacters),
+    beginningOf(event.context?.form ?? raw, limits.requestLogReadCharacters),
     ['fields', 'filter', 'after_id', 'max_id', 'page', 'limit', 'per'],
     new Faults(),
   )

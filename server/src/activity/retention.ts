@@ -1,22 +1,22 @@
 import { LRUCache } from 'lru-cache'
 import { limits } from '../limits.ts'
+import type { Database } from '../postgres/database.ts'
 import { type Statement, sql, value } from '../sql.ts'
-import type { Store } from '../store/pool.ts'
 
 /**
  * Keeps the logs of accounts within their bounds. Rows beyond the count go when so many were added; old ones when
  * their account's turn comes: each process goes through all accounts, a few at a time, from a place of its own.
  */
 export class Retention {
-  readonly #store: Store
+  readonly #database: Database
   /** Rows added by this process since the last removal. */
   readonly #added = new LRUCache<string, number>({ max: limits.logTrimAccounts })
   readonly #due = new Set<string>()
   #after = ''
   #sweptAt = performance.now()
 
-  constructor(store: Store) {
-    this.#store = store
+  constructor(database: Database) {
+    this.#database = database
   }
 
   noteAdded(accountIds: Iterable<string>): void {
@@ -33,7 +33,7 @@ export class Retention {
     if (accountId !== undefined) {
       this.#due.delete(accountId)
       this.#added.delete(accountId)
-      for (const statement of trimStatements(accountId)) await this.#store.writeOne(statement)
+      for (const statement of trimStatements(accountId)) await this.#database.writeOne(statement)
     }
     if (performance.now() - this.#sweptAt < limits.logSweepMs) return
     this.#sweptAt = performance.now()
@@ -42,18 +42,18 @@ export class Retention {
 
   async #sweep(): Promise<void> {
     if (this.#after === '') {
-      const [last] = await this.#store.read<{ id: string }>(
+      const [last] = await this.#database.read<{ id: string }>(
         sql`select account_id as id from account order by account_id desc limit 1`.statement('activity'),
       )
       this.#after = String(Math.floor(Math.random() * Number(last?.id ?? 0)))
     }
-    const accounts = await this.#store.read<{ id: string }>(
+    const accounts = await this.#database.read<{ id: string }>(
       sql`select account_id as id from account where account_id > ${value(this.#after)}::bigint
 order by account_id limit ${value(limits.logSweepAccounts)}::int`.statement('activity'),
     )
     this.#after = accounts.length < limits.logSweepAccounts ? '0' : (accounts.at(-1)?.id ?? '0')
     for (const statement of sweepStatements(accounts.map(({ id }) => id)))
-      await this.#store.writeOne(statement)
+      await this.#database.writeOne(statement)
   }
 }
 

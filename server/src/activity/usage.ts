@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { limits } from '../limits.ts'
+import type { RequestAccess } from '../observability/events.ts'
 import { type Statement, sql, value } from '../sql.ts'
-import type { RequestAccess } from '../telemetry/events.ts'
 import type { Answered } from './answered.ts'
 import { latencyClass } from './latency.ts'
 
@@ -158,7 +158,7 @@ export function addUsageStatement(taken: readonly Sum[], batch: string): Stateme
   const lists = (of: (counts: Map<number, number>) => Iterable<number>) =>
     value(sums.map(({ counts }) => `{${[...of(counts)].join(',')}}`))
   return {
-    pace: 'steady',
+    execution: 'generic',
     ...sql`insert into usage as u (account_id, per, at, key_id, route, requests, errors, unlogged, classes, counts,
   batches)
 select account_id, per, at, key_id, route, requests, errors, unlogged, classes::smallint[], counts::bigint[],

@@ -7,7 +7,7 @@ import {
   listAccounts,
   showAccount,
   suspendAccount,
-} from '../accounts/accounts.ts'
+} from '../accounts/directory.ts'
 import type { Config } from '../config.ts'
 import type { PerMinute } from './arguments.ts'
 import { operator } from './operator.ts'

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { type Scope, scopes } from '../accounts/key.ts'
+import { type Scope, scopes } from '../accounts/key-format.ts'
 import { limits } from '../limits.ts'
 
 /** What options and arguments are made of. Each takes the text of the command line, or says what it has to be. */

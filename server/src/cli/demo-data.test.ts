@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { resources } from '../catalog/resources.ts'
+import { ChunkBuilder } from '../import/row.ts'
 import { demoRecords } from './demo-data.ts'
-import { ChunkBuilder } from './import/row.ts'
 
 it.each(Object.values(resources))('makes $plural that an import takes, the same each time', (resource) => {
   const records = [...demoRecords[resource.name](2_000, 7)]

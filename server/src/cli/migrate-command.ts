@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { migrate } from '../store/migrate.ts'
+import { migrate } from '../postgres/migrate.ts'
 import { explained, ownerUrl } from './owner.ts'
 import { note, printJson, printLine } from './print.ts'
 

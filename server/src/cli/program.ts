@@ -213,7 +213,7 @@ function operating(command: Command, config: Config): void {
     )
     .addOption(json().default(false))
     .action(async (resource: ResourceName, file: string, options: ImportOptions) => {
-      const { importCommand } = await import('./import/import-command.ts')
+      const { importCommand } = await import('./import-command.ts')
       const { stdout, stderr } = process
       process.exitCode = await importCommand({
         ownerUrl: ownerUrl(config).url,

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { hasKey, holdsKey } from '../accounts/key.ts'
+import { hasKey, holdsKey } from '../accounts/key-format.ts'
 import { type Failure, invalid } from '../errors.ts'
 import { limits } from '../limits.ts'
 

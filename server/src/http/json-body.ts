@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { hasKey, holdsKey } from '../accounts/key.ts'
+import { hasKey, holdsKey } from '../accounts/key-format.ts'
 import { type Failure, type Fault, invalid } from '../errors.ts'
 import { type Faults, shown } from '../faults.ts'
 import { contentTypeFailure, mediaTypeOf } from './media-type.ts'

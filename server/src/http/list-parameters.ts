@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { Failure, invalid } from '../errors.ts'
 import { shown } from '../faults.ts'
 import type { ListSource } from '../query/list-request.ts'
-import { factsOf } from './facts.ts'
 import { contentTypeFailure, mediaTypeOf } from './media-type.ts'
+import { contextOf } from './plugins/request-context.ts'
 import { formMediaType } from './problem.ts'
 import { bodyOf, rawQueryOf } from './url.ts'
 
@@ -19,7 +19,7 @@ export function rawParameters(request: FastifyRequest): [string, ListSource] {
     })
   }
   const form = formBody(request)
-  factsOf(request).form = form
+  contextOf(request).form = form
   return [form, 'body']
 }
 

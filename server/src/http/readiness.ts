@@ -1,8 +1,8 @@
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
+import type { Database } from '../postgres/database.ts'
+import { migrationNames } from '../postgres/migrate.ts'
 import { hole, sql } from '../sql.ts'
-import { migrationNames } from '../store/migrate.ts'
-import type { Store } from '../store/pool.ts'
 import { epoch } from '../tally-state.ts'
 
 interface AppliedRow {
@@ -19,32 +19,32 @@ const applied =
   sql`select ${epoch} as epoch, (select string_agg(name, ',') from migration) as names`.template(
     [hole()],
     'other',
-    'quick',
+    'pipelined',
   )
 
 /** Whether this process can answer requests: not stopping, its database there, a primary, and migrated. */
-export function readiness(store: Store, isStopping: () => boolean): () => Promise<{ status: 'ok' }> {
+export function readiness(database: Database, isStopping: () => boolean): () => Promise<{ status: 'ok' }> {
   let looking: Promise<void> | undefined
   let outcome: Promise<void> | undefined
   let lookedAt = Number.NEGATIVE_INFINITY
   return async () => {
     if (isStopping()) throw new Failure('overloaded', 'This process is stopping.')
     // One look at a time, and at most one a second: this needs no key.
-    if (looking === undefined && performance.now() - lookedAt > limits.readyLookMs) {
+    if (looking === undefined && performance.now() - lookedAt > limits.readinessCacheMs) {
       lookedAt = performance.now()
-      outcome = looking = migrated(store).finally(() => {
+      outcome = looking = migrated(database).finally(() => {
         looking = undefined
       })
       outcome.catch(() => {})
     }
     await outcome
-    if (store.primary.fault !== undefined) throw store.primary.fault
+    if (database.primary.fault !== undefined) throw database.primary.fault
     return { status: 'ok' }
   }
 }
 
-async function migrated(store: Store): Promise<void> {
-  const [row] = await store.read<AppliedRow>(applied([]))
+async function migrated(database: Database): Promise<void> {
+  const [row] = await database.read<AppliedRow>(applied([]))
   const names = new Set(row?.names?.split(','))
   const pending = migrationNames.filter((name) => !names.has(name))
   if (pending.length > 0) {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import { holdsKey } from '../accounts/key.ts'
+import { holdsKey } from '../accounts/key-format.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { contentTypeFailure } from './media-type.ts'

@@ -11,7 +11,7 @@ export type ExportFormat = 'ndjson' | 'csv'
  * All records of a list as `COPY` writes them: a line of JSON each, or a row of CSV, by id. COPY reads the whole result, so
  * the planner is right to choose between the filter's index with a sort and the walk along the ids by their whole cost.
  *
- * The first value is the account. COPY takes no `$n`: `store/export-copy.ts` hands the values over another way.
+ * The first value is the account. COPY takes no `$n`: `lists/export-copy.ts` hands the values over another way.
  */
 export function exportStatement(scope: AccountScope, plan: ListPlan, format: ExportFormat): Statement {
   const account = sql`account_id = ${value(scope.accountId)}::bigint`

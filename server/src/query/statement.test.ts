@@ -74,7 +74,7 @@ cross join (
 ) p
 where t.account_id = $1::bigint and t.resource = $4::text`,
       values: ['12', 20, 40, 'company'],
-      pace: 'quick',
+      execution: 'pipelined',
     })
   })
 
@@ -155,7 +155,7 @@ it('oneStatement names the account and the id', () => {
 from tally t
 where t.account_id = $1::bigint and t.resource = $3::text`,
     values: ['12', '5', 'product'],
-    pace: 'quick',
+    execution: 'pipelined',
   })
 })
 
@@ -196,9 +196,11 @@ describe('with what is remembered', () => {
   it('in a small account all matches are found by one plan, which reads nothing of other accounts', () => {
     const small = (filter: string, more = '') => {
       const request = parseListRequest(`fields=id${more}&filter=${encodeURIComponent(filter)}`, 'url')
-      return listStatement({ accountId: '12' }, planList(resources.company, request), 1, { isLittle: true })
+      return listStatement({ accountId: '12' }, planList(resources.company, request), 1, {
+        isSmallAccount: true,
+      })
     }
-    expect(small('name=a')).toMatchObject({ pace: 'quick' })
+    expect(small('name=a')).toMatchObject({ execution: 'pipelined' })
     expect(small('name=a').text).toContain(`with few as materialized (
   select id from company where account_id = $1::bigint and name = $2::text
 )
@@ -210,7 +212,7 @@ select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_
       'and ((id = $2::bigint or name collate "default" ilike $3::text)) is true\n)',
     )
     for (const slower of [small('name*a'), small('name[a,b,c]&id[1,2]'), small('id=5', '&limit=101')]) {
-      expect(slower.pace).toBe('steady')
+      expect(slower.execution).toBe('generic')
     }
   })
 
@@ -230,14 +232,14 @@ select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_
   })
 
   it('a walk is planned once, but where the id is one way among others', () => {
-    const paceOf = (filter: string) =>
+    const executionOf = (filter: string) =>
       listStatement(
         { accountId: '12' },
         planList(resources.company, parseListRequest(`filter=${encodeURIComponent(filter)}`, 'url')),
         1,
         { total: 20_001 },
-      ).pace
-    expect(paceOf('name*a&create_date>2026-01-01')).toBe('steady')
-    expect(paceOf('id>5|name=a')).toBeUndefined()
+      ).execution
+    expect(executionOf('name*a&create_date>2026-01-01')).toBe('generic')
+    expect(executionOf('id>5|name=a')).toBeUndefined()
   })
 })

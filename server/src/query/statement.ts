@@ -3,11 +3,11 @@ import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import {
+  type Execution,
   type Fragment,
   hole,
   identifier,
   join,
-  type Pace,
   type Statement,
   sql,
   type Template,
@@ -18,12 +18,12 @@ import type { ListPlan } from './plan.ts'
 import type { Predicate } from './predicate.ts'
 import {
   anyOf,
-  armsOf,
+  disjunctsOf,
   hasEquality,
-  isQuickToTell,
-  isSteadyOnTheWay,
+  isCheapToEvaluate,
+  isGenericOnOrderedScan,
   whereInAccount,
-  whereOnTheWay,
+  whereOnOrderedScan,
 } from './where.ts'
 
 /** The columns of the one row that a list statement returns. */
@@ -40,7 +40,7 @@ export interface ListRow extends TallyState {
 /** What is known of the same list at the version that is current. */
 export interface KnownOfList {
   /** So few records in all, matching or not, that a filter is held against them as one plan has it. */
-  readonly isLittle?: boolean
+  readonly isSmallAccount?: boolean
   /** Of the filter; what the tally says without one. */
   readonly total?: number
   /** The end of an earlier page: so many pages of this limit end with this id. */
@@ -59,9 +59,9 @@ export function listStatement(
   page: number,
   known: KnownOfList = {},
 ): Statement {
-  const way = wayOf(plan, page, known)
-  const templates = madeOnce(listTemplates, plan, () => new Map<string, Template>())
-  const template = madeOnce(templates, way.name, () => listTemplate(plan, way))
+  const way = accessPathOf(plan, page, known)
+  const templates = memoize(listTemplates, plan, () => new Map<string, Template>())
+  const template = memoize(templates, way.name, () => listTemplate(plan, way))
   return template([scope.accountId, known.end?.id, way.skipped])
 }
 
@@ -83,7 +83,7 @@ interface Way {
   readonly name: string
 }
 
-function wayOf({ where, limit }: ListPlan, page: number, known: KnownOfList): Way {
+function accessPathOf({ where, limit }: ListPlan, page: number, known: KnownOfList): Way {
   const total = totalOf(known)
   // Few matches are all found and sorted: they begin at the beginning.
   const from = where === undefined || total === 'many' ? known.end?.page : undefined
@@ -93,8 +93,8 @@ function wayOf({ where, limit }: ListPlan, page: number, known: KnownOfList): Wa
   return { total, fromEnd, skipped: count, isFar, name: `${total} ${fromEnd} ${isFar}` }
 }
 
-function totalOf({ isLittle = false, total }: KnownOfList): Way['total'] {
-  if (isLittle) return 'little'
+function totalOf({ isSmallAccount = false, total }: KnownOfList): Way['total'] {
+  if (isSmallAccount) return 'little'
   if (total === undefined) return 'unknown'
   return total > limits.filterSortedMax ? 'many' : 'few'
 }
@@ -114,16 +114,16 @@ ${rows}
 where t.account_id = ${account}::bigint and t.resource = ${value(plan.resource.name)}::text`.template(
     [account, endId, skipped],
     'list',
-    paceOf(plan, way),
+    executionOf(plan, way),
   )
 }
 
-function paceOf({ where, limit }: ListPlan, { total, isFar }: Way): Pace | undefined {
+function executionOf({ where, limit }: ListPlan, { total, isFar }: Way): Execution | undefined {
   if (where !== undefined && total === 'little') {
-    return isQuickToTell(where) && limit <= limits.quickRecordsMax ? 'quick' : 'steady'
+    return isCheapToEvaluate(where) && limit <= limits.pipelinedRecordsMax ? 'pipelined' : 'generic'
   }
-  if (where !== undefined) return total === 'many' && isSteadyOnTheWay(where) ? 'steady' : undefined
-  return isFar || limit > limits.quickRecordsMax ? 'steady' : 'quick'
+  if (where !== undefined) return total === 'many' && isGenericOnOrderedScan(where) ? 'generic' : undefined
+  return isFar || limit > limits.pipelinedRecordsMax ? 'generic' : 'pipelined'
 }
 
 interface Parts {
@@ -161,13 +161,13 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar }: Way): Parts {
   if (total === 'little') return amongFew(selection, plan.where)
   if (total === 'unknown') return matching(selection, plan.where)
   const known = { head: sql``, total: sql`null` }
-  const arms = armsOf(plan.where)
+  const disjuncts = disjunctsOf(plan.where)
   if (total === 'many') {
-    const condition = sql` and ${whereOnTheWay(plan.where)}${hasEquality(plan.where) ? sql`` : byRecords}`
+    const condition = sql` and ${whereOnOrderedScan(plan.where)}${hasEquality(plan.where) ? sql`` : byRecords}`
     const rows = walked(selection, condition)
     return { ...known, rows, inOrder: !isFar }
   }
-  const ids = sql`select id from (${matchesOf(selection, arms)}) m`
+  const ids = sql`select id from (${matchesOf(selection, disjuncts)}) m`
   return { ...known, rows: byIds(selection, ids), inOrder: false }
 }
 
@@ -214,11 +214,11 @@ function amongFew(selection: Selection, predicate: Predicate): Parts {
 function matching(selection: Selection, predicate: Predicate): Parts {
   const { table } = selection
   const most = value(limits.filterSortedMax)
-  const arms = armsOf(predicate)
-  const condition = conditionOf(arms)
+  const disjuncts = disjunctsOf(predicate)
+  const condition = conditionOf(disjuncts)
   return {
     head: sql`with few as materialized (
-  ${matchesOf(selection, arms)} limit ${most}::int + 1
+  ${matchesOf(selection, disjuncts)} limit ${most}::int + 1
 ), size as materialized (select count(*) as n from few)
 `,
     total: sql`case when (select n from size) <= ${most}::int then (select n from size)
@@ -234,15 +234,15 @@ function matching(selection: Selection, predicate: Predicate): Parts {
   }
 }
 
-function conditionOf(arms: readonly Fragment[]): Fragment {
-  return arms.length === 1 ? join(arms, '') : anyOf(arms)
+function conditionOf(disjuncts: readonly Fragment[]): Fragment {
+  return disjuncts.length === 1 ? join(disjuncts, '') : anyOf(disjuncts)
 }
 
-function matchesOf({ table }: Selection, arms: readonly Fragment[]): Fragment {
-  const each = arms.map(
-    (arm) => sql`select id from ${table} where account_id = ${account}::bigint and ${arm}`,
+function matchesOf({ table }: Selection, disjuncts: readonly Fragment[]): Fragment {
+  const each = disjuncts.map(
+    (disjunct) => sql`select id from ${table} where account_id = ${account}::bigint and ${disjunct}`,
   )
-  return arms.length === 1 ? join(each, '') : sql`select id from (${join(each, ' union all ')}) m`
+  return disjuncts.length === 1 ? join(each, '') : sql`select id from (${join(each, ' union all ')}) m`
 }
 
 export interface OneRow extends TallyState {
@@ -256,7 +256,7 @@ export function oneStatement(
   fields: readonly Field[],
   id: string,
 ): Statement {
-  const template = madeOnce(oneTemplates, fields, () => oneTemplate(resource, fields))
+  const template = memoize(oneTemplates, fields, () => oneTemplate(resource, fields))
   return template([scope.accountId, id])
 }
 
@@ -273,7 +273,7 @@ from tally t
 where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`.template(
     [account, recordId],
     'one',
-    'quick',
+    'pipelined',
   )
 }
 
@@ -282,7 +282,7 @@ where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}
  * first, which costs a tenth of the statement. Decimals are stored in their shortest form.
  */
 export function recordJson(fields: readonly Field[]): Fragment {
-  return madeOnce(jsons, fields, () => madeRecordJson(fields))
+  return memoize(jsons, fields, () => madeRecordJson(fields))
 }
 
 /** Lists that do not choose their fields have the same ones. */
@@ -312,7 +312,7 @@ function isId(field: Field): boolean {
   return field.name === 'id'
 }
 
-function madeOnce<Key, Made>(
+function memoize<Key, Made>(
   made: { get(key: Key): Made | undefined; set(key: Key, value: Made): unknown },
   key: Key,
   make: () => Made,

@@ -40,9 +40,9 @@ export function where(predicate: Predicate): Fragment {
  * field's index by itself. PostgreSQL would have to guess from all accounts' statistics that `categ_id!=7` is rare in
  * this one, and guesses wrong; two look-ups need no guess.
  */
-export function armsOf(predicate: Predicate): readonly Fragment[] {
+export function disjunctsOf(predicate: Predicate): readonly Fragment[] {
   const ranges = predicate.kind === 'ranges' ? rangesOf(predicate) : []
-  return ranges.length > 1 && ranges.length <= limits.filterArmsMax ? ranges : [where(predicate)]
+  return ranges.length > 1 && ranges.length <= limits.filterDisjunctsMax ? ranges : [where(predicate)]
 }
 
 /**
@@ -50,7 +50,7 @@ export function armsOf(predicate: Predicate): readonly Fragment[] {
  * order of their ids may use its index: an equality, or the id itself. For the rest `is true` keeps PostgreSQL from
  * looking up all matches by an index and sorting them: that a walk is shorter was seen, not guessed.
  */
-export function whereOnTheWay(predicate: Predicate): Fragment {
+export function whereOnOrderedScan(predicate: Predicate): Fragment {
   return whereByIndex(predicate, (term) => isEquality(term) || concernsId(term))
 }
 
@@ -74,8 +74,8 @@ function whereByIndex(predicate: Predicate, mayBe: (term: Predicate) => boolean)
 }
 
 /** Whether some hundred records are held against it in no time. */
-export function isQuickToTell(predicate: Predicate): boolean {
-  return conditionsOf(predicate) <= limits.quickConditionsMax && !concernsPart(predicate)
+export function isCheapToEvaluate(predicate: Predicate): boolean {
+  return conditionsOf(predicate) <= limits.pipelinedConditionsMax && !concernsPart(predicate)
 }
 
 function conditionsOf(predicate: Predicate): number {
@@ -111,8 +111,8 @@ function isEquality(predicate: Predicate): boolean {
 }
 
 /** Whether that plan is the best one for all values: not where the id is one way among others. */
-export function isSteadyOnTheWay(predicate: Predicate): boolean {
-  if (predicate.kind === 'all') return predicate.terms.every(isSteadyOnTheWay)
+export function isGenericOnOrderedScan(predicate: Predicate): boolean {
+  if (predicate.kind === 'all') return predicate.terms.every(isGenericOnOrderedScan)
   return predicate.kind !== 'some' || !concernsId(predicate)
 }
 
@@ -121,8 +121,8 @@ function concernsId(predicate: Predicate): boolean {
   return predicate.field.name === 'id'
 }
 
-export function anyOf(arms: readonly Fragment[]): Fragment {
-  return arms.length === 0 ? sql`false` : sql`(${join(arms, ' or ')})`
+export function anyOf(disjuncts: readonly Fragment[]): Fragment {
+  return disjuncts.length === 0 ? sql`false` : sql`(${join(disjuncts, ' or ')})`
 }
 
 function rangesOf({ field, ranges, orNull: wanted }: Ranges): readonly Fragment[] {

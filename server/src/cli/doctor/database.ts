@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Config } from '../../config.ts'
 import { limits } from '../../limits.ts'
-import { foldsCase } from '../../store/migrate.ts'
+import { foldsCase } from '../../postgres/migrate.ts'
 import { type Finding, right, wrong } from './finding.ts'
 
 export interface DatabaseFacts {
@@ -28,14 +28,14 @@ export async function checkDatabase(client: pg.Client, config: Config): Promise<
             current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
               as connections`,
   )
-  const [facts] = rows
-  if (facts === undefined) return []
-  const folds = facts.encoding === 'UTF8' && (await foldsCase(client))
-  return judgeDatabase({ ...facts, folds }, config.DATABASE_POOL_MAX)
+  const [context] = rows
+  if (context === undefined) return []
+  const folds = context.encoding === 'UTF8' && (await foldsCase(client))
+  return judgeDatabase({ ...context, folds }, config.DATABASE_POOL_MAX)
 }
 
-export function judgeDatabase(facts: DatabaseFacts, poolMax: number): Finding[] {
-  return [version(facts), caseFolding(facts), role(facts), connections(facts, poolMax)]
+export function judgeDatabase(context: DatabaseFacts, poolMax: number): Finding[] {
+  return [version(context), caseFolding(context), role(context), connections(context, poolMax)]
 }
 
 function version({ version: number, shown }: DatabaseFacts): Finding {

@@ -19,7 +19,7 @@ export async function checkExtensions(client: pg.Client, migrated: boolean): Pro
       order by n.name`,
     [needed],
   )
-  return rows.map((facts) => judgeExtension(facts, migrated))
+  return rows.map((context) => judgeExtension(context, migrated))
 }
 
 export function judgeExtension({ name, installed, available }: ExtensionFacts, migrated: boolean): Finding {

@@ -16,8 +16,8 @@ const good: DatabaseFacts = {
   connections: 97,
 }
 
-function faults(facts: Partial<DatabaseFacts>, pool = 16) {
-  const findings = judgeDatabase({ ...good, ...facts }, pool)
+function faults(context: Partial<DatabaseFacts>, pool = 16) {
+  const findings = judgeDatabase({ ...good, ...context }, pool)
   return findings.filter(({ status }) => status === 'wrong').map(({ fact, mend }) => [fact, mend])
 }
 

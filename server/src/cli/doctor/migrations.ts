@@ -1,4 +1,4 @@
-import { migrationNames } from '../../store/migrate.ts'
+import { migrationNames } from '../../postgres/migrate.ts'
 import { type Finding, right, wrong } from './finding.ts'
 
 export function checkMigrations(applied: readonly string[]): Finding[] {

@@ -36,14 +36,14 @@ export async function checkRights(client: pg.Client, config: Config): Promise<Fi
   const role =
     config.DATABASE_ROLE || (config.DATABASE_URL === undefined ? '' : placeOf(config.DATABASE_URL).user)
   if (role === '') return []
-  const facts = await roleFacts(client, role)
-  if (facts === undefined) {
+  const context = await roleFacts(client, role)
+  if (context === undefined) {
     const mend = `create role ${role} nologin; then: quartermaster doctor, which names the grants it lacks`
     return [wrong('rights', `There is no role ${role}.`, mend)]
   }
   const findings =
-    facts.superuser || facts.owner
-      ? [tooPowerful(role, facts.superuser, config)]
+    context.superuser || context.owner
+      ? [tooPowerful(role, context.superuser, config)]
       : await privilegeFaults(client, role)
   return findings.length > 0
     ? findings

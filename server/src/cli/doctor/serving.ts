@@ -1,7 +1,12 @@
 import pg from 'pg'
 import type { Config } from '../../config.ts'
-import { connectToPrimary } from '../../store/client.ts'
-import { beginOn, servingConnection, servingParameters, setLocalSettings } from '../../store/connections.ts'
+import { connectToPrimary } from '../../postgres/client.ts'
+import {
+  beginOn,
+  servingConnection,
+  servingParameters,
+  setLocalSettings,
+} from '../../postgres/connections.ts'
 import { placeOf } from '../database-fault.ts'
 import type { OwnerUrl } from '../owner.ts'
 import { connected, faultFinding } from './connection-fault.ts'

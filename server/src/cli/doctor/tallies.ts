@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Account, accountNamed } from '../../accounts/accounts.ts'
+import { type Account, accountNamed } from '../../accounts/directory.ts'
 import { limits } from '../../limits.ts'
 import { note } from '../print.ts'
 import { type Finding, type Findings, mended, right, unchecked, wrong } from './finding.ts'

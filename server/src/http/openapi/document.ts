@@ -1,4 +1,4 @@
-import { scopes } from '../../accounts/key.ts'
+import { scopes } from '../../accounts/key-format.ts'
 import { resources } from '../../catalog/resources.ts'
 import { views } from '../../catalog/views.ts'
 import { introduction } from './introduction.ts'

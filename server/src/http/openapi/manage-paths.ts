@@ -1,4 +1,4 @@
-import { scopes } from '../../accounts/key.ts'
+import { scopes } from '../../accounts/key-format.ts'
 import { views } from '../../catalog/views.ts'
 import { limits } from '../../limits.ts'
 import { manageSamples } from './manage-samples.ts'

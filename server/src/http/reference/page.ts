@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isKnown } from '../answer.ts'
 import { takesGzip } from '../media.ts'
+import { isKnown } from '../respond.ts'
 
 /** A document that is the same for everybody, as bytes ready to send. */
 export interface Page {

@@ -1,0 +1,169 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+/** Import directions, cycles, sizes of files and functions, and words that are not used. */
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const linesMax = 400
+const functionLinesMax = 70
+
+const folders = [
+  'filter/src',
+  'server/src',
+  'client/src',
+  'client/test',
+  'acceptance',
+  'figures/src',
+  'bench/src',
+]
+const sourceFiles = folders.flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
+    .map((file) => join(folder, file)),
+)
+
+/** Which folders of the server a folder may import, besides itself. `base`: the files directly in server/src. */
+const mayImport: Record<string, readonly string[]> = {
+  base: [],
+  catalog: ['base'],
+  query: ['catalog', 'base'],
+  observability: ['base'],
+  postgres: ['catalog', 'observability', 'base'],
+  accounts: ['postgres', 'catalog', 'observability', 'base'],
+  lists: ['accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
+  writes: ['postgres', 'catalog', 'observability', 'base'],
+  import: ['accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
+  activity: ['accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
+  http: ['writes', 'lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
+  cli: [
+    'import',
+    'http',
+    'lists',
+    'activity',
+    'accounts',
+    'postgres',
+    'query',
+    'catalog',
+    'observability',
+    'base',
+  ],
+}
+/** The composition root may import every folder, and the command line may start it. */
+const composing = ['server/src/main.ts', 'server/src/service.ts']
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] ?? '')
+}
+
+function localImports(file: string): string[] {
+  return importsOf(file)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => relative(root, join(root, dirname(file), name)))
+}
+
+function folderOf(file: string): string {
+  const [folder = '', ...rest] = file.slice('server/src/'.length).split('/')
+  return rest.length === 0 ? 'base' : folder
+}
+
+describe('imports', () => {
+  const server = sourceFiles.filter((file) => file.startsWith('server/src/') && !file.endsWith('.test.ts'))
+
+  it('point one way through the folders of the server', () => {
+    const wrong = server
+      .filter((file) => !composing.includes(file))
+      .flatMap((file) =>
+        localImports(file)
+          .filter((target) => target.startsWith('server/src/'))
+          .filter((target) => {
+            const [from, to] = [folderOf(file), folderOf(target)]
+            return from !== to && !mayImport[from]?.includes(to)
+          })
+          .map((target) => `${file} → ${target}`),
+      )
+    expect(wrong).toEqual([])
+  })
+
+  it('go round in no circle', () => {
+    const done = new Set<string>()
+    const circles: string[] = []
+    const visit = (file: string, path: readonly string[]) => {
+      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '))
+      if (done.has(file) || path.includes(file)) return
+      for (const target of localImports(file).filter((t) => sourceFiles.includes(t)))
+        visit(target, [...path, file])
+      done.add(file)
+    }
+    for (const file of sourceFiles) visit(file, [])
+    expect(circles).toEqual([])
+  })
+
+  it('reach Fastify only from http, and the environment only from main and the configuration', () => {
+    const fastify = server.filter((file) => folderOf(file) !== 'http' && importsOf(file).includes('fastify'))
+    expect(fastify).toEqual([])
+    const configured = server.filter(
+      (file) =>
+        file !== 'server/src/main.ts' && /\breadConfig\(/.test(readFileSync(join(root, file), 'utf8')),
+    )
+    expect(configured).toEqual(['server/src/config.ts'])
+  })
+
+  it('keep the filter language free of dependencies', () => {
+    const filter = sourceFiles.filter((file) => file.startsWith('filter/src/') && !file.endsWith('.test.ts'))
+    expect(filter.flatMap(importsOf).filter((name) => !name.startsWith('./'))).toEqual([])
+  })
+
+  it('keep the client free of everything but the filter language', () => {
+    const client = sourceFiles.filter((file) => file.startsWith('client/src/') && !file.endsWith('.test.ts'))
+    const wrong = client.flatMap(importsOf).filter((name) => !/^(?:\.\/|@quartermaster\/filter$)/.test(name))
+    expect(wrong).toEqual([])
+  })
+
+  it('keep the acceptance tests outside: they know the service only by HTTP and its command line', () => {
+    const acceptance = sourceFiles.filter((file) => file.startsWith('acceptance/'))
+    expect(acceptance.flatMap(localImports).filter((target) => !target.startsWith('acceptance/'))).toEqual([])
+  })
+})
+
+describe('size', () => {
+  it(`no file has more than ${linesMax} lines`, () => {
+    const long = sourceFiles
+      .map((file) => [file, readFileSync(join(root, file), 'utf8').split('\n').length] as const)
+      .filter(([, lines]) => lines > linesMax)
+    expect(long).toEqual([])
+  })
+
+  it(`no function has more than ${functionLinesMax} lines`, () => {
+    expect(sourceFiles.filter((file) => !file.endsWith('.test.ts')).flatMap(longFunctions)).toEqual([])
+  })
+})
+
+/** Formatted code closes a function with a brace at the indentation of its first line; one that is an expression has none. */
+function longFunctions(file: string): string[] {
+  const lines = readFileSync(join(root, file), 'utf8').split('\n')
+  return lines.flatMap((line, start) => {
+    const head =
+      /^(\s*)(?:export )?(?:async )?(?:function\b|(?:static |private |readonly )*(?:async )?[#\w]+\(.*\{$|const \w+ = (?:async )?\((?:.*\{)?$)/.exec(
+        line,
+      )
+    if (head === null) return []
+    const end = lines.findIndex((other, i) => i > start && other.startsWith(`${head[1]}}`))
+    return end - start + 1 > functionLinesMax ? [`${file}:${start + 1} (${end - start + 1} lines)`] : []
+  })
+}
+
+describe('words', () => {
+  it('one word per idea', () => {
+    const server = sourceFiles.filter((file) => file.startsWith('server/src/'))
+    const wrong = server.filter((file) =>
+      /\btenant|\w(Manager|Helper|DTO)\b/i.test(readFileSync(join(root, file), 'utf8')),
+    )
+    expect(wrong).toEqual([])
+    expect(
+      sourceFiles.filter((file) => /(^|\/)(utils?|helpers?|common|shared|types)(\/|\.ts$)/.test(file)),
+    ).toEqual([])
+  })
+})

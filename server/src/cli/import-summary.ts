@@ -1,0 +1,26 @@
+import type { ImportTotals } from '../import/import-rows.ts'
+import { grouped, perSecond } from './progress.ts'
+
+export function summaryText(totals: ImportTotals, seconds: number): string {
+  const lines: [name: string, figure: string][] = [
+    ['read', grouped(totals.read)],
+    ['inserted', grouped(totals.inserted)],
+    ['updated', grouped(totals.updated)],
+    ['unchanged', grouped(totals.unchanged)],
+    ['deleted', grouped(totals.deleted)],
+    ['rejected', grouped(totals.rejected)],
+    ['seconds', seconds.toFixed(1)],
+    ['rows/s', grouped(perSecond(totals.read, seconds))],
+  ]
+  const width = Math.max(...lines.map(([, figure]) => figure.length))
+  return lines.map(([name, figure]) => `${name.padEnd(10)} ${figure.padStart(width)}\n`).join('')
+}
+
+export function summaryJson(totals: ImportTotals, seconds: number, rejects: string | undefined): string {
+  const figures = {
+    ...totals,
+    seconds: Number(seconds.toFixed(3)),
+    rowsPerSecond: perSecond(totals.read, seconds),
+  }
+  return `${JSON.stringify({ ...figures, rejects: rejects ?? null })}\n`
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AccountWrites } from '../../accounts/account-writes.ts'
+import { resources } from '../../catalog/resources.ts'
+import { Faults } from '../../faults.ts'
+import { limits } from '../../limits.ts'
+import { parseNoParameters } from '../../query/list-request.ts'
+import { createPartner, type Idempotency } from '../../writes/create-partner.ts'
+import { clientSignal } from '../client-signal.ts'
+import { idempotencyKeyOf } from '../idempotency-key.ts'
+import { addUnknownMembers, type BodyShape, jsonBody, textMember } from '../json-body.ts'
+import { accessFor } from '../plugins/authenticate.ts'
+import { contextOf, timed } from '../plugins/request-context.ts'
+import { rawQueryOf, resourcePath } from '../url.ts'
+
+const shape: BodyShape = {
+  what: 'A partner is created from its name only',
+  members: ['name'],
+  example: '{"name":"Nordwind Logistics"}',
+}
+
+export function createRoute(writes: AccountWrites) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const scope = accessFor(request, 'partner:create')
+    parseNoParameters(rawQueryOf(request))
+    const name = nameOf(request)
+    const idempotency = idempotencyOf(request, name)
+    const created = await timed(request, () =>
+      writes.run(scope, clientSignal(reply), (database) => createPartner(database, scope, name, idempotency)),
+    )
+    contextOf(request).records = 1
+    if (created.replayed) reply.header('idempotent-replayed', 'true')
+    return reply
+      .code(201)
+      .header('location', `${resourcePath(resources.partner)}/${created.id}`)
+      .type('application/json; charset=utf-8')
+      .send(`{"data":{"id":${created.id}}}`)
+  }
+}
+
+function nameOf(request: FastifyRequest): string {
+  const body = jsonBody(request, shape)
+  const faults = new Faults()
+  addUnknownMembers(body, shape, faults)
+  const name = textMember(body, 'name', limits.partnerNameCharactersMax, faults)
+  faults.throwIfAny('body_invalid')
+  return name
+}
+
+function idempotencyOf(request: FastifyRequest, name: string): Idempotency | undefined {
+  const key = idempotencyKeyOf(request)
+  return key === undefined ? undefined : { key, requestHash: createHash('sha256').update(name).digest() }
+}

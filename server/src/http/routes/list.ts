@@ -1,0 +1,49 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Resource } from '../../catalog/resources.ts'
+import type { ListReader } from '../../lists/list-reader.ts'
+import { plannedExport, plannedList } from '../../lists/plan-cache.ts'
+import type { ResponseCache } from '../../lists/response-cache.ts'
+import type { Database } from '../../postgres/database.ts'
+import { rawParameters } from '../list-parameters.ts'
+import { exportFormatOf } from '../media.ts'
+import { verifiedFor } from '../plugins/authenticate.ts'
+import { answerFrom, contextOf, timed } from '../plugins/request-context.ts'
+import { knownEtag, sendNotModified, sendRead } from '../respond.ts'
+import { resourcePath } from '../url.ts'
+import { type ExportParts, sendExport } from './export.ts'
+
+export interface Reads extends ExportParts {
+  readonly database: Database
+  readonly listReader: ListReader
+  readonly responseCache: ResponseCache
+}
+
+/** A list, asked by GET with its parameters in the URL or by QUERY with the same in the body. */
+export function listRoute(reads: Reads, resource: Resource) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const verified = verifiedFor(request, `${resource.name}:read`)
+    const [raw, source] = rawParameters(request)
+    const format = exportFormatOf(request.headers.accept)
+    if (format !== undefined) {
+      const all = plannedExport(resource, raw, source, format)
+      return sendExport(reads, request, reply, verified, all, format)
+    }
+    const list = plannedList(resource, raw, source)
+    const context = contextOf(request)
+    const known = knownEtag(request, verified.tally, list.requestHash)
+    if (known !== undefined) {
+      context.source = 'unchanged'
+      return sendNotModified(reply, known)
+    }
+    const read = (signal: AbortSignal) => {
+      context.source = 'read'
+      return timed(request, () => reads.listReader.read(verified, list, resourcePath(resource), signal))
+    }
+    const response = await answerFrom(
+      request,
+      reads.responseCache.get(verified, list.requestHash, read, reply.raw),
+    )
+    context.records = response.records
+    return sendRead(request, reply, response)
+  }
+}

@@ -1,0 +1,217 @@
+import { METHODS } from 'node:http'
+import Fastify, {
+  type FastifyContextConfig,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type HTTPMethods,
+} from 'fastify'
+import type { AccountReads } from '../accounts/account-reads.ts'
+import type { AccountWrites } from '../accounts/account-writes.ts'
+import { isKeyId } from '../accounts/key-format.ts'
+import { type Resource, resources } from '../catalog/resources.ts'
+import { views } from '../catalog/views.ts'
+import { Failure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { Exports } from '../lists/exports.ts'
+import { ListReader } from '../lists/list-reader.ts'
+import { PageCache } from '../lists/page-cache.ts'
+import { ResponseCache } from '../lists/response-cache.ts'
+import type { EmitEvent } from '../observability/events.ts'
+import type { Database } from '../postgres/database.ts'
+import { parseNoParameters } from '../query/list-request.ts'
+import { type AuthenticationParts, authenticate } from './plugins/authenticate.ts'
+import { listener } from './plugins/load-shedding.ts'
+import { RequestObserver, serverTiming } from './plugins/request-context.ts'
+import { referenceRoutes } from './reference/routes.ts'
+import { refuseUnfit, refuseWithoutHost } from './request-form.ts'
+import { requestIdOf } from './request-id.ts'
+import { clientErrorHandler, errorHandler, sendProblem } from './respond.ts'
+import { createRoute } from './routes/create-partner.ts'
+import { createKeyRoute, revokeKeyRoute, rotateKeyRoute } from './routes/keys.ts'
+import { listRoute, type Reads } from './routes/list.ts'
+import { recordRoute } from './routes/record.ts'
+import { oneViewRoute, viewRoute } from './routes/views.ts'
+import { rawQueryOf, resourcePath, viewPath } from './url.ts'
+
+export interface ServerParts {
+  readonly database: Database
+  readonly accountReads: AccountReads
+  readonly writes: AccountWrites
+  readonly exports: Exports
+  readonly authentication: AuthenticationParts
+  readonly emit: EmitEvent
+  /** Whether this process can answer requests; throws where it cannot. */
+  readonly ready: () => Promise<unknown>
+  readonly isStopping: () => boolean
+  /** Aborted at the end of the time for requests under way: their connections are closed. */
+  readonly shutdown: AbortSignal
+  readonly answerMsMax: number
+}
+
+/** Every hook and route by name, in the order in which a request meets them. */
+export function buildServer(parts: ServerParts): FastifyInstance {
+  const { accountReads, writes, authentication, emit, ready, isStopping, shutdown } = parts
+  const observer = new RequestObserver(emit, authentication.trustedProxies, shutdown)
+  const app = fastifyOf(parts, observer)
+  // Fastify knows some of the methods that Node parses; the others are refused as such, too.
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  app.decorateRequest('verified', undefined)
+  app.decorateRequest('context', undefined)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+
+  app.addHook('onRequest', async (request, reply) => {
+    observer.reportIfDisconnected(request, reply)
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+    if (isStopping()) reply.header('connection', 'close')
+    refuseWithoutHost(request.raw)
+    if (request.routeOptions.config.open !== true) await authenticate(request, reply, authentication)
+    refuseUnfit(request)
+  })
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    serverTiming(request, reply)
+    done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    observer.report(request, reply)
+    done()
+  })
+  app.setErrorHandler(errorHandler(emit))
+  app.setNotFoundHandler(() => {
+    throw new Failure('path_unknown', 'There is nothing at this path. The paths are listed in /openapi.json.')
+  })
+
+  openRoute(app, '/livez', async () => ({ status: 'ok' }))
+  openRoute(app, '/readyz', ready)
+  for (const [path, answer] of Object.entries(referenceRoutes())) openRoute(app, path, answer)
+  const pageCache = new PageCache()
+  const listReader = new ListReader(accountReads, pageCache)
+  const reads: Reads = { ...parts, responseCache: new ResponseCache(), pageCache, listReader }
+  for (const resource of Object.values(resources)) resourceRoutes(app, reads, writes, resource)
+  manageRoutes(app, accountReads, writes, authentication)
+  return app
+}
+
+function fastifyOf(
+  { database, accountReads, authentication, emit, answerMsMax }: ServerParts,
+  observer: RequestObserver,
+): FastifyInstance {
+  return Fastify({
+    logger: false,
+    genReqId: requestIdOf,
+    bodyLimit: limits.createBodyBytesMax,
+    serverFactory: (handle) => {
+      return listener(handle, {
+        emit,
+        lines: [authentication.keyVerifier, database],
+        accountReads,
+        answerMsMax,
+      })
+    },
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      maxParamLength: limits.urlBytesMax,
+      querystringParser: () => ({}),
+    },
+    // A connection that is still open while stopping is answered, not refused: Connection: close ends it.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    clientErrorHandler: clientErrorHandler(emit),
+    frameworkErrors: (error, request, reply) => {
+      // A path that cannot even be routed is judged like any other: the key first.
+      authenticate(request, reply, authentication).then(
+        () => errorHandler(emit)(error, request, reply),
+        (failure: Failure) => sendProblem(reply, failure, request.id),
+      )
+      reply.raw.once('finish', () => observer.report(request, reply))
+      observer.reportIfDisconnected(request, reply)
+    },
+  })
+}
+
+/** What an account's administrator does without the operator. */
+function manageRoutes(
+  app: FastifyInstance,
+  accountReads: AccountReads,
+  writes: AccountWrites,
+  { trustedProxies }: AuthenticationParts,
+): void {
+  const listMethods: HTTPMethods[] = ['GET', 'HEAD', 'QUERY']
+  for (const view of Object.values(views)) {
+    const url = viewPath(view)
+    app.route({
+      method: listMethods,
+      url,
+      bodyLimit: limits.queryBodyBytesMax,
+      handler: viewRoute(accountReads, view),
+    })
+    allowOnly(app, url, view.name === 'key' ? [...listMethods, 'POST'] : listMethods)
+  }
+  const keys = viewPath(views.key)
+  app.post(keys, createKeyRoute(writes, trustedProxies))
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: `${keys}/:id`,
+    handler: oneViewRoute(accountReads, views.key, 'key_id', isKeyId),
+  })
+  allowOnly(app, `${keys}/:id`, ['GET', 'HEAD'])
+  app.post(`${keys}/:id/rotate`, rotateKeyRoute(writes, trustedProxies))
+  allowOnly(app, `${keys}/:id/rotate`, ['POST'])
+  app.post(`${keys}/:id/revoke`, revokeKeyRoute(writes, trustedProxies))
+  allowOnly(app, `${keys}/:id/revoke`, ['POST'])
+}
+
+function resourceRoutes(app: FastifyInstance, reads: Reads, writes: AccountWrites, resource: Resource): void {
+  const config = { resource: resource.name }
+  const path = resourcePath(resource)
+  const listMethods: HTTPMethods[] = ['GET', 'HEAD', 'QUERY']
+  app.route({
+    method: listMethods,
+    url: path,
+    bodyLimit: limits.queryBodyBytesMax,
+    config,
+    handler: listRoute(reads, resource),
+  })
+  if (resource.name === 'partner') app.post(path, createRoute(writes))
+  allowOnly(app, path, resource.name === 'partner' ? [...listMethods, 'POST'] : listMethods)
+
+  app.route({ method: ['GET', 'HEAD'], url: `${path}/:id`, config, handler: recordRoute(reads, resource) })
+  allowOnly(app, `${path}/:id`, ['GET', 'HEAD'])
+}
+
+/** What needs no key. */
+function openRoute(
+  app: FastifyInstance,
+  url: string,
+  answer: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+): void {
+  const handler = (request: FastifyRequest, reply: FastifyReply) => {
+    parseNoParameters(rawQueryOf(request))
+    return answer(request, reply)
+  }
+  app.route({ method: ['GET', 'HEAD'], url, config: { open: true }, handler })
+  allowOnly(app, url, ['GET', 'HEAD'], { open: true })
+}
+
+/** 405 for every other method that Node can parse, before its body is looked at. */
+function allowOnly(
+  app: FastifyInstance,
+  url: string,
+  methods: readonly HTTPMethods[],
+  config: FastifyContextConfig = {},
+): void {
+  app.route({
+    config,
+    method: app.supportedMethods.filter((method) => !methods.includes(method)),
+    url,
+    onRequest: async (request, reply) => {
+      reply.header('allow', methods.join(', '))
+      throw new Failure(
+        'method_not_allowed',
+        `${request.method} is not for this path; it takes ${methods.join(', ')}.`,
+      )
+    },
+    handler: () => undefined,
+  })
+}

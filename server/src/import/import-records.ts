@@ -1,0 +1,56 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { accountNamed } from '../accounts/directory.ts'
+import { type Resource, type ResourceName, resources } from '../catalog/resources.ts'
+import { withClient } from '../postgres/client.ts'
+import { type ImportTotals, importRows, noTotals } from './import-rows.ts'
+import { ChunkBuilder, type RowChunk } from './row.ts'
+
+/** Short enough, at some 10 µs a record, for the writing of the batch before to go on in between. */
+const chunkRecords = 500
+
+/** Imports records that are in hand rather than in a file, the same way. Decimals may be texts; a wrong record throws. */
+export async function importRecords(options: {
+  readonly ownerUrl: string
+  readonly account: string
+  readonly resource: ResourceName
+  readonly records: Iterable<object> | AsyncIterable<object>
+  readonly replace?: boolean
+  /** Counted up while it runs, for whoever shows progress. */
+  readonly totals?: ImportTotals
+}): Promise<ImportTotals> {
+  const resource = resources[options.resource]
+  const totals = options.totals ?? noTotals()
+  await withClient(options.ownerUrl, async (client) => {
+    const scope = await accountNamed(client, options.account)
+    await importRows({
+      client,
+      scope,
+      resource,
+      chunks: chunksOf(resource, options.records),
+      replace: options.replace ?? false,
+      totals,
+      onFaults: ([fault]) => {
+        if (fault === undefined) return
+        throw new Error(`Record ${fault.line}: ${fault.field} ${fault.reason}: ${fault.value}`)
+      },
+    })
+  })
+  return totals
+}
+
+async function* chunksOf(
+  resource: Resource,
+  records: Iterable<object> | AsyncIterable<object>,
+): AsyncGenerator<RowChunk> {
+  let chunk = new ChunkBuilder(resource)
+  let number = 0
+  for await (const record of records) {
+    number += 1
+    chunk.addObject(number, record)
+    if (number % chunkRecords !== 0) continue
+    yield chunk
+    await nextTurn()
+    chunk = new ChunkBuilder(resource)
+  }
+  yield chunk
+}

@@ -1,0 +1,23 @@
+import type { Verified } from '../accounts/key-verifier.ts'
+import type { Field } from '../catalog/field.ts'
+import type { Resource } from '../catalog/resources.ts'
+import type { Database } from '../postgres/database.ts'
+import { changingOver } from '../postgres/sqlstate.ts'
+import { type OneRow, oneStatement } from '../query/statement.ts'
+import { isOlder, type Tally } from '../tally-state.ts'
+import { etagOf, type ReadResponse, responseOf } from './response.ts'
+
+/** One record; undefined if there is none with this id. */
+export async function readRecord(
+  database: Database,
+  { access, tally }: Verified & { readonly tally: Tally },
+  resource: Resource,
+  fields: readonly Field[],
+  id: string,
+  requestHash: string,
+): Promise<ReadResponse | undefined> {
+  const [row] = await database.read<OneRow>(oneStatement(access, resource, fields, id))
+  if (row !== undefined && isOlder(row, tally)) throw changingOver()
+  if (row === undefined || row.record === null) return undefined
+  return responseOf(row, etagOf(row, requestHash), `{"data":${row.record}}`, undefined, 1)
+}

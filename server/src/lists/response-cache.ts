@@ -1,0 +1,106 @@
+import { LRUCache } from 'lru-cache'
+import type { Verified } from '../accounts/key-verifier.ts'
+import { limits } from '../limits.ts'
+import { isSameState, type TallyState } from '../tally-state.ts'
+import { AdmissionFilter } from './admission-filter.ts'
+import type { ReadResponse } from './response.ts'
+
+/** A read in flight, and how many requests wait for it. */
+interface Flight {
+  readonly name: string
+  readonly abort: AbortController
+  readonly response: Promise<ReadResponse>
+  waiting: number
+}
+
+/** The client that waits for a response: in production, Node's ServerResponse. */
+export interface Caller {
+  readonly destroyed: boolean
+  once(event: 'close', then: () => void): unknown
+  off(event: 'close', then: () => void): unknown
+}
+
+/**
+ * Responses by account and request, each with the state that it shows. A cached response is used only if a check that
+ * was sent after the request arrived found this state current. So no response is stale, on any number of processes,
+ * without invalidation messages.
+ *
+ * When the cache is full, it admits only what is requested a second time: a walk through a million records would
+ * otherwise evict what others request every minute.
+ */
+export class ResponseCache {
+  readonly #cached = new LRUCache<string, ReadResponse>({
+    maxSize: limits.responseCacheBytesMax,
+    maxEntrySize: limits.cachedResponseBytesMax,
+    sizeCalculation: sizeOf,
+  })
+  readonly #admission = new AdmissionFilter(limits.responseAdmissionSlots)
+  readonly #inFlight = new Map<string, Flight>()
+
+  /**
+   * The response at the verified state, or a newer one from `read`. Requests for the same response share one read. It is
+   * aborted when all of their clients have disconnected.
+   */
+  get(
+    verified: Verified & { readonly tally: TallyState },
+    requestHash: string,
+    read: (signal: AbortSignal) => Promise<ReadResponse>,
+    caller: Caller,
+  ): ReadResponse | Promise<ReadResponse> {
+    const { epoch, version, xid } = verified.tally
+    const key = `${verified.access.accountId} ${requestHash}`
+    const cached = this.#cached.get(key)
+    if (cached !== undefined && isSameState(cached, verified.tally)) return cached
+    const name = `${epoch} ${version} ${xid} ${key}`
+    const flight = this.#inFlight.get(name) ?? this.#begin(name, key, read)
+    return this.#wait(flight, caller)
+  }
+
+  #begin(name: string, key: string, read: (signal: AbortSignal) => Promise<ReadResponse>): Flight {
+    const abort = new AbortController()
+    const flight: Flight = { name, abort, response: this.#add(key, read(abort.signal)), waiting: 0 }
+    this.#inFlight.set(name, flight)
+    const end = () => this.#end(flight)
+    flight.response.then(end, end)
+    return flight
+  }
+
+  async #add(key: string, reading: Promise<ReadResponse>): Promise<ReadResponse> {
+    const response = await reading
+    if (this.#cached.has(key) || this.#hasRoomFor(response, key) || this.#admission.note(key)) {
+      this.#cached.set(key, response)
+    }
+    return response
+  }
+
+  #hasRoomFor(response: ReadResponse, key: string): boolean {
+    return this.#cached.calculatedSize + sizeOf(response, key) <= limits.responseCacheBytesMax
+  }
+
+  async #wait(flight: Flight, caller: Caller): Promise<ReadResponse> {
+    const leave = () => {
+      flight.waiting--
+      if (flight.waiting > 0) return
+      // First removed, so that no later request joins a read that is being aborted.
+      this.#end(flight)
+      flight.abort.abort()
+    }
+    flight.waiting++
+    if (caller.destroyed) leave()
+    else caller.once('close', leave)
+    try {
+      return await flight.response
+    } finally {
+      caller.off('close', leave)
+    }
+  }
+
+  #end(flight: Flight): void {
+    if (this.#inFlight.get(flight.name) === flight) this.#inFlight.delete(flight.name)
+  }
+}
+
+/** Twice the body, because it may also be cached gzipped; the rest is the entry itself. */
+function sizeOf(response: ReadResponse, key: string): number {
+  return response.bytes * 2 + key.length * 2 + 400
+}

@@ -1,0 +1,30 @@
+import { limits } from '../limits.ts'
+import { stateName, type TallyState } from '../tally-state.ts'
+
+/** The response to a read, ready to send, and the state of the data that it shows. */
+export interface ReadResponse extends TallyState {
+  readonly etag: string
+  /** A short body stays a string: Node sends it together with its headers by one write, and a buffer by two. */
+  readonly body: string | Buffer
+  readonly bytes: number
+  readonly link: string | undefined
+  readonly records: number
+  /** The gzipped body, made when the first client asks for it. */
+  gzipped?: Promise<Buffer>
+}
+
+export function responseOf(
+  { epoch, version, xid }: TallyState,
+  etag: string,
+  text: string,
+  link: string | undefined,
+  records: number,
+): ReadResponse {
+  const body = text.length <= limits.textResponseCharactersMax ? text : Buffer.from(text)
+  return { epoch, version, xid, etag, body, bytes: Buffer.byteLength(body), link, records }
+}
+
+/** Weak, because the gzipped and the plain body are the same response. */
+export function etagOf(state: TallyState, requestHash: string): string {
+  return `W/"${stateName(state)}-${requestHash}"`
+}

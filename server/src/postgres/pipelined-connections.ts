@@ -1,0 +1,222 @@
+import { Socket } from 'node:net'
+import type pg from 'pg'
+import { overloaded } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { EmitEvent } from '../observability/events.ts'
+import type { Statement } from '../sql.ts'
+import { destroyConnection } from './connections.ts'
+import type { Primary } from './primary.ts'
+import { changingOver, failureOf, isOfServer, storeAway } from './sqlstate.ts'
+import { readText, type TextRow } from './text-rows.ts'
+
+/**
+ * A few connections on which quick statements travel one behind the other, without waiting for each other's answers.
+ * What one turn of the event loop sends is one write, and PostgreSQL finds the next statement already there.
+ */
+export class PipelinedConnections {
+  readonly #connections: readonly [PipelinedConnection, ...PipelinedConnection[]]
+  readonly #timer: NodeJS.Timeout
+  /** The lane of this turn, and how many statements it was given. */
+  #current: PipelinedConnection
+  #given = 0
+
+  constructor(primary: Primary, config: pg.ClientConfig, emit: EmitEvent) {
+    const lane = () => new PipelinedConnection(primary, config, emit)
+    this.#connections = [lane(), ...Array.from({ length: limits.lanes - 1 }, lane)]
+    this.#current = this.#connections[0]
+    this.#timer = setInterval(() => {
+      for (const one of this.#connections) one.breakIfSilent()
+    }, limits.pipelinedWatchMs).unref()
+    primary.onChange(() => {
+      for (const one of this.#connections) one.breakUnlessCurrent()
+    })
+  }
+
+  /** Every request comes through here, some twice: no promise around the lane's own. */
+  read<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
+    const lane = this.#choose()
+    if (lane.underWay >= limits.pipelinedStatementsMax) return Promise.reject(overloaded())
+    return lane.read<Row>(statement)
+  }
+
+  get underWay(): number {
+    let sum = 0
+    for (const lane of this.#connections) sum += lane.underWay
+    return sum
+  }
+
+  /** By `performance.now()`. */
+  get underWaySince(): number {
+    let first = Number.POSITIVE_INFINITY
+    for (const lane of this.#connections) first = Math.min(first, lane.underWaySince)
+    return first
+  }
+
+  /** One lane for some statements of a turn, so that they are one write; then the emptiest. */
+  #choose(): PipelinedConnection {
+    if (this.#given === 0) setImmediate(() => (this.#given = 0))
+    if (this.#given % limits.pipelinedBatchStatements === 0) {
+      for (const lane of this.#connections) if (lane.underWay < this.#current.underWay) this.#current = lane
+    }
+    this.#given++
+    return this.#current
+  }
+
+  /** What waits is what is behind another statement on its lane. */
+  get state(): { max: number; open: number; idle: number; waiting: number } {
+    const open = this.#connections.filter((lane) => lane.isOpen)
+    const waiting = this.#connections.reduce((sum, { underWay }) => sum + Math.max(0, underWay - 1), 0)
+    const idle = open.filter(({ underWay }) => underWay === 0).length
+    return { max: this.#connections.length, open: open.length, idle, waiting }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await Promise.all(this.#connections.map((lane) => lane.close()))
+  }
+}
+
+class PipelinedConnection {
+  /** When the statements under way were sent, in this order: PostgreSQL answers them in the same. */
+  readonly #sent: number[] = []
+  readonly #primary: Primary
+  readonly #config: pg.ClientConfig
+  readonly #emit: EmitEvent
+  #client: pg.Client | undefined
+  #connecting: Promise<pg.Client> | undefined
+  /** When an answer last came, by `performance.now()`. */
+  #heardAt = 0
+  #isSuspect = false
+  /** The last connection was closed because nothing was heard on it. */
+  #wasSilent = false
+  /** Closed because another server is the primary: what was under way on them is read again. */
+  readonly #outdated = new WeakSet<pg.Client>()
+
+  constructor(primary: Primary, config: pg.ClientConfig, emit: EmitEvent) {
+    this.#primary = primary
+    this.#config = { ...config, pipeline: true, stream: () => new CoalescingSocket() }
+    this.#emit = emit
+  }
+
+  get isOpen(): boolean {
+    return this.#client !== undefined
+  }
+
+  get underWay(): number {
+    return this.#sent.length
+  }
+
+  get underWaySince(): number {
+    return this.#sent[0] ?? Number.POSITIVE_INFINITY
+  }
+
+  async read<Row extends TextRow<Row>>(statement: Statement, isSecond = false): Promise<Row[]> {
+    const sent = performance.now()
+    this.#sent.push(sent)
+    let client = this.#client
+    let rows: Row[] | undefined
+    try {
+      client ??= await this.#connect()
+      rows = await readText<Row>(client, statement)
+    } catch (error) {
+      if (client === undefined || !isOfServer(error)) throw failureOf(error)
+      this.#break(client)
+      if (!this.#outdated.has(client)) throw failureOf(error)
+    } finally {
+      this.#sent.shift()
+      const { operation } = statement
+      const now = performance.now()
+      if (rows !== undefined) this.#heardAt = now
+      this.#emit({ kind: 'statement-ended', operation, ms: now - sent, failed: rows === undefined })
+    }
+    if (rows !== undefined && this.#primary.isCurrent(rows[0])) return rows
+    return await this.#readAgain<Row>(client, statement, isSecond)
+  }
+
+  /** The row is of a server that is the primary no more, or of one that has just become it: a new connection tells. */
+  async #readAgain<Row extends TextRow<Row>>(
+    client: pg.Client,
+    statement: Statement,
+    isSecond: boolean,
+  ): Promise<Row[]> {
+    this.#outdated.add(client)
+    this.#break(client)
+    if (isSecond) throw changingOver()
+    await this.#primary.check()
+    return await this.read<Row>(statement, true)
+  }
+
+  /** Twice in a row: after a pause of the whole process, answers may be there that have not been read yet. */
+  breakIfSilent(): void {
+    const since = Math.max(this.underWaySince, this.#heardAt)
+    const isSilent = this.#sent.length > 0 && performance.now() - since > limits.pipelinedSilenceMsMax
+    if (isSilent && this.#isSuspect && this.#client !== undefined) {
+      this.#wasSilent = true
+      this.#break(this.#client)
+    }
+    this.#isSuspect = isSilent
+  }
+
+  breakUnlessCurrent(): void {
+    if (this.#client === undefined || this.#primary.leadsToCurrent(this.#client)) return
+    this.#outdated.add(this.#client)
+    this.#break(this.#client)
+  }
+
+  /** What is under way on it fails. */
+  #break(client: pg.Client): void {
+    if (this.#client === client) this.#client = undefined
+    destroyConnection(client)
+  }
+
+  /** The connection may take longer to open than anybody waits for it. */
+  #connect(): Promise<pg.Client> {
+    this.#connecting ??= this.#open().finally(() => {
+      this.#connecting = undefined
+    })
+    let late: NodeJS.Timeout | undefined
+    const timeout = new Promise<never>((_, reject) => {
+      const ms = this.#wasSilent ? limits.reconnectSilentMsMax : limits.pipelinedSilenceMsMax
+      late = setTimeout(() => reject(storeAway()), ms)
+    })
+    return Promise.race([this.#connecting, timeout]).finally(() => clearTimeout(late))
+  }
+
+  async #open(): Promise<pg.Client> {
+    const client = await this.#primary.open(this.#config)
+    client.once('end', () => {
+      if (this.#client === client) this.#client = undefined
+    })
+    this.#client = client
+    this.#wasSilent = false
+    return client
+  }
+
+  async close(): Promise<void> {
+    await this.#client?.end()
+  }
+}
+
+/** Sends what was written in one turn of the event loop together: `pg` corks and uncorks for every statement. */
+class CoalescingSocket extends Socket {
+  #gathering = false
+
+  constructor() {
+    super()
+    // The server has closed the connection. What is still corked would keep the socket from closing.
+    this.once('end', () => this.destroy())
+  }
+
+  override cork(): void {
+    if (!this.#gathering) super.cork()
+  }
+
+  override uncork(): void {
+    if (this.#gathering) return
+    this.#gathering = true
+    setImmediate(() => {
+      this.#gathering = false
+      super.uncork()
+    })
+  }
+}

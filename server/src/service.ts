@@ -1,0 +1,194 @@
+import type { Server } from 'node:http'
+import { BlockList, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AccountReads } from './accounts/account-reads.ts'
+import { AccountWrites } from './accounts/account-writes.ts'
+import { KeyVerifier } from './accounts/key-verifier.ts'
+import { RateLimiter } from './accounts/rate-limiter.ts'
+import { SharedCounters } from './accounts/shared-counters.ts'
+import { Activity } from './activity/activity.ts'
+import type { Config } from './config.ts'
+import { tuneHeap } from './heap-tuning.ts'
+import { type Admin, startAdmin } from './http/admin-server.ts'
+import { readiness } from './http/readiness.ts'
+import { buildServer } from './http/server.ts'
+import { limits } from './limits.ts'
+import { Exports } from './lists/exports.ts'
+import { type EmitEvent, emitToAll } from './observability/events.ts'
+import type { Log } from './observability/logger.ts'
+import type { Metrics, States } from './observability/metrics.ts'
+import type { Traces } from './observability/traces.ts'
+import { Database } from './postgres/database.ts'
+
+export interface Service {
+  readonly port: number
+  readonly adminPort: number | undefined
+  /**
+   * From now on `/readyz` answers 503. After `delayMs`, in which requests are served as before, the port is closed;
+   * requests under way may finish, then what is left is closed.
+   */
+  close(delayMs?: number): Promise<void>
+}
+
+export interface ServeOptions {
+  readonly databaseUrl: string
+  readonly host: string
+  readonly port: number
+  readonly log: Log
+}
+
+/** The composition root: makes every part of a serving process, in this order, and closes them in reverse. */
+export async function startService(config: Config, options: ServeOptions): Promise<Service> {
+  const heapRoom = tuneHeap()
+  let stopping = false
+  const isStopping = () => stopping
+  const shutdown = new AbortController()
+  const metrics = await metricsOf(config, {
+    pools: () => database.pools,
+    checksWaiting: () => keyVerifier.waiting,
+    ready: () => ready(),
+    logLinesDropped: options.log.dropped,
+  })
+  const traces = await tracesOf(config, emitToAll(options.log.emit, metrics?.emit))
+  const emit = emitToAll(options.log.emit, metrics?.emit, traces?.emit)
+  const identity = { role: config.DATABASE_ROLE, pooler: config.DATABASE_POOLER }
+  const { DATABASE_POOL_MAX: connectionsMax, READ_MS_MAX: readMsMax } = config
+  const database = new Database({ ...identity, url: options.databaseUrl, emit, connectionsMax, readMsMax })
+  const exports = new Exports(database.primary, { ...identity, msMax: config.EXPORT_MS_MAX })
+  const keyVerifier = new KeyVerifier(database, emit)
+  const activity = new Activity(database, emit)
+  const shared = sharedCounts(config, emit)
+  const ready = readiness(database, isStopping)
+  const app = buildServer({
+    database,
+    accountReads: new AccountReads(database, config.ACCOUNT_READS_MAX),
+    writes: new AccountWrites(database, config.DATABASE_POOL_MAX),
+    exports,
+    authentication: {
+      keyVerifier,
+      hosts: { serviceDomain: config.SERVICE_DOMAIN, defaultAccount: config.DEFAULT_ACCOUNT },
+      trustedProxies: blockList(config.TRUSTED_PROXIES),
+      rateLimiter: new RateLimiter(
+        { account: config.REQUESTS_PER_MINUTE, key: config.KEY_REQUESTS_PER_MINUTE },
+        shared,
+      ),
+    },
+    emit: emitToAll(emit, (event) => activity.note(event)),
+    ready,
+    isStopping,
+    shutdown: shutdown.signal,
+    answerMsMax: config.READ_MS_MAX,
+  })
+  const connectionsClosed = watchConnections(app.server)
+  let admin: Admin | undefined
+  const close = async (delayMs = 0) => {
+    stopping = true
+    if (delayMs > 0) await sleep(delayMs)
+    await drain(app, shutdown)
+    await connectionsClosed()
+    await activity.close()
+    await admin?.close()
+    await Promise.all([metrics?.close(), traces?.close()])
+    shared?.close()
+    await Promise.all([database.close(), exports.close()])
+    heapRoom.close()
+  }
+  try {
+    admin = await adminServer(config, metrics, ready)
+    await app.listen({ host: options.host, port: options.port, backlog: limits.connectionsWaitingMax })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const port = portOf(app.server) ?? options.port
+  emit({ kind: 'listening', host: options.host, port, adminPort: admin?.port })
+  return { port, adminPort: admin?.port, close }
+}
+
+function portOf(server: Server): number | undefined {
+  const address = server.address()
+  return typeof address === 'object' ? address?.port : undefined
+}
+
+/** Lets requests in flight finish, for as long as `shutdownMsMax`. */
+async function drain(app: ReturnType<typeof buildServer>, shutdown: AbortController): Promise<void> {
+  const late = setTimeout(() => {
+    shutdown.abort()
+    app.server.closeAllConnections()
+  }, limits.shutdownMsMax)
+  // A connection whose last request was under way stays open for the next, which would only be refused.
+  const idle = setInterval(() => app.server.closeIdleConnections(), limits.idleConnectionSweepMs)
+  await app.close()
+  clearInterval(idle)
+  clearTimeout(late)
+}
+
+/**
+ * Returns what waits until every connection has closed. The server reports its own end earlier, and a request that is cut is
+ * reported only when its connection closes: it would miss its account's log.
+ */
+function watchConnections(server: Server): () => Promise<unknown> {
+  const open = new Set<Socket>()
+  server.on('connection', (socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  return () =>
+    Promise.all(
+      [...open].map((socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))),
+    )
+}
+
+async function adminServer(
+  { ADMIN_HOST: host, ADMIN_PORT: port = 0 }: Config,
+  metrics: Metrics | undefined,
+  ready: () => Promise<unknown>,
+): Promise<Admin | undefined> {
+  return metrics === undefined ? undefined : await startAdmin({ metrics, ready }, { host, port })
+}
+
+// Loaded only where they are asked for: OpenTelemetry takes as long to load as all the rest.
+async function metricsOf(config: Config, states: States): Promise<Metrics | undefined> {
+  if (config.ADMIN_PORT === undefined) return undefined
+  const { Metrics } = await import('./observability/metrics.ts')
+  return new Metrics(states)
+}
+
+async function tracesOf(config: Config, emit: EmitEvent): Promise<Traces | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: ratio } = config
+  if (endpoint === undefined) return undefined
+  const { tracesTo } = await import('./observability/traces.ts')
+  return tracesTo({ endpoint, ratio, emit })
+}
+
+function sharedCounts({ REDIS_URL: url }: Config, emit: EmitEvent): SharedCounters | undefined {
+  if (url === undefined) return undefined
+  return new SharedCounters({
+    url,
+    onChange: (isShared, reason) =>
+      emit(isShared ? { kind: 'rates-shared' } : { kind: 'rates-alone', reason }),
+  })
+}
+
+function blockList(addresses: string | undefined): BlockList {
+  const list = new BlockList()
+  for (const entry of (addresses ?? '')
+    .split(',')
+    .map((a) => a.trim())
+    .filter((a) => a !== '')) {
+    const [address = '', prefix] = entry.split('/')
+    const family = address.includes(':') ? 'ipv6' : 'ipv4'
+    try {
+      if (prefix === undefined) list.addAddress(address, family)
+      else list.addSubnet(address, Number(prefix), family)
+    } catch (error) {
+      throw new Error(
+        `TRUSTED_PROXIES: "${entry}" is neither an IP address nor a network such as 10.0.0.0/8.`,
+        {
+          cause: error,
+        },
+      )
+    }
+  }
+  return list
+}

@@ -1,0 +1,151 @@
+import { Failure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { Database, Transaction } from '../postgres/database.ts'
+import type { AccountScope } from '../scope.ts'
+import { hole, type Statement, sql, value } from '../sql.ts'
+
+/** What makes a create safe to send again. */
+export interface Idempotency {
+  readonly key: string
+  /** SHA-256 of the body: another body under the same key is a mistake. */
+  readonly requestHash: Buffer
+}
+
+export interface Created {
+  readonly id: string
+  readonly replayed: boolean
+}
+
+interface InsertedRow {
+  readonly id: string
+}
+
+interface KeptRow {
+  readonly free: boolean
+  readonly record_id: string | null
+  readonly same: boolean | null
+}
+
+export async function createPartner(
+  database: Database,
+  scope: AccountScope,
+  name: string,
+  idempotency: Idempotency | undefined,
+): Promise<Created> {
+  if (idempotency === undefined) {
+    return { id: idOf(await database.writeOne<InsertedRow>(insertStatement(scope, name))), replayed: false }
+  }
+  try {
+    return await database.write((transaction) => createOnce(transaction, scope, name, idempotency))
+  } catch (error) {
+    // Another request finished between our look and our insert: its answer is there now.
+    if (!(error instanceof Raced)) throw error
+    return await database.write((transaction) => createOnce(transaction, scope, name, idempotency))
+  }
+}
+
+async function createOnce(
+  transaction: Transaction,
+  scope: AccountScope,
+  name: string,
+  idempotency: Idempotency,
+): Promise<Created> {
+  const [kept] = await transaction.run<KeptRow>(claimStatement(scope, idempotency))
+  if (kept?.record_id != null) {
+    if (kept.same === true) {
+      await transaction.run(confirmStatement(scope, idempotency))
+      return { id: kept.record_id, replayed: true }
+    }
+    throw new Failure(
+      'idempotency_mismatch',
+      'This Idempotency-Key was used with another request body. Use a new key for a new request.',
+    )
+  }
+  if (kept?.free !== true) {
+    throw new Failure(
+      'idempotency_conflict',
+      'A request with this Idempotency-Key is still running. Try again shortly.',
+    )
+  }
+  const id = idOf(await transaction.run<InsertedRow>(insertStatement(scope, name)))
+  const keptNow = await transaction.run(keepStatement(scope, idempotency, id))
+  if (keptNow.length === 0) throw new Raced()
+  await transaction.run(sweepStatement(scope))
+  return { id, replayed: false }
+}
+
+class Raced extends Failure {
+  constructor() {
+    super('idempotency_conflict', 'Another request with this Idempotency-Key was faster.')
+  }
+}
+
+function idOf([row]: InsertedRow[]): string {
+  if (row === undefined) throw new Error('the account has no tally of partners')
+  return row.id
+}
+
+const ofAccount = hole()
+const givenName = hole()
+
+/** Ticks the tally and inserts under the new id and version, as one statement. */
+const insert = sql`with tick as (
+  update tally set version = version + 1, total = total + 1, last_id = last_id + 1
+  where account_id = ${ofAccount}::bigint and resource = 'partner'
+  returning version, last_id
+)
+insert into partner (account_id, id, version, name, is_company, is_patient, is_customer, is_vendor, is_employee,
+  active, create_date, write_date)
+select ${ofAccount}::bigint, last_id, version, ${givenName}::text, false, false, false, false, false, true, now(), now()
+from tick
+returning id`.template([ofAccount, givenName], 'create', 'pipelined')
+
+export function insertStatement(scope: AccountScope, name: string): Statement {
+  return insert([scope.accountId, name])
+}
+
+/** Whether nobody else is at work under this key, and what was kept under it. The lock goes with the transaction. */
+function claimStatement(scope: AccountScope, { key, requestHash }: Idempotency): Statement {
+  const account = value(scope.accountId)
+  const given = value(key)
+  return sql`select pg_try_advisory_xact_lock(hashtextextended(${given}::text, ${account}::bigint)) as free,
+  k.record_id, k.request_hash = ${value(requestHash)}::bytea as same
+from (select 1) one
+left join idempotency k on k.account_id = ${account}::bigint and k.key = ${given}::text
+  and k.created_at > now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)`.statement(
+    'idempotency',
+  )
+}
+
+/**
+ * Makes the commit of a replay wait for the synchronous standby, as the commit of the create may not have done: it was
+ * visible as soon as its own wait was broken off. A transaction that writes no WAL does not wait, even with an id of its
+ * own; a row lock writes WAL.
+ */
+function confirmStatement(scope: AccountScope, { key }: Idempotency): Statement {
+  return sql`select 1 as confirmed from idempotency
+where account_id = ${value(scope.accountId)}::bigint and key = ${value(key)}::text for key share`.statement(
+    'idempotency',
+  )
+}
+
+/** Returns no row when a live one is there already: the unique key, not the lock, is what makes it exactly once. */
+function keepStatement(scope: AccountScope, { key, requestHash }: Idempotency, id: string): Statement {
+  return sql`insert into idempotency as k (account_id, key, request_hash, record_id)
+values (${value(scope.accountId)}::bigint, ${value(key)}::text, ${value(requestHash)}::bytea, ${value(id)}::bigint)
+on conflict (account_id, key) do update
+  set request_hash = excluded.request_hash, record_id = excluded.record_id, created_at = excluded.created_at
+  where k.created_at <= now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)
+returning 1 as kept`.statement('idempotency')
+}
+
+/** Takes a few expired keys of this account along, so that the table needs no cleaner of its own. */
+function sweepStatement(scope: AccountScope): Statement {
+  const account = value(scope.accountId)
+  return sql`delete from idempotency where account_id = ${account}::bigint and key in (
+  select key from idempotency
+  where account_id = ${account}::bigint
+    and created_at <= now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)
+  order by created_at limit ${value(limits.idempotencySweepRows)}::int
+)`.statement('idempotency')
+}
