@@ -11,7 +11,7 @@ import type { EmitEvent } from '../observability/events.ts'
 import type { TallyState } from '../tally-state.ts'
 import { takesGzip } from './media.ts'
 import { contentTypeFailure } from './media-type.ts'
-import { contextOf, serverTiming } from './plugins/request-context.ts'
+import { contextOf } from './plugins/request-context.ts'
 import { formMediaType, problemBody, problemMediaType, retryAfterSeconds, statusOf } from './problem.ts'
 import { newRequestId } from './request-id.ts'
 
@@ -36,22 +36,7 @@ export function isKnown(request: FastifyRequest, etag: string): boolean {
 }
 
 export function sendNotModified(reply: FastifyReply, etag: string): FastifyReply {
-  return sendReady(validators(reply, etag).code(304))
-}
-
-/**
- * Past Fastify's own way, on which a payload is looked at from all sides: there is nothing to serialize, and most
- * requests end here. The hook before sending does not run, so the times are told here.
- */
-function sendReady(reply: FastifyReply, body?: string | Buffer): FastifyReply {
-  serverTiming(reply.request, reply)
-  const headers: (string | number | string[])[] = []
-  for (const [name, value] of Object.entries(reply.getHeaders())) {
-    if (value !== undefined) headers.push(name, value)
-  }
-  reply.hijack()
-  reply.raw.writeHead(reply.statusCode, headers).end(body)
-  return reply
+  return validators(reply, etag).code(304).send()
 }
 
 export async function sendRead(
@@ -66,11 +51,11 @@ export async function sendRead(
   validators(reply, response.etag).type('application/json; charset=utf-8')
   if (response.link !== undefined) reply.header('link', response.link)
   if (response.bytes < limits.gzipBytesMin || !takesGzip(request.headers['accept-encoding'])) {
-    return sendReady(reply.header('content-length', response.bytes), response.body)
+    return reply.header('content-length', response.bytes).send(response.body)
   }
   response.gzipped ??= gzipBody(response.body)
   const gzipped = await response.gzipped
-  return sendReady(reply.header('content-encoding', 'gzip').header('content-length', gzipped.length), gzipped)
+  return reply.header('content-encoding', 'gzip').header('content-length', gzipped.length).send(gzipped)
 }
 
 export function validators(reply: FastifyReply, etag: string): FastifyReply {
