@@ -185,7 +185,7 @@ export const limits = {
   /** Connections that quick statements share, one behind the other, and how many may be under way on one. */
   lanes: 3,
   pipelinedStatementsMax: 500,
-  /** Statements of one turn that go the same way: one write to a socket costs as much as making five of them. */
+  /** Statements of one event-loop iteration that share a connection, so that they wake one backend. */
   pipelinedBatchStatements: 8,
   /** Records of a page that is quick: some 0.3 ms. */
   pipelinedRecordsMax: 100,

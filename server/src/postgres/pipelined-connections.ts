@@ -1,4 +1,3 @@
-import { Socket } from 'node:net'
 import type pg from 'pg'
 import { overloaded } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -11,7 +10,7 @@ import { readText, type TextRow } from './text-rows.ts'
 
 /**
  * A few connections on which quick statements travel one behind the other, without waiting for each other's answers.
- * What one turn of the event loop sends is one write, and PostgreSQL finds the next statement already there.
+ * PostgreSQL finds the next statement already there.
  */
 export class PipelinedConnections {
   readonly #connections: readonly [PipelinedConnection, ...PipelinedConnection[]]
@@ -52,7 +51,7 @@ export class PipelinedConnections {
     return first
   }
 
-  /** One lane for some statements of a turn, so that they are one write; then the emptiest. */
+  /** The first statements of an event-loop iteration share a connection, so that they wake one backend; then the emptiest. */
   #choose(): PipelinedConnection {
     if (this.#given === 0) setImmediate(() => (this.#given = 0))
     if (this.#given % limits.pipelinedBatchStatements === 0) {
@@ -94,7 +93,7 @@ class PipelinedConnection {
 
   constructor(primary: Primary, config: pg.ClientConfig, emit: EmitEvent) {
     this.#primary = primary
-    this.#config = { ...config, pipeline: true, stream: () => new CoalescingSocket() }
+    this.#config = { ...config, pipeline: true }
     this.#emit = emit
   }
 
@@ -194,29 +193,5 @@ class PipelinedConnection {
 
   async close(): Promise<void> {
     await this.#client?.end()
-  }
-}
-
-/** Sends what was written in one turn of the event loop together: `pg` corks and uncorks for every statement. */
-class CoalescingSocket extends Socket {
-  #gathering = false
-
-  constructor() {
-    super()
-    // The server has closed the connection. What is still corked would keep the socket from closing.
-    this.once('end', () => this.destroy())
-  }
-
-  override cork(): void {
-    if (!this.#gathering) super.cork()
-  }
-
-  override uncork(): void {
-    if (this.#gathering) return
-    this.#gathering = true
-    setImmediate(() => {
-      this.#gathering = false
-      super.uncork()
-    })
   }
 }
