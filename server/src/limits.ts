@@ -311,8 +311,6 @@ export const limits = {
   exportReaderBytesPerSecond: 64 * 1024,
   /** An export holds its snapshot, and with it what vacuum could clear away: 10,000,000 records at 6,000 a second. */
   exportMsMax: 30 * 60 * 1000,
-  /** Bytes of an export that pass before the buffers they came in are collected. */
-  exportGarbageBytes: 2 * 1024 * 1024,
   /** Neither a record from the database nor a reader for it within this time: the export is cut. */
   exportStallMsMax: 60_000,
   /** Values of an export's filter that one statement hands over; PostgreSQL takes 1,664 columns in a select list. */

@@ -11,7 +11,6 @@ import type { Statement } from '../sql.ts'
 import type { TallyState } from '../tally-state.ts'
 import { type ExportUnderWay, startExport } from './export-copy.ts'
 import { ExportSlots, type SlotHolder } from './export-slots.ts'
-import { collectMinorGarbage } from './minor-gc.ts'
 import { ReaderPace } from './reader-pace.ts'
 
 /**
@@ -135,17 +134,12 @@ export class RunningExport implements TallyState, SlotHolder {
   }
 
   async *#watched(): AsyncGenerator<Buffer> {
-    let passed = 0
     try {
       for await (const piece of this.#running.pieces) {
         this.#reader.waits()
         yield piece
         this.#reader.took(piece.length)
         this.#movedAt = performance.now()
-        passed += piece.length
-        if (passed < limits.exportGarbageBytes) continue
-        passed = 0
-        collectMinorGarbage()
       }
     } catch (error) {
       throw this.#reasonOf(error)
