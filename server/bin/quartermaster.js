@@ -10,7 +10,6 @@ process.on('SIGUSR1', () => {})
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   endWithShellOfNpm(() => process.kill(process.pid, 'SIGTERM'))
-  if (process.argv[2] === 'serve') await keepYoungGenerationSmall()
   await import('../src/main.ts')
 } else {
   const node24 = fileURLToPath(new URL('../../.tools/node24/node_modules/.bin/node', import.meta.url))
@@ -28,25 +27,6 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
     console.error('In a checkout, `npm run tools` brings it; elsewhere install Node 24.')
     process.exitCode = 1
   }
-}
-
-/**
- * The engine takes its size only when a process begins, so this one begins again, under the same number. Whoever set a
- * size, by hand or in NODE_OPTIONS, keeps it.
- */
-async function keepYoungGenerationSmall() {
-  const flag = '--max-semi-space-size'
-  const given = [...process.execArgv, process.env.NODE_OPTIONS ?? '']
-  if (process.execve === undefined || given.some((one) => one.includes(flag))) return
-  const { limits } = await import('../src/limits.ts')
-  // Also without the debugger from the very beginning, before this file can say so.
-  const flags = [`${flag}=${limits.semiSpaceMb}`, '--disable-sigusr1']
-  process.execve(process.execPath, [
-    process.execPath,
-    ...process.execArgv,
-    ...flags,
-    ...process.argv.slice(1),
-  ])
 }
 
 /**

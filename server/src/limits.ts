@@ -138,8 +138,6 @@ export const limits = {
   responseAdmissionSlots: 64 * 1024,
   /** How much garbage may pile up on what is kept before all of it is collected. */
   heapGarbageBytes: 40 * 1024 * 1024,
-  /** Half of the memory for what lives shortly. The engine's own 64 make the process a third larger, and no faster. */
-  semiSpaceMb: 8,
   /** Answers up to this long are kept as text, longer ones as bytes. */
   textResponseCharactersMax: 16 * 1024,
   /** Below, compressing costs more than it saves. */
