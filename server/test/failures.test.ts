@@ -76,6 +76,18 @@ describe('an Idempotency-Key whose first request still runs', () => {
     ])
   })
 
+  it('has ended when a refusal is sent: the next request with the key is not refused for it', async () => {
+    const create = (name: string) =>
+      service.request(acme, 'POST', partners, {
+        body: JSON.stringify({ name }),
+        headers: { ...json, 'idempotency-key': 'k3' },
+      })
+    expect((await create('First')).status).toBe(201)
+    const statuses = new Set<number>()
+    for (let n = 0; n < 100; n++) statuses.add((await create('Another')).status)
+    expect([...statuses]).toEqual([422])
+  })
+
   it('an expired key is free again', async () => {
     const create = (name: string) =>
       service.request(acme, 'POST', partners, {

@@ -159,7 +159,7 @@ export class Database {
     const client = await this.#writes.acquire()
     const stage: Stage = { isCommitting: false, isGivenUp: false }
     const running = this.#transact(client, work, stage)
-    running.then(
+    const ended = running.then(
       () => this.#writes.release(client),
       (error: unknown) => this.#rollBack(client, error),
     )
@@ -170,6 +170,8 @@ export class Database {
     try {
       return await within(until - performance.now(), running, late)
     } catch (error) {
+      // Rolled back before the caller is answered: the next request may need what the transaction has locked.
+      if (!stage.isGivenUp) await within(until - performance.now(), ended, tooLate).catch(() => {})
       throw stage.isCommitting && mayHaveCommitted(error) ? outcomeUnknown(error) : failureOf(error)
     }
   }
