@@ -20,6 +20,8 @@ export default defineConfig({
   test: {
     include: suite === undefined ? Object.values(suites).flat() : (suites[suite] ?? []),
     ...(suite === 'unit' ? {} : { globalSetup: ['server/test/global-setup.ts'] }),
+    // Integration tests wait for servers and timeouts more than they use a processor.
+    ...(suite === 'integration' ? { maxWorkers: 3 } : {}),
     testTimeout: 60_000,
     hookTimeout: 120_000,
     reporters: ['default', new ClosingLine({ suite: suite ?? 'tests' })],
