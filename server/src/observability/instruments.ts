@@ -1,24 +1,25 @@
-import { type Attributes, type HrTime, ValueType } from '@opentelemetry/api'
-import { AggregationTemporality, DataPointType, type MetricData } from '@opentelemetry/sdk-metrics'
-import { limits } from '../limits.ts'
+import type {
+  Attributes,
+  Meter,
+  Counter as MeterCounter,
+  Histogram as MeterHistogram,
+} from '@opentelemetry/api'
 
-/**
- * Numbers kept in plain arrays and read out when somebody asks, in OpenTelemetry's data model. Its own synchronous
- * instruments sort and hash their attributes at every call: 1.0 µs a call against 0.1 µs here (docs/adr/0032).
- */
+/** The instruments of OpenTelemetry, with the labels that each has. */
 
 export interface About {
   /** By OpenTelemetry's semantic conventions where they have one. */
   readonly name: string
   readonly unit: 's' | 'By' | '1' | `{${string}}`
   readonly description: string
-  /** Names of attributes, three at most. Their values come from closed lists of ours. */
+  /** Names of attributes. Their values come from closed lists of ours. */
   readonly labels?: readonly string[]
 }
 
 export interface Instrument {
   readonly about: About
-  collect(from: HrTime, to: HrTime): Promise<MetricData>
+  /** Before this, nothing is recorded. */
+  register(meter: Meter): void
 }
 
 /** What Prometheus expects at the end of a name, which OpenTelemetry's exporter leaves out. */
@@ -28,94 +29,44 @@ export function prometheusName({ name, unit }: About): string {
   return `${name.replaceAll('.', '_')}${suffixes[unit] ?? ''}`
 }
 
-const overflow: Attributes = { 'otel.metric.overflow': true }
-
-/** One number, or one set of buckets, for each combination of label values that came. */
-abstract class Accumulator<Point> {
+export class Counter implements Instrument {
   readonly about: About
-  readonly #points = new Map<string, { readonly attributes: Attributes; readonly point: Point }>()
+  #counter: MeterCounter | undefined
 
   constructor(about: About) {
     this.about = about
   }
 
-  protected abstract fresh(): Point
-
-  protected at(a: string, b: string, c: string): Point {
-    const found = this.#points.get(`${a}\n${b}\n${c}`)
-    return found === undefined ? this.#added(a, b, c) : found.point
+  register(meter: Meter): void {
+    this.#counter = meter.createCounter(prometheusName(this.about), {
+      description: this.about.description,
+    })
   }
 
-  /** More combinations than there can be are a defect of ours; they share one series rather than fill the memory. */
-  #added(...values: [string, string, string]): Point {
-    const isFull = this.#points.size >= limits.metricSeriesMax
-    const key = isFull ? '' : values.join('\n')
-    const labels = this.about.labels ?? []
-    const attributes = isFull ? overflow : Object.fromEntries(labels.map((label, i) => [label, values[i]]))
-    const entry = this.#points.get(key) ?? { attributes, point: this.fresh() }
-    this.#points.set(key, entry)
-    return entry.point
-  }
-
-  protected dataPoints<Value>(startTime: HrTime, endTime: HrTime, shown: (point: Point) => Value) {
-    return [...this.#points.values()].map(({ attributes, point }) => ({
-      startTime,
-      endTime,
-      attributes,
-      value: shown(point),
-    }))
+  add(amount: number, ...values: readonly string[]): void {
+    this.#counter?.add(amount, attributesOf(this.about, values))
   }
 }
 
-export class Counter extends Accumulator<{ value: number }> implements Instrument {
-  protected fresh(): { value: number } {
-    return { value: 0 }
-  }
-
-  add(amount: number, a = '', b = '', c = ''): void {
-    this.at(a, b, c).value += amount
-  }
-
-  async collect(from: HrTime, to: HrTime): Promise<MetricData> {
-    const dataPoints = this.dataPoints(from, to, ({ value }) => value)
-    return { ...headOf(this.about), dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints }
-  }
-}
-
-interface Buckets {
-  readonly counts: Float64Array
-  sum: number
-  count: number
-}
-
-export class Histogram extends Accumulator<Buckets> implements Instrument {
+export class Histogram implements Instrument {
+  readonly about: About
   readonly #boundaries: readonly number[]
+  #histogram: MeterHistogram | undefined
 
   constructor(about: About, boundaries: readonly number[]) {
-    super(about)
+    this.about = about
     this.#boundaries = boundaries
   }
 
-  protected fresh(): Buckets {
-    return { counts: new Float64Array(this.#boundaries.length + 1), sum: 0, count: 0 }
+  register(meter: Meter): void {
+    this.#histogram = meter.createHistogram(prometheusName(this.about), {
+      description: this.about.description,
+      advice: { explicitBucketBoundaries: [...this.#boundaries] },
+    })
   }
 
-  record(value: number, a = '', b = '', c = ''): void {
-    const buckets = this.at(a, b, c)
-    let i = 0
-    while (i < this.#boundaries.length && value > (this.#boundaries[i] ?? 0)) i++
-    buckets.counts[i] = (buckets.counts[i] ?? 0) + 1
-    buckets.sum += value
-    buckets.count++
-  }
-
-  async collect(from: HrTime, to: HrTime): Promise<MetricData> {
-    const dataPoints = this.dataPoints(from, to, ({ counts, sum, count }) => ({
-      buckets: { boundaries: [...this.#boundaries], counts: [...counts] },
-      sum,
-      count,
-    }))
-    return { ...headOf(this.about), dataPointType: DataPointType.HISTOGRAM, dataPoints }
+  record(value: number, ...values: readonly string[]): void {
+    this.#histogram?.record(value, attributesOf(this.about, values))
   }
 }
 
@@ -124,7 +75,7 @@ export type Reading = readonly [number, ...string[]]
 
 type Read = () => readonly Reading[] | Promise<readonly Reading[]>
 
-/** What is looked at only when it is asked for: a state, or a count that somebody else keeps. */
+/** A state, or a count that another part has. It is read at scrape time. */
 export class Observed implements Instrument {
   readonly about: About
   readonly #kind: 'state' | 'count'
@@ -136,29 +87,22 @@ export class Observed implements Instrument {
     this.#read = read
   }
 
-  async collect(startTime: HrTime, endTime: HrTime): Promise<MetricData> {
-    const labels = this.about.labels ?? []
-    const dataPoints = (await this.#read()).map(([value, ...values]) => ({
-      startTime,
-      endTime,
-      attributes: Object.fromEntries(labels.map((label, i) => [label, values[i]])),
-      value,
-    }))
-    const head = headOf(this.about)
-    return this.#kind === 'count'
-      ? { ...head, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints }
-      : { ...head, dataPointType: DataPointType.GAUGE, dataPoints }
+  register(meter: Meter): void {
+    const { about } = this
+    const name = prometheusName(about)
+    const options = { description: about.description }
+    const instrument =
+      this.#kind === 'count'
+        ? meter.createObservableCounter(name, options)
+        : meter.createObservableGauge(name, options)
+    instrument.addCallback(async (result) => {
+      for (const [value, ...values] of await this.#read()) result.observe(value, attributesOf(about, values))
+    })
   }
 }
 
-function headOf(about: About) {
-  return {
-    descriptor: {
-      name: prometheusName(about),
-      description: about.description,
-      unit: '',
-      valueType: ValueType.DOUBLE,
-    },
-    aggregationTemporality: AggregationTemporality.CUMULATIVE,
-  }
+function attributesOf({ labels = [] }: About, values: readonly string[]): Attributes {
+  const attributes: Attributes = {}
+  for (let i = 0; i < labels.length; i++) attributes[labels[i] ?? ''] = values[i] ?? ''
+  return attributes
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HrTime } from '@opentelemetry/api'
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus'
-import { type CollectionResult, MeterProvider } from '@opentelemetry/sdk-metrics'
+import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { errorTitles } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { type Event, type PoolName, sources } from './events.ts'
@@ -156,13 +155,14 @@ export class Metrics {
       ...stateInstruments(states),
       ...this.#process.instruments,
     ]
-    const started = hrTime()
-    this.#exporter = new PrometheusExporter({
-      preventServerStart: true,
-      withoutScopeInfo: true,
-      metricProducers: [{ collect: () => collect(this.instruments, started) }],
+    this.#exporter = new PrometheusExporter({ preventServerStart: true, withoutScopeInfo: true })
+    this.#provider = new MeterProvider({
+      resource,
+      readers: [this.#exporter],
+      views: [{ instrumentName: '*', aggregationCardinalityLimit: limits.metricSeriesMax }],
     })
-    this.#provider = new MeterProvider({ resource, readers: [this.#exporter] })
+    const meter = this.#provider.getMeter('quartermaster')
+    for (const instrument of this.instruments) instrument.register(meter)
     this.#process.start()
     // A series that begins with its first error has no rate before the second.
     this.#broken.add(0)
@@ -313,15 +313,6 @@ function stateInstruments({ pools, checksWaiting, ready, logLinesDropped }: Stat
   ]
 }
 
-async function collect(instruments: readonly Instrument[], started: HrTime): Promise<CollectionResult> {
-  const now = hrTime()
-  const metrics = await Promise.all(instruments.map((instrument) => instrument.collect(started, now)))
-  return {
-    resourceMetrics: { resource, scopeMetrics: [{ scope: { name: 'quartermaster' }, metrics }] },
-    errors: [],
-  }
-}
-
 /** A database that does not even refuse must not hold up all that is asked for beside it. */
 async function isReadySoon(ready: () => Promise<unknown>): Promise<boolean> {
   const late = Promise.withResolvers<false>()
@@ -333,9 +324,4 @@ async function isReadySoon(ready: () => Promise<unknown>): Promise<boolean> {
   } finally {
     clearTimeout(timer)
   }
-}
-
-function hrTime(): HrTime {
-  const ms = Date.now()
-  return [Math.trunc(ms / 1000), (ms % 1000) * 1e6]
 }
