@@ -232,10 +232,11 @@ describe('the request log', () => {
 
   it('of a busy account takes no room from others, and says how much it lacks', async () => {
     const busy = await account(client, 'busy')
-    const rounds = 900
-    await Promise.all(
-      Array.from({ length: rounds }, () => service.request(busy, 'GET', `${products}?limit=3`)),
+    const answers = await Promise.all(
+      Array.from({ length: 900 }, () => service.request(busy, 'GET', `${products}?limit=3`)),
     )
+    // On a slow machine some are refused before their key is looked at, and belong to no account.
+    const rounds = answers.filter(({ status }) => status === 200).length
     await usageWritten()
     const [usage] = (await list('/manage/v1/usage?filter=route*product', busy)).data
     const logged = (await requestsWith('query="limit=3"', busy)).meta.total
