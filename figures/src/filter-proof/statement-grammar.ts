@@ -133,6 +133,8 @@ const shapes: readonly RegExp[] = [
   'set plan_cache_mode = (?:force_generic_plan|auto)',
   // Whether the database is there and migrated.
   `select ${epoch}, \\(select string_agg\\(name, \\$\\) from migration\\) as names`,
+  // Whether a pooler has dropped the settings of a connection.
+  'select name, current_setting\\(name\\) as is from unnest\\(\\$::text\\[\\]\\) name',
   // Which server a connection leads to.
   `select ${epoch}, \\(pg_control_system\\(\\)\\)\\.system_identifier::text as system`,
   // A create: the claim on the key, the insert, what is kept of it, and the sweep.
