@@ -107,7 +107,8 @@ export class Database {
         isOverdue = true
         // Its place stays taken until it is really gone: otherwise such reads would pile up in the database.
         this.primary.terminate(client)
-        onOverdue?.(running.then(() => giveBack(), giveBack))
+        const ended = running.then(() => giveBack(), giveBack)
+        onOverdue?.(ended)
         return deadlineExceeded()
       })
     } catch (error) {
