@@ -110,3 +110,15 @@ export function destroyConnection(client: pg.ClientBase): void {
 export function isDestroyed(client: pg.ClientBase): boolean {
   return destroyed.has(client)
 }
+
+/** The values that settings have on a connection, whatever it asked for: a pooler in between may ignore that. */
+export async function currentSettings(
+  client: pg.ClientBase,
+  names: readonly string[],
+): Promise<{ readonly name: string; readonly is: string }[]> {
+  const { rows } = await client.query<{ name: string; is: string }>(
+    'select name, current_setting(name) as is from unnest($1::text[]) name',
+    [names],
+  )
+  return rows
+}

@@ -5,6 +5,7 @@ import { sql } from '../sql.ts'
 import { epoch } from '../tally-state.ts'
 import {
   connectionDefaults,
+  currentSettings,
   destroyConnection,
   isDestroyed,
   localSettingsOf,
@@ -250,10 +251,7 @@ export class Primary {
 async function confirm(client: pg.Client, expected: Readonly<Record<string, string>>): Promise<void> {
   const names = Object.keys(expected)
   if (names.length === 0) return
-  const { rows } = await client.query<{ name: string; is: string }>(
-    'select name, current_setting(name) as is from unnest($1::text[]) name',
-    [names],
-  )
+  const rows = await currentSettings(client, names)
   const dropped = rows.filter(({ name, is }) => is !== expected[name]).map(({ name }) => name)
   if (dropped.length === 0) return
   throw storeAway(

@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import { connectToPrimary } from '../../postgres/client.ts'
 import {
   beginOn,
+  currentSettings,
   servingConnection,
   servingParameters,
   setLocalSettings,
@@ -75,10 +76,7 @@ async function backendOf(client: pg.Client): Promise<number | undefined> {
 async function droppedSettings(client: pg.Client, config: Config): Promise<Finding[]> {
   const asked = servingParameters(config.DATABASE_ROLE)
   await client.query(beginOn(client))
-  const { rows } = await client.query<{ name: string; is: string }>(
-    'select name, current_setting(name) as is from unnest($1::text[]) name',
-    [Object.keys(asked)],
-  )
+  const rows = await currentSettings(client, Object.keys(asked))
   await client.query('commit')
   const user = pg.escapeIdentifier(placeOf(config.DATABASE_URL ?? '').user)
   return rows
