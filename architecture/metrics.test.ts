@@ -95,7 +95,10 @@ it('docs/operating.md says what to do about every alert', () => {
  */
 const waitingMost = [
   [/quartermaster_check_waiting\{[^}]*\} > (\d+)/g, limits.requestsWaitingMin],
-  [/pending_requests\{[^}]*pool_name="quick"\} > (\d+)/g, limits.requestsWaitingMin - limits.lanes],
+  [
+    /pending_requests\{[^}]*pool_name="quick"\} > (\d+)/g,
+    limits.requestsWaitingMin - limits.pipelinedConnections,
+  ],
   [/pending_requests\{[^}]*pool_name!="quick"\} > (\d+)/g, limits.readsInFlightMax / 2],
 ] as const
 

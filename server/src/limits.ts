@@ -32,7 +32,7 @@ export const limits = {
   /** Conditions apart from each other that are looked up one by one; the gaps between excluded values, and null. */
   filterDisjunctsMax: 18,
   /** Matches of a filter that are found by index and sorted, some 1 µs each; beyond, ids are walked in order. */
-  filterSortedMax: 20_000,
+  filterSortRecordsMax: 20_000,
   /** Characters of a date-time: the longest that can be read, with nanoseconds and a zone, has 35. */
   timestampCharactersMax: 35,
   /** Characters of a decimal literal, and its exponent: far beyond what is stored, far below what numeric refuses. */
@@ -51,7 +51,7 @@ export const limits = {
   /** Integers travel as JSON numbers, which most clients read as doubles. */
   integerMax: Number.MAX_SAFE_INTEGER,
   /** Stored decimals: the digits before and after the point. */
-  decimalWholeDigitsMax: 24,
+  decimalIntegerDigitsMax: 24,
   decimalFractionDigitsMax: 12,
 
   partnerNameCharactersMax: 512,
@@ -65,7 +65,7 @@ export const limits = {
   /** Keys of an account that are valid at once: one for every integration, and then some. */
   keysValidMax: 1_000,
   /** Keys of an account in all. Beyond, each new key takes the longest ended ones along. */
-  keysKeptMax: 10_000,
+  keysStoredMax: 10_000,
   keysSweepRows: 20,
   /** How long the old key may go on beside the new one: longer is no rotation any more. */
   keyOverlapSecondsMax: 30 * 24 * 60 * 60,
@@ -105,19 +105,19 @@ export const limits = {
   usageDayDays: 400,
   usageRowsMax: 100_000,
   /** Latencies are counted in classes, each so much wider than the one before: a percentile is within 5 %. */
-  latencyFirstMs: 0.05,
-  latencyClassRatio: 1.1,
-  latencyClassesMax: 172,
+  latencyBucketFirstMs: 0.05,
+  latencyBucketRatio: 1.1,
+  latencyBucketsMax: 172,
   /** Keys whose use today is known to be written. */
-  keysSeenMax: 100_000,
+  keyUsesCached: 100_000,
 
   /** Accounts that a command prints: a screen of them, or as many as a script asks for at a time. */
-  listedDefault: 100,
-  listedMax: 10_000,
-  accountsListedAtOnce: 1_000,
+  commandRowsDefault: 100,
+  commandRowsMax: 10_000,
+  accountsBatchRows: 1_000,
   /** Counting reads every record. Unasked, doctor reads no more than this, which takes some seconds. */
-  doctorAccountsUnasked: 100,
-  doctorRecordsUnasked: 1_000_000,
+  doctorAccountsDefaultMax: 100,
+  doctorRecordsDefaultMax: 1_000_000,
 
   /** Accepted keys whose account id is cached, some 250 bytes each. Others cost one statement more. */
   keyAccountsCached: 100_000,
@@ -158,13 +158,13 @@ export const limits = {
    * idle longest is counted anew.
    */
   rateAccountsTracked: 50_000,
-  rateKeysKept: 1_000,
-  rateKeysKeptInAll: 200_000,
+  accountRateKeysTracked: 1_000,
+  rateKeysTracked: 200_000,
   /**
    * What a process may count without telling the others: one part in so many of what is left, so that four processes
    * together stay within 5 %; and this long.
    */
-  rateUnsyncedShare: 100,
+  rateUnsyncedDivisor: 100,
   rateSyncMs: 1_000,
   /** Counts told to Redis in one script: a millisecond of its time. */
   rateSyncBatchMax: 500,
@@ -174,14 +174,14 @@ export const limits = {
   redisRetryMsMax: 1_000,
 
   /** Statements kept prepared on every connection; how often a text must come for that, and texts counted meanwhile. */
-  preparedMax: 100,
-  preparedSightings: 3,
-  preparedCandidates: 1_000,
+  preparedStatementsMax: 100,
+  preparedUsesMin: 3,
+  preparedCandidatesMax: 1_000,
   /** After so many statements all counts are halved. */
-  preparedUsesRemembered: 10_000,
+  preparedDecayStatements: 10_000,
 
   /** Connections that quick statements share, one behind the other, and how many may be under way on one. */
-  lanes: 3,
+  pipelinedConnections: 3,
   pipelinedStatementsMax: 500,
   /** Statements of one event-loop iteration that share a connection, so that they wake one backend. */
   pipelinedBatchStatements: 8,
@@ -201,7 +201,7 @@ export const limits = {
   pipelinedMsMax: 2_000,
   /** No answer at all on a shared connection, or none to be had: it is closed, and what waits on it fails with 503. */
   pipelinedSilenceMsMax: 2_500,
-  pipelinedWatchMs: 250,
+  pipelinedCheckMs: 250,
   /** After that silence, for the next connection: whoever waits for it has waited before, and shall not for 5 s in all. */
   reconnectSilentMsMax: 1_000,
   /** A write waits this long for the row that orders its account's writes, then gives up before having written: 503. */
@@ -211,9 +211,9 @@ export const limits = {
   /** A connection to a server is opened, and has said which server it leads to, within this time. */
   connectMsMax: 3_000,
   /** A server that has not answered by then does not keep the other servers of the URL from being tried, again and again. */
-  nextServerMs: 300,
+  nextServerDelayMs: 300,
   /** One that has been awaited so much longer than it took another to be opened leads to a silent server: it is opened anew. */
-  overtakenMs: 500,
+  connectLagMsMax: 500,
   /** An idle connection is probed by TCP after this time: a machine that vanished sends nothing. */
   keepAliveMs: 5_000,
   /** How often a new connection is opened, to see which server is the primary. */
@@ -261,7 +261,7 @@ export const limits = {
   metricSeriesMax: 2_000,
   /** Spans that wait to be sent, beyond which they are dropped; those sent together, and how long that may take. */
   spansWaitingMax: 2_048,
-  spansAtOnce: 512,
+  spansBatchMax: 512,
   traceExportMsMax: 3_000,
   /** How long one look at the database serves all who ask whether the process is ready. */
   readinessCacheMs: 1_000,
@@ -287,7 +287,7 @@ export const limits = {
   /** What a client still sends after it was told that it is too much is thrown away for this long, then cut off. */
   lingerMs: 2_000,
   /** Connections that the kernel holds until they are taken: those beyond are tried again by it after a second. */
-  connectionsWaitingMax: 4_096,
+  listenBacklog: 4_096,
   /** Connections of a process, some 20 KB each; beyond, new ones are closed at once. */
   connectionsMax: 10_000,
 
@@ -295,8 +295,8 @@ export const limits = {
    * Exports under way in a process, each with a connection of its own, and of one account among them. The second of an
    * account leaves at least one free for others.
    */
-  exportsAtOnce: 4,
-  exportsPerAccountAtOnce: 2,
+  exportsInFlightMax: 4,
+  accountExportsMax: 2,
   /** Exports that wait for a slot, one of each account, and how long. */
   exportsWaitingMax: 20,
   exportWaitMsMax: 10_000,
@@ -304,15 +304,15 @@ export const limits = {
    * While others wait, it is looked this often for exports whose readers took less than so many bytes a second, in at
    * least this time: they lose their slots. A reader at half a megabit a second is faster.
    */
-  exportLookMs: 500,
-  exportReaderMs: 2_000,
-  exportReaderBytesPerSecond: 64 * 1024,
+  exportCheckMs: 500,
+  exportReaderWindowMs: 2_000,
+  exportReaderBytesPerSecondMin: 64 * 1024,
   /** An export holds its snapshot, and with it what vacuum could clear away: 10,000,000 records at 6,000 a second. */
   exportMsMax: 30 * 60 * 1000,
   /** Neither a record from the database nor a reader for it within this time: the export is cut. */
   exportStallMsMax: 60_000,
   /** Values of an export's filter that one statement hands over; PostgreSQL takes 1,664 columns in a select list. */
-  exportSettingsAtOnce: 1000,
+  exportSettingsBatchMax: 1000,
   /** Values that an export reads for every record, some 0.5 µs each, so that the planner knows them; the rest are read once. */
   exportDirectValuesMax: 32,
 
@@ -323,7 +323,7 @@ export const limits = {
   migrateRetryMsMin: 500,
   migrateRetryMsMax: 10_000,
   /** How often it is looked what a migration waits for. */
-  migrateLookMs: 100,
+  migratePollMs: 100,
 
   /** Rows of an import that are written, and tick the tally, together: about half a second of the account's write lock. */
   importBatchRows: 10_000,

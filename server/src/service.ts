@@ -77,7 +77,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
     ready,
     isStopping,
     shutdown: shutdown.signal,
-    answerMsMax: config.READ_MS_MAX,
+    readMsMax,
   })
   const connectionsClosed = watchConnections(app.server)
   let admin: Admin | undefined
@@ -95,7 +95,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
   }
   try {
     admin = await adminServer(config, metrics, ready)
-    await app.listen({ host: options.host, port: options.port, backlog: limits.connectionsWaitingMax })
+    await app.listen({ host: options.host, port: options.port, backlog: limits.listenBacklog })
   } catch (error) {
     await close()
     throw error

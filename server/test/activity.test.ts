@@ -309,7 +309,7 @@ describe('usage', () => {
   it('computes percentiles as a slow, obvious count does', async () => {
     const known = await account(client, 'known')
     // 100 latencies of 1 to 100 ms, each in the class that it falls into.
-    const border = (number: number) => limits.latencyFirstMs * limits.latencyClassRatio ** number
+    const border = (number: number) => limits.latencyBucketFirstMs * limits.latencyBucketRatio ** number
     const classes = new Map<number, number>()
     for (let ms = 1; ms <= 100; ms++) {
       let number = 0

@@ -260,7 +260,7 @@ describe('an export that does not come to its end', () => {
   })
 
   it('ends its statement when the reader hangs up, and frees its place', async () => {
-    for (let round = 0; round < limits.exportsPerAccountAtOnce + 1; round++) {
+    for (let round = 0; round < limits.accountExportsMax + 1; round++) {
       const answer = await open(large, products, 'application/x-ndjson')
       expect(answer.statusCode).toBe(200)
       expect(await underWay()).toBe(1)
@@ -277,7 +277,7 @@ describe('an export that does not come to its end', () => {
     await locking.query('lock table product in access exclusive mode')
     const headers = { host: 'large.localhost', authorization: `Bearer ${large.key}`, accept: 'text/csv' }
     // Once more than may run at once: each gives its place back.
-    for (let round = 0; round <= limits.exportsPerAccountAtOnce; round++) {
+    for (let round = 0; round <= limits.accountExportsMax; round++) {
       const asking = get({ port: service.port, path: products, agent: false, headers }).on('error', () => {})
       await eventually(async () => (await underWay()) === 1)
       asking.destroy()
@@ -345,7 +345,7 @@ describe('exports at once', () => {
       if (answer.statusCode === 200) running.push(answer)
       else answer.resume()
     }
-    expect(await underWay()).toBe(limits.exportsAtOnce)
+    expect(await underWay()).toBe(limits.exportsInFlightMax)
 
     const served = await open(last, products, 'text/csv')
     expect(served.statusCode).toBe(200)
@@ -374,7 +374,7 @@ describe('exports at once', () => {
       }
       const refused = await open(three, products, 'text/csv')
       expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1'])
-      expect(await underWay()).toBe(limits.exportsAtOnce)
+      expect(await underWay()).toBe(limits.exportsInFlightMax)
 
       const later = open(three, products, 'text/csv')
       const again = open(three, products, 'text/csv')

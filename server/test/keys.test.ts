@@ -247,7 +247,7 @@ it('an account has so many valid keys and no more, and the longest ended make ro
      select $1, lpad(n::text, 8, 'k'), sha256(n::text::bytea), 'bulk', '{product:read}',
        case when n > $2 then now() - make_interval(hours => n) end
      from generate_series(2, $3) n`,
-    [many.accountId, limits.keysValidMax, limits.keysKeptMax],
+    [many.accountId, limits.keysValidMax, limits.keysStoredMax],
   )
   const full = await post(keys, { name: 'x', scopes: ['product:read'] }, {}, many)
   expect([full.status, full.body]).toMatchObject([409, { code: 'keys_exhausted' }])
@@ -258,7 +258,7 @@ it('an account has so many valid keys and no more, and the longest ended make ro
      from api_key where account_id = $1`,
     [many.accountId],
   )
-  expect(kept.rows[0]?.count).toBe(limits.keysKeptMax - limits.keysSweepRows + 1)
+  expect(kept.rows[0]?.count).toBe(limits.keysStoredMax - limits.keysSweepRows + 1)
 })
 
 describe('the audit', () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
      select account_id, 'key-' || g, sha256(convert_to(account_id || '-' || g, 'UTF8')), 'test', '{product:read}',
        case when g >= $2::int then now() end
      from account, generate_series(1, case account_id when $1::bigint then $3::int else 2 end) g`,
-    [acme.accountId, limits.keysValidMax, limits.keysKeptMax - 1],
+    [acme.accountId, limits.keysValidMax, limits.keysStoredMax - 1],
   )
   await client.query('analyze')
   service = await startTestService(url)

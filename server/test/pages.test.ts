@@ -163,7 +163,7 @@ describe('pages', () => {
 })
 
 describe('pages of more records than are sorted', () => {
-  const records = limits.filterSortedMax + 5_000
+  const records = limits.filterSortRecordsMax + 5_000
   let large: TestAccount
 
   beforeAll(async () => {
@@ -192,7 +192,7 @@ describe('pages of more records than are sorted', () => {
         const list: List = { condition: one, limit: cut }
         for (const shares of [before, after]) {
           const ids = await idsOf(large, list)
-          if (one !== undefined && ids.length > limits.filterSortedMax) many += 1
+          if (one !== undefined && ids.length > limits.filterSortRecordsMax) many += 1
           const pages = Math.ceil(ids.length / cut) + 1
           for (const share of shares) await look(large, list, ids, 1 + Math.floor(share * pages))
           await create(large, 'Bolt')

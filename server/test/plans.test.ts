@@ -57,8 +57,8 @@ it.each([
 ] as const)('%s statements that come and go leave none behind', async (execution, hundreds) => {
   const held: number[] = []
   for (const [hundred, times] of hundreds.entries()) {
-    for (let one = 0; one < limits.preparedMax; one++) {
-      const kind = String(hundred * limits.preparedMax + one)
+    for (let one = 0; one < limits.preparedStatementsMax; one++) {
+      const kind = String(hundred * limits.preparedStatementsMax + one)
       const text = `select count(*) as held, $1::text as given, '${kind}' as kind, '${execution}' as execution from pg_prepared_statements`
       const given = Array.from({ length: times }, (_, i) => String(i))
       const read = (value: string) =>
@@ -73,6 +73,6 @@ it.each([
       held.push(...rows.map((row) => Number(row.held)))
     }
   }
-  expect(Math.max(...held)).toBeLessThanOrEqual(limits.preparedMax)
-  expect(Math.max(...held)).toBeGreaterThan(limits.preparedMax / 2)
+  expect(Math.max(...held)).toBeLessThanOrEqual(limits.preparedStatementsMax)
+  expect(Math.max(...held)).toBeGreaterThan(limits.preparedStatementsMax / 2)
 })

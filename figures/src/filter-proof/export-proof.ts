@@ -19,7 +19,7 @@ export const exportProof: Figure = {
       stand.accounts,
       (theCase) => exported(stand, theCase),
       // As many as one account may have, should all meet there.
-      limits.exportsPerAccountAtOnce,
+      limits.accountExportsMax,
     )
   },
 }

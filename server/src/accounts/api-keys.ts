@@ -172,7 +172,7 @@ async function insertKey(
       `The account has ${count.valid} valid keys, as many as it may have. Revoke one that is not used any more.`,
     )
   }
-  if (count !== undefined && count.kept >= limits.keysKeptMax) await transaction.run(sweepStatement(scope))
+  if (count !== undefined && count.kept >= limits.keysStoredMax) await transaction.run(sweepStatement(scope))
   const key = generateKey()
   const [made] = await transaction.run<Key>(insertStatement(scope, hashOfKey(key), wish, idempotency))
   if (made === undefined) throw new Error('the key was not kept')

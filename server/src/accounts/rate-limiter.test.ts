@@ -80,7 +80,7 @@ it('a key has its limit also where the account uses all its keys in turn', () =>
 it('keys beyond those that are counted apart share one limit, until a window of the others ends', () => {
   const rateLimiter = new RateLimiter({ account: 1_000_000, key: 3 })
   for (const minute of ['first', 'second', 'third']) {
-    for (let n = 0; n < limits.rateKeysKept; n++) rateLimiter.take(access('1', `${minute}-${n}`))
+    for (let n = 0; n < limits.accountRateKeysTracked; n++) rateLimiter.take(access('1', `${minute}-${n}`))
     const more = Array.from(
       { length: 500 },
       (_, n) => rateLimiter.take(access('1', `${minute}-more-${n}`)).refused,
@@ -100,12 +100,13 @@ it('keys beyond those that are counted apart share one limit, until a window of 
 
 it('the counts of all accounts together are bounded, and an account in use keeps its own', () => {
   const rateLimiter = new RateLimiter({ account: 1_000_000, key: 1 })
-  const accounts = 2 * Math.ceil(limits.rateKeysKeptInAll / limits.rateKeysKept)
+  const accounts = 2 * Math.ceil(limits.rateKeysTracked / limits.accountRateKeysTracked)
   rateLimiter.take(access('busy', 'a'))
   for (let account = 0; account < accounts; account++) {
-    for (let n = 0; n < limits.rateKeysKept; n++) rateLimiter.take(access(String(account), `key-${n}`))
+    for (let n = 0; n < limits.accountRateKeysTracked; n++)
+      rateLimiter.take(access(String(account), `key-${n}`))
     expect(rateLimiter.take(access('busy', 'a')).refused).toBe('key')
   }
-  expect(rateLimiter.keyCounts).toBeLessThanOrEqual(limits.rateKeysKeptInAll)
-  expect(rateLimiter.keyCounts).toBeGreaterThan(limits.rateKeysKeptInAll / 2)
+  expect(rateLimiter.keyCounts).toBeLessThanOrEqual(limits.rateKeysTracked)
+  expect(rateLimiter.keyCounts).toBeGreaterThan(limits.rateKeysTracked / 2)
 })

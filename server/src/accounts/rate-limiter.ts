@@ -100,22 +100,22 @@ export class RateLimiter {
   /** A count is never dropped before its window ends: whoever uses many keys in turn would have no limit on any. */
   #countNewKey(counts: AccountCounts, { accountId, keyId }: Access, now: number): Count {
     const { keys, otherKeys } = counts
-    if (keys.size >= limits.rateKeysKept && counts.keysFullUntil <= now) {
+    if (keys.size >= limits.accountRateKeysTracked && counts.keysFullUntil <= now) {
       this.#keyCounts -= removeEnded(counts, now)
     }
-    if (keys.size >= limits.rateKeysKept) return otherKeys
+    if (keys.size >= limits.accountRateKeysTracked) return otherKeys
     const count = newCount(`${accountId}:${keyId}`)
     keys.set(keyId, count)
     this.#keyCounts++
     // The account that was idle longest goes. This one was just used, so it is the last to go.
-    while (this.#keyCounts > limits.rateKeysKeptInAll) this.#accounts.pop()
+    while (this.#keyCounts > limits.rateKeysTracked) this.#accounts.pop()
     return count
   }
 
   #add(count: Count, most: number): void {
     count.used++
     count.untold++
-    this.#shared?.emit(count, count.untold >= (most - count.used) / limits.rateUnsyncedShare)
+    this.#shared?.emit(count, count.untold >= (most - count.used) / limits.rateUnsyncedDivisor)
   }
 }
 
@@ -129,7 +129,7 @@ function removeEnded(counts: AccountCounts, now: number): number {
     if (endsAt <= now) counts.keys.delete(keyId)
     else firstEnd = Math.min(firstEnd, endsAt)
   }
-  counts.keysFullUntil = counts.keys.size < limits.rateKeysKept ? 0 : firstEnd
+  counts.keysFullUntil = counts.keys.size < limits.accountRateKeysTracked ? 0 : firstEnd
   return before - counts.keys.size
 }
 

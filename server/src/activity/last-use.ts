@@ -9,13 +9,13 @@ interface Use extends RequestAccess {
 
 /** The day of each key's last use, written once a day: what other processes have written is not written again. */
 export class LastUse {
-  readonly #seen = new LRUCache<string, string>({ max: limits.keysSeenMax })
+  readonly #seen = new LRUCache<string, string>({ max: limits.keyUsesCached })
   readonly #due = new Map<string, Use>()
 
   note(atMs: number, { accountId, keyId }: RequestAccess): void {
     const name = nameOf({ accountId, keyId })
     const day = new Date(atMs).toISOString().slice(0, 10)
-    if (this.#seen.get(name) === day || this.#due.size >= limits.keysSeenMax) return
+    if (this.#seen.get(name) === day || this.#due.size >= limits.keyUsesCached) return
     this.#seen.set(name, day)
     this.#due.set(name, { accountId, keyId, day })
   }

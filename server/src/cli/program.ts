@@ -31,8 +31,8 @@ const expiry = () =>
   )
 const listLimit = () =>
   new Option('--limit <count>', 'how many at most')
-    .argParser(integerBetween(1, limits.listedMax))
-    .default(limits.listedDefault)
+    .argParser(integerBetween(1, limits.commandRowsMax))
+    .default(limits.commandRowsDefault)
 
 /** All commands. What weighs much, or is seldom used, is loaded when it is called. */
 export function program(config: Config): Command {

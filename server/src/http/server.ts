@@ -46,7 +46,7 @@ export interface ServerParts {
   readonly isStopping: () => boolean
   /** Aborted at the end of the time for requests under way: their connections are closed. */
   readonly shutdown: AbortSignal
-  readonly answerMsMax: number
+  readonly readMsMax: number
 }
 
 /** Every hook and route by name, in the order in which a request meets them. */
@@ -94,7 +94,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
 }
 
 function fastifyOf(
-  { database, accountReads, authentication, emit, answerMsMax }: ServerParts,
+  { database, accountReads, authentication, emit, readMsMax }: ServerParts,
   observer: RequestObserver,
 ): FastifyInstance {
   return Fastify({
@@ -106,7 +106,7 @@ function fastifyOf(
         emit,
         lines: [authentication.keyVerifier, database],
         accountReads,
-        answerMsMax,
+        readMsMax,
       })
     },
     routerOptions: {

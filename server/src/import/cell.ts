@@ -99,8 +99,8 @@ function decimalCell(text: string): Cell {
   if (match === null) return { reason: `is not ${typeNames.decimal}` }
   const [, sign = '', written = '', writtenFraction = '', exponent] = match
   const [whole, fraction] = shifted(written, writtenFraction, Number(exponent ?? 0))
-  if (whole.length > limits.decimalWholeDigitsMax) {
-    return { reason: `has more than ${limits.decimalWholeDigitsMax} digits before the point` }
+  if (whole.length > limits.decimalIntegerDigitsMax) {
+    return { reason: `has more than ${limits.decimalIntegerDigitsMax} digits before the point` }
   }
   if (fraction.length > limits.decimalFractionDigitsMax) {
     return { reason: `has more than ${limits.decimalFractionDigitsMax} digits after the point` }

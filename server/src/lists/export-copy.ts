@@ -104,8 +104,8 @@ function directlyRead(values: readonly unknown[]): ReadonlySet<number> {
 /** PostgreSQL takes 1,664 columns in a select list, and a filter may have more values. */
 function settingStatements([, ...values]: readonly unknown[]): CopyStatement[] {
   const statements: CopyStatement[] = []
-  for (let from = 0; from < values.length; from += limits.exportSettingsAtOnce) {
-    const some = values.slice(from, from + limits.exportSettingsAtOnce)
+  for (let from = 0; from < values.length; from += limits.exportSettingsBatchMax) {
+    const some = values.slice(from, from + limits.exportSettingsBatchMax)
     const columns = some.map((_, i) => `set_config('quartermaster.v${from + i + 2}', $${i + 1}::text, true)`)
     statements.push({ text: `select ${columns.join(', ')}`, values: some })
   }

@@ -74,7 +74,7 @@ it('exports of slow readers end while others wait: no more than needed, first of
   await settled(60_000)
   expect(exporting.log).toHaveLength(4)
   await exporting.begin('d1')
-  await settled(limits.exportLookMs)
+  await settled(limits.exportCheckMs)
   expect(exporting.log.slice(4)).toEqual(['a2 gave up', 'd1 runs'])
   await settled(60_000)
   expect(exporting.log).toHaveLength(6)
@@ -93,10 +93,10 @@ it('one that hangs up while it waits leaves its place', async () => {
 
 it('no more wait than may', async () => {
   const exporting = new Exporting()
-  const accounts = Array.from({ length: limits.exportsAtOnce + limits.exportsWaitingMax + 1 }, (_, n) =>
+  const accounts = Array.from({ length: limits.exportsInFlightMax + limits.exportsWaitingMax + 1 }, (_, n) =>
     String.fromCharCode(97 + n),
   )
   for (const account of accounts) await exporting.begin(account)
   expect(exporting.log.at(-1)).toBe(`${accounts.at(-1)} overloaded`)
-  expect(exporting.log).toHaveLength(limits.exportsAtOnce + 1)
+  expect(exporting.log).toHaveLength(limits.exportsInFlightMax + 1)
 })

@@ -28,8 +28,8 @@ export class ExportSlots {
   /** The caller releases it, once. */
   async take(accountId: string, signal: AbortSignal): Promise<Slot> {
     const ofAccount = this.#countOf(accountId)
-    const free = limits.exportsAtOnce - this.#held.size - this.#waiting.size
-    if (ofAccount >= limits.exportsPerAccountAtOnce) throw tooManyOfAccount(ofAccount)
+    const free = limits.exportsInFlightMax - this.#held.size - this.#waiting.size
+    if (ofAccount >= limits.accountExportsMax) throw tooManyOfAccount(ofAccount)
     if (ofAccount > 0 && free < 2) throw leftForOthers()
     if (this.#waiting.has(accountId)) throw leftForOthers()
     return free < 1 ? await this.#wait(accountId, signal) : this.#hold(accountId)
@@ -74,7 +74,7 @@ export class ExportSlots {
         leave()
         resolve(this.#hold(accountId))
       })
-      this.#look ??= setInterval(() => this.#endSlowOnes(), limits.exportLookMs)
+      this.#look ??= setInterval(() => this.#endSlowOnes(), limits.exportCheckMs)
     })
   }
 

@@ -30,7 +30,7 @@ export class Exports {
     this.#msMax = options.msMax
     this.#pool = new ConnectionPool(primary, {
       name: 'exports',
-      max: limits.exportsAtOnce,
+      max: limits.exportsInFlightMax,
       waitMsMax: limits.readWaitMsMax,
       config: servingConnection(options, { application_name: 'quartermaster export', settings }),
     })

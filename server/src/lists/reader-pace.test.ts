@@ -5,7 +5,7 @@ import { ReaderPace } from './reader-pace.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-const enough = limits.exportReaderBytesPerSecond
+const enough = limits.exportReaderBytesPerSecondMin
 const pass = (ms: number) => void vi.advanceTimersByTime(ms)
 
 /** Each second one piece, which the reader takes after so much of it. */
@@ -24,11 +24,11 @@ function read(
 it('a reader that takes nothing is slow, but not before it had time', () => {
   const execution = new ReaderPace()
   execution.waits()
-  pass(limits.exportReaderMs - 1)
+  pass(limits.exportReaderWindowMs - 1)
   expect(execution.isSlow()).toBe(false)
   pass(1)
   expect(execution.isSlow()).toBe(true)
-  pass(limits.exportReaderMs)
+  pass(limits.exportReaderWindowMs)
   expect(execution.isSlow()).toBe(true)
 })
 
@@ -47,7 +47,7 @@ it('is judged by what was since the last time', () => {
   read(execution, { seconds: 60, bytes: 100 * enough, afterMs: 100 })
   execution.waits()
   expect(execution.isSlow()).toBe(false)
-  pass(limits.exportReaderMs)
+  pass(limits.exportReaderWindowMs)
   expect(execution.isSlow()).toBe(true)
   execution.took(1)
   read(execution, { seconds: 4, bytes: 2 * enough, afterMs: 1000 })

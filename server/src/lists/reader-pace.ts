@@ -24,9 +24,9 @@ export class ReaderPace {
   isSlow(): boolean {
     const now = performance.now()
     const ms = now - this.#judgedAt
-    if (ms < limits.exportReaderMs) return this.#isSlow
+    if (ms < limits.exportReaderWindowMs) return this.#isSlow
     const waitedMs = this.#waitedMs + this.#waitingMs(now)
-    this.#isSlow = waitedMs > ms / 2 && this.#bytes < (limits.exportReaderBytesPerSecond * ms) / 1000
+    this.#isSlow = waitedMs > ms / 2 && this.#bytes < (limits.exportReaderBytesPerSecondMin * ms) / 1000
     this.#judgedAt = now
     this.#waitedMs = 0
     this.#bytes = 0

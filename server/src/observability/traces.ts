@@ -50,7 +50,7 @@ export function tracesTo({ endpoint, ratio, emit }: TraceOptions): Traces {
     spanProcessors: [
       new BatchSpanProcessor(toldOf(exporter, emit), {
         maxQueueSize: limits.spansWaitingMax,
-        maxExportBatchSize: limits.spansAtOnce,
+        maxExportBatchSize: limits.spansBatchMax,
       }),
     ],
   })

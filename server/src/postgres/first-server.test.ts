@@ -44,7 +44,7 @@ describe('firstServer', () => {
   it('begins with the preferred server, and stops there if it answers', async () => {
     const servers = new Servers({ a: 'primary', b: 'primary' })
     expect(await firstServer(['a', 'b'], 1, servers)).toEqual(['b', 1])
-    await vi.advanceTimersByTimeAsync(limits.nextServerMs * 3)
+    await vi.advanceTimersByTimeAsync(limits.nextServerDelayMs * 3)
     expect(servers.opened).toEqual(['b'])
   })
 
@@ -65,24 +65,24 @@ describe('firstServer', () => {
   it('does not wait for a silent server before it tries the next', async () => {
     const servers = new Servers({ a: 'silent', b: 'primary' })
     const first = firstServer(['a', 'b'], 0, servers)
-    await vi.advanceTimersByTimeAsync(limits.nextServerMs)
+    await vi.advanceTimersByTimeAsync(limits.nextServerDelayMs)
     expect(await first).toEqual(['b', 1])
   })
 
   it('finds a standby promoted while another server is silent', async () => {
     const servers = new Servers({ a: 'silent', b: 'standby' })
     const first = firstServer(['a', 'b'], 0, servers)
-    await vi.advanceTimersByTimeAsync(limits.nextServerMs * 2)
+    await vi.advanceTimersByTimeAsync(limits.nextServerDelayMs * 2)
     expect(servers.opened).toEqual(['a', 'b', 'b'])
     servers.behaviours['b'] = 'primary'
-    await vi.advanceTimersByTimeAsync(limits.nextServerMs)
+    await vi.advanceTimersByTimeAsync(limits.nextServerDelayMs)
     expect(await first).toEqual(['b', 1])
   })
 
   it('closes a connection that is opened after another one was accepted', async () => {
     const servers = new Servers({ a: 'silent', b: 'primary' })
     const first = firstServer(['a', 'b'], 0, servers)
-    await vi.advanceTimersByTimeAsync(limits.nextServerMs)
+    await vi.advanceTimersByTimeAsync(limits.nextServerDelayMs)
     await first
     for (const wake of servers.wake) wake()
     await vi.advanceTimersByTimeAsync(0)
@@ -92,7 +92,7 @@ describe('firstServer', () => {
   it('tries the only server once', async () => {
     const servers = new Servers({ a: 'silent' })
     const first = firstServer(['a'], 0, servers)
-    await vi.advanceTimersByTimeAsync(limits.nextServerMs * 5)
+    await vi.advanceTimersByTimeAsync(limits.nextServerDelayMs * 5)
     for (const wake of servers.wake) wake()
     expect(await first).toEqual(['a', 0])
     expect(servers.opened).toEqual(['a'])

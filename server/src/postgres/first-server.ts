@@ -66,7 +66,7 @@ export function firstServer<T>(
   const timer = setInterval(() => {
     if (tried < places.length) startNext()
     else for (const place of places) if (!awaited.has(place)) start(place)
-  }, limits.nextServerMs)
+  }, limits.nextServerDelayMs)
   startNext()
   return promise
 }

@@ -44,7 +44,7 @@ export class LockWatch {
     try {
       while (!ended.aborted) {
         for (const lock of await blockedLocks(this.#client, pid)) this.#note(lock)
-        await sleep(limits.migrateLookMs, undefined, { signal: ended })
+        await sleep(limits.migratePollMs, undefined, { signal: ended })
       }
     } catch {
       // It has ended, or the connection broke: the migration itself says what is wrong.

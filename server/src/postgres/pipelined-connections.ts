@@ -21,11 +21,11 @@ export class PipelinedConnections {
 
   constructor(primary: Primary, config: pg.ClientConfig, emit: EmitEvent) {
     const lane = () => new PipelinedConnection(primary, config, emit)
-    this.#connections = [lane(), ...Array.from({ length: limits.lanes - 1 }, lane)]
+    this.#connections = [lane(), ...Array.from({ length: limits.pipelinedConnections - 1 }, lane)]
     this.#current = this.#connections[0]
     this.#timer = setInterval(() => {
       for (const one of this.#connections) one.breakIfSilent()
-    }, limits.pipelinedWatchMs).unref()
+    }, limits.pipelinedCheckMs).unref()
     primary.onChange(() => {
       for (const one of this.#connections) one.breakUnlessCurrent()
     })

@@ -209,7 +209,8 @@ export class Primary {
     this.#epochs.set(client, server.epoch)
     const isAnother = server.epoch !== before?.epoch
     for (const other of this.#opening) {
-      const isOvertaken = other.number < number && (isAnother || other.begunAt < begunAt - limits.overtakenMs)
+      const isOvertaken =
+        other.number < number && (isAnother || other.begunAt < begunAt - limits.connectLagMsMax)
       if (isOvertaken) destroyConnection(other.client)
     }
   }

@@ -7,7 +7,7 @@ const ask = (names: PreparedNames, text: string, times: number) =>
 
 function full(uses: number): PreparedNames {
   const names = new PreparedNames()
-  for (let i = 1; i <= limits.preparedMax; i++) expect(ask(names, `text ${i}`, uses)).toBe(`q${i}`)
+  for (let i = 1; i <= limits.preparedStatementsMax; i++) expect(ask(names, `text ${i}`, uses)).toBe(`q${i}`)
   return names
 }
 
@@ -21,24 +21,24 @@ it('gives so many names; the least used makes room for what comes more than twic
   const names = full(10)
   ask(names, 'text 1', 5)
   expect(ask(names, 'other', 20)).toBeUndefined()
-  expect(names.nameOf('other')).toBe(`q${limits.preparedMax + 1}`)
+  expect(names.nameOf('other')).toBe(`q${limits.preparedStatementsMax + 1}`)
   expect(names.nameOf('text 1')).toBe('q1')
   // The one that made room is counted on, and comes back under another name when it is asked for as often.
   expect(ask(names, 'text 2', 10)).toBeUndefined()
-  expect(names.nameOf('text 2')).toBe(`q${limits.preparedMax + 2}`)
+  expect(names.nameOf('text 2')).toBe(`q${limits.preparedStatementsMax + 2}`)
 })
 
 it('texts that come equally often do not take turns', () => {
   const names = full(3)
-  const texts = Array.from({ length: 2 * limits.preparedMax }, (_, i) => `text ${i + 1}`)
+  const texts = Array.from({ length: 2 * limits.preparedStatementsMax }, (_, i) => `text ${i + 1}`)
   for (let round = 0; round < 200; round++) for (const text of texts) names.nameOf(text)
-  const kept = texts.slice(0, limits.preparedMax).map((text) => names.nameOf(text))
+  const kept = texts.slice(0, limits.preparedStatementsMax).map((text) => names.nameOf(text))
   expect(kept).toEqual(kept.map((_, i) => `q${i + 1}`))
 })
 
 it('what was asked for often, and no longer is, makes room', () => {
-  const names = full(limits.preparedUsesRemembered / limits.preparedMax)
+  const names = full(limits.preparedDecayStatements / limits.preparedStatementsMax)
   const text = 'asked for from now on'
-  const asked = Array.from({ length: limits.preparedUsesRemembered * 3 }, () => names.nameOf(text))
-  expect(asked.findIndex((name) => name !== undefined)).toBeLessThan(limits.preparedUsesRemembered / 10)
+  const asked = Array.from({ length: limits.preparedDecayStatements * 3 }, () => names.nameOf(text))
+  expect(asked.findIndex((name) => name !== undefined)).toBeLessThan(limits.preparedDecayStatements / 10)
 })

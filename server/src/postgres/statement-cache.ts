@@ -25,7 +25,7 @@ interface Named {
  */
 export class PreparedNames {
   readonly #named = new Map<string, Named>()
-  readonly #seen = new LRUCache<string, number>({ max: limits.preparedCandidates })
+  readonly #seen = new LRUCache<string, number>({ max: limits.preparedCandidatesMax })
   #given = 0
   #counted = 0
 
@@ -40,14 +40,14 @@ export class PreparedNames {
   }
 
   nameOf(text: string): string | undefined {
-    if (++this.#counted >= limits.preparedUsesRemembered) this.#forgetHalf()
+    if (++this.#counted >= limits.preparedDecayStatements) this.#forgetHalf()
     const named = this.#named.get(text)
     if (named !== undefined) {
       named.uses++
       return named.name
     }
     const uses = (this.#seen.get(text) ?? 0) + 1
-    if (uses < limits.preparedSightings || !this.#hasRoomFor(uses)) {
+    if (uses < limits.preparedUsesMin || !this.#hasRoomFor(uses)) {
       this.#seen.set(text, uses)
       return undefined
     }
@@ -58,7 +58,7 @@ export class PreparedNames {
   }
 
   #hasRoomFor(uses: number): boolean {
-    if (this.#named.size < limits.preparedMax) return true
+    if (this.#named.size < limits.preparedStatementsMax) return true
     let [least, leastUses] = ['', Number.POSITIVE_INFINITY]
     for (const [text, named] of this.#named)
       if (named.uses < leastUses) [least, leastUses] = [text, named.uses]

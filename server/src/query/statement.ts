@@ -96,7 +96,7 @@ function accessPathOf({ where, limit }: ListPlan, page: number, known: KnownOfLi
 function totalOf({ isSmallAccount = false, total }: KnownOfList): Way['total'] {
   if (isSmallAccount) return 'little'
   if (total === undefined) return 'unknown'
-  return total > limits.filterSortedMax ? 'many' : 'few'
+  return total > limits.filterSortRecordsMax ? 'many' : 'few'
 }
 
 function listTemplate(plan: ListPlan, way: Way): Template {
@@ -208,12 +208,12 @@ function amongFew(selection: Selection, predicate: Predicate): Parts {
 /**
  * With a filter the planner has two ways to a page: find all matches by their index and sort them, or walk the ids and
  * hope to meet enough matches soon. It bets on the second far too often (`write_date>…`: all matches may have the
- * newest ids), so the choice is made by what is there: up to `filterSortedMax` matches are found by their own index,
+ * newest ids), so the choice is made by what is there: up to `filterSortRecordsMax` matches are found by their own index,
  * once, for the total and the page; only beyond is the walk taken, when it must meet matches soon.
  */
 function matching(selection: Selection, predicate: Predicate): Parts {
   const { table } = selection
-  const most = value(limits.filterSortedMax)
+  const most = value(limits.filterSortRecordsMax)
   const disjuncts = disjunctsOf(predicate)
   const condition = conditionOf(disjuncts)
   return {

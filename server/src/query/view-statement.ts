@@ -73,8 +73,8 @@ function since(days: number): Fragment {
 
 /** The middle of the class of latencies in which so many per cent of the requests are reached. */
 function percentile(share: number): Fragment {
-  return sql`(select trim_scale(round((${value(limits.latencyFirstMs)}::float8
-      * power(${value(limits.latencyClassRatio)}::float8, greatest(b.class - 0.5, 0)))::numeric, 3))
+  return sql`(select trim_scale(round((${value(limits.latencyBucketFirstMs)}::float8
+      * power(${value(limits.latencyBucketRatio)}::float8, greatest(b.class - 0.5, 0)))::numeric, 3))
     from (select class, sum(count) over (order by class) as upto from unnest(classes, counts) c(class, count)) b
     where b.upto >= requests * ${value(share)}::numeric / 100 order by b.class limit 1) as ${identifier(`p${share}_ms`)}`
 }

@@ -17,7 +17,7 @@ export interface DatabaseFacts {
 
 /** Each process that serves has a pool for reads that may take long and one for writes; besides, so many connections. */
 const poolsPerProcess = 2
-const besidesPools = limits.lanes + limits.exportsAtOnce
+const besidesPools = limits.pipelinedConnections + limits.exportsInFlightMax
 
 export async function checkDatabase(client: pg.Client, config: Config): Promise<Finding[]> {
   const { rows } = await client.query<Omit<DatabaseFacts, 'folds'>>(

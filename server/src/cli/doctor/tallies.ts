@@ -31,7 +31,7 @@ async function* all(client: pg.Client, options: TallyOptions): Findings {
   let checked = 0
   let faults = 0
   for (let last = '0'; ; ) {
-    const accounts = await accountsAfter(client, last, limits.accountsListedAtOnce)
+    const accounts = await accountsAfter(client, last, limits.accountsBatchRows)
     for (const account of accounts) {
       const findings = await checkAccount(client, account, options)
       faults += findings.length
@@ -47,14 +47,14 @@ async function* all(client: pg.Client, options: TallyOptions): Findings {
 }
 
 async function* some(client: pg.Client, options: TallyOptions): Findings {
-  const found = await accountsAfter(client, '0', limits.doctorAccountsUnasked + 1)
-  const looked = found.slice(0, limits.doctorAccountsUnasked)
+  const found = await accountsAfter(client, '0', limits.doctorAccountsDefaultMax + 1)
+  const looked = found.slice(0, limits.doctorAccountsDefaultMax)
   let records = 0
   let checked = 0
   let faults = 0
   for (const account of looked) {
     const size = await recordsOf(client, account)
-    if (records + size > limits.doctorRecordsUnasked) continue
+    if (records + size > limits.doctorRecordsDefaultMax) continue
     const findings = await checkAccount(client, account, options)
     yield* findings
     faults += findings.length

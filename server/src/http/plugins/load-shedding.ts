@@ -25,13 +25,13 @@ export interface ListenerOptions {
   /** Where those wait that take long. */
   readonly accountReads: { readonly isFull: boolean }
   /** The longest that a request may be worked on without a byte on its connection. */
-  readonly answerMsMax: number
+  readonly readMsMax: number
 }
 
 /** Node's server with a bound on everything that a client can hold, and a door that shuts before any work is done. */
 export function listener(
   handle: RequestListener,
-  { emit, lines, accountReads, answerMsMax }: ListenerOptions,
+  { emit, lines, accountReads, readMsMax }: ListenerOptions,
 ): Server {
   const refusals = new Refusals(emit)
   const take: RequestListener = (request, response) => {
@@ -57,7 +57,7 @@ export function listener(
   server.maxHeadersCount = 0
   server.maxConnections = limits.connectionsMax
   // Whoever does not read the answer either.
-  server.timeout = answerMsMax + limits.silentConnectionMsMax
+  server.timeout = readMsMax + limits.silentConnectionMsMax
   return server
 }
 
