@@ -2,9 +2,13 @@ import { sql } from './sql.ts'
 
 export type KeyState = 'active' | 'rotating' | 'expired' | 'revoked'
 
-/** Over the columns of api_key, now. A key that is rotating is as good as an active one until it expires. */
-export const keyState = sql`case when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired'
+/** Conditions on the columns of api_key. Every statement that depends on a key's state is built from these. */
+const isRevoked = sql`revoked_at is not null`
+const isExpired = sql`(expires_at is not null and expires_at <= now())`
+
+/** A `rotating` key has been replaced by a new one. It is accepted until it expires. */
+export const keyState = sql`case when ${isRevoked} then 'revoked' when ${isExpired} then 'expired'
   when rotated_to is not null then 'rotating' else 'active' end`
 
-/** Whether a request with it is accepted, as the check of every request asks it. */
-export const keyIsValid = sql`revoked_at is null and (expires_at is null or expires_at > now())`
+/** Whether requests with this key are accepted: its state is `active` or `rotating`. */
+export const keyIsValid = sql`not (${isRevoked} or ${isExpired})`

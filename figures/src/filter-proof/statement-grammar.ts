@@ -121,8 +121,8 @@ const shapes: readonly RegExp[] = [
     'q\\(account_id, hash, resource, n\\) join api_key k on k\\.account_id = q\\.account_id and k\\.hash = decode\\(q\\.hash, \\$\\) ' +
     'left join account a on a\\.account_id = k\\.account_id ' +
     'left join tally t on t\\.account_id = k\\.account_id and t\\.resource = q\\.resource ' +
-    'where k\\.account_id = any\\(\\$::bigint\\[\\]\\) and k\\.revoked_at is null ' +
-    'and \\(k\\.expires_at is null or k\\.expires_at > now\\(\\)\\)',
+    'where k\\.account_id = any\\(\\$::bigint\\[\\]\\) ' +
+    'and not \\(revoked_at is not null or \\(expires_at is not null and expires_at <= now\\(\\)\\)\\)',
   // An export.
   'begin isolation level repeatable read read only',
   `select ${state}, t\\.total from tally t where ${account} and resource = \\$::text`,

@@ -1,7 +1,9 @@
 import pg from 'pg'
 import { type ResourceName, resources } from '../catalog/resources.ts'
+import { keyIsValid } from '../key-state.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
+import { sql, value } from '../sql.ts'
 import { type Actor, auditStatement } from './audit.ts'
 
 export interface Account extends AccountScope {
@@ -93,12 +95,10 @@ export async function showAccount(client: pg.ClientBase, name: string): Promise<
        from tally where account_id = $1 order by resource`,
     [account.accountId],
   )
-  const keys = await client.query<{ valid: number; all: number }>(
-    `select count(*) filter (where revoked_at is null and (expires_at is null or expires_at > now()))::int as valid,
-            count(*)::int as all
-       from api_key where account_id = $1`,
-    [account.accountId],
-  )
+  const { text, values } =
+    sql`select count(*) filter (where ${keyIsValid})::int as valid, count(*)::int as all
+from api_key where account_id = ${value(account.accountId)}::bigint`.statement()
+  const keys = await client.query<{ valid: number; all: number }>(text, [...values])
   return { ...account, keys: keys.rows[0] ?? { valid: 0, all: 0 }, tallies: tallies.rows }
 }
 

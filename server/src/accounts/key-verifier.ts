@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { ResourceName } from '../catalog/resources.ts'
 import { overloaded } from '../errors.ts'
+import { keyIsValid } from '../key-state.ts'
 import { limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
@@ -276,8 +277,7 @@ from unnest(${accounts}::bigint[], ${hashes}::text[], ${asked}::text[]) with ord
 join api_key k on k.account_id = q.account_id and k.hash = decode(q.hash, 'hex')
 left join account a on a.account_id = k.account_id
 left join tally t on t.account_id = k.account_id and t.resource = q.resource
-where k.account_id = any(${accounts}::bigint[]) and k.revoked_at is null
-  and (k.expires_at is null or k.expires_at > now())`.template(
+where k.account_id = any(${accounts}::bigint[]) and ${keyIsValid}`.template(
   [accounts, hashes, asked],
   'check',
   'pipelined',

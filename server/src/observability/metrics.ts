@@ -3,6 +3,7 @@ import { PrometheusExporter } from '@opentelemetry/exporter-prometheus'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { errorTitles } from '../errors.ts'
 import { limits } from '../limits.ts'
+import { withTimeout } from '../timeout.ts'
 import { type Event, type PoolName, sources } from './events.ts'
 import { Counter, Histogram, type Instrument, Observed } from './instruments.ts'
 import { ProcessState } from './process-metrics.ts'
@@ -313,15 +314,12 @@ function stateInstruments({ pools, checksWaiting, ready, logLinesDropped }: Stat
   ]
 }
 
-/** A database that does not even refuse must not hold up all that is asked for beside it. */
+/** With a timeout: a database that does not respond must not delay the other metrics of the scrape. */
 async function isReadySoon(ready: () => Promise<unknown>): Promise<boolean> {
-  const late = Promise.withResolvers<false>()
-  const timer = setTimeout(() => late.resolve(false), limits.adminReadyMsMax)
   try {
-    return await Promise.race([ready().then(() => true), late.promise])
+    await withTimeout(limits.adminReadyMsMax, ready(), () => new Error('The readiness check timed out.'))
+    return true
   } catch {
     return false
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -17,6 +17,7 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-node'
 import { limits } from '../limits.ts'
+import { withTimeout } from '../timeout.ts'
 import type { EmitEvent, RequestAnswered } from './events.ts'
 import { resource } from './resource.ts'
 
@@ -62,7 +63,7 @@ export function tracesTo({ endpoint, ratio, emit }: TraceOptions): Traces {
       // Decided here rather than by a sampler, which would first make a trace id for every request.
       if (parent !== ROOT_CONTEXT || Math.random() < ratio) addSpans(tracer, event, parent)
     },
-    close: () => withinTime(provider.shutdown()),
+    close: () => closeWithTimeout(provider),
   }
 }
 
@@ -126,10 +127,8 @@ function toldOf(exporter: OTLPTraceExporter, emit: EmitEvent): SpanExporter {
   }
 }
 
-/** A collector that is away does not hold up the end of the process. */
-async function withinTime(closing: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<void>()
-  const timer = setTimeout(late.resolve, limits.traceExportMsMax)
-  await Promise.race([closing.catch(() => {}), late.promise])
-  clearTimeout(timer)
+/** A collector that does not respond must not delay the end of the process. */
+async function closeWithTimeout(provider: BasicTracerProvider): Promise<void> {
+  const timedOut = () => new Error('The trace collector did not respond.')
+  await withTimeout(limits.traceExportMsMax, provider.shutdown(), timedOut).catch(() => {})
 }

@@ -4,6 +4,7 @@ import { clientDisconnected, Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Operation, Statement } from '../sql.ts'
+import { withTimeout } from '../timeout.ts'
 import { cancelRunning } from './cancel.ts'
 import { ConnectionPool, type PoolState } from './connection-pool.ts'
 import { beginOn, localSettingsOf, type ServingDatabase, servingConnection } from './connections.ts'
@@ -103,7 +104,7 @@ export class Database {
     try {
       if (signal?.aborted === true) throw clientDisconnected()
       const running = this.#run<Row>(client, statement)
-      rows = await within(this.#readMsMax + limits.readGraceMs, running, () => {
+      rows = await withTimeout(this.#readMsMax + limits.readGraceMs, running, () => {
         isOverdue = true
         // Its place stays taken until it is really gone: otherwise such reads would pile up in the database.
         this.primary.terminate(client)
@@ -148,7 +149,7 @@ export class Database {
       this.#writes.release(client, error !== undefined && isOfServer(error))
     running.then(() => giveBack(), giveBack)
     try {
-      return await within(until - performance.now(), running, () => outcomeUnknown(undefined))
+      return await withTimeout(until - performance.now(), running, () => outcomeUnknown(undefined))
     } catch (error) {
       throw mayHaveCommitted(error) ? outcomeUnknown(error) : failureOf(error)
     }
@@ -169,10 +170,10 @@ export class Database {
       return stage.isCommitting ? outcomeUnknown(undefined) : tooLate()
     }
     try {
-      return await within(until - performance.now(), running, late)
+      return await withTimeout(until - performance.now(), running, late)
     } catch (error) {
       // Rolled back before the caller is answered: the next request may need what the transaction has locked.
-      if (!stage.isGivenUp) await within(until - performance.now(), ended, tooLate).catch(() => {})
+      if (!stage.isGivenUp) await withTimeout(until - performance.now(), ended, tooLate).catch(() => {})
       throw stage.isCommitting && mayHaveCommitted(error) ? outcomeUnknown(error) : failureOf(error)
     }
   }
@@ -270,20 +271,6 @@ interface Stage {
   isCommitting: boolean
   /** Its caller has been told that nothing was written, so nothing may be. */
   isGivenUp: boolean
-}
-
-/** What `running` gives, or what `late` says when the time is up; `running` goes on. */
-async function within<T>(ms: number, running: Promise<T>, late: () => Failure): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_, reject) => {
-    // After a pause of the whole process the answer may be there, unread: the event loop reads before it goes on here.
-    timer = setTimeout(() => setImmediate(() => reject(late())), ms)
-  })
-  try {
-    return await Promise.race([running, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 function tooLate(): Failure {

@@ -3,6 +3,7 @@ import { overloaded } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Statement } from '../sql.ts'
+import { withTimeout } from '../timeout.ts'
 import { destroyConnection } from './connections.ts'
 import type { Primary } from './primary.ts'
 import { changingOver, failureOf, isOfServer, storeAway } from './sqlstate.ts'
@@ -173,12 +174,8 @@ class PipelinedConnection {
     this.#connecting ??= this.#open().finally(() => {
       this.#connecting = undefined
     })
-    let late: NodeJS.Timeout | undefined
-    const timeout = new Promise<never>((_, reject) => {
-      const ms = this.#wasSilent ? limits.reconnectSilentMsMax : limits.pipelinedSilenceMsMax
-      late = setTimeout(() => reject(storeAway()), ms)
-    })
-    return Promise.race([this.#connecting, timeout]).finally(() => clearTimeout(late))
+    const ms = this.#wasSilent ? limits.reconnectSilentMsMax : limits.pipelinedSilenceMsMax
+    return withTimeout(ms, this.#connecting, () => storeAway())
   }
 
   async #open(): Promise<pg.Client> {

@@ -1,0 +1,17 @@
+/**
+ * Resolves or rejects as `running` does. If that takes longer than `ms`, rejects with the error that `onTimeout` returns;
+ * `running` is not cancelled.
+ */
+export async function withTimeout<T>(ms: number, running: Promise<T>, onTimeout: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    // If the process was paused, the result may already be in the socket's buffer. The event loop reads sockets before it
+    // runs setImmediate callbacks, so such a result still counts as in time.
+    timer = setTimeout(() => setImmediate(() => reject(onTimeout())), ms)
+  })
+  try {
+    return await Promise.race([running, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}
