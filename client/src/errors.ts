@@ -173,7 +173,7 @@ export function messageOf(problem: Problem, parameters: Readonly<Record<string, 
   const text = fault?.parameter === undefined ? undefined : parameters[fault.parameter]
   if (text !== undefined && fault?.offset !== undefined) {
     lines.push(caret(text, fault.offset, fault.length ?? 1))
-    if (fault.suggestion !== undefined) lines.push(`Perhaps: ${fault.suggestion}`)
+    if (fault.suggestion !== undefined) lines.push(`Suggestion: ${fault.suggestion}`)
   }
   return [...lines, `(${problem.code}, request ${problem.request_id})`].join('\n')
 }

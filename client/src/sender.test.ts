@@ -265,7 +265,7 @@ describe('errors', () => {
         'RequestInvalid: So it is.',
         '  list_price>10&nane=Bolt',
         '                ^^^^',
-        'Perhaps: list_price>10&name=Bolt',
+        'Suggestion: list_price>10&name=Bolt',
         '(request_invalid, request r-9)',
       ].join('\n'),
     )

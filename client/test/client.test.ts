@@ -153,7 +153,7 @@ describe('errors', () => {
       status: 400,
     })
     await expect(wrong).rejects.toThrow(
-      '  active=true&list_prise>10\n              ^^^^^^^^^^\nPerhaps: active=true&list_price>10',
+      '  active=true&list_prise>10\n              ^^^^^^^^^^\nSuggestion: active=true&list_price>10',
     )
   })
 

@@ -158,7 +158,7 @@ describe('bounds', () => {
     expect(parse(many(200, '&', 'a=1'))).toMatchObject({ kind: 'and' })
     expect(problemOf(many(201, '&', 'a=1'))).toEqual({
       code: 'filter_too_many_conditions',
-      message: 'A filter has at most 200 conditions; the part from offset 800 on is beyond that.',
+      message: 'A filter can have at most 200 conditions; this one exceeds the limit at offset 800.',
       offset: 800,
       length: 1,
       expected: ['at most 200 conditions'],
@@ -170,7 +170,7 @@ describe('bounds', () => {
     expect(problemOf(`a[${many(400, ',', '1')}]|b![${many(601, ',', '1')}]`)).toEqual({
       code: 'filter_too_many_values',
       message:
-        'A filter has at most 1000 values in all its lists together; the part from offset 2006 on is beyond that.',
+        'A filter can have at most 1000 values in all its lists together; this one exceeds the limit at offset 2006.',
       offset: 2006,
       length: 1,
       expected: ['at most 1000 values in all its lists together'],
@@ -193,7 +193,7 @@ describe('bounds', () => {
     expect(parse(`a=${'x'.repeat(65_534)}`)).toMatchObject({ kind: 'condition' })
     expect(problemOf(`a=${'x'.repeat(65_536)}`)).toEqual({
       code: 'filter_too_long',
-      message: 'A filter has at most 65536 bytes of UTF-8; the part from offset 65536 on is beyond that.',
+      message: 'A filter can have at most 65536 bytes of UTF-8; this one exceeds the limit at offset 65536.',
       offset: 65_536,
       length: 2,
       expected: ['at most 65536 bytes of UTF-8'],
@@ -220,18 +220,21 @@ it('suggests nothing for a filter of more than 4,096 characters', () => {
 describe('messages', () => {
   it.each([
     ['', 'The filter is empty. Leave it out, or write a condition.'],
-    ['a=1&&b=2', 'A condition begins with a field name, but "&" stands here.'],
-    ['name', 'An operator must follow the field name "name", but the filter ends here.'],
-    ['(a=1', 'The parenthesis that opens at offset 0 is not closed: the filter ends here.'],
-    ['(a=1))', 'Expected "&", "|", or the end of the filter, but ")" stands here.'],
+    ['a=1&&b=2', 'Expected a field name at the start of a condition, but found "&".'],
+    ['name', 'Expected an operator after the field name "name", but found the end of the filter.'],
+    [
+      '(a=1',
+      'The parenthesis that opens at offset 0 is not closed: expected ")", but found the end of the filter.',
+    ],
+    ['(a=1))', 'Expected "&", "|", or the end of the filter, but found ")".'],
     [
       'id[1&a=2',
-      'The list that opens at offset 2 is not closed: "," or "]" is expected, but "&" stands here. ' +
+      'The list that opens at offset 2 is not closed: expected "," or "]", but found "&". ' +
         'Put a value that contains "&", "|" or ")" in quotes.',
     ],
     [
       `name="a"${'🔩'.repeat(40)}`,
-      `Expected "&", "|", or the end of the filter, but "${'🔩'.repeat(24)}…" stands here.`,
+      `Expected "&", "|", or the end of the filter, but found "${'🔩'.repeat(24)}…".`,
     ],
   ])('%s', (text, message) => expect(problemOf(text).message).toBe(message))
 })

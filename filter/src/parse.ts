@@ -13,7 +13,7 @@ export interface FilterBounds {
   readonly lengthMax: number
 }
 
-/** The widest filter that is taken anywhere. A caller may draw `lengthMax` tighter, as for a URL. */
+/** The limits of every filter. The server additionally limits the length of a filter in a URL. */
 export const filterBounds: FilterBounds = Object.freeze({
   conditionsMax: 200,
   listValuesMax: 1000,

@@ -18,12 +18,12 @@ export function blank(text: string): FilterError {
 }
 
 export function fieldExpected(text: string, found: Found): FilterError {
-  const message = `A condition begins with a field name, but ${describe(text, found)}.`
+  const message = `Expected a field name at the start of a condition, but found ${describe(text, found)}.`
   return problem('filter_field_expected', found, ['a field name', '"("'], message)
 }
 
 export function operatorExpected(text: string, field: string, found: Found): FilterError {
-  const message = `An operator must follow the field name "${excerpt(field)}", but ${describe(text, found)}.`
+  const message = `Expected an operator after the field name "${excerpt(field)}", but found ${describe(text, found)}.`
   return problem('filter_operator_expected', found, operatorPhrases, message)
 }
 
@@ -34,11 +34,11 @@ export function flawed(text: string, flaw: Flaw): FilterError {
     return problem('filter_quote_unclosed', flaw, ['a closing quote'], message)
   }
   if (flaw.length === 1) {
-    const message = 'The filter ends after a backslash. Write two backslashes where a backslash is meant.'
+    const message = 'The filter ends after a backslash. Write two backslashes for a literal backslash.'
     return problem('filter_escape_unfinished', flaw, ['a character after the backslash'], message)
   }
   const written = excerpt(text.slice(flaw.offset, flaw.offset + flaw.length))
-  const message = `Within quotes "${written}" has no meaning. Write \\\\ for a backslash and \\" for a quote.`
+  const message = `Unknown escape sequence "${written}" within quotes. Write \\\\ for a backslash and \\" for a quote.`
   return problem('filter_escape_unfinished', flaw, ['"\\\\"', '"\\""'], message)
 }
 
@@ -49,19 +49,19 @@ export function listUnclosed(
   expected: readonly string[],
 ): FilterError {
   const message =
-    `The list that opens at offset ${open.offset} is not closed: ${either(expected)} is expected, ` +
-    `but ${describe(text, found)}. Put a value that contains "&", "|" or ")" in quotes.`
+    `The list that opens at offset ${open.offset} is not closed: expected ${either(expected)}, ` +
+    `but found ${describe(text, found)}. Put a value that contains "&", "|" or ")" in quotes.`
   return problem('filter_list_unclosed', found, expected, message)
 }
 
 export function listValueEmpty(found: Span): FilterError {
   const message =
-    'A value is missing in the list. Write "" for the empty text, or take the comma or the list away.'
+    'A value is missing in the list. Write "" for the empty text, or remove the comma or the list.'
   return problem('filter_list_value_empty', found, ['a value'], message)
 }
 
 export function groupUnclosed(text: string, open: Span, found: Found): FilterError {
-  const message = `The parenthesis that opens at offset ${open.offset} is not closed: ${describe(text, found)}.`
+  const message = `The parenthesis that opens at offset ${open.offset} is not closed: expected ")", but found ${describe(text, found)}.`
   return problem('filter_group_unclosed', found, ['"&"', '"|"', '")"'], message)
 }
 
@@ -70,7 +70,7 @@ export function unexpected(text: string, found: Found, expected: readonly string
     'filter_unexpected',
     found,
     expected,
-    `Expected ${either(expected)}, but ${describe(text, found)}.`,
+    `Expected ${either(expected)}, but found ${describe(text, found)}.`,
   )
 }
 
@@ -96,7 +96,7 @@ function beyond(code: FilterErrorCode, at: Span, what: string, max: number): Fil
     code,
     at,
     [bound],
-    `A filter has ${bound}; the part from offset ${at.offset} on is beyond that.`,
+    `A filter can have ${bound}; this one exceeds the limit at offset ${at.offset}.`,
   )
 }
 
@@ -105,8 +105,8 @@ function problem(code: FilterErrorCode, at: Span, expected: readonly string[], m
 }
 
 function describe(text: string, found: Found): string {
-  if (found.kind === 'end') return 'the filter ends here'
-  return `${phrase(excerpt(text.slice(found.offset, found.offset + found.length)))} stands here`
+  if (found.kind === 'end') return 'the end of the filter'
+  return phrase(excerpt(text.slice(found.offset, found.offset + found.length)))
 }
 
 function either(phrases: readonly string[]): string {

@@ -1,3 +1,5 @@
+import { filterBounds } from '@quartermaster/filter'
+
 /**
  * Every bound of the service, with its unit in the name and its reason beside it. What is not here is not bounded,
  * and what is not bounded is a defect.
@@ -23,10 +25,11 @@ export const limits = {
   queryBodyBytesMax: 256 * 1024,
 
   filterUrlBytesMax: 8 * 1024,
-  filterBodyBytesMax: 64 * 1024,
-  filterConditionsMax: 200,
-  filterListValuesMax: 1000,
-  filterDepthMax: 32,
+  /** The other limits of a filter are those of its parser. */
+  filterBodyBytesMax: filterBounds.lengthMax,
+  filterConditionsMax: filterBounds.conditionsMax,
+  filterListValuesMax: filterBounds.listValuesMax,
+  filterDepthMax: filterBounds.depthMax,
   /** `![]` up to this many values becomes index ranges; beyond, one array test. Each range is an index scan of its own. */
   filterGapValuesMax: 16,
   /** Conditions apart from each other that are looked up one by one; the gaps between excluded values, and null. */

@@ -141,12 +141,7 @@ function parseFilter(text: string | undefined, source: ListSource, faults: Fault
     return undefined
   }
   try {
-    return parse(text, {
-      conditionsMax: limits.filterConditionsMax,
-      listValuesMax: limits.filterListValuesMax,
-      depthMax: limits.filterDepthMax,
-      lengthMax: limits.filterBodyBytesMax,
-    })
+    return parse(text)
   } catch (error) {
     if (!(error instanceof FilterError)) throw error
     faults.add(() => ({ parameter: 'filter', ...error.problem }))
