@@ -72,7 +72,7 @@ describe.skipIf(databaseUrl === undefined)('E2: when the store is slow or away',
     try {
       for (const path of [products, `${partners}/1`, '/readyz']) {
         const answer = await eventually503(path)
-        expect(problemIn(answer, 503).code).toBe('store_away')
+        expect(problemIn(answer, 503).code).toBe('database_unavailable')
         expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
       }
       expect((await send('/livez', here())).status).toBe(200)

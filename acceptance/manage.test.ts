@@ -79,7 +79,7 @@ test('[M1] a create sent again makes no second key, and shows none again', async
   const wish = { name: 'made once', scopes: ['product:read'] }
   const first = dataIn(await post(keys, wish, again), 201)
   const second = await post(keys, wish, again)
-  expect(problemIn(second, 409)).toMatchObject({ code: 'key_already_made' })
+  expect(problemIn(second, 409)).toMatchObject({ code: 'key_already_created' })
   expect(second.text).toContain(first.key_id)
   expect(second.text).not.toContain(first.key)
   expect(problemIn(await post(keys, { ...wish, name: 'other' }, again), 422).code).toBe(

@@ -94,12 +94,12 @@ it('docs/operating.md says what to do about every alert', () => {
  * fires. While the database is slow, requests are refused from `requestsWaitingMin` on.
  */
 const waitingMost = [
-  [/quartermaster_check_waiting\{[^}]*\} > (\d+)/g, limits.requestsWaitingMin],
+  [/quartermaster_key_verification_waiting\{[^}]*\} > (\d+)/g, limits.requestsWaitingMin],
   [
-    /pending_requests\{[^}]*pool_name="quick"\} > (\d+)/g,
+    /pending_requests\{[^}]*pool_name="pipelined"\} > (\d+)/g,
     limits.requestsWaitingMin - limits.pipelinedConnections,
   ],
-  [/pending_requests\{[^}]*pool_name!="quick"\} > (\d+)/g, limits.readsInFlightMax / 2],
+  [/pending_requests\{[^}]*pool_name!="pipelined"\} > (\d+)/g, limits.readsInFlightMax / 2],
 ] as const
 
 it.each(waitingMost)('the alert on %s fires before the process refuses requests', (pattern, most) => {

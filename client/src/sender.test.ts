@@ -139,7 +139,10 @@ describe('trying again', () => {
 
   it('waits as long as Retry-After says', async () => {
     hurried()
-    const { client } = await serving(problem(503, 'store_away', {}, { 'retry-after': '1' }), list([1]))
+    const { client } = await serving(
+      problem(503, 'database_unavailable', {}, { 'retry-after': '1' }),
+      list([1]),
+    )
     const started = performance.now()
     await client().products.list()
     expect(performance.now() - started).toBeGreaterThan(990)

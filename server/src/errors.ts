@@ -17,16 +17,16 @@ export const errorTitles = {
   headers_too_large: 'The request headers are too large.',
   idempotency_conflict: 'A request with this Idempotency-Key is still running.',
   idempotency_mismatch: 'This Idempotency-Key was used with another request body.',
-  key_already_made: 'A key was made by this Idempotency-Key before, and is shown only once.',
+  key_already_created: 'A key was made by this Idempotency-Key before, and is shown only once.',
   key_not_active: 'Only an active key can be rotated.',
   keys_exhausted: 'The account has as many keys as it may have.',
   account_rate_exceeded: 'The account has sent all requests that it may send in a minute.',
   key_rate_exceeded: 'The API key has sent all requests that it may send in a minute.',
   account_busy: 'The account has as many long queries or writes under way as it may.',
-  hung_up: 'The client closed the connection before it was answered.',
+  client_disconnected: 'The client closed the connection before it was answered.',
   export_limit: 'This account has as many exports under way as it may.',
   overloaded: 'The service has more work than it can take on now.',
-  store_away: 'The database cannot be reached.',
+  database_unavailable: 'The database cannot be reached.',
   shutting_down: 'The service shut down before it had answered.',
   outcome_unknown: 'It is not known whether the write was kept.',
   deadline_exceeded: 'The query took longer than it may.',
@@ -99,7 +99,12 @@ export function invalid(fault: Fault, code: 'request_invalid' | 'body_invalid' =
 
 /** Nobody receives it. */
 export function clientDisconnected(cause?: unknown): Failure {
-  return new Failure('hung_up', 'The client disconnected before the response was sent.', [], cause)
+  return new Failure(
+    'client_disconnected',
+    'The client disconnected before the response was sent.',
+    [],
+    cause,
+  )
 }
 
 /** More waits than may wait. */

@@ -14,7 +14,7 @@ function configuration(): Config | undefined {
   if (config === undefined || process.argv[2] === 'doctor') return config
   const [unreadable] = unreadableUrls(config)
   if (unreadable === undefined) return config
-  throw new Error(`The configuration is wrong: ${unreadable.fact} ${unreadable.mend}`)
+  throw new Error(`The configuration is wrong: ${unreadable.message} ${unreadable.repair}`)
 }
 
 function validConfiguration(): Config | undefined {
@@ -22,7 +22,7 @@ function validConfiguration(): Config | undefined {
     return readConfig(process.env)
   } catch (error) {
     if (process.argv[2] !== 'doctor') {
-      const facts = configurationFaults(error).map(({ fact }) => fact)
+      const facts = configurationFaults(error).map(({ message }) => message)
       throw new Error(`The configuration is wrong: ${facts.join(' ')}`, { cause: error })
     }
     process.exitCode = doctorWithoutConfiguration(error, process.argv.includes('--json'))

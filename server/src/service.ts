@@ -166,7 +166,7 @@ function sharedCounts({ REDIS_URL: url }: Config, emit: EmitEvent): SharedCounte
   return new SharedCounters({
     url,
     onChange: (isShared, reason) =>
-      emit(isShared ? { kind: 'rates-shared' } : { kind: 'rates-alone', reason }),
+      emit(isShared ? { kind: 'rate-limits-shared' } : { kind: 'rate-limits-local', reason }),
   })
 }
 

@@ -12,9 +12,9 @@ export type Execution = 'generic' | 'pipelined'
 /** What statements are for, in words of our own: few, however many accounts and filters there are. */
 export type Operation =
   | 'account'
-  | 'check'
+  | 'verify_key'
   | 'list'
-  | 'one'
+  | 'record'
   | 'create'
   | 'idempotency'
   | 'view'

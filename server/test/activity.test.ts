@@ -158,7 +158,14 @@ describe('the request log', () => {
     await written()
     const { data } = await requestsWith('request_id=gone', hasty)
     expect(data).toMatchObject([
-      { query: 'fields=id', status: 499, error_code: 'hung_up', records: 0, bytes: 0, cached: false },
+      {
+        query: 'fields=id',
+        status: 499,
+        error_code: 'client_disconnected',
+        records: 0,
+        bytes: 0,
+        cached: false,
+      },
     ])
     expect(data[0]?.['duration_ms']).toBeGreaterThan(400)
   })

@@ -15,14 +15,15 @@ async function findings(settings: Environment) {
   const { stdout, stderr } = await quartermaster(['doctor', '--json'], settings)
   // Nothing but findings: an error that is not understood would be told on stderr.
   expect(stderr).toBe('')
-  const found: { status: string; check: string; fact: string; mend: string }[] = JSON.parse(stdout).findings
+  const found: { status: string; check: string; message: string; repair: string }[] =
+    JSON.parse(stdout).findings
   return found
 }
 
 async function faults(settings: Environment): Promise<string[][]> {
   return (await findings(settings))
-    .filter(({ status }) => status === 'wrong')
-    .map(({ fact, mend }) => [fact, mend])
+    .filter(({ status }) => status === 'problem')
+    .map(({ message, repair }) => [message, repair])
 }
 
 describe('settings', () => {
@@ -60,14 +61,14 @@ describe('settings', () => {
       'DATABASE_URL names the file /no/such/file, which cannot be read.',
     ],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://:1', 'OTEL_EXPORTER_OTLP_ENDPOINT is no URL.'],
-  ])('%s=%s ends serve at once, and doctor tells it too', async (variable, given, fact) => {
+  ])('%s=%s ends serve at once, and doctor tells it too', async (variable, given, message) => {
     const settings = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', [variable]: given }
     const { code, stderr } = await quartermaster(['serve', '--port', '0'], settings)
     expect(code).toBe(1)
     expect(stderr).toMatch(/^quartermaster: The configuration is wrong: [^\n]*\n$/)
-    expect(stderr).toContain(fact)
+    expect(stderr).toContain(message)
     expect(stderr).not.toContain('hunter2')
-    expect((await faults(settings)).map(([told]) => told).join('\n')).toContain(fact)
+    expect((await faults(settings)).map(([told]) => told).join('\n')).toContain(message)
   })
 
   test('may name several servers, and no part of a password is shown', async () => {
@@ -98,8 +99,8 @@ describe('Redis', () => {
       expect(alive).toEqual([
         {
           check: 'redis',
-          status: 'right',
-          fact: `Redis at 127.0.0.1:${redis.port} answers: all processes count requests together.`,
+          status: 'ok',
+          message: `Redis at 127.0.0.1:${redis.port} answers: all processes count requests together.`,
         },
       ])
       const [wrongUser] = await faults({ ...dead, REDIS_URL: `redis://me:hunter2@127.0.0.1:${redis.port}` })
@@ -238,15 +239,15 @@ describe.runIf(hasPgbouncer)('a pooler', { timeout: 120_000 }, () => {
   test('that ignores the role and settings of a connection is found', async () => {
     await through({ pool_mode: 'session', ...ignoring }, async (settings, pgbouncer) => {
       const found = await faults(settings)
-      expect(found.map(([fact]) => fact)).toEqual([
+      expect(found.map(([message]) => message)).toEqual([
         'Serving connections have enable_seqscan = on instead of off: a pooler in between ignores the setting.',
         'Serving connections have max_parallel_workers_per_gather = 2 instead of 0: a pooler in between ignores the setting.',
         'Serving connections have jit = on instead of off: a pooler in between ignores the setting.',
         'Requests would be served as the login itself and not as quartermaster_server: a pooler in between ignores the role.',
       ])
       expect(await faults({ ...settings, DATABASE_POOLER: 'transaction' })).toEqual([])
-      // The other way to mend each, as it stands.
-      for (const [, mend] of found.slice(0, 3)) await asOwner(mend?.split('or: ')[1] ?? '')
+      // The other way to repair each, as it stands.
+      for (const [, repair] of found.slice(0, 3)) await asOwner(repair?.split('or: ')[1] ?? '')
       await pgbouncer.forget(postgres.url)
       expect(await faults({ ...settings, DATABASE_ROLE: '' })).toEqual([])
     })

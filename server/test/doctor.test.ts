@@ -45,20 +45,20 @@ async function sql<Row extends pg.QueryResultRow>(url: string, text: string): Pr
   }
 }
 
-/** What doctor finds wrong: pairs of fact and mend. */
+/** What doctor finds wrong: pairs of message and repair. */
 async function faults(settings: Environment, ...args: string[]) {
   const { code, stdout } = await quartermaster(['doctor', '--json', ...args], settings)
   const { ok, findings } = JSON.parse(stdout)
-  const wrong = findings.filter((finding: { status: string }) => finding.status === 'wrong')
+  const wrong = findings.filter((finding: { status: string }) => finding.status === 'problem')
   expect([code, ok]).toEqual(wrong.length === 0 ? [0, true] : [1, false])
-  return wrong.map(({ fact, mend }: { fact: string; mend: string }) => [fact, mend])
+  return wrong.map(({ message, repair }: { message: string; repair: string }) => [message, repair])
 }
 
-/** The fault is found; its mend, run as it stands, leaves none. */
-async function foundAndMended(url: string, expected: [fact: string, mend: string][]): Promise<void> {
+/** The fault is found; its repair, run as it stands, leaves none. */
+async function foundAndMended(url: string, expected: [message: string, repair: string][]): Promise<void> {
   expect(await faults({ DATABASE_URL: url })).toEqual(expected)
-  for (const [, mend] of expected) {
-    for (const statement of mend.split(/(?<=;) /)) await sql(url, statement)
+  for (const [, repair] of expected) {
+    for (const statement of repair.split(/(?<=;) /)) await sql(url, statement)
   }
   expect(await faults({ DATABASE_URL: url })).toEqual([])
 }
@@ -98,7 +98,7 @@ describe('doctor', { timeout: 60_000 }, () => {
     )
   })
 
-  test('shows a fault and how to mend it', async () => {
+  test('shows a fault and how to repair it', async () => {
     const { code, stdout, stderr } = await quartermaster(['doctor'], {
       DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c',
     })
@@ -106,7 +106,7 @@ describe('doctor', { timeout: 60_000 }, () => {
       1,
       '✓ The configuration can be read.\n' +
         '✗ No PostgreSQL listens at 127.0.0.1:1.\n' +
-        '    mend: Start PostgreSQL there, or set DATABASE_URL to the right place.\n' +
+        '    repair: Start PostgreSQL there, or set DATABASE_URL to the right place.\n' +
         '– Not checked for that: what comes after it.\n',
       '1 thing is wrong.\n',
     ])
@@ -329,22 +329,22 @@ describe('doctor on tallies', { timeout: 60_000 }, () => {
       `delete from tally where resource = 'product'`,
     )
     await sql(url, `update tally set total = 3, last_id = 12, version = 5 where resource = 'partner'`)
-    const mend = 'quartermaster doctor --mend --account acme'
+    const repair = 'quartermaster doctor --repair --account acme'
     const expected = [
-      ['The tally of acme, product: there is no tally.', mend],
-      ['The tally of acme, partner: total is 3, there are 0 records.', mend],
+      ['The tally of acme, product: there is no tally.', repair],
+      ['The tally of acme, partner: total is 3, there are 0 records.', repair],
       [
         'The tally of acme, company: total is 0, there are 2 records; last_id is 0, the highest id is 7; ' +
           'version is 0, a record has 9.',
-        mend,
+        repair,
       ],
     ]
     expect(await faults({ DATABASE_URL: url })).toEqual(expected)
     expect(await faults({ DATABASE_URL: url }, '--account', 'acme')).toEqual(expected)
     expect(await faults({ DATABASE_URL: url }, '--all-tallies')).toEqual(expected)
-    const mended = await quartermaster(['doctor', '--mend', '--account', 'acme'], { DATABASE_URL: url })
-    expect(mended.code).toBe(0)
-    expect(mended.stdout).toContain('✓ mended: The tally of acme, product: there is no tally.\n')
+    const repaired = await quartermaster(['doctor', '--repair', '--account', 'acme'], { DATABASE_URL: url })
+    expect(repaired.code).toBe(0)
+    expect(repaired.stdout).toContain('✓ repaired: The tally of acme, product: there is no tally.\n')
     expect(await tallies(url)).toEqual([
       { resource: 'company', version: 10, total: 2, last_id: 7 },
       { resource: 'partner', version: 6, total: 0, last_id: 12 },
@@ -355,7 +355,7 @@ describe('doctor on tallies', { timeout: 60_000 }, () => {
 
   test('leaves right ones alone when mending', async () => {
     const url = await databaseAfter()
-    await quartermaster(['doctor', '--mend', '--all-tallies'], { DATABASE_URL: url })
+    await quartermaster(['doctor', '--repair', '--all-tallies'], { DATABASE_URL: url })
     expect((await tallies(url)).map(({ version }) => version)).toEqual([0, 0, 0])
   })
 
@@ -374,7 +374,7 @@ describe('doctor on tallies', { timeout: 60_000 }, () => {
         'first 100. --account NAME checks one account, --all-tallies all.\n',
     )
     const all = await faults({ DATABASE_URL: url }, '--all-tallies')
-    expect(all.map(([fact]: string[]) => fact)).toEqual([
+    expect(all.map(([message]: string[]) => message)).toEqual([
       'The tally of acme, product: total is 1000001, there are 0 records.',
     ])
   })

@@ -249,7 +249,7 @@ describe('an export that does not come to its end', () => {
         await sleep(3500)
         await expect(textOf(answer)).rejects.toThrow(/aborted|ECONNRESET/)
       }
-      expect(hasty.events.filter(({ kind }) => kind === 'export-cut')).toMatchObject([
+      expect(hasty.events.filter(({ kind }) => kind === 'export-truncated')).toMatchObject([
         { code: 'deadline_exceeded' },
         { code: 'deadline_exceeded' },
       ])
@@ -267,7 +267,7 @@ describe('an export that does not come to its end', () => {
       answer.destroy()
       await eventually(async () => (await underWay()) === 0)
     }
-    expect(service.events.filter(({ kind }) => kind === 'export-cut')).toEqual([])
+    expect(service.events.filter(({ kind }) => kind === 'export-truncated')).toEqual([])
   })
 
   it('ends its statement when the reader goes before the first record', async () => {
@@ -293,7 +293,9 @@ describe('an export that does not come to its end', () => {
        where application_name = 'quartermaster export' and state <> 'idle' and datname = current_database()`,
     )
     await expect(textOf(answer)).rejects.toThrow(/aborted|ECONNRESET/)
-    expect(service.events.filter(({ kind }) => kind === 'export-cut')).toMatchObject([{ code: 'store_away' }])
+    expect(service.events.filter(({ kind }) => kind === 'export-truncated')).toMatchObject([
+      { code: 'database_unavailable' },
+    ])
   })
 })
 
@@ -356,7 +358,7 @@ describe('exports at once', () => {
     expect(cut).toHaveLength(1)
     expect([0, 2]).toContain(cut[0])
     const told = service.events.filter(
-      (event) => event.kind === 'export-cut' && event.code === 'deadline_exceeded',
+      (event) => event.kind === 'export-truncated' && event.code === 'deadline_exceeded',
     )
     expect(told).toHaveLength(1)
     await eventually(async () => (await underWay()) === 0)

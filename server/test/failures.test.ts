@@ -134,7 +134,7 @@ describe('a database that goes away', () => {
     ])
     await client.query('rollback')
     for (const { status, body } of await Promise.all(reads)) {
-      expect([status, body]).toMatchObject([503, { code: 'store_away' }])
+      expect([status, body]).toMatchObject([503, { code: 'database_unavailable' }])
     }
     // A connection may be found broken only by the next who uses it.
     await eventually(() => isServing())
@@ -150,7 +150,7 @@ describe('a database that goes away', () => {
     const away = await service.request(acme, 'GET', '/api/v1/inventory/product?limit=1')
     await admin.query(`alter database "${name}" allow_connections true`)
     await admin.end()
-    expect([away.status, away.body]).toMatchObject([503, { code: 'store_away' }])
+    expect([away.status, away.body]).toMatchObject([503, { code: 'database_unavailable' }])
     expect(away.headers.get('retry-after')).toBe('2')
     client = await connected(url)
     looking = await connected(url)

@@ -37,16 +37,18 @@ afterAll(async () => {
 })
 
 const questionsAnswered = () => {
-  const sent = service.events.filter(({ kind }) => kind === 'checks-sent')
-  const ended = service.events.filter((one) => one.kind === 'statement-ended' && one.operation === 'check')
+  const sent = service.events.filter(({ kind }) => kind === 'keys-verified')
+  const ended = service.events.filter(
+    (one) => one.kind === 'statement-ended' && one.operation === 'verify_key',
+  )
   if (ended.length < sent.length) return 0
-  return sent.reduce((sum, one) => sum + (one.kind === 'checks-sent' ? one.questions : 0), 0)
+  return sent.reduce((sum, one) => sum + (one.kind === 'keys-verified' ? one.questions : 0), 0)
 }
 
 const answersBySource = async () => {
   const { samples } = await scrape(service.adminPort)
-  return ['read', 'joined', 'kept'].map((source) =>
-    sampleOf(samples, 'quartermaster_answers_total', { source }),
+  return ['read', 'joined', 'cached'].map((source) =>
+    sampleOf(samples, 'quartermaster_reads_total', { source }),
   )
 }
 
@@ -74,12 +76,12 @@ describe.each([
   it('is reported as joined where another request had its read under way', async () => {
     const before = await answersBySource()
     const [first, second] = await readTwiceAtOnce(path, name)
-    expect(first).toMatch(/, read;dur=[\d.]+, answer;desc=read, /)
-    expect(second).toMatch(/, read;dur=[\d.]+, answer;desc=joined, /)
+    expect(first).toMatch(/, read;dur=[\d.]+, source;desc=read, /)
+    expect(second).toMatch(/, read;dur=[\d.]+, source;desc=joined, /)
 
     const told = (id: string) =>
       service.events.flatMap((one) =>
-        one.kind === 'request-answered' && one.requestId === `${name}-${id}` ? [one.source] : [],
+        one.kind === 'request-completed' && one.requestId === `${name}-${id}` ? [one.source] : [],
       )
     await eventually(() => told('first').length + told('second').length === 2)
     expect([told('first'), told('second')]).toEqual([['read'], ['joined']])
@@ -100,12 +102,12 @@ describe.each([
     ])
   })
 
-  it('is reported as kept when it is asked for again, and as unchanged with its ETag', async () => {
+  it('is reported as cached when it is requested again, and as unchanged with its ETag', async () => {
     const { headers } = await service.request(acme, 'GET', path)
-    expect(headers.get('server-timing')).toMatch('answer;desc=kept')
+    expect(headers.get('server-timing')).toMatch('source;desc=cached')
     const etag = headers.get('etag') ?? ''
     const again = await service.request(acme, 'GET', path, { headers: { 'if-none-match': etag } })
     expect(again.status).toBe(304)
-    expect(again.headers.get('server-timing')).toMatch('answer;desc=unchanged')
+    expect(again.headers.get('server-timing')).toMatch('source;desc=unchanged')
   })
 })

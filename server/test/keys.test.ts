@@ -221,7 +221,7 @@ describe('an Idempotency-Key', () => {
     const again = await post(keys, wish, { 'idempotency-key': 'a1' })
     expect([again.status, again.body]).toMatchObject([
       409,
-      { code: 'key_already_made', detail: expect.stringContaining(`revoke ${first['key_id']}`) },
+      { code: 'key_already_created', detail: expect.stringContaining(`revoke ${first['key_id']}`) },
     ])
     expect(JSON.stringify(again.body)).not.toContain(first['key'])
     const other = await post(keys, { ...wish, name: 'other' }, { 'idempotency-key': 'a1' })

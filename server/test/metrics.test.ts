@@ -87,9 +87,9 @@ describe('metrics', () => {
     expect(sampleOf(samples, count, labels('GET', products, '304'))).toBe(1)
     expect(sampleOf(samples, count, labels('POST', partners, '201'))).toBe(1)
     const answers = (source: string) =>
-      sampleOf(samples, 'quartermaster_answers_total', { source }) -
-      sampleOf(before, 'quartermaster_answers_total', { source })
-    expect([answers('read'), answers('kept'), answers('unchanged')]).toEqual([1, 1, 1])
+      sampleOf(samples, 'quartermaster_reads_total', { source }) -
+      sampleOf(before, 'quartermaster_reads_total', { source })
+    expect([answers('read'), answers('cached'), answers('unchanged')]).toEqual([1, 1, 1])
     const statements = (operation: string) =>
       sampleOf(samples, 'db_client_operation_duration_seconds_count', {
         db_operation_name: operation,
@@ -97,7 +97,7 @@ describe('metrics', () => {
       })
     expect([statements('list'), statements('create')]).toEqual([1, 1])
     expect(statements('check')).toBeGreaterThanOrEqual(4)
-    expect(sampleOf(samples, 'quartermaster_check_batch_size_sum')).toBeGreaterThanOrEqual(4)
+    expect(sampleOf(samples, 'quartermaster_key_verification_batch_size_sum')).toBeGreaterThanOrEqual(4)
   })
 
   it('count refusals by code, those too that never became a request', async () => {
@@ -168,7 +168,7 @@ it('what waits for its check exceeds the threshold of its alert while the databa
     fileURLToPath(new URL('../../deploy/prometheus/quartermaster.rules.yml', import.meta.url)),
     'utf8',
   )
-  const threshold = Number(/quartermaster_check_waiting\{[^}]*\} > (\d+)/.exec(rules)?.[1])
+  const threshold = Number(/quartermaster_key_verification_waiting\{[^}]*\} > (\d+)/.exec(rules)?.[1])
   await eventually(async () => (await service.request(acme, 'GET', products)).status === 200)
   const blocker = await connected(url)
   await blocker.query('begin; lock table api_key in access exclusive mode')
@@ -180,7 +180,8 @@ it('what waits for its check exceeds the threshold of its alert while the databa
     // A scrape takes a while itself: what waited may have been refused by then, and others wait.
     await eventually(
       async () =>
-        sampleOf((await scrape(service.adminPort)).samples, 'quartermaster_check_waiting') > threshold,
+        sampleOf((await scrape(service.adminPort)).samples, 'quartermaster_key_verification_waiting') >
+        threshold,
     )
     await eventually(() => load.statuses.has(503))
   } finally {

@@ -112,7 +112,7 @@ describe('readiness', () => {
     expect(await ready()).toMatchObject([
       503,
       {
-        code: 'store_away',
+        code: 'database_unavailable',
         detail: `The database is not migrated to this version: run quartermaster migrate. Pending: ${migrationNames.slice(before).join(', ')}.`,
       },
     ])

@@ -39,7 +39,7 @@ function post(path: string, body: object, headers: Record<string, string> = {}) 
 async function everything(): Promise<string> {
   await eventually(async () => {
     const { rows } = await client.query<{ count: string }>('select count(*) from request')
-    return Number(rows[0]?.count) >= service.events.filter(({ kind }) => kind === 'request-answered').length
+    return Number(rows[0]?.count) >= service.events.filter(({ kind }) => kind === 'request-completed').length
   })
   const { rows: tables } = await client.query<{ name: string }>(
     `select format('%I', tablename) as name from pg_tables where schemaname = 'public'`,
@@ -140,11 +140,11 @@ describe('a key that was pasted', () => {
     expect(kept).toContain('qm_…')
     expect(kept).not.toContain(secret(key))
     const told = service.events
-      .filter(({ kind }) => kind !== 'request-answered')
+      .filter(({ kind }) => kind !== 'request-completed')
       .map((event) => JSON.stringify(event))
     expect(told.join()).not.toContain(secret(key))
     const ids = service.events.flatMap((event) =>
-      event.kind === 'request-answered' ? [event.requestId] : [],
+      event.kind === 'request-completed' ? [event.requestId] : [],
     )
     expect(ids.join()).not.toContain(secret(key))
   })

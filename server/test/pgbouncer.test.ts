@@ -184,7 +184,7 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', { timeout:
     expect([answer.status, answer.body]).toMatchObject([
       503,
       {
-        code: 'store_away',
+        code: 'database_unavailable',
         detail:
           'A connection pooler before the database drops settings of the service (enable_seqscan, ' +
           'max_parallel_workers_per_gather, jit, role). Its operator has to set DATABASE_POOLER=transaction, or to give ' +

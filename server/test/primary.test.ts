@@ -67,7 +67,7 @@ describe('a standby', () => {
     await withService(urlAt(address.port), async (service) => {
       expect(await isReady(service)).toBe(false)
       const read = await service.request(acme, 'GET', partners)
-      expect([read.status, read.body]).toMatchObject([503, { code: 'store_away' }])
+      expect([read.status, read.body]).toMatchObject([503, { code: 'database_unavailable' }])
       expect((await create(service, 'On a standby')).status).toBe(503)
       // No connection is cut: those to the standby have to be given up by the service.
       address.moveTo(cluster.primary.port, 'leave')

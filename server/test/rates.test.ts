@@ -19,7 +19,7 @@ beforeAll(async () => {
   client = await connected(url)
   redis = await ThrowawayRedis.start()
   services = await Promise.all([1, 2].map(() => startTestService(url, { REDIS_URL: redis.url })))
-  await eventually(() => services.every((service) => told(service).includes('rates-shared')))
+  await eventually(() => services.every((service) => told(service).includes('rate-limits-shared')))
 })
 
 afterAll(async () => {
@@ -80,11 +80,11 @@ describe('without Redis', () => {
     await redis.kill()
     const before = await limited('alone', 20)
     expect(await accepted(before, 30)).toEqual([20, 20])
-    await eventually(() => services.every((service) => told(service).at(-1) !== 'rates-shared'))
+    await eventually(() => services.every((service) => told(service).at(-1) !== 'rate-limits-shared'))
 
     await redis.start()
     const isBack = (service: TestService) =>
-      told(service).filter((kind) => kind === 'rates-shared').length > 1
+      told(service).filter((kind) => kind === 'rate-limits-shared').length > 1
     await eventually(() => services.every(isBack))
     const again = await accepted(await limited('again', 100), 100)
     expect(again.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(105)

@@ -153,6 +153,6 @@ it.each([
   await withClient(url, (client) => client.query(away))
   const meanwhile = await service.request(acme, 'GET', path)
   await withClient(url, (client) => client.query(back))
-  expect([meanwhile.status, meanwhile.body]).toMatchObject([503, { code: 'store_away' }])
+  expect([meanwhile.status, meanwhile.body]).toMatchObject([503, { code: 'database_unavailable' }])
   await eventually(async () => (await service.request(acme, 'GET', path)).status === 200)
 })

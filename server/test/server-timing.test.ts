@@ -27,20 +27,20 @@ const timing = async (of: TestAccount, path: string, headers: Record<string, str
 
 it('tells a key that manages the account where the time went', async () => {
   const first = await timing(manager, products)
-  expect(first).toMatch(/^check;dur=[\d.]+, read;dur=[\d.]+, answer;desc=read, total;dur=[\d.]+$/)
+  expect(first).toMatch(/^auth;dur=[\d.]+, read;dur=[\d.]+, source;desc=read, total;dur=[\d.]+$/)
   const [check = 0, read = 0, total = 0] = [...(first ?? '').matchAll(/dur=([\d.]+)/g)].map((one) =>
     Number(one[1]),
   )
   expect(check).toBeGreaterThan(0)
   expect(read).toBeGreaterThan(0)
   expect(total).toBeGreaterThanOrEqual(check + read)
-  expect(await timing(manager, products)).toMatch(/^check;dur=[\d.]+, answer;desc=kept, total;dur=[\d.]+$/)
+  expect(await timing(manager, products)).toMatch(/^auth;dur=[\d.]+, source;desc=cached, total;dur=[\d.]+$/)
   const { headers } = await service.request(manager, 'GET', products)
   expect(await timing(manager, products, { 'if-none-match': headers.get('etag') ?? '' })).toMatch(
-    'answer;desc=unchanged',
+    'source;desc=unchanged',
   )
   expect(await timing(manager, `${products}/77`)).toMatch(
-    /^check;dur=[\d.]+, read;dur=[\d.]+, total;dur=[\d.]+$/,
+    /^auth;dur=[\d.]+, read;dur=[\d.]+, total;dur=[\d.]+$/,
   )
 })
 

@@ -101,7 +101,7 @@ it('reports what it cuts as cut by its shutdown, and not as clients that hung up
   child.kill('SIGTERM')
   await eventually(() => lines('stopping').length === 1)
   left.destroy()
-  await eventually(() => lines('request-answered').some(({ requestId }) => requestId === 'left'))
+  await eventually(() => lines('request-completed').some(({ requestId }) => requestId === 'left'))
   const listEnded = new Promise((resolve) => list.once('close', resolve))
   await listEnded
   await holder.query('rollback')
@@ -110,15 +110,15 @@ it('reports what it cuts as cut by its shutdown, and not as clients that hung up
   expect((await cut).code).toBe('ECONNRESET')
 
   const told = (id: string) =>
-    lines('request-answered').flatMap(({ requestId, status, code }) =>
+    lines('request-completed').flatMap(({ requestId, status, code }) =>
       requestId === id ? [[status, code]] : [],
     )
-  expect(told('left')).toEqual([[499, 'hung_up']])
+  expect(told('left')).toEqual([[499, 'client_disconnected']])
   expect(told('export')).toEqual([[503, 'shutting_down']])
   expect(told('list')).toEqual([[503, 'shutting_down']])
   expect(sampleOf(samples, 'quartermaster_refusals_total', { code: 'shutting_down' })).toBe(0)
   expect(lines('stopped')).toHaveLength(1)
-  expect(lines('export-cut')).toMatchObject([{ requestId: 'export', code: 'shutting_down' }])
+  expect(lines('export-truncated')).toMatchObject([{ requestId: 'export', code: 'shutting_down' }])
 
   const { rows } = await client.query(
     'select request_id, status, error_code, error_detail from request where account_id = $1 order by request_id',
@@ -131,7 +131,7 @@ it('reports what it cuts as cut by its shutdown, and not as clients that hung up
       error_code: 'shutting_down',
       error_detail: 'The service shut down before the export was finished. Ask for it again.',
     },
-    { request_id: 'left', status: 499, error_code: 'hung_up', error_detail: expect.any(String) },
+    { request_id: 'left', status: 499, error_code: 'client_disconnected', error_detail: expect.any(String) },
     {
       request_id: 'list',
       status: 503,

@@ -200,7 +200,7 @@ describe('while no synchronous standby answers', () => {
           expect((await backends(`wait_event = 'SyncRep'`)).length).toBeLessThanOrEqual(2)
         }
         expect(said).toContain('outcome_unknown')
-        expect(said).not.toContain('store_away')
+        expect(said).not.toContain('database_unavailable')
       } finally {
         await setSynchronous('')
       }

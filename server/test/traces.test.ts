@@ -74,15 +74,15 @@ it('a traced request is three spans: its own, its check and its read, without a 
   )
   const byName = Object.fromEntries(spans.map((span) => [span.name, span]))
   const request = byName[`GET ${products}`]
-  expect(spans.map(({ name }) => name).toSorted()).toEqual([`GET ${products}`, 'check', 'read'])
-  for (const step of ['check', 'read']) {
+  expect(spans.map(({ name }) => name).toSorted()).toEqual([`GET ${products}`, 'auth', 'read'])
+  for (const step of ['auth', 'read']) {
     expect(byName[step]?.parentSpanId).toBe(request?.spanId)
     expect(byName[step]?.traceId).toBe(request?.traceId)
     expect(Number(byName[step]?.startTimeUnixNano)).toBeGreaterThanOrEqual(Number(request?.startTimeUnixNano))
     expect(Number(byName[step]?.endTimeUnixNano)).toBeLessThanOrEqual(Number(request?.endTimeUnixNano))
   }
   expect(Number(byName['read']?.startTimeUnixNano)).toBeGreaterThanOrEqual(
-    Number(byName['check']?.endTimeUnixNano),
+    Number(byName['auth']?.endTimeUnixNano),
   )
   const attributes = request?.attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue])
   expect(Object.fromEntries(attributes ?? [])).toEqual({
@@ -143,5 +143,5 @@ it('a collector that is away costs spans, not answers, and is told', async () =>
   const started = performance.now()
   await service.close()
   expect(performance.now() - started).toBeLessThan(6_000)
-  expect(service.events).toContainEqual(expect.objectContaining({ kind: 'spans-lost', spans: 3 }))
+  expect(service.events).toContainEqual(expect.objectContaining({ kind: 'spans-dropped', spans: 3 }))
 })

@@ -128,10 +128,10 @@ it('a write that waits for its turn is not begun when its client hangs up', asyn
     await eventually(async () => (await connectionsHeld()) === 1)
     const count = (isSo: (event: Event) => boolean) => service.events.filter(isSo).length
     const gone = open(service, busy, 'Gone')
-    await eventually(() => count(({ kind }) => kind === 'checks-sent') === 2)
+    await eventually(() => count(({ kind }) => kind === 'keys-verified') === 2)
     const last = create(service, busy, 'Last')
     gone.destroy()
-    await eventually(() => count((event) => event.kind === 'request-answered' && event.status === 499) === 1)
+    await eventually(() => count((event) => event.kind === 'request-completed' && event.status === 499) === 1)
     await letGo()
     expect((await Promise.all([first, last])).map(({ status }) => status)).toEqual([201, 201])
     expect((await namesOf(busy)).toSorted()).toEqual(['First', 'Last'])

@@ -83,7 +83,7 @@ export const secrets: Figure = {
 /** Something that has to be in each place, or what was looked through is not what it should be. */
 const witnesses: Readonly<Record<string, string>> = {
   dump: 'COPY public.audit',
-  log: 'request-answered',
+  log: 'request-completed',
   traces: 'GET /api/v1/inventory/product',
   metrics: 'http_server_request_duration_seconds',
   memory: 'inventory/product',

@@ -91,7 +91,7 @@ it('what hangs up while it waits is not started, and its place is free', async (
   client.abort()
   await operations.begin('f')
   for (const name of ['a', 'b', 'd']) await operations.end(name)
-  expect(operations.log).toEqual(['a runs', 'b runs', 'c hung_up', 'd runs', 'e runs', 'f runs'])
+  expect(operations.log).toEqual(['a runs', 'b runs', 'c client_disconnected', 'd runs', 'e runs', 'f runs'])
   for (const name of ['e', 'f']) await operations.end(name)
   expect(limiter.underWay).toBe(0)
 })

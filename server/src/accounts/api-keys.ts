@@ -197,7 +197,7 @@ where account_id = ${value(scope.accountId)}::bigint and idempotency_key = ${val
     )
   }
   throw new Failure(
-    'key_already_made',
+    'key_already_created',
     `This request made the key ${before.keyId} before. It was shown then and is not kept, so it cannot be shown again. ` +
       `If that answer was lost, revoke ${before.keyId} and send the request with another Idempotency-Key.`,
   )

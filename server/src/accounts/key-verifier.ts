@@ -188,7 +188,7 @@ export class KeyVerifier {
       const questions = this.#waiting.splice(0, limits.verificationBatchMax)
       this.#underWay++
       this.#asked += questions.length
-      this.#emit({ kind: 'checks-sent', questions: questions.length })
+      this.#emit({ kind: 'keys-verified', questions: questions.length })
       void this.#ask(questions).finally(() => {
         this.#underWay--
         this.#asked -= questions.length
@@ -279,7 +279,7 @@ left join account a on a.account_id = k.account_id
 left join tally t on t.account_id = k.account_id and t.resource = q.resource
 where k.account_id = any(${accounts}::bigint[]) and ${keyIsValid}`.template(
   [accounts, hashes, asked],
-  'check',
+  'verify_key',
   'pipelined',
 )
 

@@ -56,7 +56,7 @@ export class Activity {
 
   /** On the way of every request, after its answer: 1 to 2 µs. */
   note(event: Event): void {
-    if (event.kind !== 'request-answered' || !isOfKey(event)) return
+    if (event.kind !== 'request-completed' || !isOfKey(event)) return
     const atMs = Math.round(Date.now() - event.ms)
     const logged = this.#log.offer(atMs, event)
     if (!logged) this.#unlogged++
@@ -123,6 +123,6 @@ export class Activity {
   }
 }
 
-function isOfKey(event: Extract<Event, { kind: 'request-answered' }>): event is Answered {
+function isOfKey(event: Extract<Event, { kind: 'request-completed' }>): event is Answered {
   return event.access !== undefined
 }

@@ -5,7 +5,7 @@ import { insertRequestsStatement, RequestLog } from './request-log.ts'
 
 function answered(form: string, accountId = '1'): Answered {
   return {
-    kind: 'request-answered',
+    kind: 'request-completed',
     requestId: 'r',
     method: 'QUERY',
     route: '/api/v1/inventory/product',

@@ -94,7 +94,7 @@ on conflict (account_id, at, id) do nothing`.statement('activity'),
 
 /** A joined read is none: its records were read for several requests at once. */
 function isCached(source: Source | undefined): boolean {
-  return source === 'kept' || source === 'unchanged'
+  return source === 'cached' || source === 'unchanged'
 }
 
 function rowOf({ atMs, event }: Waiting): Record<(typeof columns)[number], string | null> {

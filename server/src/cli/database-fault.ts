@@ -2,8 +2,8 @@ import pg from 'pg'
 
 /** What a database error means to an operator, and what to do about it. */
 export interface DatabaseFault {
-  readonly fact: string
-  readonly mend: string
+  readonly message: string
+  readonly repair: string
 }
 
 /** Where a URL leads, without its password; it may name several servers, separated by commas. */
@@ -43,19 +43,19 @@ function networkFault(code: string, url: string, variable: string): DatabaseFaul
   const setUrl = `set ${variable} to the right place.`
   switch (code) {
     case 'ECONNREFUSED':
-      return { fact: `No PostgreSQL listens at ${host}.`, mend: `Start PostgreSQL there, or ${setUrl}` }
+      return { message: `No PostgreSQL listens at ${host}.`, repair: `Start PostgreSQL there, or ${setUrl}` }
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return { fact: `The host of ${host} is not known.`, mend: `Make it known to DNS, or ${setUrl}` }
+      return { message: `The host of ${host} is not known.`, repair: `Make it known to DNS, or ${setUrl}` }
     case 'ETIMEDOUT':
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
-      return { fact: `${host} does not answer.`, mend: `Look at the network and firewall, or ${setUrl}` }
+      return { message: `${host} does not answer.`, repair: `Look at the network and firewall, or ${setUrl}` }
     case 'ECONNRESET':
     case 'EPIPE':
       return {
-        fact: `${host} closed the connection.`,
-        mend: `Look at the log of PostgreSQL there, or ${setUrl}`,
+        message: `${host} closed the connection.`,
+        repair: `Look at the log of PostgreSQL there, or ${setUrl}`,
       }
     default:
       return undefined
@@ -73,25 +73,25 @@ function tlsFault(code: string, message: string, url: string, variable: string):
     case 'UNABLE_TO_GET_ISSUER_CERT':
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
       return {
-        fact: `The TLS certificate of PostgreSQL at ${host} is signed by an authority that is not known here.`,
-        mend: `${authority} sslmode=no-verify encrypts without verifying.`,
+        message: `The TLS certificate of PostgreSQL at ${host} is signed by an authority that is not known here.`,
+        repair: `${authority} sslmode=no-verify encrypts without verifying.`,
       }
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return {
-        fact: `The TLS certificate of PostgreSQL at ${host} is for another host name.`,
-        mend: `Set ${variable} to the name that the certificate is for, or have one issued for this name.`,
+        message: `The TLS certificate of PostgreSQL at ${host} is for another host name.`,
+        repair: `Set ${variable} to the name that the certificate is for, or have one issued for this name.`,
       }
     case 'CERT_HAS_EXPIRED':
     case 'CERT_NOT_YET_VALID':
       return {
-        fact: `The TLS certificate of PostgreSQL at ${host} ${code === 'CERT_HAS_EXPIRED' ? 'has expired' : 'is not valid yet'}.`,
-        mend: 'Renew it there and reload PostgreSQL; also look at the clocks of both machines.',
+        message: `The TLS certificate of PostgreSQL at ${host} ${code === 'CERT_HAS_EXPIRED' ? 'has expired' : 'is not valid yet'}.`,
+        repair: 'Renew it there and reload PostgreSQL; also look at the clocks of both machines.',
       }
     default:
       if (!/^(?:ERR_SSL|ERR_TLS|EPROTO|CERT_)/.test(code)) return undefined
       return {
-        fact: `The TLS connection to PostgreSQL at ${host} failed: ${message}.`,
-        mend: `Look at sslmode, sslcert, sslkey and sslrootcert in ${variable}, and at the log of PostgreSQL.`,
+        message: `The TLS connection to PostgreSQL at ${host} failed: ${message}.`,
+        repair: `Look at sslmode, sslcert, sslkey and sslrootcert in ${variable}, and at the log of PostgreSQL.`,
       }
   }
 }
@@ -102,41 +102,41 @@ function refusal(code: string, message: string, url: string, variable: string): 
   switch (code) {
     case '3D000':
       return {
-        fact: `There is no database ${database} at ${host}.`,
-        mend: `create database ${pg.escapeIdentifier(database)} template template0 encoding 'UTF8' locale 'C.UTF-8';`,
+        message: `There is no database ${database} at ${host}.`,
+        repair: `create database ${pg.escapeIdentifier(database)} template template0 encoding 'UTF8' locale 'C.UTF-8';`,
       }
     case '28P01':
       return {
-        fact: `PostgreSQL at ${host} refused the password of ${user}.`,
-        mend: `Set ${variable} to postgres://${user}:PASSWORD@${host}/${database} with the right password.`,
+        message: `PostgreSQL at ${host} refused the password of ${user}.`,
+        repair: `Set ${variable} to postgres://${user}:PASSWORD@${host}/${database} with the right password.`,
       }
     case '28000':
       return {
-        fact: `PostgreSQL at ${host} does not let ${user} in: ${message}.`,
-        mend: `create role ${pg.escapeIdentifier(user)} login; or a line for it in pg_hba.conf, then select pg_reload_conf();`,
+        message: `PostgreSQL at ${host} does not let ${user} in: ${message}.`,
+        repair: `create role ${pg.escapeIdentifier(user)} login; or a line for it in pg_hba.conf, then select pg_reload_conf();`,
       }
     case '42501':
       return {
-        fact: `${user} may not do this: ${message}.`,
-        mend: 'Set DATABASE_OWNER_URL to connect as the owner of the tables.',
+        message: `${user} may not do this: ${message}.`,
+        repair: 'Set DATABASE_OWNER_URL to connect as the owner of the tables.',
       }
     case '42P01':
       return {
-        fact: `The database ${database} lacks a table: ${message}.`,
-        mend: 'Run quartermaster migrate.',
+        message: `The database ${database} lacks a table: ${message}.`,
+        repair: 'Run quartermaster migrate.',
       }
     case '53300':
       return {
-        fact: `PostgreSQL at ${host} has no connection free.`,
-        mend: 'Raise max_connections there, or lower DATABASE_POOL_MAX of the processes that serve.',
+        message: `PostgreSQL at ${host} has no connection free.`,
+        repair: 'Raise max_connections there, or lower DATABASE_POOL_MAX of the processes that serve.',
       }
     case '08P01':
       return {
-        fact: `What listens at ${host} is a pooler that refuses how requests are served: ${message}.`,
-        mend: 'export DATABASE_POOLER=transaction',
+        message: `What listens at ${host} is a pooler that refuses how requests are served: ${message}.`,
+        repair: 'export DATABASE_POOLER=transaction',
       }
     case '57P03':
-      return { fact: `PostgreSQL at ${host} is starting or stopping.`, mend: 'Try again in a moment.' }
+      return { message: `PostgreSQL at ${host} is starting or stopping.`, repair: 'Try again in a moment.' }
     default:
       return undefined
   }
@@ -147,17 +147,17 @@ function faultByMessage(message: string, url: string, variable: string): Databas
   const { host, user, database } = placeOf(url)
   if (message.includes('password must be a')) {
     return {
-      fact: `PostgreSQL at ${host} asks for a password and ${variable} has none.`,
-      mend: `Set ${variable} to postgres://${user}:PASSWORD@${host}/${database}.`,
+      message: `PostgreSQL at ${host} asks for a password and ${variable} has none.`,
+      repair: `Set ${variable} to postgres://${user}:PASSWORD@${host}/${database}.`,
     }
   }
   if (message.includes('does not support SSL')) {
-    const mend = `Take sslmode out of ${variable}, or turn on ssl there.`
-    return { fact: `PostgreSQL at ${host} has no TLS.`, mend }
+    const repair = `Take sslmode out of ${variable}, or turn on ssl there.`
+    return { message: `PostgreSQL at ${host} has no TLS.`, repair }
   }
   if (message.includes('timeout')) {
-    const mend = `Look at the network and firewall, or set ${variable} to the right place.`
-    return { fact: `${host} does not answer.`, mend }
+    const repair = `Look at the network and firewall, or set ${variable} to the right place.`
+    return { message: `${host} does not answer.`, repair }
   }
   return undefined
 }

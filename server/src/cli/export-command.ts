@@ -89,7 +89,7 @@ function rawOf({ filter, fields }: ExportOptions): string {
 function reasonOf(error: unknown, url: string): string {
   if (error instanceof Failure) return faultText(error)
   const fault = databaseFault(error, url, 'DATABASE_OWNER_URL')
-  if (fault !== undefined) return `${fault.fact} ${fault.mend}`
+  if (fault !== undefined) return `${fault.message} ${fault.repair}`
   if (error instanceof DatabaseError) return `PostgreSQL says: ${error.message}.`
   // What `pg` says of a connection that broke has neither a code nor an end.
   if (error instanceof Error && error.message.startsWith('Connection terminated'))

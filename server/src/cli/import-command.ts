@@ -111,7 +111,7 @@ function were(count: number, noun: string): string {
 
 function reasonOf(error: unknown, url: string): string {
   const fault = databaseFault(error, url, 'DATABASE_OWNER_URL')
-  if (fault !== undefined) return `${fault.fact} ${fault.mend}`
+  if (fault !== undefined) return `${fault.message} ${fault.repair}`
   if (error instanceof DatabaseError) return `PostgreSQL says: ${error.message}.`
   return error instanceof Error ? error.message : String(error)
 }

@@ -38,6 +38,6 @@ export async function explained<T>({ url, variable }: OwnerUrl, work: () => Prom
   } catch (error) {
     const fault = databaseFault(error, url, variable)
     if (fault === undefined) throw error
-    throw new Error(`${fault.fact} ${fault.mend}`, { cause: error })
+    throw new Error(`${fault.message} ${fault.repair}`, { cause: error })
   }
 }

@@ -227,12 +227,12 @@ function operating(command: Command, config: Config): void {
 
   command
     .command('doctor')
-    .description('say what is wrong with the configuration and the database, and how to mend it')
+    .description('say what is wrong with the configuration and the database, and how to repair it')
     .option('--account <name>', 'hold the tallies of this account against real counts')
     .option('--all-tallies', 'hold the tallies of all accounts against real counts', false)
-    .option('--mend', 'correct the tallies that are off', false)
+    .option('--repair', 'correct the tallies that are off', false)
     .addOption(json().default(false))
-    .action(async (options: { account?: string; allTallies: boolean; mend: boolean; json: boolean }) => {
+    .action(async (options: { account?: string; allTallies: boolean; repair: boolean; json: boolean }) => {
       const { doctorCommand } = await import('./doctor-command.ts')
       process.exitCode = await doctorCommand(config, options)
     })

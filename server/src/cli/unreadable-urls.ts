@@ -4,13 +4,13 @@ import { exampleUrl, InvalidDatabaseUrl, serverUrls } from '../postgres/database
 
 export interface UnreadableUrl {
   readonly variable: string
-  readonly fact: string
-  readonly mend: string
+  readonly message: string
+  readonly repair: string
 }
 
 /**
  * Addresses of the configuration that no program could connect to, told before anything is started: a service that listens
- * with a mistyped URL would only fail every request. None is repeated in a fact: it may hold a password.
+ * with a mistyped URL would only fail every request. None is repeated in a message: it may hold a password.
  */
 export function unreadableUrls(config: Config): UnreadableUrl[] {
   const databases = (['DATABASE_URL', 'DATABASE_OWNER_URL'] as const).flatMap((variable) =>
@@ -20,8 +20,8 @@ export function unreadableUrls(config: Config): UnreadableUrl[] {
     .filter((variable) => config[variable] !== undefined && !URL.canParse(config[variable]))
     .map((variable) => ({
       variable,
-      fact: `${variable} is no URL.`,
-      mend: `Set ${variable} to an address such as ${variable === 'REDIS_URL' ? 'redis://HOST:6379/0' : 'http://HOST:4318'}.`,
+      message: `${variable} is no URL.`,
+      repair: `Set ${variable} to an address such as ${variable === 'REDIS_URL' ? 'redis://HOST:6379/0' : 'http://HOST:4318'}.`,
     }))
   return [...databases, ...others]
 }
@@ -35,11 +35,11 @@ function databaseUrlFault(variable: string, url: string | undefined): Unreadable
   } catch (error) {
     const file = error instanceof Error && 'path' in error ? String(error.path) : undefined
     if (file !== undefined) {
-      const fact = `${variable} names the file ${file}, which cannot be read.`
-      return [{ variable, fact, mend: `Put it there, readable for this user, or change ${variable}.` }]
+      const message = `${variable} names the file ${file}, which cannot be read.`
+      return [{ variable, message, repair: `Put it there, readable for this user, or change ${variable}.` }]
     }
     const why = error instanceof InvalidDatabaseUrl ? error.why : 'it cannot be read as a URL'
-    const mend = `Set ${variable} as in ${exampleUrl}, with characters such as @ : / # of the password percent-encoded.`
-    return [{ variable, fact: `${variable} is not valid: ${why}.`, mend }]
+    const repair = `Set ${variable} as in ${exampleUrl}, with characters such as @ : / # of the password percent-encoded.`
+    return [{ variable, message: `${variable} is not valid: ${why}.`, repair }]
   }
 }

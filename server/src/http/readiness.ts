@@ -49,7 +49,7 @@ async function migrated(database: Database): Promise<void> {
   const pending = migrationNames.filter((name) => !names.has(name))
   if (pending.length > 0) {
     throw new Failure(
-      'store_away',
+      'database_unavailable',
       `The database is not migrated to this version: run quartermaster migrate. Pending: ${pending.join(', ')}.`,
     )
   }

@@ -124,7 +124,12 @@ function failureOfFastify(error: FastifyError, method: string): Failure {
     case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
       return contentTypeFailure(method)
     case 'ECONNRESET': // while its body was being read
-      return new Failure('hung_up', 'The connection was closed before the body had come.', [], error)
+      return new Failure(
+        'client_disconnected',
+        'The connection was closed before the body had come.',
+        [],
+        error,
+      )
     default:
       return new Failure('internal', 'Something went wrong on our side. It has been noted.', [], error)
   }

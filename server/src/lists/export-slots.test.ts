@@ -88,7 +88,7 @@ it('one that hangs up while it waits leaves its place', async () => {
   await exporting.begin('e1')
   client.abort()
   await exporting.end('c1')
-  expect(exporting.log.slice(4)).toEqual(['d1 hung_up', 'e1 runs'])
+  expect(exporting.log.slice(4)).toEqual(['d1 client_disconnected', 'e1 runs'])
 })
 
 it('no more wait than may', async () => {

@@ -38,17 +38,17 @@ export type Event =
     }
   | { readonly kind: 'stopping' }
   | { readonly kind: 'stopped' }
-  | { readonly kind: 'connection-given'; readonly pool: PoolName; readonly ms: number }
+  | { readonly kind: 'connection-acquired'; readonly pool: PoolName; readonly ms: number }
   | { readonly kind: 'connection-broken'; readonly error: Error }
   /** Another server answers at the database's address; all connections to the one before were closed. */
   | { readonly kind: 'primary-changed'; readonly timeline: string }
   /** Requests are counted together with the other processes; or, without Redis, in this one alone. */
-  | { readonly kind: 'rates-shared' }
-  | { readonly kind: 'rates-alone'; readonly reason: string }
+  | { readonly kind: 'rate-limits-shared' }
+  | { readonly kind: 'rate-limits-local'; readonly reason: string }
   /** By the process as a whole, for want of room, in the second before. */
   | { readonly kind: 'requests-refused'; readonly count: number }
   /** One statement for all requests that waited for their check. */
-  | { readonly kind: 'checks-sent'; readonly questions: number }
+  | { readonly kind: 'keys-verified'; readonly questions: number }
   | {
       readonly kind: 'statement-ended'
       readonly operation: Operation | 'commit'
@@ -65,7 +65,7 @@ export type Event =
     }
   /** It was under way, so its status said nothing of it. */
   | {
-      readonly kind: 'export-cut'
+      readonly kind: 'export-truncated'
       readonly requestId: string
       readonly code: ErrorCode
       readonly cause: unknown
@@ -76,10 +76,10 @@ export type Event =
   | { readonly kind: 'requests-uncounted'; readonly count: number }
   | { readonly kind: 'activity-unwritten'; readonly error: unknown }
   /** The collector of traces did not take them. */
-  | { readonly kind: 'spans-lost'; readonly spans: number; readonly cause: string }
+  | { readonly kind: 'spans-dropped'; readonly spans: number; readonly cause: string }
 
 export interface RequestAnswered {
-  readonly kind: 'request-answered'
+  readonly kind: 'request-completed'
   readonly requestId: string
   readonly method: string
   /** The pattern of the path, not the path. */
@@ -102,7 +102,7 @@ export interface RequestAnswered {
  * Cached at the current version, read from the database, taken from a read that another request had under way, or known
  * to the caller already (304).
  */
-export const sources = ['kept', 'read', 'joined', 'unchanged'] as const
+export const sources = ['cached', 'read', 'joined', 'unchanged'] as const
 export type Source = (typeof sources)[number]
 
 export type EmitEvent = (event: Event) => void

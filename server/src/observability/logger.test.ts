@@ -10,13 +10,13 @@ const logged = (level = 'info') => {
 }
 
 const answered: Event = {
-  kind: 'request-answered',
+  kind: 'request-completed',
   requestId: 'r1',
   method: 'GET',
   route: '/api/v1/inventory/product',
   status: 200,
   ms: 1.235,
-  source: 'kept',
+  source: 'cached',
   access: { accountId: '12', keyId: 'zzkeyzz' },
   url: '/api/v1/inventory/product?filter=name*zzsecretzz',
   bytes: 1,
@@ -24,7 +24,7 @@ const answered: Event = {
     code: undefined,
     detail: undefined,
     records: 1,
-    source: 'kept',
+    source: 'cached',
     form: undefined,
     checkMs: 1,
     storeAt: undefined,
@@ -33,7 +33,7 @@ const answered: Event = {
   traceparent: undefined,
 }
 
-const failed = (requestId: string, code: 'store_away' | 'internal'): Event => ({
+const failed = (requestId: string, code: 'database_unavailable' | 'internal'): Event => ({
   kind: 'request-failed',
   requestId,
   code,
@@ -54,8 +54,8 @@ it('a request is one line', () => {
       route: '/api/v1/inventory/product',
       status: 200,
       ms: 1.235,
-      source: 'kept',
-      msg: 'request-answered',
+      source: 'cached',
+      msg: 'request-completed',
     },
   ])
 })
@@ -63,30 +63,30 @@ it('a request is one line', () => {
 it('what is below the level is not written', () => {
   const log = logged('warn')
   log.emit(answered)
-  log.emit({ kind: 'checks-sent', questions: 3 })
+  log.emit({ kind: 'keys-verified', questions: 3 })
   expect(lines).toEqual([])
 })
 
 it('of failures of one kind the first ten are written, then how many more they were', () => {
   const log = logged()
-  for (let i = 0; i < 1_000; i++) log.emit(failed(`r${i}`, 'store_away'))
+  for (let i = 0; i < 1_000; i++) log.emit(failed(`r${i}`, 'database_unavailable'))
   log.emit(failed('other', 'internal'))
   expect(lines.map(({ requestId }) => requestId)).toEqual([
     ...Array.from({ length: 10 }, (_, i) => `r${i}`),
     'other',
   ])
-  expect(lines[0]).toMatchObject({ level: 50, code: 'store_away', cause: 'connect ECONNREFUSED' })
+  expect(lines[0]).toMatchObject({ level: 50, code: 'database_unavailable', cause: 'connect ECONNREFUSED' })
   vi.advanceTimersByTime(10_000)
   expect(lines.slice(11)).toEqual([
     {
       level: 50,
       time: expect.any(String),
-      code: 'store_away',
+      code: 'database_unavailable',
       more: 990,
       seconds: 10,
       msg: 'request-failed',
     },
   ])
-  log.emit(failed('later', 'store_away'))
+  log.emit(failed('later', 'database_unavailable'))
   expect(lines.at(-1)).toMatchObject({ requestId: 'later' })
 })

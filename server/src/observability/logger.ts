@@ -8,22 +8,22 @@ const levels: Record<Event['kind'], Level> = {
   listening: 'info',
   stopping: 'info',
   stopped: 'info',
-  'connection-given': 'debug',
+  'connection-acquired': 'debug',
   'connection-broken': 'warn',
   'primary-changed': 'warn',
-  'checks-sent': 'debug',
+  'keys-verified': 'debug',
   'statement-ended': 'debug',
-  'spans-lost': 'warn',
+  'spans-dropped': 'warn',
   'request-unreadable': 'warn',
-  'rates-shared': 'info',
-  'rates-alone': 'warn',
+  'rate-limits-shared': 'info',
+  'rate-limits-local': 'warn',
   'requests-refused': 'warn',
   'requests-unlogged': 'warn',
   'requests-uncounted': 'warn',
   'activity-unwritten': 'warn',
   'request-failed': 'error',
-  'export-cut': 'warn',
-  'request-answered': 'info',
+  'export-truncated': 'warn',
+  'request-completed': 'info',
 }
 
 export interface Log {
@@ -39,7 +39,7 @@ export function logTo(levelMin: string, destination?: DestinationStream): Log {
   const failures = new Failures(log)
   const emit: EmitEvent = (event) => {
     if (!log.isLevelEnabled(levels[event.kind])) return
-    if (event.kind === 'request-answered') {
+    if (event.kind === 'request-completed') {
       lines.write(lineOf(event))
       return
     }
@@ -149,7 +149,7 @@ function lineOf({ requestId, method, route, status, ms, context, source, kind }:
 function loggable(event: Exclude<Event, RequestAnswered>): object {
   switch (event.kind) {
     case 'request-failed':
-    case 'export-cut':
+    case 'export-truncated':
       return { requestId: event.requestId, code: event.code, cause: causeOf(event) }
     case 'request-unreadable':
       return { code: event.code }
@@ -159,23 +159,23 @@ function loggable(event: Exclude<Event, RequestAnswered>): object {
       return { cause: event.error.message }
     case 'primary-changed':
       return { timeline: event.timeline }
-    case 'connection-given':
+    case 'connection-acquired':
       return { pool: event.pool, ms: event.ms }
     case 'statement-ended':
       return { operation: event.operation, ms: event.ms, failed: event.failed }
-    case 'checks-sent':
+    case 'keys-verified':
       return { questions: event.questions }
-    case 'rates-alone':
+    case 'rate-limits-local':
       return { reason: event.reason }
     case 'requests-refused':
     case 'requests-unlogged':
     case 'requests-uncounted':
       return { count: event.count }
-    case 'spans-lost':
+    case 'spans-dropped':
       return { spans: event.spans, cause: event.cause }
     case 'listening':
       return { host: event.host, port: event.port, adminPort: event.adminPort }
-    case 'rates-shared':
+    case 'rate-limits-shared':
     case 'stopping':
     case 'stopped':
       return {}
@@ -191,7 +191,7 @@ function messageOf(error: unknown): string {
 }
 
 /** The stack only where it helps: a database that is away fails every request in the same place. */
-function causeOf({ code, cause }: Extract<Event, { kind: 'request-failed' | 'export-cut' }>): unknown {
+function causeOf({ code, cause }: Extract<Event, { kind: 'request-failed' | 'export-truncated' }>): unknown {
   const error = cause instanceof Error ? cause : new Error(String(cause))
   return code === 'internal' ? pino.stdSerializers.errWithCause(error) : error.message
 }

@@ -50,7 +50,7 @@ export class Metrics {
     labels: ['code'],
   })
   readonly #responseCache = new Counter({
-    name: 'quartermaster.answers',
+    name: 'quartermaster.reads',
     unit: '{answer}',
     description:
       'Lists and records answered: kept ready, read from the database, joined to a read under way, or unchanged (304).',
@@ -58,7 +58,7 @@ export class Metrics {
   })
   readonly #keyVerifier = new Histogram(
     {
-      name: 'quartermaster.check.duration',
+      name: 'quartermaster.key_verification.duration',
       unit: 's',
       description: 'The check of key and version, as a request waits for it.',
     },
@@ -66,7 +66,7 @@ export class Metrics {
   )
   readonly #batches = new Histogram(
     {
-      name: 'quartermaster.check.batch.size',
+      name: 'quartermaster.key_verification.batch.size',
       unit: '{request}',
       description: 'Requests whose check went in one statement.',
     },
@@ -101,7 +101,7 @@ export class Metrics {
     description: 'Times that another server answered as the primary, and all connections were opened anew.',
   })
   readonly #cut = new Counter({
-    name: 'quartermaster.exports.cut',
+    name: 'quartermaster.exports.truncated',
     unit: '{export}',
     description: 'Exports that could not be finished, but for readers who went away.',
   })
@@ -116,7 +116,7 @@ export class Metrics {
     description: "Requests that are missing from their account's usage: it could not be written.",
   })
   readonly #lostSpans = new Counter({
-    name: 'quartermaster.spans.lost',
+    name: 'quartermaster.spans.dropped',
     unit: '{span}',
     description: 'Spans that the collector of traces did not take.',
   })
@@ -124,7 +124,7 @@ export class Metrics {
   #ratesShared: boolean | undefined
   readonly #rateLimiter = new Observed(
     {
-      name: 'quartermaster.rates.shared',
+      name: 'quartermaster.rate_limits.shared',
       unit: '{process}',
       description:
         '1 where rate limits are counted together with the other processes, 0 where Redis is away.',
@@ -179,7 +179,7 @@ export class Metrics {
   /** What subscribes. */
   readonly emit = (event: Event): void => {
     switch (event.kind) {
-      case 'request-answered': {
+      case 'request-completed': {
         const method = methods.has(event.method) ? event.method : '_OTHER'
         this.#requests.record(event.ms / 1000, method, event.route, String(event.status))
         const { code, checkMs } = event.context ?? {}
@@ -194,17 +194,17 @@ export class Metrics {
       case 'requests-refused':
         this.#refusals.add(event.count, 'overloaded')
         return
-      case 'rates-shared':
-      case 'rates-alone':
-        this.#ratesShared = event.kind === 'rates-shared'
+      case 'rate-limits-shared':
+      case 'rate-limits-local':
+        this.#ratesShared = event.kind === 'rate-limits-shared'
         return
-      case 'checks-sent':
+      case 'keys-verified':
         this.#batches.record(event.questions)
         return
       case 'statement-ended':
         this.#statements.record(event.ms / 1000, event.operation, event.failed ? 'failed' : 'ok')
         return
-      case 'connection-given':
+      case 'connection-acquired':
         this.#connecting.record(event.ms / 1000, event.pool)
         return
       case 'connection-broken':
@@ -213,10 +213,10 @@ export class Metrics {
       case 'primary-changed':
         this.#primaryChanges.add(1)
         return
-      case 'spans-lost':
+      case 'spans-dropped':
         this.#lostSpans.add(event.spans)
         return
-      case 'export-cut':
+      case 'export-truncated':
         this.#cut.add(1)
         return
       case 'requests-unlogged':
@@ -285,7 +285,7 @@ function stateInstruments({ pools, checksWaiting, ready, logLinesDropped }: Stat
     ),
     new Observed(
       {
-        name: 'quartermaster.check.waiting',
+        name: 'quartermaster.key_verification.waiting',
         unit: '{request}',
         description: 'Requests that wait for their check.',
       },

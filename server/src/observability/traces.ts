@@ -58,7 +58,7 @@ export function tracesTo({ endpoint, ratio, emit }: TraceOptions): Traces {
   const tracer = provider.getTracer('quartermaster')
   return {
     emit: (event) => {
-      if (event.kind !== 'request-answered') return
+      if (event.kind !== 'request-completed') return
       const parent = contextOf(event.traceparent)
       // Decided here rather than by a sampler, which would first make a trace id for every request.
       if (parent !== ROOT_CONTEXT || Math.random() < ratio) addSpans(tracer, event, parent)
@@ -85,7 +85,7 @@ function addSpans(tracer: Tracer, event: RequestAnswered, parent: Context): void
     const child = (step: string, kind: SpanKind, from: number, ms: number) =>
       tracer.startSpan(step, { kind, startTime: from }, inside).end(from + ms)
     const { checkMs, storeAt, storeMs } = event.context ?? {}
-    if (checkMs !== undefined) child('check', SpanKind.INTERNAL, start, checkMs)
+    if (checkMs !== undefined) child('auth', SpanKind.INTERNAL, start, checkMs)
     if (storeAt !== undefined && storeMs !== undefined) {
       const step = event.method === 'POST' ? 'write' : 'read'
       child(step, SpanKind.CLIENT, performance.timeOrigin + storeAt, storeMs)
@@ -118,7 +118,7 @@ function toldOf(exporter: OTLPTraceExporter, emit: EmitEvent): SpanExporter {
       exporter.export(spans, (result) => {
         if (result.code !== ExportResultCode.SUCCESS) {
           const cause = result.error?.message ?? 'the collector did not take them'
-          emit({ kind: 'spans-lost', spans: spans.length, cause })
+          emit({ kind: 'spans-dropped', spans: spans.length, cause })
         }
         done(result)
       })

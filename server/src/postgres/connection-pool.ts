@@ -68,7 +68,7 @@ export class ConnectionPool {
       return this.#idle.pop()?.client ?? (await this.#openOrWait())
     } finally {
       const { name, emit } = this.#options
-      emit?.({ kind: 'connection-given', pool: name, ms: performance.now() - asked })
+      emit?.({ kind: 'connection-acquired', pool: name, ms: performance.now() - asked })
     }
   }
 

@@ -77,7 +77,7 @@ export function storeAway(
   cause?: unknown,
   detail = 'The database cannot be reached. Try again shortly.',
 ): Failure {
-  return new Failure('store_away', detail, [], cause)
+  return new Failure('database_unavailable', detail, [], cause)
 }
 
 /** Only a pooler in between, which gives each transaction another backend, loses or mixes up what is prepared by name. */

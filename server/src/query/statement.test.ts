@@ -147,7 +147,7 @@ where t.account_id = $1::bigint and t.resource = $4::text`,
 it('oneStatement names the account and the id', () => {
   const fields = resources.product.fields.filter((field) => field.name === 'list_price')
   expect(oneStatement({ accountId: '12' }, resources.product, fields, '5')).toEqual({
-    operation: 'one',
+    operation: 'record',
     text: `select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, (
   select '{"list_price":' || r.list_price::text || '}' from product r
   where r.account_id = $1::bigint and r.id = $2::bigint

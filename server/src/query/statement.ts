@@ -272,7 +272,7 @@ function oneTemplate(resource: Resource, fields: readonly Field[]): Template {
 from tally t
 where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`.template(
     [account, recordId],
-    'one',
+    'record',
     'pipelined',
   )
 }

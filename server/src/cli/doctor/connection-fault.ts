@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { databaseFault, placeOf } from '../database-fault.ts'
 import type { OwnerUrl } from '../owner.ts'
-import { type Finding, wrong } from './finding.ts'
+import { type Finding, problem } from './finding.ts'
 
 export function connected({ url, variable }: OwnerUrl): string {
   const { host, user, database } = placeOf(url)
@@ -11,11 +11,11 @@ export function connected({ url, variable }: OwnerUrl): string {
 /** Why there is no connection, in a sentence: an error that is not known is told as it is. */
 export function faultFinding(error: unknown, { url, variable }: OwnerUrl): Finding {
   const fault = databaseFault(error, url, variable)
-  if (fault !== undefined) return wrong('connection', fault.fact, fault.mend)
+  if (fault !== undefined) return problem('connection', fault.message, fault.repair)
   if (error instanceof pg.DatabaseError) {
-    return wrong('connection', `PostgreSQL refused: ${error.message}.`, 'Look at the log of PostgreSQL.')
+    return problem('connection', `PostgreSQL refused: ${error.message}.`, 'Look at the log of PostgreSQL.')
   }
   if (!(error instanceof Error)) throw error
-  const fact = `No connection to PostgreSQL at ${placeOf(url).host}: ${error.message}.`
-  return wrong('connection', fact, `Look at ${variable}, the network, and the log of PostgreSQL.`)
+  const message = `No connection to PostgreSQL at ${placeOf(url).host}: ${error.message}.`
+  return problem('connection', message, `Look at ${variable}, the network, and the log of PostgreSQL.`)
 }

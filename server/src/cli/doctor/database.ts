@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Config } from '../../config.ts'
 import { limits } from '../../limits.ts'
 import { foldsCase } from '../../postgres/migrate.ts'
-import { type Finding, right, wrong } from './finding.ts'
+import { type Finding, ok, problem } from './finding.ts'
 
 export interface DatabaseFacts {
   readonly name: string
@@ -40,8 +40,8 @@ export function judgeDatabase(context: DatabaseFacts, poolMax: number): Finding[
 
 function version({ version: number, shown }: DatabaseFacts): Finding {
   return number >= 150_000
-    ? right('database', `PostgreSQL is ${shown}.`)
-    : wrong(
+    ? ok('database', `PostgreSQL is ${shown}.`)
+    : problem(
         'database',
         `PostgreSQL is ${shown}; 15 or later is needed.`,
         'Upgrade with pg_upgrade, or use another server.',
@@ -50,9 +50,9 @@ function version({ version: number, shown }: DatabaseFacts): Finding {
 
 function caseFolding({ name, encoding, ctype, folds }: DatabaseFacts): Finding {
   if (encoding === 'UTF8' && folds) {
-    return right('database', `The database ${name} folds the case of all letters (${encoding}, ${ctype}).`)
+    return ok('database', `The database ${name} folds the case of all letters (${encoding}, ${ctype}).`)
   }
-  return wrong(
+  return problem(
     'database',
     `The database ${name} does not fold the case of all letters (${encoding}, ${ctype}): "contains" would miss É for é.`,
     `create database ${name}_utf8 template template0 encoding 'UTF8' locale 'C.UTF-8'; then move the data there with ` +
@@ -62,15 +62,15 @@ function caseFolding({ name, encoding, ctype, folds }: DatabaseFacts): Finding {
 
 function role({ standby }: DatabaseFacts): Finding {
   return standby
-    ? wrong('database', 'It is a standby: nothing can be written there.', 'Set the URL to the primary.')
-    : right('database', 'It takes writes.')
+    ? problem('database', 'It is a standby: nothing can be written there.', 'Set the URL to the primary.')
+    : ok('database', 'It takes writes.')
 }
 
 function connections({ connections: open }: DatabaseFacts, pool: number): Finding {
   const most = pool * poolsPerProcess + besidesPools
   return most <= open
-    ? right('database', `A process that serves makes at most ${most} of its ${open} connections.`)
-    : wrong(
+    ? ok('database', `A process that serves makes at most ${most} of its ${open} connections.`)
+    : problem(
         'database',
         `A process that serves may make ${most} connections; PostgreSQL has ${open}.`,
         `Set DATABASE_POOL_MAX to ${Math.max(1, Math.floor((open - besidesPools) / poolsPerProcess))} or less, or raise max_connections.`,

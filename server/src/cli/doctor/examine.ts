@@ -9,7 +9,7 @@ import { checkConfiguration } from './configuration.ts'
 import { connected, faultFinding } from './connection-fault.ts'
 import { checkDatabase } from './database.ts'
 import { checkExtensions } from './extensions.ts'
-import { type Finding, type Findings, right, unchecked, wrong } from './finding.ts'
+import { type Finding, type Findings, ok, problem, unchecked } from './finding.ts'
 import { checkIndexes } from './indexes.ts'
 import { checkMigrations, pendingMigrations } from './migrations.ts'
 import { checkRedis } from './redis.ts'
@@ -36,7 +36,7 @@ export async function* examine(config: Config, options: TallyOptions): Findings 
     return
   }
   try {
-    yield right('connection', connected(owner))
+    yield ok('connection', connected(owner))
     yield* examineDatabase(client, config, options)
   } catch (error) {
     // What is not about the database, such as an account that is not there, speaks for itself.
@@ -68,11 +68,11 @@ async function* examineDatabase(client: pg.Client, config: Config, options: Tall
 async function checkDefaultAccount(client: pg.Client, { DEFAULT_ACCOUNT: name }: Config): Promise<Finding[]> {
   if (name === undefined) return []
   const { rows } = await client.query('select from account where name = $1', [name])
-  if (rows.length > 0) return [right('configuration', `The default account ${name} is there.`)]
-  const mend = `quartermaster account create ${name}`
-  return [wrong('configuration', `DEFAULT_ACCOUNT is ${name}, and there is no such account.`, mend)]
+  if (rows.length > 0) return [ok('configuration', `The default account ${name} is there.`)]
+  const repair = `quartermaster account create ${name}`
+  return [problem('configuration', `DEFAULT_ACCOUNT is ${name}, and there is no such account.`, repair)]
 }
 
 function isWrong({ status }: Finding): boolean {
-  return status === 'wrong'
+  return status === 'problem'
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Finding, right, wrong } from './finding.ts'
+import { type Finding, ok, problem } from './finding.ts'
 
 export interface ExtensionFacts {
   readonly name: string
@@ -23,10 +23,11 @@ export async function checkExtensions(client: pg.Client, migrated: boolean): Pro
 }
 
 export function judgeExtension({ name, installed, available }: ExtensionFacts, migrated: boolean): Finding {
-  if (installed) return right('extensions', `The extension ${name} is there.`)
-  if (available && !migrated) return right('extensions', `The extension ${name} can be installed.`)
-  if (available) return wrong('extensions', `The extension ${name} is missing.`, `create extension ${name};`)
-  return wrong(
+  if (installed) return ok('extensions', `The extension ${name} is there.`)
+  if (available && !migrated) return ok('extensions', `The extension ${name} can be installed.`)
+  if (available)
+    return problem('extensions', `The extension ${name} is missing.`, `create extension ${name};`)
+  return problem(
     'extensions',
     `The extension ${name} is missing, and the server does not have it to install.`,
     `Install PostgreSQL's contrib package on the server (Debian: apt-get install postgresql-contrib), ` +

@@ -1,4 +1,4 @@
-/** One fact about the deployment. What is wrong comes with the command or SQL that mends it. */
+/** One message about the deployment. What is wrong comes with the command or SQL that repairs it. */
 export interface Finding {
   readonly check:
     | 'configuration'
@@ -10,21 +10,21 @@ export interface Finding {
     | 'indexes'
     | 'rights'
     | 'tallies'
-  readonly status: 'right' | 'wrong' | 'mended' | 'unchecked'
-  readonly fact: string
-  readonly mend?: string
+  readonly status: 'ok' | 'problem' | 'repaired' | 'unchecked'
+  readonly message: string
+  readonly repair?: string
 }
 
 export type Findings = AsyncGenerator<Finding, void>
 
 type Check = Finding['check']
 
-export const right = (check: Check, fact: string): Finding => ({ check, status: 'right', fact })
-export const wrong = (check: Check, fact: string, mend: string): Finding => ({
+export const ok = (check: Check, message: string): Finding => ({ check, status: 'ok', message })
+export const problem = (check: Check, message: string, repair: string): Finding => ({
   check,
-  status: 'wrong',
-  fact,
-  mend,
+  status: 'problem',
+  message,
+  repair,
 })
-export const mended = (check: Check, fact: string): Finding => ({ check, status: 'mended', fact })
-export const unchecked = (check: Check, fact: string): Finding => ({ check, status: 'unchecked', fact })
+export const repaired = (check: Check, message: string): Finding => ({ check, status: 'repaired', message })
+export const unchecked = (check: Check, message: string): Finding => ({ check, status: 'unchecked', message })

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { creating, type ExpectedIndex, expectedIndexes } from './expected-indexes.ts'
-import { type Finding, right, wrong } from './finding.ts'
+import { type Finding, ok, problem } from './finding.ts'
 
 interface Index {
   readonly table: string
@@ -21,7 +21,7 @@ export async function checkIndexes(client: pg.Client): Promise<Finding[]> {
   const faults = expectedIndexes.flatMap((expected) => faultOf(expected, indexes))
   return faults.length > 0
     ? faults
-    : [right('indexes', `All ${expectedIndexes.length} indexes are there and valid.`)]
+    : [ok('indexes', `All ${expectedIndexes.length} indexes are there and valid.`)]
 }
 
 function faultOf(expected: ExpectedIndex, indexes: readonly Index[]): Finding[] {
@@ -30,15 +30,15 @@ function faultOf(expected: ExpectedIndex, indexes: readonly Index[]): Finding[] 
   if (fitting.some((index) => index.valid)) return []
   const broken = fitting[0]
   if (broken !== undefined) {
-    const fact = `The index ${broken.name} on ${table} is invalid: its building was broken off, and no query uses it.`
-    return [wrong('indexes', fact, `reindex index concurrently ${broken.name};`)]
+    const message = `The index ${broken.name} on ${table} is invalid: its building was broken off, and no query uses it.`
+    return [problem('indexes', message, `reindex index concurrently ${broken.name};`)]
   }
-  const fact = `There is no ${kind === 'text' ? 'text index' : 'index'} on ${table} (${columns.join(', ')})`
+  const message = `There is no ${kind === 'text' ? 'text index' : 'index'} on ${table} (${columns.join(', ')})`
   if (indexes.some((index) => index.name === name)) {
-    const mend = `drop index concurrently ${name}; ${creating(expected)}`
-    return [wrong('indexes', `${fact}: ${name} is another one.`, mend)]
+    const repair = `drop index concurrently ${name}; ${creating(expected)}`
+    return [problem('indexes', `${message}: ${name} is another one.`, repair)]
   }
-  return [wrong('indexes', `${fact}.`, creating(expected))]
+  return [problem('indexes', `${message}.`, creating(expected))]
 }
 
 function fits(index: Index, { table, kind, columns }: ExpectedIndex): boolean {

@@ -18,7 +18,7 @@ const good: DatabaseFacts = {
 
 function faults(context: Partial<DatabaseFacts>, pool = 16) {
   const findings = judgeDatabase({ ...good, ...context }, pool)
-  return findings.filter(({ status }) => status === 'wrong').map(({ fact, mend }) => [fact, mend])
+  return findings.filter(({ status }) => status === 'problem').map(({ message, repair }) => [message, repair])
 }
 
 describe('a database', () => {
@@ -53,20 +53,20 @@ describe('an extension', () => {
 
   test('that the server does not have is named with its package', () => {
     const finding = judgeExtension({ ...missing, available: false }, false)
-    expect(finding.status).toBe('wrong')
-    expect(finding.mend).toContain('apt-get install postgresql-contrib')
-    expect(finding.mend).toContain('create extension pg_trgm;')
+    expect(finding.status).toBe('problem')
+    expect(finding.repair).toContain('apt-get install postgresql-contrib')
+    expect(finding.repair).toContain('create extension pg_trgm;')
   })
 
   test('that was dropped is to be made again', () => {
     expect(judgeExtension({ ...missing, available: true }, true)).toMatchObject({
-      status: 'wrong',
-      mend: 'create extension pg_trgm;',
+      status: 'problem',
+      repair: 'create extension pg_trgm;',
     })
   })
 
   test('that the first migration will make is right', () => {
-    expect(judgeExtension({ ...missing, available: true }, false).status).toBe('right')
+    expect(judgeExtension({ ...missing, available: true }, false).status).toBe('ok')
   })
 })
 

@@ -1,5 +1,5 @@
 import { migrationNames } from '../../postgres/migrate.ts'
-import { type Finding, right, wrong } from './finding.ts'
+import { type Finding, ok, problem } from './finding.ts'
 
 export function checkMigrations(applied: readonly string[]): Finding[] {
   const pending = pendingMigrations(applied)
@@ -7,7 +7,7 @@ export function checkMigrations(applied: readonly string[]): Finding[] {
   const findings: Finding[] = []
   if (unknown.length > 0) {
     findings.push(
-      wrong(
+      problem(
         'migrations',
         `The database is newer than this build: it has ${unknown.join(', ')}.`,
         'Run the build that brought it, or a later one.',
@@ -15,11 +15,11 @@ export function checkMigrations(applied: readonly string[]): Finding[] {
     )
   }
   if (pending.length > 0) {
-    findings.push(wrong('migrations', `Not applied yet: ${pending.join(', ')}.`, 'quartermaster migrate'))
+    findings.push(problem('migrations', `Not applied yet: ${pending.join(', ')}.`, 'quartermaster migrate'))
   }
   return findings.length > 0
     ? findings
-    : [right('migrations', `All ${migrationNames.length} migrations are applied.`)]
+    : [ok('migrations', `All ${migrationNames.length} migrations are applied.`)]
 }
 
 export function pendingMigrations(applied: readonly string[]): string[] {

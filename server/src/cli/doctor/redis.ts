@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import type { Config } from '../../config.ts'
 import { limits } from '../../limits.ts'
-import { type Finding, right, wrong } from './finding.ts'
+import { type Finding, ok, problem } from './finding.ts'
 
 /** Without Redis every process counts alone, so it is only looked for where one is named. */
 export async function checkRedis({ REDIS_URL: url }: Config): Promise<Finding[]> {
@@ -22,11 +22,11 @@ export async function checkRedis({ REDIS_URL: url }: Config): Promise<Finding[]>
     await client.connect()
     // As the service does it: counting needs scripts and keys that expire.
     await client.eval(`redis.call('PEXPIRE', KEYS[1], 1) return 1`, 1, 'quartermaster:doctor')
-    return [right('redis', `Redis at ${place} answers: all processes count requests together.`)]
+    return [ok('redis', `Redis at ${place} answers: all processes count requests together.`)]
   } catch (error) {
     const why = reason ?? (error instanceof Error ? error.message : String(error))
     return [
-      wrong(
+      problem(
         'redis',
         `Redis at ${place} cannot be used (${why}): every process counts requests alone, so rate limits are as many times as high.`,
         'Start Redis there, set REDIS_URL to the right place, with its user and password, or unset it.',

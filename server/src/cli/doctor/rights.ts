@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Config } from '../../config.ts'
 import { placeOf } from '../database-fault.ts'
-import { type Finding, right, wrong } from './finding.ts'
+import { type Finding, ok, problem } from './finding.ts'
 
 type Privilege = 'select' | 'insert' | 'update' | 'delete' | 'truncate'
 
@@ -38,8 +38,8 @@ export async function checkRights(client: pg.Client, config: Config): Promise<Fi
   if (role === '') return []
   const context = await roleFacts(client, role)
   if (context === undefined) {
-    const mend = `create role ${role} nologin; then: quartermaster doctor, which names the grants it lacks`
-    return [wrong('rights', `There is no role ${role}.`, mend)]
+    const repair = `create role ${role} nologin; then: quartermaster doctor, which names the grants it lacks`
+    return [problem('rights', `There is no role ${role}.`, repair)]
   }
   const findings =
     context.superuser || context.owner
@@ -47,7 +47,7 @@ export async function checkRights(client: pg.Client, config: Config): Promise<Fi
       : await privilegeFaults(client, role)
   return findings.length > 0
     ? findings
-    : [right('rights', `Requests are served as ${role}, with the rights they need.`)]
+    : [ok('rights', `Requests are served as ${role}, with the rights they need.`)]
 }
 
 async function roleFacts(
@@ -66,10 +66,10 @@ async function roleFacts(
 
 function tooPowerful(role: string, superuser: boolean, config: Config): Finding {
   const what = superuser ? 'a superuser' : 'the owner of the tables'
-  const fact = `Requests are served as ${role}, ${what}: far more than they need.`
+  const message = `Requests are served as ${role}, ${what}: far more than they need.`
   return config.DATABASE_ROLE === serverRole
-    ? wrong('rights', fact, `alter role ${role} nosuperuser; and give its tables to another role`)
-    : wrong('rights', fact, `export DATABASE_ROLE=${serverRole}`)
+    ? problem('rights', message, `alter role ${role} nosuperuser; and give its tables to another role`)
+    : problem('rights', message, `export DATABASE_ROLE=${serverRole}`)
 }
 
 /** A role of one's own lacks many rights at once, and one grant gives them all. */
@@ -78,16 +78,16 @@ async function privilegeFaults(client: pg.Client, role: string): Promise<Finding
   const name = client.escapeIdentifier(role)
   const missing =
     role === serverRole || lacking.length === 0
-      ? lacking.map((it) => wrong('rights', `${role} lacks the right to ${it}.`, `grant ${it} to ${name};`))
+      ? lacking.map((it) => problem('rights', `${role} lacks the right to ${it}.`, `grant ${it} to ${name};`))
       : [
-          wrong(
+          problem(
             'rights',
             `${role} lacks ${lacking.length} rights that requests need, first of all to ${lacking[0]}.`,
             `grant ${serverRole} to ${name};`,
           ),
         ]
   const superfluous = excess.map((it) =>
-    wrong(
+    problem(
       'rights',
       `${role} has the right to ${it}, which no request needs.`,
       `revoke ${it} from ${name}, public;`,

@@ -11,7 +11,7 @@ import {
 import { placeOf } from '../database-fault.ts'
 import type { OwnerUrl } from '../owner.ts'
 import { connected, faultFinding } from './connection-fault.ts'
-import { type Finding, right, unchecked, wrong } from './finding.ts'
+import { type Finding, ok, problem, unchecked } from './finding.ts'
 
 /** The connection that requests are served by, made as they make it. */
 export async function checkServing(config: Config): Promise<Finding[]> {
@@ -26,7 +26,7 @@ export async function checkServing(config: Config): Promise<Finding[]> {
   const serving: OwnerUrl = { url: config.DATABASE_URL, variable: 'DATABASE_URL' }
   try {
     const faults = await servingFaults(serving.url, config)
-    return [...faults, right('connection', `Requests can be served: ${connected(serving)}`)]
+    return [...faults, ok('connection', `Requests can be served: ${connected(serving)}`)]
   } catch (error) {
     // A role that does not exist was told of with the rights.
     if (error instanceof pg.DatabaseError && error.code === '22023') return []
@@ -51,7 +51,7 @@ async function servingFaults(url: string, config: Config): Promise<Finding[]> {
   }
 }
 
-const transactionPooler = wrong(
+const transactionPooler = problem(
   'connection',
   'A pooler in between gives every transaction another connection to PostgreSQL: prepared statements and settings are lost.',
   'export DATABASE_POOLER=transaction; or let it pool sessions (PgBouncer: pool_mode = session).',
@@ -83,12 +83,12 @@ async function droppedSettings(client: pg.Client, config: Config): Promise<Findi
     .filter(({ name, is }) => asked[name] !== is)
     .map(({ name, is }) =>
       name === 'role'
-        ? wrong(
+        ? problem(
             'rights',
             `Requests would be served as the login itself and not as ${asked[name]}: a pooler in between ignores the role.`,
             `export DATABASE_POOLER=transaction; or set DATABASE_ROLE to empty and use a login with no other rights: grant ${asked[name]} to ${user};`,
           )
-        : wrong(
+        : problem(
             'connection',
             `Serving connections have ${name} = ${is} instead of ${asked[name]}: a pooler in between ignores the setting.`,
             `export DATABASE_POOLER=transaction; or: alter role ${user} set ${name} = ${asked[name]};`,
@@ -100,6 +100,6 @@ async function droppedSettings(client: pg.Client, config: Config): Promise<Findi
 function roleFault(error: unknown, { url }: OwnerUrl, role: string): Finding | undefined {
   if (!(error instanceof pg.DatabaseError) || error.code !== '42501') return undefined
   const { user } = placeOf(url)
-  const mend = `grant ${pg.escapeIdentifier(role)} to ${pg.escapeIdentifier(user)};`
-  return wrong('rights', `${user} may not take on the role ${role}: ${error.message}.`, mend)
+  const repair = `grant ${pg.escapeIdentifier(role)} to ${pg.escapeIdentifier(user)};`
+  return problem('rights', `${user} may not take on the role ${role}: ${error.message}.`, repair)
 }

@@ -2,13 +2,13 @@ import type pg from 'pg'
 import { type Account, accountNamed } from '../../accounts/directory.ts'
 import { limits } from '../../limits.ts'
 import { note } from '../print.ts'
-import { type Finding, type Findings, mended, right, unchecked, wrong } from './finding.ts'
-import { countTallies, mendTally, tallyFaults } from './tally-count.ts'
+import { type Finding, type Findings, ok, problem, repaired, unchecked } from './finding.ts'
+import { countTallies, repairTally, tallyFaults } from './tally-count.ts'
 
 export interface TallyOptions {
   readonly account?: string
   readonly allTallies: boolean
-  readonly mend: boolean
+  readonly repair: boolean
 }
 
 export async function* checkTallies(client: pg.Client, options: TallyOptions): Findings {
@@ -24,7 +24,7 @@ export async function* checkTallies(client: pg.Client, options: TallyOptions): F
 async function* one(client: pg.Client, account: Account, options: TallyOptions): Findings {
   const findings = await checkAccount(client, account, options)
   yield* findings
-  if (findings.length === 0) yield right('tallies', `The tallies of ${account.name} are right.`)
+  if (findings.length === 0) yield ok('tallies', `The tallies of ${account.name} are right.`)
 }
 
 async function* all(client: pg.Client, options: TallyOptions): Findings {
@@ -43,7 +43,7 @@ async function* all(client: pg.Client, options: TallyOptions): Findings {
     last = next.accountId
     note(`… tallies of ${checked} accounts checked`)
   }
-  if (faults === 0) yield right('tallies', `The tallies of all ${checked} accounts are right.`)
+  if (faults === 0) yield ok('tallies', `The tallies of all ${checked} accounts are right.`)
 }
 
 async function* some(client: pg.Client, options: TallyOptions): Findings {
@@ -62,7 +62,7 @@ async function* some(client: pg.Client, options: TallyOptions): Findings {
     checked += 1
   }
   if (faults === 0)
-    yield right('tallies', `The tallies of ${checked} ${checked === 1 ? 'account' : 'accounts'} are right.`)
+    yield ok('tallies', `The tallies of ${checked} ${checked === 1 ? 'account' : 'accounts'} are right.`)
   const skipped = looked.length - checked
   const rest = [
     ...(skipped > 0 ? [`${skipped} of the first ${looked.length} accounts, which are large`] : []),
@@ -81,12 +81,12 @@ async function checkAccount(client: pg.Client, account: Account, options: TallyO
   for (const tally of await countTallies(client, account)) {
     const faults = tallyFaults(tally)
     if (faults.length === 0) continue
-    const fact = `The tally of ${account.name}, ${tally.resource}: ${faults.join('; ')}.`
-    if (options.mend) {
-      await mendTally(client, account, tally.resource)
-      findings.push(mended('tallies', fact))
+    const message = `The tally of ${account.name}, ${tally.resource}: ${faults.join('; ')}.`
+    if (options.repair) {
+      await repairTally(client, account, tally.resource)
+      findings.push(repaired('tallies', message))
     } else {
-      findings.push(wrong('tallies', fact, `quartermaster doctor --mend --account ${account.name}`))
+      findings.push(problem('tallies', message, `quartermaster doctor --repair --account ${account.name}`))
     }
   }
   return findings

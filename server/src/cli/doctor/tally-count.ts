@@ -35,7 +35,7 @@ export function tallyFaults(tally: TallyCount): string[] {
 }
 
 /** Under the lock that every write takes, so that nothing changes between counting and correcting. */
-export async function mendTally(
+export async function repairTally(
   client: pg.ClientBase,
   scope: AccountScope,
   resource: ResourceName,

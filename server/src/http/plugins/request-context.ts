@@ -44,7 +44,7 @@ export async function timed<T>(request: FastifyRequest, work: () => Promise<T>):
 export function answerFrom<T>(request: FastifyRequest, answer: T | Promise<T>): T | Promise<T> {
   const context = contextOf(request)
   if (!(answer instanceof Promise)) {
-    context.source = 'kept'
+    context.source = 'cached'
     return answer
   }
   if (context.source === 'read') return answer
@@ -83,7 +83,7 @@ function answered(request: FastifyRequest, reply: FastifyReply, trustedProxies: 
   const code = reply.raw.writableFinished ? undefined : contextOf(request).code
   const status = code === undefined ? reply.statusCode : statusOf[code]
   return {
-    kind: 'request-answered',
+    kind: 'request-completed',
     requestId: request.id,
     method: request.method,
     route: request.routeOptions.url ?? 'unknown',
@@ -104,13 +104,13 @@ function answered(request: FastifyRequest, reply: FastifyReply, trustedProxies: 
 /** The client went before the answer was out, unless this process closed the connection or had another reason to. */
 function noteUnanswered(request: FastifyRequest, shutdown: AbortSignal): void {
   const context = contextOf(request)
-  if (context.code !== undefined && context.code !== 'hung_up') return
+  if (context.code !== undefined && context.code !== 'client_disconnected') return
   if (shutdown.aborted) {
     context.code = 'shutting_down'
     context.detail = errorTitles.shutting_down
   } else {
-    context.code = 'hung_up'
-    context.detail ??= errorTitles.hung_up
+    context.code = 'client_disconnected'
+    context.detail ??= errorTitles.client_disconnected
   }
 }
 
@@ -125,9 +125,9 @@ export function serverTiming(request: FastifyRequest, reply: FastifyReply): void
   const database = request.method === 'POST' ? 'write' : 'read'
   reply.header(
     'server-timing',
-    `check;dur=${millis(checkMs)}` +
+    `auth;dur=${millis(checkMs)}` +
       (storeMs === undefined ? '' : `, ${database};dur=${millis(storeMs)}`) +
-      (source === undefined ? '' : `, answer;desc=${source}`) +
+      (source === undefined ? '' : `, source;desc=${source}`) +
       `, total;dur=${millis(reply.elapsedTime)}`,
   )
 }

@@ -31,7 +31,7 @@ export function errorIndex(): Promise<Page> {
 const html = 'text/html; charset=utf-8'
 
 function errorPage(code: ErrorCode): string {
-  const { when, mend } = errorTexts[code]
+  const { when, remedy } = errorTexts[code]
   const retry = retryAfterSeconds[code]
   const body = `<p><a href="/reference">Reference</a> › <a href="/reference/errors">Errors</a></p>
 <h1><code>${code}</code> (${statusOf[code]})</h1>
@@ -39,7 +39,7 @@ function errorPage(code: ErrorCode): string {
 <h2>When</h2>
 <p>${escaped(when)}</p>
 <h2>What to do</h2>
-<p>${escaped(mend)}</p>
+<p>${escaped(remedy)}</p>
 ${retry === undefined ? '' : `<p>The answer has <code>Retry-After: ${retry}</code>.</p>`}
 <h2>Example</h2>
 <pre>HTTP/1.1 ${statusOf[code]}

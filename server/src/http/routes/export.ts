@@ -106,7 +106,12 @@ async function* cutAloud(
  */
 function cutShort(request: FastifyRequest, emit: EmitEvent, failure: Failure): void {
   Object.assign(contextOf(request), { code: failure.code, detail: failure.message })
-  emit({ kind: 'export-cut', requestId: request.id, code: failure.code, cause: failure.cause ?? failure })
+  emit({
+    kind: 'export-truncated',
+    requestId: request.id,
+    code: failure.code,
+    cause: failure.cause ?? failure,
+  })
   request.raw.socket.resetAndDestroy()
 }
 
