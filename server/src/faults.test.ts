@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Failure } from './errors.ts'
-import { Faults, shown } from './faults.ts'
+import { excerpt, Faults } from './faults.ts'
 
 function failureOf(faults: Faults): Failure {
   try {
@@ -53,10 +53,10 @@ describe('Faults', () => {
   })
 })
 
-describe('shown', () => {
+describe('excerpt', () => {
   it('repeats a short text and cuts a long one, between characters', () => {
-    expect(shown('x'.repeat(60))).toBe('x'.repeat(60))
-    expect(shown('x'.repeat(61))).toBe(`${'x'.repeat(60)}…`)
-    expect(shown(`${'x'.repeat(59)}😀😀`)).toBe(`${'x'.repeat(59)}…`)
+    expect(excerpt('x'.repeat(60))).toBe('x'.repeat(60))
+    expect(excerpt('x'.repeat(61))).toBe(`${'x'.repeat(60)}…`)
+    expect(excerpt(`${'x'.repeat(59)}😀😀`)).toBe(`${'x'.repeat(59)}…`)
   })
 })

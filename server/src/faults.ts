@@ -60,7 +60,7 @@ function jsonBytes(value: object | string): number {
 }
 
 /** What a caller sent, as an error repeats it: so much of it that they know it again, and no character halved. */
-export function shown(text: string): string {
+export function excerpt(text: string): string {
   const most = limits.errorEchoCharactersMax
   if (text.length <= most) return text
   // Without a regular expression: it may be a key, and JavaScript remembers what the last one was matched against.

@@ -1,27 +1,27 @@
 import { filterBounds } from '@quartermaster/filter'
 
 /**
- * Every bound of the service, with its unit in the name and its reason beside it. What is not here is not bounded,
- * and what is not bounded is a defect.
+ * Every limit of the service, with its unit in the name and its reason beside it. A size, time or count that can grow
+ * and has no limit here is a defect.
  */
 export const limits = {
-  /** Records on a page: the specification's default and maximum. */
+  /** Records of a page: default and maximum of the specification. */
   pageRecordsDefault: 10,
   pageRecordsMax: 1000,
-  /** The highest page number that can be asked for: page × limit stays an exact integer. */
+  /** The highest page number: page × limit stays an exact integer. */
   pageNumberMax: 9_000_000_000_000,
 
-  /** A URL, with its query. Longer filters go by QUERY. */
+  /** A URL including its query. Longer filters are sent with QUERY. */
   urlBytesMax: 16 * 1024,
-  /** Request line and headers together, as Node counts them: the URL and as much again for headers. */
+  /** Request line and headers together, as Node counts them: the URL and the same again for headers. */
   headerBytesMax: 32 * 1024,
-  /** A Link header: stock HTTP clients take 16 KB of headers in all. A list with longer links goes without. */
+  /** A Link header: common HTTP clients accept 16 KB of headers in all. A longer one is omitted. */
   linkBytesMax: 4 * 1024,
-  /** A Content-Type: the longest in use are a third of it. */
+  /** A Content-Type: the longest in use have about 80 characters. */
   contentTypeCharactersMax: 256,
-  /** The body of a create: a name of 512 characters, each written as a JSON escape pair, fits many times over. */
+  /** The body of a create: a name of 512 characters, each escaped in JSON as a surrogate pair, needs 6 KB. */
   createBodyBytesMax: 64 * 1024,
-  /** The body of a QUERY: a filter of the full 64 KB with every byte percent-encoded, and the other parameters. */
+  /** The body of a QUERY: a filter of 64 KB with every byte percent-encoded, and the other parameters. */
   queryBodyBytesMax: 256 * 1024,
 
   filterUrlBytesMax: 8 * 1024,
@@ -30,305 +30,309 @@ export const limits = {
   filterConditionsMax: filterBounds.conditionsMax,
   filterListValuesMax: filterBounds.listValuesMax,
   filterDepthMax: filterBounds.depthMax,
-  /** `![]` up to this many values becomes index ranges; beyond, one array test. Each range is an index scan of its own. */
+  /** `![]` with up to this number of values becomes index ranges, each an index scan; with more, one array test. */
   filterGapValuesMax: 16,
-  /** Conditions apart from each other that are looked up one by one; the gaps between excluded values, and null. */
+  /** Ranges of one condition that are scanned separately: the gaps between excluded values, and null. */
   filterDisjunctsMax: 18,
-  /** Matches of a filter that are found by index and sorted, some 1 µs each; beyond, ids are walked in order. */
+  /** Matches that are found by index and sorted, about 1 µs each; beyond, an ordered index scan is used. */
   filterSortRecordsMax: 20_000,
-  /** Characters of a date-time: the longest that can be read, with nanoseconds and a zone, has 35. */
+  /** Characters of a date-time: the longest valid one, with nanoseconds and a time zone, has 35. */
   timestampCharactersMax: 35,
-  /** Characters of a decimal literal, and its exponent: far beyond what is stored, far below what numeric refuses. */
+  /** Characters of a decimal literal, and its exponent: more than can be stored, less than `numeric` rejects. */
   decimalCharactersMax: 100,
   decimalExponentMax: 1000,
   /**
-   * Errors listed in one answer, their bytes, and beside those the bytes of suggestions: an answer to bad input stays below
-   * 64 KB, whatever was sent.
+   * Errors listed in one response, their bytes, and additionally the bytes of their suggestions: the response to an invalid
+   * request stays below 64 KB.
    */
   errorsListedMax: 50,
   errorsBytesMax: 40 * 1024,
   errorSuggestionsBytesMax: 16 * 1024,
-  /** Of what a caller sent, as an error repeats it. */
+  /** Characters of the client's input that an error message repeats. */
   errorEchoCharactersMax: 60,
 
-  /** Integers travel as JSON numbers, which most clients read as doubles. */
+  /** Integers are sent as JSON numbers, which most clients parse as doubles. */
   integerMax: Number.MAX_SAFE_INTEGER,
-  /** Stored decimals: the digits before and after the point. */
+  /** Digits of a stored decimal before and after the decimal point. */
   decimalIntegerDigitsMax: 24,
   decimalFractionDigitsMax: 12,
 
   partnerNameCharactersMax: 512,
   idempotencyKeyCharactersMax: 255,
   idempotencyHours: 24,
-  /** Expired idempotency keys removed with each create: more than one is added, so the table cannot grow forever. */
+  /** Expired idempotency keys deleted with each create. Each create adds one, so the table cannot grow without limit. */
   idempotencySweepRows: 20,
   requestIdCharactersMax: 128,
 
   keyNameCharactersMax: 100,
-  /** Keys of an account that are valid at once: one for every integration, and then some. */
+  /** Valid keys of an account: more than one per integration. */
   keysValidMax: 1_000,
-  /** Keys of an account in all. Beyond, each new key takes the longest ended ones along. */
+  /** Keys of an account, including expired and revoked ones. Beyond, each new key deletes those that ended first, up to `keysSweepRows`. */
   keysStoredMax: 10_000,
   keysSweepRows: 20,
-  /** How long the old key may go on beside the new one: longer is no rotation any more. */
+  /** How long the old key may stay valid after a rotation. A longer overlap would defeat the rotation. */
   keyOverlapSecondsMax: 30 * 24 * 60 * 60,
-  /** Of an audit record: what the client calls itself, and what a change was about. */
+  /** Each text of an audit record: the User-Agent of the client, the description of the change. */
   auditTextCharactersMax: 500,
-  /** How often what accounts did is written: their request log, usage and last use of keys. */
+  /** Interval at which request log, usage and last use of keys are written. */
   activityFlushMs: 200,
-  /** Rows of it in one statement: making one of 200 takes a millisecond or two, in which no request is answered. */
+  /** Rows of one such statement: building 200 rows blocks the event loop for 1 to 2 ms. */
   activityWriteRows: 200,
-  /** Characters of requests that are read for one statement: a millisecond or two, too. */
+  /** Characters of request texts that are parsed for one such statement: also 1 to 2 ms. */
   activityWriteCharacters: 512 * 1024,
-  /** Usage grows in place until then: the rarer it is written, the more requests share a row. */
+  /** Usage is aggregated in memory for this long: the longer, the more requests share a row. */
   usageFlushMs: 5_000,
-  /** How long the last of it may take to be written when the process ends. */
+  /** Time for the last of these writes when the process exits. */
   activityCloseMsMax: 5_000,
-  /** Requests that wait to be logged, of all accounts and of one, and their texts. What comes beyond is only counted. */
+  /** Requests that wait to be logged: of all accounts, of one account, and their characters. Further ones are only counted. */
   requestLogWaitingRows: 1_000,
   requestLogWaitingAccountRows: 500,
   requestLogWaitingCharacters: 8 * 1024 * 1024,
-  /** The request log of an account: days, rows, and characters of each text in it. */
+  /** The request log of an account: days, rows, and characters of each text. */
   requestLogDays: 14,
   requestLogRowsMax: 100_000,
   requestLogTextCharacters: 2_000,
-  /** Of the parameters of a request, what is read for its log: a column full, each character written as three escapes. */
+  /** Characters of a request's parameters that are parsed for the log: a full column with every character percent-encoded. */
   requestLogReadCharacters: 20_000,
-  /** Rows an account may be beyond its bound until they are removed: finding the bound reads all of them. */
+  /** Rows beyond an account's limit before they are deleted: finding the limit reads all of its rows. */
   logTrimRows: 1_000,
-  /** Accounts whose rows are counted up to the next removal, and that one removal by age looks at. */
+  /** Accounts whose new rows are counted until the next deletion, and accounts checked by one deletion of expired rows. */
   logTrimAccounts: 10_000,
   logSweepAccounts: 200,
   logSweepMs: 60_000,
-  /** Sums that wait to be written, one for each key, route and minute. */
+  /** Aggregates that wait to be written, one per key, route and minute. */
   usageWaitingRows: 50_000,
-  /** Processes whose last batch a row of usage keeps, 16 bytes each: more than run at once, so that none is added twice. */
+  /**
+   * Processes whose last batch number a row of usage stores, 16 bytes each. More than run at the same time, so that no
+   * batch is added twice.
+   */
   usageWritersMax: 32,
   usageMinuteDays: 2,
   usageDayDays: 400,
   usageRowsMax: 100_000,
-  /** Latencies are counted in classes, each so much wider than the one before: a percentile is within 5 %. */
+  /** Buckets of the latency histogram, each 10 % wider than the previous one: a percentile is exact within 5 %. */
   latencyBucketFirstMs: 0.05,
   latencyBucketRatio: 1.1,
   latencyBucketsMax: 172,
-  /** Keys whose use today is known to be written. */
+  /** Keys whose use on the current day is known to be recorded. */
   keyUsesCached: 100_000,
 
-  /** Accounts that a command prints: a screen of them, or as many as a script asks for at a time. */
+  /** Accounts or keys that a command lists: one screen by default; more for scripts. */
   commandRowsDefault: 100,
   commandRowsMax: 10_000,
+  /** Accounts that `doctor` reads with one statement. */
   accountsBatchRows: 1_000,
-  /** Counting reads every record. Unasked, doctor reads no more than this, which takes some seconds. */
+  /** Accounts and records that `doctor` counts by default. Counting reads every record; 1,000,000 take a few seconds. */
   doctorAccountsDefaultMax: 100,
   doctorRecordsDefaultMax: 1_000_000,
 
-  /** Accepted keys whose account id is cached, some 250 bytes each. Others cost one statement more. */
+  /** Accepted keys whose account id is cached, about 250 bytes each. Other keys need one more statement. */
   keyAccountsCached: 100_000,
 
-  /** Questions of one check statement, statements under way at once, and requests that may wait to ask. */
+  /** Lookups of one key verification statement, such statements in flight, and requests that may wait for one. */
   verificationBatchMax: 500,
   verificationsInFlightMax: 2,
   verificationsWaitingMax: 1_000,
-  /** Requests that were understood twice: a plan and its texts, some 2 KB each, of a long filter 20. */
+  /** Plans cached from the second request on, about 2 KB each, 20 KB for a long filter. */
   plansCached: 5_000,
-  /** Places in the table of those that were understood once, of 4 bytes each. */
+  /** Slots of the admission filter for requests seen once, 4 bytes each. */
   planAdmissionSlots: 64 * 1024,
   planTextCharactersMax: 1_000,
-  /** Answers kept ready to send, and the largest that is. */
+  /** The response cache, and the largest response that it caches. */
   responseCacheBytesMax: 64 * 1024 * 1024,
   cachedResponseBytesMax: 4 * 1024 * 1024,
-  /** Answers that were not kept, and would be when they are asked for again: 4 bytes each. */
+  /** Slots of the admission filter that a full response cache uses: a response is cached on its second request. 4 bytes each. */
   responseAdmissionSlots: 64 * 1024,
-  /** How much garbage may pile up on what is kept before all of it is collected. */
+  /** Garbage on top of the live heap before a full collection. */
   heapGarbageBytes: 40 * 1024 * 1024,
-  /** Answers up to this long are kept as text, longer ones as bytes. */
+  /** Cached responses up to this length are stored as strings, longer ones as buffers. */
   textResponseCharactersMax: 16 * 1024,
-  /** Below, compressing costs more than it saves. */
+  /** Compressing a smaller response costs more than it saves. */
   gzipBytesMin: 1_024,
-  /** Filters whose total and page ends are remembered; limits for each; ends for each, beyond which they thin out. */
+  /** Filters whose total and page ends are cached, values of `limit` for each, and page ends for each of those. */
   listsCached: 10_000,
   pageLimitsCached: 4,
   pageEndsCached: 4_000,
 
-  /** Requests of an account and of one key in a minute, where the operator says nothing else: a thousand a second. */
+  /** Default requests per minute of an account and of a key: 1,000 and 500 per second. */
   requestsPerMinute: 60_000,
   keyRequestsPerMinute: 30_000,
   requestsPerMinuteMax: 1_000_000_000,
   rateWindowMs: 60_000,
   /**
-   * Accounts whose requests a process counts, some 500 bytes each; keys counted for each, as many as may be valid, and
-   * for all of them, some 170 bytes each. Beyond, an account's further keys share one count, and the account that was
-   * idle longest is counted anew.
+   * Accounts whose requests a process counts, about 500 bytes each; keys counted per account (the number that may be
+   * valid), and keys of all accounts, about 170 bytes each. Beyond, further keys of an account share one count, and the
+   * account that was idle longest is evicted: its count restarts at zero.
    */
   rateAccountsTracked: 50_000,
   accountRateKeysTracked: 1_000,
   rateKeysTracked: 200_000,
   /**
-   * What a process may count without telling the others: one part in so many of what is left, so that four processes
-   * together stay within 5 %; and this long.
+   * Requests that a process counts before it sends the count to Redis: the remaining ones divided by this, so that four
+   * processes together stay within 5 % of the limit; and the longest delay.
    */
   rateUnsyncedDivisor: 100,
   rateSyncMs: 1_000,
-  /** Counts told to Redis in one script: a millisecond of its time. */
+  /** Counts sent to Redis in one script call, which takes Redis 1 ms. */
   rateSyncBatchMax: 500,
-  /** Redis takes no longer to answer or to be connected to; then it is asked again, this often at least. */
+  /** Redis: response timeout, connection timeout, and the longest delay between two connection attempts. */
   redisMsMax: 500,
   redisConnectMsMax: 2_000,
   redisRetryMsMax: 1_000,
 
-  /** Statements kept prepared on every connection; how often a text must come for that, and texts counted meanwhile. */
+  /** Prepared statements per connection; uses after which a text is prepared; texts whose uses are counted. */
   preparedStatementsMax: 100,
   preparedUsesMin: 3,
   preparedCandidatesMax: 1_000,
-  /** After so many statements all counts are halved. */
+  /** All use counts are halved after this number of statements. */
   preparedDecayStatements: 10_000,
 
-  /** Connections that quick statements share, one behind the other, and how many may be under way on one. */
+  /** Connections on which short statements are pipelined, and statements in flight on one. */
   pipelinedConnections: 3,
   pipelinedStatementsMax: 500,
-  /** Statements of one event-loop iteration that share a connection, so that they wake one backend. */
+  /** Statements of one event-loop iteration that share a connection, so that they wake up one backend. */
   pipelinedBatchStatements: 8,
-  /** Records of a page that is quick: some 0.3 ms. */
+  /** Records of a page that may be read on a pipelined connection: about 0.3 ms. */
   pipelinedRecordsMax: 100,
-  /** Records of an account among which a filter is looked for by one plan for all, and conditions that make it quick. */
+  /** Records of a small account, whose filters use one generic plan, and conditions of a filter that may be pipelined there. */
   smallAccountRecordsMax: 500,
   pipelinedConditionsMax: 4,
 
-  /** A read that PostgreSQL has not finished by then is cancelled: 504. */
+  /** Timeout of a read: it is cancelled, and the response is 504. */
   readMsMax: 10_000,
-  /** A read that nobody waits for any more may end by itself for this long: to cancel it takes PostgreSQL a process. */
+  /** A read without a waiting client is cancelled after this time. A cancel request costs PostgreSQL a process, and most reads end sooner. */
   cancelAfterMs: 50,
-  /** A read that goes on so long after its deadline, because PostgreSQL does not cancel it, is answered without it. */
+  /** A read that PostgreSQL has not cancelled this long after its timeout: the response is sent without waiting for it. */
   readGraceMs: 1_000,
-  /** A quick statement: some ms. PostgreSQL cancels one that takes this long, because all others wait behind it. */
+  /** Timeout of a pipelined statement, which usually takes a few ms: the statements queued behind it wait. */
   pipelinedMsMax: 2_000,
-  /** No answer at all on a shared connection, or none to be had: it is closed, and what waits on it fails with 503. */
+  /** A pipelined connection that sends nothing for this long is closed, and its statements fail with 503. Check interval. */
   pipelinedSilenceMsMax: 2_500,
   pipelinedCheckMs: 250,
-  /** After that silence, for the next connection: whoever waits for it has waited before, and shall not for 5 s in all. */
+  /** Wait for the next pipelined connection after that, so that the two waits together stay below 5 s. */
   reconnectSilentMsMax: 1_000,
-  /** A write waits this long for the row that orders its account's writes, then gives up before having written: 503. */
+  /** A write waits this long for its account's tally row, then fails with 503 before it has written anything. */
   writeLockMsMax: 2_500,
-  /** A write is answered within this time, if only by saying that its outcome is not known. It is never cancelled. */
+  /** Timeout of a write. It is never cancelled: if it may have been committed, the response is `outcome_unknown`. */
   writeMsMax: 4_500,
-  /** A connection to a server is opened, and has said which server it leads to, within this time. */
+  /** Timeout for opening a connection, including the check of which server it leads to. */
   connectMsMax: 3_000,
-  /** A server that has not answered by then does not keep the other servers of the URL from being tried, again and again. */
+  /** If a server of the URL has not responded after this time, the next ones are tried, repeatedly, while it is pending. */
   nextServerDelayMs: 300,
-  /** One that has been awaited so much longer than it took another to be opened leads to a silent server: it is opened anew. */
+  /** A connection attempt is restarted if it takes this much longer than another one took: its server does not respond. */
   connectLagMsMax: 500,
-  /** An idle connection is probed by TCP after this time: a machine that vanished sends nothing. */
+  /** TCP keepalive of an idle connection: a machine that failed sends no FIN. */
   keepAliveMs: 5_000,
-  /** How often a new connection is opened, to see which server is the primary. */
+  /** Interval at which a new connection is opened to check which server is the primary. */
   primaryCheckMs: 1_000,
-  /** After a failure to connect, further tries fail at once for this long, doubled each time up to the second. */
+  /** After a failed connection attempt, further ones fail at once for this long; doubled each time up to the maximum. */
   reconnectMsMin: 50,
   reconnectMsMax: 500,
-  /** Waiting for a connection that others use, then 503: of long reads, of writes. Writes are short. */
+  /** Wait for a pool connection, for long reads and for writes, then 503. Writes are short. */
   readWaitMsMax: 5_000,
   writeWaitMsMax: 1_500,
-  /** A connection of a pool that nobody uses is closed after this time. */
+  /** An idle pool connection is closed after this time. */
   poolIdleMsMax: 10_000,
-  /** Requests that may wait for a connection; beyond, 503 at once. */
+  /** Requests that may wait for a pool connection; further ones get 503 at once. */
   poolWaitingMax: 1_000,
   /**
-   * Requests that wait for their check or a quick statement: while there are so many, or fewer but the first of them has
-   * waited so long, new ones get 503. Below the least number none is refused.
+   * Load shedding. New requests get 503 while `requestsWaitingMax` requests wait for key verification or a pipelined
+   * statement, or at least `requestsWaitingMin` of which the oldest has waited for `requestsWaitingMsMax`.
    */
   requestsWaitingMax: 200,
   requestsWaitingMin: 50,
   requestsWaitingMsMax: 100,
   /**
-   * Long reads of an account at once, how many more of it may wait for their turn, and how many of all
-   * there may be: with half of them under way, new filters are refused before they are looked at.
+   * Long reads of an account in flight and queued, and of all accounts, in flight and queued together. From half of the
+   * latter on, requests with a filter get 503 before the filter is parsed.
    */
   accountReadsMax: 2,
   accountReadsWaitingMax: 20,
   readsInFlightMax: 200,
   /**
-   * Writes of an account at once: while one commits, the next waits for its lock already. How many more of it may wait,
-   * and how long, some 2 ms for each write before it; and writes of all accounts, some 20 KB each.
+   * Writes of an account in flight (while one commits, the next already waits for the lock) and queued, and the longest
+   * time in the queue, about 2 ms per write ahead; and writes of all accounts, about 20 KB each.
    */
   accountWritesMax: 2,
   accountWritesWaitingMax: 200,
   accountWriteWaitMsMax: 2_000,
   writesInFlightMax: 1_000,
-  /** Lines of one kind of failure in so much time; the others are counted, and the count is a line. */
+  /** Log lines of one kind of failure per interval. Further ones are counted, and the count is logged. */
   failureLinesMax: 10,
   failureLinesMs: 10_000,
-  /** The log is written in pieces of this size or this often; beyond what may wait to be written, lines are dropped. */
+  /** The log is written in chunks of this size, or at this interval. Lines beyond the buffer limit are dropped. */
   logChunkBytes: 16 * 1024,
   logFlushMs: 200,
   logWaitingBytesMax: 8 * 1024 * 1024,
-  /** Combinations of labels that one metric may have. The largest has some 200: routes, methods and statuses. */
+  /** Label combinations of a metric. The largest metric has about 200: routes, methods and statuses. */
   metricSeriesMax: 2_000,
-  /** Spans that wait to be sent, beyond which they are dropped; those sent together, and how long that may take. */
+  /** Buffered spans, beyond which spans are dropped; spans per batch; timeout for sending a batch. */
   spansWaitingMax: 2_048,
   spansBatchMax: 512,
   traceExportMsMax: 3_000,
-  /** How long one look at the database serves all who ask whether the process is ready. */
+  /** How long the result of a readiness check is reused. */
   readinessCacheMs: 1_000,
-  /** Connections to the admin port: a few Prometheus, and a person. */
+  /** Connections to the admin port: several Prometheus servers and a person. */
   adminConnectionsMax: 20,
-  /** Whether the database is there is said within this time where it is asked for metrics: a scrape has 10 s. */
+  /** Timeout of the readiness check for `/metrics`: a scrape has 10 s. */
   adminReadyMsMax: 2_000,
 
-  /** Load balancers look at `/readyz` every few seconds: until then they send requests, which are still served. */
+  /** How long requests are served after `/readyz` has become 503: load balancers poll it every few seconds. */
   shutdownDelayMs: 5_000,
-  /** How long requests under way may take to end after the port was closed. */
+  /** Time for requests in flight to finish after the port is closed. */
   shutdownMsMax: 15_000,
-  /** How often it is looked for connections that are done. */
+  /** Idle-connection sweep interval during shutdown. */
   idleConnectionSweepMs: 100,
-  /** A client that sends its headers, or its whole request, slower than this is cut off; looked after this often. */
+  /** Timeouts for receiving the headers and the complete request; interval at which Node checks them. */
   headersReceiveMsMax: 10_000,
   requestReceiveMsMax: 30_000,
   connectionsCheckMs: 100,
-  /** A connection without a request: longer than the 60 s that proxies keep theirs, so that they close first. */
+  /** Keep-alive timeout: longer than the 60 s that proxies use, so that the proxy closes first. */
   idleConnectionMsMax: 72_000,
-  /** A connection without a byte either way, beyond the time that an answer takes: its client does not read it. */
+  /** A connection without traffic, in addition to the read timeout: the client does not read its response. */
   silentConnectionMsMax: 60_000,
-  /** What a client still sends after it was told that it is too much is thrown away for this long, then cut off. */
+  /** After a 413 or 414, what the client still sends is discarded for this long before the connection is closed. */
   lingerMs: 2_000,
-  /** Connections that the kernel holds until they are taken: those beyond are tried again by it after a second. */
+  /** Listen backlog: connections that the kernel accepts ahead of the process. Clients beyond it retry after a second. */
   listenBacklog: 4_096,
-  /** Connections of a process, some 20 KB each; beyond, new ones are closed at once. */
+  /** Connections of a process, about 20 KB each; further ones are closed at once. */
   connectionsMax: 10_000,
 
   /**
-   * Exports under way in a process, each with a connection of its own, and of one account among them. The second of an
-   * account leaves at least one free for others.
+   * Exports in flight in a process, each on its own connection, and of one account. The second export of an account
+   * starts only if another slot stays free.
    */
   exportsInFlightMax: 4,
   accountExportsMax: 2,
-  /** Exports that wait for a slot, one of each account, and how long. */
+  /** Exports that wait for a slot, one per account, and how long. */
   exportsWaitingMax: 20,
   exportWaitMsMax: 10_000,
   /**
-   * While others wait, it is looked this often for exports whose readers took less than so many bytes a second, in at
-   * least this time: they lose their slots. A reader at half a megabit a second is faster.
+   * While exports wait, the transfer rates of running ones are checked at this interval. An export whose client has read
+   * slower than the minimum, over at least the window, is aborted. The minimum is half a megabit per second.
    */
   exportCheckMs: 500,
   exportReaderWindowMs: 2_000,
   exportReaderBytesPerSecondMin: 64 * 1024,
-  /** An export holds its snapshot, and with it what vacuum could clear away: 10,000,000 records at 6,000 a second. */
+  /** Timeout of an export. Its snapshot keeps VACUUM from removing dead rows. Enough for 10,000,000 records at 6,000 per second. */
   exportMsMax: 30 * 60 * 1000,
-  /** Neither a record from the database nor a reader for it within this time: the export is cut. */
+  /** An export without progress, of the database or of the client, is aborted after this time. */
   exportStallMsMax: 60_000,
-  /** Values of an export's filter that one statement hands over; PostgreSQL takes 1,664 columns in a select list. */
+  /** Filter values of an export that one statement sets; PostgreSQL allows 1,664 columns in a select list. */
   exportSettingsBatchMax: 1000,
-  /** Values that an export reads for every record, some 0.5 µs each, so that the planner knows them; the rest are read once. */
+  /** Filter values that an export evaluates per record, about 0.5 µs each, so that the planner sees them; the others are evaluated once. */
   exportDirectValuesMax: 32,
 
-  /** A migration waits this long for a lock, and with it every request for the table; between tries those pass. */
+  /** A migration waits this long for a lock, and every request for the table waits behind it; they proceed between two attempts. */
   migrateLockMsMax: 2_000,
-  /** Tries to get the lock, and the pauses between them, which double: two to three minutes in all. */
+  /** Attempts to get the lock, and the delays between them, which double: two to three minutes in all. */
   migrateTriesMax: 20,
   migrateRetryMsMin: 500,
   migrateRetryMsMax: 10_000,
-  /** How often it is looked what a migration waits for. */
+  /** Interval at which `migrate` reads which sessions block it. */
   migratePollMs: 100,
 
-  /** Rows of an import that are written, and tick the tally, together: about half a second of the account's write lock. */
+  /** Rows of an import that are written, and counted in the tally, in one transaction: about 0.5 s of the account's write lock. */
   importBatchRows: 10_000,
   /** One line of an import file. */
   importLineBytesMax: 1024 * 1024,

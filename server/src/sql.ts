@@ -1,15 +1,16 @@
 /**
- * SQL text from our own code, values apart from it. A fragment is made only by the `sql` tag and by `identifier`, so
- * what came in from outside has no way into a statement but as a value, `$n`.
+ * SQL text from our own code, separate from values. Only the `sql` tag and `identifier` create a fragment, so input can enter
+ * a statement only as a parameter, `$n`.
  */
 
 /**
- * What is known beforehand of how a statement runs. `steady`: its best plan does not depend on its values, so it is
- * worth keeping prepared. `quick`: besides, it reads a few rows by their key, so others may queue behind it.
+ * How PostgreSQL should run a statement. `generic`: its best plan does not depend on its parameters, so it is prepared and
+ * uses a generic plan. `pipelined`: in addition it only reads rows by their key, so other statements may queue behind it
+ * on a pipelined connection. Without a value: a custom plan per execution.
  */
 export type Execution = 'generic' | 'pipelined'
 
-/** What statements are for, in words of our own: few, however many accounts and filters there are. */
+/** The purpose of a statement, as metrics and traces name it. A closed list, independent of accounts and filters. */
 export type Operation =
   | 'account'
   | 'verify_key'
@@ -21,19 +22,18 @@ export type Operation =
   | 'activity'
   | 'other'
 
-/** What PostgreSQL is asked: the text with `$1`, `$2` …, and what they stand for. */
+/** The text with `$1`, `$2` …, and their values. */
 export interface Statement {
   readonly execution?: Execution | undefined
-  /** What it is called where its time is told. */
   readonly operation: Operation
   readonly text: string
   readonly values: readonly unknown[]
 }
 
-/** Makes the statement of a text that was made once, from what its holes stand for this time. */
-export type Template = (given: readonly unknown[]) => Statement
+/** Returns a statement with a text that was built once and the values of its placeholders. */
+export type Template = (values: readonly unknown[]) => Statement
 
-/** A value that travels beside the text. Used several times in a statement, one `Value` keeps one number. */
+/** A parameter of a statement. If one `Value` occurs several times, all occurrences have the same number. */
 export class Value {
   readonly of: unknown
   constructor(of: unknown) {
@@ -43,10 +43,10 @@ export class Value {
 
 export const value = (of: unknown): Value => new Value(of)
 
-/** What a template is given each time. */
-export const hole = (): Value => new Value(undefined)
+/** A parameter whose value is passed each time the template is used. */
+export const placeholder = (): Value => new Value(undefined)
 
-/** Text and values in turn; private, so that only this file makes one. */
+/** Alternating text and values. The constructor is private, so that only this file creates fragments. */
 export class Fragment {
   readonly #parts: readonly (string | Value)[]
 
@@ -54,7 +54,7 @@ export class Fragment {
     this.#parts = parts
   }
 
-  /** Text beside text becomes one, so that a long fragment without values is a single part of those it is put into. */
+  /** Adjacent texts are joined, so that a fragment without values is a single part of the fragment that contains it. */
   static of(strings: readonly string[], parts: readonly (Fragment | Value)[]): Fragment {
     const all: (string | Value)[] = []
     let text = ''
@@ -79,17 +79,17 @@ export class Fragment {
     return { operation, text, values: values.map((v) => v.of) }
   }
 
-  /** `holes` are the values that differ from one use to the next, in the order in which they will be given. */
-  template(holes: readonly Value[], operation: Operation, execution?: Execution): Template {
+  /** `placeholders` are the values that differ between uses, in the order in which they are passed. */
+  template(placeholders: readonly Value[], operation: Operation, execution?: Execution): Template {
     const { text, values } = this.#numbered()
-    const places = values.map((v) => holes.indexOf(v))
-    return (given) => ({
+    const positions = values.map((v) => placeholders.indexOf(v))
+    return (passed) => ({
       execution,
       operation,
       text,
       values: values.map((v, i) => {
-        const place = places[i] ?? -1
-        return place < 0 ? v.of : given[place]
+        const position = positions[i] ?? -1
+        return position < 0 ? v.of : passed[position]
       }),
     })
   }
@@ -113,7 +113,7 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (Fragment 
   return Fragment.of(strings, parts)
 }
 
-/** The name of a table, column or type of ours. The pattern is the guard: what passes it needs no quoting. */
+/** The name of a table, column or type of our schema. A name that matches the pattern needs no quoting. */
 export function identifier(name: string): Fragment {
   if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new Error(`not an identifier: ${JSON.stringify(name)}`)
   return Fragment.of([name], [])

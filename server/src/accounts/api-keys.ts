@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { Failure } from '../errors.ts'
-import { shown } from '../faults.ts'
+import { excerpt } from '../faults.ts'
 import { type KeyState, keyIsValid, keyState } from '../key-state.ts'
 import { limits } from '../limits.ts'
 import type { Transaction } from '../postgres/database.ts'
@@ -267,7 +267,7 @@ function sweepStatement({ accountId }: AccountScope): Statement {
 }
 
 function unknownKey(keyId: string): Failure {
-  return new Failure('record_unknown', `The account has no key ${JSON.stringify(shown(keyId))}.`)
+  return new Failure('record_unknown', `The account has no key ${JSON.stringify(excerpt(keyId))}.`)
 }
 
 function notActive({ keyId, state, replacedBy }: Key): Failure {

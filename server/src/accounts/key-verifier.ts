@@ -7,7 +7,7 @@ import { limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
-import { hole, type Statement, sql } from '../sql.ts'
+import { placeholder, type Statement, sql } from '../sql.ts'
 import { epoch, type Tally } from '../tally-state.ts'
 import { hashOfKey, type Scope, scopes } from './key-format.ts'
 
@@ -255,14 +255,14 @@ function scopeSet(granted: string): ReadonlySet<Scope> {
   return set
 }
 
-const names = hole()
+const names = placeholder()
 /** One row for each name, found or not: the answers take as long to read. */
 const accountIds = sql`select q.name, a.account_id from unnest(${names}::text[]) q(name)
 left join account a on a.name = q.name`.template([names], 'account', 'pipelined')
 
-const accounts = hole()
-const hashes = hole()
-const asked = hole()
+const accounts = placeholder()
+const hashes = placeholder()
+const asked = placeholder()
 
 /**
  * The one statement that names several accounts. `account_id = any($1)` beside the joins lets a distributed database

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { hasKey, holdsKey } from '../accounts/key-format.ts'
 import { type Failure, type Fault, invalid } from '../errors.ts'
-import { type Faults, shown } from '../faults.ts'
+import { excerpt, type Faults } from '../faults.ts'
 import { contentTypeFailure, mediaTypeOf } from './media-type.ts'
 import { bodyOf } from './url.ts'
 
@@ -31,7 +31,7 @@ export function addUnknownMembers(body: object, { what, members }: BodyShape, fa
     faults.add(() => ({
       pointer: pointerTo(member),
       code: 'member_unknown',
-      message: `${what}; "${shown(member)}" is not taken.`,
+      message: `${what}; "${excerpt(member)}" is not taken.`,
       expected: members,
     }))
   }
@@ -98,7 +98,7 @@ function jsonObject(bytes: Buffer, { example }: BodyShape): Record<string, unkno
   // JSON.parse keeps the last of two; which one was meant is not ours to guess.
   const repeated = repeatedMember(text)
   if (repeated !== undefined) {
-    const message = `The ${shown(repeated)} is given more than once.`
+    const message = `The ${excerpt(repeated)} is given more than once.`
     throw badBody({ pointer: pointerTo(repeated), code: 'member_invalid', message })
   }
   return { ...parsed }
@@ -127,7 +127,7 @@ function repeatedMember(text: string): string | undefined {
 }
 
 function pointerTo(member: string): string {
-  return `/${shown(member).replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return `/${excerpt(member).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
 function whereIn(error: unknown): string {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { Failure, invalid } from '../errors.ts'
-import { shown } from '../faults.ts'
+import { excerpt } from '../faults.ts'
 import type { ListSource } from '../query/list-request.ts'
 import { contentTypeFailure, mediaTypeOf } from './media-type.ts'
 import { contextOf } from './plugins/request-context.ts'
@@ -13,7 +13,7 @@ export function rawParameters(request: FastifyRequest): [string, ListSource] {
   if (request.method !== 'QUERY') return [query, 'url']
   if (query !== '') {
     throw invalid({
-      parameter: shown(query.split('=', 1)[0] ?? ''),
+      parameter: excerpt(query.split('=', 1)[0] ?? ''),
       code: 'parameter_unknown',
       message: 'A QUERY request has its parameters in the body, none in the URL.',
     })

@@ -2,7 +2,7 @@ import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { migrationNames } from '../postgres/migrate.ts'
-import { hole, sql } from '../sql.ts'
+import { placeholder, sql } from '../sql.ts'
 import { epoch } from '../tally-state.ts'
 
 interface AppliedRow {
@@ -17,7 +17,7 @@ interface AppliedRow {
  */
 const applied =
   sql`select ${epoch} as epoch, (select string_agg(name, ',') from migration) as names`.template(
-    [hole()],
+    [placeholder()],
     'other',
     'pipelined',
   )

@@ -1,5 +1,5 @@
 import { type Filter, FilterError, parse } from '@quartermaster/filter'
-import { Faults, shown } from '../faults.ts'
+import { excerpt, Faults } from '../faults.ts'
 import { limits } from '../limits.ts'
 import { type Parameters, parseParameters } from './parameters.ts'
 
@@ -199,5 +199,5 @@ function parseChoices(parameters: Parameters, choices: Choices, faults: Faults):
 }
 
 function quoted(text: string): string {
-  return text === '' ? 'empty' : `"${shown(text)}"`
+  return text === '' ? 'empty' : `"${excerpt(text)}"`
 }

@@ -1,5 +1,5 @@
 import type { Fault } from '../errors.ts'
-import { type Faults, shown } from '../faults.ts'
+import { excerpt, type Faults } from '../faults.ts'
 import { limits } from '../limits.ts'
 
 /** Parameters by name, decoded. */
@@ -66,7 +66,7 @@ export function beginningOf(encoded: string, charactersMax: number): string {
 /** As an error repeats it. Only so much is decoded as can be shown, each character written as three escapes. */
 function echo(encoded: string): string {
   const beginning = beginningOf(encoded, limits.errorEchoCharactersMax * 10)
-  return shown(decode(beginning) ?? readable(beginning))
+  return excerpt(decode(beginning) ?? readable(beginning))
 }
 
 function repeated(name: string): Fault {

@@ -3,7 +3,7 @@ import { type Field, type FieldType, operatorsOf, typeNames } from '../catalog/f
 import type { Listed } from '../catalog/listed.ts'
 import type { Resource } from '../catalog/resources.ts'
 import type { Fault } from '../errors.ts'
-import { Faults, shown } from '../faults.ts'
+import { excerpt, Faults } from '../faults.ts'
 import { limits } from '../limits.ts'
 import { predicateOf } from './condition.ts'
 import type { IdWindow, ListRequest } from './list-request.ts'
@@ -177,8 +177,8 @@ function unknownField(
     code: 'field_unknown',
     message:
       meant === undefined
-        ? `A ${resource.noun} has no field "${shown(name)}". Its fields are ${names.join(', ')}.`
-        : `A ${resource.noun} has no field "${shown(name)}". Did you mean ${meant}?`,
+        ? `A ${resource.noun} has no field "${excerpt(name)}". Its fields are ${names.join(', ')}.`
+        : `A ${resource.noun} has no field "${excerpt(name)}". Did you mean ${meant}?`,
     expected: meant === undefined ? names : [meant],
   }
 }

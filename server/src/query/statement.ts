@@ -5,9 +5,9 @@ import type { AccountScope } from '../scope.ts'
 import {
   type Execution,
   type Fragment,
-  hole,
   identifier,
   join,
+  placeholder,
   type Statement,
   sql,
   type Template,
@@ -68,9 +68,9 @@ export function listStatement(
 /** Plans are kept while their requests come again, and with each the few texts of its statements. */
 const listTemplates = new WeakMap<ListPlan, Map<string, Template>>()
 
-const account = hole()
-const endId = hole()
-const skipped = hole()
+const account = placeholder()
+const endId = placeholder()
+const skipped = placeholder()
 
 /** How a page is found: what of the statement's text follows from what is known. */
 interface Way {
@@ -262,7 +262,7 @@ export function oneStatement(
 
 const oneTemplates = new WeakMap<readonly Field[], Template>()
 
-const recordId = hole()
+const recordId = placeholder()
 
 function oneTemplate(resource: Resource, fields: readonly Field[]): Template {
   return sql`select ${stateColumns}, (

@@ -1,7 +1,7 @@
 import type { Condition, TextValue, Value } from '@quartermaster/filter'
 import { type Field, type FieldType, typeNames } from '../catalog/field.ts'
 import type { Fault } from '../errors.ts'
-import { type Faults, shown } from '../faults.ts'
+import { excerpt, type Faults } from '../faults.ts'
 import { limits } from '../limits.ts'
 import type { TypedCondition } from './condition.ts'
 import { isDecimal, isDecimalInRange } from './decimal.ts'
@@ -66,7 +66,7 @@ function readInteger(field: Field, _: Condition, { text }: TextValue): Reading {
   if (text.length > 17 || Math.abs(Number(text)) > limits.integerMax) {
     return {
       code: 'value_out_of_range',
-      message: `${field.name} is an integer between -${limits.integerMax} and ${limits.integerMax}; "${shown(text)}" is beyond.`,
+      message: `${field.name} is an integer between -${limits.integerMax} and ${limits.integerMax}; "${excerpt(text)}" is beyond.`,
     }
   }
   return { plain: text === '-0' ? '0' : text }
@@ -78,7 +78,7 @@ function readDecimal(field: Field, _: Condition, { text }: TextValue): Reading {
       code: 'value_out_of_range',
       message:
         `A number in a filter has at most ${limits.decimalCharactersMax} characters and an exponent within ` +
-        `±${limits.decimalExponentMax}; "${shown(text)}" is beyond.`,
+        `±${limits.decimalExponentMax}; "${excerpt(text)}" is beyond.`,
     }
   }
   return isDecimal(text) ? { plain: text } : notOfType(field, text, ['a number, such as 12.5'])
@@ -115,7 +115,7 @@ function withoutHoles(text: string): string | undefined {
 }
 
 function notOfType(field: Field, text: string, expected: readonly string[]): Refusal {
-  const what = text === '' ? 'an empty value is not one' : `"${shown(text)}" is not one`
+  const what = text === '' ? 'an empty value is not one' : `"${excerpt(text)}" is not one`
   return {
     code: 'value_not_for_type',
     message: `${field.name} is ${typeNames[field.type]}; ${what}.`,

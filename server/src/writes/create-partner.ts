@@ -2,7 +2,7 @@ import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
-import { hole, type Statement, sql, value } from '../sql.ts'
+import { placeholder, type Statement, sql, value } from '../sql.ts'
 
 /** What makes a create safe to send again. */
 export interface Idempotency {
@@ -85,8 +85,8 @@ function idOf([row]: InsertedRow[]): string {
   return row.id
 }
 
-const ofAccount = hole()
-const givenName = hole()
+const ofAccount = placeholder()
+const givenName = placeholder()
 
 /** Ticks the tally and inserts under the new id and version, as one statement. */
 const insert = sql`with tick as (

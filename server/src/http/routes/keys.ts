@@ -18,7 +18,7 @@ import { type Scope, scopes } from '../../accounts/key-format.ts'
 import type { Access } from '../../accounts/key-verifier.ts'
 import { views } from '../../catalog/views.ts'
 import type { Fault } from '../../errors.ts'
-import { Faults, shown } from '../../faults.ts'
+import { excerpt, Faults } from '../../faults.ts'
 import { limits } from '../../limits.ts'
 import { parseNoParameters } from '../../query/list-request.ts'
 import { parseTimeSpan } from '../../query/timestamp.ts'
@@ -132,7 +132,7 @@ function scopesIn(given: unknown, faults: Faults): Scope[] {
     const found = scopes.find((scope) => scope === each)
     if (found !== undefined) return [found]
     fault(`/scopes/${at}`, 'member_invalid', () => {
-      const scope = typeof each === 'string' ? `"${shown(each)}"` : kindOf(each)
+      const scope = typeof each === 'string' ? `"${excerpt(each)}"` : kindOf(each)
       return `${scope} is no scope. Scopes are ${scopes.join(', ')}.`
     })
     return []
@@ -148,7 +148,7 @@ function expiryIn(given: unknown, faults: Faults): Date | null | undefined {
     span !== undefined
       ? 'lies in the past'
       : typeof given === 'string'
-        ? `is "${shown(given)}"`
+        ? `is "${excerpt(given)}"`
         : `is ${kindOf(given)}`
   faults.add(() => ({
     pointer: '/expires_at',

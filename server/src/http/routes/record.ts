@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../catalog/resources.ts'
 import { Failure } from '../../errors.ts'
-import { shown } from '../../faults.ts'
+import { excerpt } from '../../faults.ts'
 import { limits } from '../../limits.ts'
 import { plannedOne } from '../../lists/plan-cache.ts'
 import { readRecord } from '../../lists/record-reader.ts'
@@ -44,7 +44,7 @@ export function recordRoute({ database, responseCache }: Reads, resource: Resour
 function unknown(resource: Resource, id: string): Failure {
   return new Failure(
     'record_unknown',
-    `There is no ${resource.name} with the id ${JSON.stringify(shown(id))}.`,
+    `There is no ${resource.name} with the id ${JSON.stringify(excerpt(id))}.`,
   )
 }
 

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccountReads } from '../../accounts/account-reads.ts'
 import type { View } from '../../catalog/views.ts'
 import { Failure } from '../../errors.ts'
-import { shown } from '../../faults.ts'
+import { excerpt } from '../../faults.ts'
 import { limits } from '../../limits.ts'
 import { linkHeader, listBody, pageNumbers } from '../../lists/envelope.ts'
 import { pageQueryOf } from '../../lists/plan-cache.ts'
@@ -67,7 +67,7 @@ export function oneViewRoute(
 }
 
 function unknown({ noun }: View, id: string): Failure {
-  return new Failure('record_unknown', `The account has no ${noun} ${JSON.stringify(shown(id))}.`)
+  return new Failure('record_unknown', `The account has no ${noun} ${JSON.stringify(excerpt(id))}.`)
 }
 
 export function sendFresh(reply: FastifyReply, body: string): FastifyReply {
