@@ -7,7 +7,7 @@ import { Random } from '../../figures/src/random.ts'
 import { Service } from '../../figures/src/service.ts'
 import { generateKey, hashOfKey, newKeyId, scopes } from '../../server/src/accounts/key-format.ts'
 import { resources } from '../../server/src/catalog/resources.ts'
-import { cloneDatabase } from '../../server/src/cli/throwaway-postgres.ts'
+import { cloneDatabase } from '../../server/src/cli/database/throwaway-postgres.ts'
 import { withClient } from '../../server/src/postgres/client.ts'
 import { Server } from './server.ts'
 

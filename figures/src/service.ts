@@ -8,7 +8,7 @@ import {
   freePort,
   startThrowawayPostgres,
   type ThrowawayPostgres,
-} from '../../server/src/cli/throwaway-postgres.ts'
+} from '../../server/src/cli/database/throwaway-postgres.ts'
 import type { Stoppable } from './figure.ts'
 
 const program = fileURLToPath(new URL('../../server/bin/quartermaster.js', import.meta.url))

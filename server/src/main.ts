@@ -1,6 +1,6 @@
-import { configurationFaults, doctorWithoutConfiguration } from './cli/doctor/configuration.ts'
+import { unreadableUrls } from './cli/database/invalid-urls.ts'
+import { configurationFaults, doctorWithoutConfiguration } from './cli/doctor/checks/configuration.ts'
 import { program } from './cli/program.ts'
-import { unreadableUrls } from './cli/unreadable-urls.ts'
 import { type Config, readConfig } from './config.ts'
 
 /** The one place that reads the environment, and the one that ends the process. */

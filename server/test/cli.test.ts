@@ -9,7 +9,7 @@ import {
   cloneDatabase,
   startThrowawayPostgres,
   type ThrowawayPostgres,
-} from '../src/cli/throwaway-postgres.ts'
+} from '../src/cli/database/throwaway-postgres.ts'
 import { bin, environmentWith, quartermaster } from './command.ts'
 
 let postgres: ThrowawayPostgres

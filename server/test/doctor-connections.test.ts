@@ -3,7 +3,11 @@ import { chmodSync, chownSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freePort, startThrowawayPostgres, type ThrowawayPostgres } from '../src/cli/throwaway-postgres.ts'
+import {
+  freePort,
+  startThrowawayPostgres,
+  type ThrowawayPostgres,
+} from '../src/cli/database/throwaway-postgres.ts'
 import { type Environment, quartermaster } from './command.ts'
 import { eventually } from './eventually.ts'
 import { hasPgbouncer, ThrowawayPgbouncer } from './pgbouncer.ts'

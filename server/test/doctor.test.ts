@@ -2,13 +2,13 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectedIndexes } from '../src/cli/doctor/expected-indexes.ts'
 import {
   cloneDatabase,
   databaseUrl,
   startThrowawayPostgres,
   type ThrowawayPostgres,
-} from '../src/cli/throwaway-postgres.ts'
+} from '../src/cli/database/throwaway-postgres.ts'
+import { expectedIndexes } from '../src/cli/doctor/checks/expected-indexes.ts'
 import { type Environment, quartermaster } from './command.ts'
 
 let postgres: ThrowawayPostgres

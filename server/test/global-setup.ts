@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node'
-import { cloneDatabase, startThrowawayPostgres } from '../src/cli/throwaway-postgres.ts'
+import { cloneDatabase, startThrowawayPostgres } from '../src/cli/database/throwaway-postgres.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 
 declare module 'vitest' {

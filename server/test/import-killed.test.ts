@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { importCommand } from '../src/cli/import-command.ts'
+import { importCommand } from '../src/cli/import/import-command.ts'
 import { account, connected, freshDatabase } from './database.ts'
 
 const name = 'acme'
@@ -54,7 +54,7 @@ it('killed in the middle and run again, nothing is lost or doubled', { timeout: 
 
 /** Starts the import and kills it some time after `rows` are in. */
 async function killMidway(file: string, rows: number, laterMs: number): Promise<void> {
-  const command = new URL('../src/cli/import-command.ts', import.meta.url).href
+  const command = new URL('../src/cli/import/import-command.ts', import.meta.url).href
   const script = `
     import { importCommand } from ${JSON.stringify(command)}
     const [ownerUrl, account, file] = process.argv.slice(1)

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { startThrowawayPostgres, type ThrowawayPostgres } from '../src/cli/throwaway-postgres.ts'
+import { startThrowawayPostgres, type ThrowawayPostgres } from '../src/cli/database/throwaway-postgres.ts'
 import { importRecords } from '../src/import/import-records.ts'
 import { quartermaster } from './command.ts'
 import { account, connected, type TestAccount } from './database.ts'

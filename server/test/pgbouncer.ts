@@ -3,7 +3,7 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, statSync, writeF
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { freePort } from '../src/cli/throwaway-postgres.ts'
+import { freePort } from '../src/cli/database/throwaway-postgres.ts'
 import { eventually } from './eventually.ts'
 
 const binary = '/usr/sbin/pgbouncer'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { freePort } from '../src/cli/throwaway-postgres.ts'
+import { freePort } from '../src/cli/database/throwaway-postgres.ts'
 
 const running = new Set<ChildProcess>()
 process.once('exit', () => {

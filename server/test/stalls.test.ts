@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startThrowawayPostgres, type ThrowawayPostgres } from '../src/cli/throwaway-postgres.ts'
+import { startThrowawayPostgres, type ThrowawayPostgres } from '../src/cli/database/throwaway-postgres.ts'
 import { Database } from '../src/postgres/database.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { sql } from '../src/sql.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import { resources } from '../../../server/src/catalog/resources.ts'
-import { demoProducts } from '../../../server/src/cli/demo-data.ts'
+import { demoProducts } from '../../../server/src/cli/demo/demo-data.ts'
 
 export const columns = resources.product.fields.map((field) => field.name)
 

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { cloneDatabase } from '../../../server/src/cli/throwaway-postgres.ts'
+import { cloneDatabase } from '../../../server/src/cli/database/throwaway-postgres.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Figure } from '../figure.ts'
 import { Service } from '../service.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Page } from 'playwright-core'
-import { demoCompanies, demoPartners, demoProducts } from '../../../server/src/cli/demo-data.ts'
+import { demoCompanies, demoPartners, demoProducts } from '../../../server/src/cli/demo/demo-data.ts'
 import { importRecords } from '../../../server/src/import/import-records.ts'
 import type { Figure } from '../figure.ts'
 import { Service } from '../service.ts'

@@ -1,5 +1,5 @@
 import { generateKey, hashOfKey, newKeyId, scopes } from '../../../server/src/accounts/key-format.ts'
-import { freePort } from '../../../server/src/cli/throwaway-postgres.ts'
+import { freePort } from '../../../server/src/cli/database/throwaway-postgres.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import { Client } from '../client.ts'
 import type { Context, Figure } from '../figure.ts'

@@ -2,7 +2,7 @@ import { median, short } from '../../../bench/src/numbers.ts'
 import { mainStand } from '../../../bench/src/rates.ts'
 import { Server } from '../../../bench/src/server.ts'
 import { Wrk } from '../../../bench/src/wrk.ts'
-import { freePort } from '../../../server/src/cli/throwaway-postgres.ts'
+import { freePort } from '../../../server/src/cli/database/throwaway-postgres.ts'
 import type { Figure } from '../figure.ts'
 import { startCollector } from './collector.ts'
 

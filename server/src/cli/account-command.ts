@@ -10,8 +10,8 @@ import {
 } from '../accounts/directory.ts'
 import type { Config } from '../config.ts'
 import type { PerMinute } from './arguments.ts'
+import { asOwner } from './database/owner.ts'
 import { operator } from './operator.ts'
-import { asOwner } from './owner.ts'
 import { moment, note, printJson, printLine, printTable } from './print.ts'
 
 export interface JsonOption {

@@ -10,7 +10,7 @@ import { withClient } from '../postgres/client.ts'
 import { exportBody, lineFeedsIn } from '../query/export-body.ts'
 import { type ExportFormat, exportStatement } from '../query/export-statement.ts'
 import { stateName } from '../tally-state.ts'
-import { databaseFault } from './database-fault.ts'
+import { databaseFault } from './database/database-fault.ts'
 import { grouped, type Output, perSecond, showProgress } from './progress.ts'
 
 export interface ExportOptions {

@@ -7,8 +7,8 @@ import type { Transaction } from '../postgres/database.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import type { JsonOption } from './account-command.ts'
+import { asOwner } from './database/owner.ts'
 import { operator } from './operator.ts'
-import { asOwner } from './owner.ts'
 import { moment, note, printJson, printLine, printTable } from './print.ts'
 
 /** What an integration needs. To manage the account is given only to a key that was asked to. */

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import { migrate } from '../postgres/migrate.ts'
-import { explained, ownerUrl } from './owner.ts'
+import { explained, ownerUrl } from './database/owner.ts'
 import { note, printJson, printLine } from './print.ts'
 
 export async function migrateCommand(config: Config, options: { json?: boolean }): Promise<void> {

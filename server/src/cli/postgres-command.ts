@@ -1,5 +1,5 @@
+import { startThrowawayPostgres } from './database/throwaway-postgres.ts'
 import { note, printJson, printLine } from './print.ts'
-import { startThrowawayPostgres } from './throwaway-postgres.ts'
 import { untilSignal } from './until-signal.ts'
 
 /** With `--json` a program is on the other side: when it goes, its end of stdin closes, and the database goes too. */

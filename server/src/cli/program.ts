@@ -19,8 +19,8 @@ import {
   parsePerMinute,
   parseScopes,
 } from './arguments.ts'
+import { ownerUrl } from './database/owner.ts'
 import { defaultScopes, keyCreate, keyList, keyRevoke, keyRotate } from './key-command.ts'
-import { ownerUrl } from './owner.ts'
 
 const json = () => new Option('--json', 'print JSON')
 const account = () => new Option('--account <name>', 'the account').makeOptionMandatory()
@@ -69,7 +69,7 @@ function serving(command: Command, config: Config): void {
     .option('--account <name>', 'the name of the account', 'acme')
     .addOption(json())
     .action(async (options: { products: number; port: number; account: string; json?: boolean }) => {
-      const { demoCommand } = await import('./demo-command.ts')
+      const { demoCommand } = await import('./demo/demo-command.ts')
       await demoCommand(config, options)
     })
 }
@@ -213,7 +213,7 @@ function operating(command: Command, config: Config): void {
     )
     .addOption(json().default(false))
     .action(async (resource: ResourceName, file: string, options: ImportOptions) => {
-      const { importCommand } = await import('./import-command.ts')
+      const { importCommand } = await import('./import/import-command.ts')
       const { stdout, stderr } = process
       process.exitCode = await importCommand({
         ownerUrl: ownerUrl(config).url,
@@ -233,7 +233,7 @@ function operating(command: Command, config: Config): void {
     .option('--repair', 'correct the tallies that are off', false)
     .addOption(json().default(false))
     .action(async (options: { account?: string; allTallies: boolean; repair: boolean; json: boolean }) => {
-      const { doctorCommand } = await import('./doctor-command.ts')
+      const { doctorCommand } = await import('./doctor/doctor-command.ts')
       process.exitCode = await doctorCommand(config, options)
     })
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { databaseFault, placeOf } from '../database-fault.ts'
-import type { OwnerUrl } from '../owner.ts'
+import { databaseFault, placeOf } from '../database/database-fault.ts'
+import type { OwnerUrl } from '../database/owner.ts'
 import { type Finding, problem } from './finding.ts'
 
 export function connected({ url, variable }: OwnerUrl): string {

@@ -1,4 +1,4 @@
-import { type Resource, resources } from '../../catalog/resources.ts'
+import { type Resource, resources } from '../../../catalog/resources.ts'
 
 /** An index that the migrations make. A test holds this list against a database that was just migrated. */
 export interface ExpectedIndex {

@@ -1,4 +1,4 @@
-import type { ResourceName } from '../catalog/resources.ts'
+import type { ResourceName } from '../../catalog/resources.ts'
 
 /** A record as an import takes it: decimals as text, so that they stay exact. */
 export type DemoRecord = Readonly<Record<string, string | number | boolean | null>>

@@ -1,5 +1,5 @@
-import type { ImportTotals } from '../import/import-rows.ts'
-import { grouped, perSecond } from './progress.ts'
+import type { ImportTotals } from '../../import/import-rows.ts'
+import { grouped, perSecond } from '../progress.ts'
 
 export function summaryText(totals: ImportTotals, seconds: number): string {
   const lines: [name: string, figure: string][] = [

@@ -1,8 +1,8 @@
 import type pg from 'pg'
-import { type ResourceName, resources } from '../../catalog/resources.ts'
-import { inTransaction } from '../../postgres/transaction.ts'
-import type { AccountScope } from '../../scope.ts'
-import { type Fragment, identifier, type Statement, sql, value } from '../../sql.ts'
+import { type ResourceName, resources } from '../../../catalog/resources.ts'
+import { inTransaction } from '../../../postgres/transaction.ts'
+import type { AccountScope } from '../../../scope.ts'
+import { type Fragment, identifier, type Statement, sql, value } from '../../../sql.ts'
 
 /** A tally beside what it should say; null where the account has no such row. */
 export interface TallyCount {

@@ -1,6 +1,6 @@
 import type pg from 'pg'
+import { type Finding, ok, problem } from '../finding.ts'
 import { creating, type ExpectedIndex, expectedIndexes } from './expected-indexes.ts'
-import { type Finding, ok, problem } from './finding.ts'
 
 interface Index {
   readonly table: string

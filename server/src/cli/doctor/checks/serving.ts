@@ -1,17 +1,17 @@
 import pg from 'pg'
-import type { Config } from '../../config.ts'
-import { connectToPrimary } from '../../postgres/client.ts'
+import type { Config } from '../../../config.ts'
+import { connectToPrimary } from '../../../postgres/client.ts'
 import {
   beginOn,
   currentSettings,
   servingConnection,
   servingParameters,
   setLocalSettings,
-} from '../../postgres/connections.ts'
-import { placeOf } from '../database-fault.ts'
-import type { OwnerUrl } from '../owner.ts'
-import { connected, faultFinding } from './connection-fault.ts'
-import { type Finding, ok, problem, unchecked } from './finding.ts'
+} from '../../../postgres/connections.ts'
+import { placeOf } from '../../database/database-fault.ts'
+import type { OwnerUrl } from '../../database/owner.ts'
+import { connected, faultFinding } from '../connection-fault.ts'
+import { type Finding, ok, problem, unchecked } from '../finding.ts'
 
 /** The connection that requests are served by, made as they make it. */
 export async function checkServing(config: Config): Promise<Finding[]> {

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import type { Config } from '../config.ts'
-import { exampleUrl, InvalidDatabaseUrl, serverUrls } from '../postgres/database-url.ts'
+import type { Config } from '../../config.ts'
+import { exampleUrl, InvalidDatabaseUrl, serverUrls } from '../../postgres/database-url.ts'
 
 export interface UnreadableUrl {
   readonly variable: string

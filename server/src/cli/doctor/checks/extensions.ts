@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Finding, ok, problem } from './finding.ts'
+import { type Finding, ok, problem } from '../finding.ts'
 
 export interface ExtensionFacts {
   readonly name: string

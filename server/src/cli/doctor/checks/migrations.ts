@@ -1,5 +1,5 @@
-import { migrationNames } from '../../postgres/migrate.ts'
-import { type Finding, ok, problem } from './finding.ts'
+import { migrationNames } from '../../../postgres/migrate.ts'
+import { type Finding, ok, problem } from '../finding.ts'
 
 export function checkMigrations(applied: readonly string[]): Finding[] {
   const pending = pendingMigrations(applied)

@@ -1,8 +1,8 @@
 import type pg from 'pg'
-import type { Config } from '../../config.ts'
-import { limits } from '../../limits.ts'
-import { foldsCase } from '../../postgres/migrate.ts'
-import { type Finding, ok, problem } from './finding.ts'
+import type { Config } from '../../../config.ts'
+import { limits } from '../../../limits.ts'
+import { foldsCase } from '../../../postgres/migrate.ts'
+import { type Finding, ok, problem } from '../finding.ts'
 
 export interface DatabaseFacts {
   readonly name: string

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import type { Config } from '../config.ts'
-import { withClient } from '../postgres/client.ts'
+import type { Config } from '../../config.ts'
+import { withClient } from '../../postgres/client.ts'
 import { databaseFault } from './database-fault.ts'
 
 export interface OwnerUrl {

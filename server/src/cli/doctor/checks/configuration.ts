@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
-import type { Config } from '../../config.ts'
-import { findOwnerUrl } from '../owner.ts'
-import { unreadableUrls } from '../unreadable-urls.ts'
-import { type Finding, ok, problem } from './finding.ts'
-import { conclude, printFinding } from './print-findings.ts'
+import type { Config } from '../../../config.ts'
+import { unreadableUrls } from '../../database/invalid-urls.ts'
+import { findOwnerUrl } from '../../database/owner.ts'
+import { type Finding, ok, problem } from '../finding.ts'
+import { conclude, printFinding } from '../print-findings.ts'
 
 /** What of the configuration can be judged without the database. */
 export function checkConfiguration(config: Config): Finding[] {

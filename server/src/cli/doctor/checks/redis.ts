@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
-import type { Config } from '../../config.ts'
-import { limits } from '../../limits.ts'
-import { type Finding, ok, problem } from './finding.ts'
+import type { Config } from '../../../config.ts'
+import { limits } from '../../../limits.ts'
+import { type Finding, ok, problem } from '../finding.ts'
 
 /** Without Redis every process counts alone, so it is only looked for where one is named. */
 export async function checkRedis({ REDIS_URL: url }: Config): Promise<Finding[]> {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { resources } from '../catalog/resources.ts'
-import { ChunkBuilder } from '../import/row.ts'
+import { resources } from '../../catalog/resources.ts'
+import { ChunkBuilder } from '../../import/row.ts'
 import { demoRecords } from './demo-data.ts'
 
 it.each(Object.values(resources))('makes $plural that an import takes, the same each time', (resource) => {

@@ -1,8 +1,8 @@
-import type { Config } from '../config.ts'
-import { examine } from './doctor/examine.ts'
-import type { Finding } from './doctor/finding.ts'
-import { conclude, printFinding } from './doctor/print-findings.ts'
-import type { TallyOptions } from './doctor/tallies.ts'
+import type { Config } from '../../config.ts'
+import type { TallyOptions } from './checks/tallies.ts'
+import type { Finding } from './finding.ts'
+import { conclude, printFinding } from './print-findings.ts'
+import { examine } from './run-checks.ts'
 
 /** Says what is right and what is wrong, as it finds it. Returns the exit code. */
 export async function doctorCommand(

@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import type { Config } from '../../config.ts'
-import { placeOf } from '../database-fault.ts'
-import { type Finding, ok, problem } from './finding.ts'
+import type { Config } from '../../../config.ts'
+import { placeOf } from '../../database/database-fault.ts'
+import { type Finding, ok, problem } from '../finding.ts'
 
 type Privilege = 'select' | 'insert' | 'update' | 'delete' | 'truncate'
 
