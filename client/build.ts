@@ -3,7 +3,7 @@ import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from '
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 
-/** Makes `dist`, which is what the package ships: one module with the filter language in it, and its types. */
+/** Builds `dist`, the contents of the published package: one module, with the filter language bundled, and its types. */
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 const dist = `${root}dist`
@@ -16,14 +16,14 @@ await build({
   build: {
     outDir: dist,
     target: 'es2022',
-    // Readable where somebody steps into it; whoever builds for a browser minifies the whole.
+    // Readable in a debugger. Applications that ship to browsers minify their own bundle.
     minify: false,
     lib: { entry: `${root}src/index.ts`, formats: ['es'], fileName: 'index' },
   },
 })
 execFileSync(`${root}../node_modules/.bin/tsc`, ['-p', `${root}tsconfig.json`], { stdio: 'inherit' })
 for (const file of readdirSync(dist).filter((name) => name.endsWith('.d.ts'))) {
-  // The compiler leaves the extension in types as it is in the sources; the published files are not those.
+  // tsc keeps the `.ts` extension of imports in declaration files; the published modules are `.js`.
   const text = readFileSync(`${dist}/${file}`, 'utf8')
   writeFileSync(`${dist}/${file}`, text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
 }

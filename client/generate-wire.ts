@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { openApi } from '../server/src/http/openapi/document.ts'
 
-/** Writes `src/wire.ts`, the types of what travels, from the OpenAPI document. `wire.test.ts` holds it against it. */
+/** Generates `src/wire.ts`, the types of request and response bodies, from the OpenAPI document. `wire.test.ts` fails if it is out of date. */
 
 interface Schema {
   readonly $ref?: string
@@ -38,7 +38,7 @@ export function wireText(): string {
   })
   const parts = [
     '// Generated from the OpenAPI document: npm run wire --workspace client',
-    `/** Where the lists are. */\nexport const paths = {\n${resources.map(({ name, path }) => `  ${name}: '${path}',\n`).join('')}} as const`,
+    `/** The path of each list. */\nexport const paths = {\n${resources.map(({ name, path }) => `  ${name}: '${path}',\n`).join('')}} as const`,
     ...resources.flatMap(({ name, schema }) => [
       interfaceOf(capitalised(name), { ...schema, required: Object.keys(schema.properties ?? {}) }),
       kindsOf(capitalised(name), schema),
@@ -54,7 +54,7 @@ export function wireText(): string {
   return `${parts.join('\n\n')}\n`
 }
 
-/** The resource that a path lists by a filter; nothing for other paths. */
+/** The resource that a path lists; undefined if the path is not a list with a `filter` parameter. */
 function listedBy(get: Operation | undefined): string | undefined {
   if (!get?.parameters?.some(({ name }) => name === 'filter')) return undefined
   const list = get.responses['200']?.content?.['application/json']?.schema
@@ -62,17 +62,19 @@ function listedBy(get: Operation | undefined): string | undefined {
 }
 
 function interfaceOf(name: string, schema: Schema): string {
-  const members = Object.entries(schema.properties ?? {}).map(([member, of]) => {
+  const members = Object.entries(schema.properties ?? {}).map(([member, property]) => {
     const optional = schema.required?.includes(member) ? '' : '?'
-    const type = typeOf(of)
-    return `${comment(of.description, '  ')}  readonly ${member}${optional}:${type.startsWith('\n') ? '' : ' '}${type}\n`
+    const type = typeOf(property)
+    return `${comment(property.description, '  ')}  readonly ${member}${optional}:${type.startsWith('\n') ? '' : ' '}${type}\n`
   })
   return `${comment(schema.description, '')}export interface ${name} {\n${members.join('')}}`
 }
 
 function kindsOf(name: string, { properties = {} }: Schema): string {
-  const members = Object.entries(properties).map(([member, of]) => `  readonly ${member}: '${kindOf(of)}'\n`)
-  return `/** What a filter takes each field for. */\nexport interface ${name}Kinds {\n${members.join('')}}`
+  const members = Object.entries(properties).map(
+    ([member, property]) => `  readonly ${member}: '${kindOf(property)}'\n`,
+  )
+  return `/** The type of each field in a filter. */\nexport interface ${name}Kinds {\n${members.join('')}}`
 }
 
 function typeOf(schema: Schema): string {

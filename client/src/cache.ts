@@ -1,21 +1,21 @@
 import { limits } from './limits.ts'
 
-/** An answer to keep: its text, and the ETag under which the service tells whether it still holds. */
+/** A cached response: its body, and the ETag by which the service decides whether it is still current. */
 export interface CacheEntry {
   readonly etag: string
   readonly body: string
 }
 
 /**
- * Where answers are kept. A kept answer is never used unasked: every request goes out with its ETag, and only a 304
- * brings the kept text back. So an entry cannot be stale, and may be lost at any time.
+ * Stores responses. Every request is sent with the ETag of its cached response, and the cached body is used only after
+ * a 304. So a cached response is never stale, and a cache may drop entries at any time.
  */
 export interface Cache {
   get(key: string): Promise<CacheEntry | undefined> | CacheEntry | undefined
   set(key: string, entry: CacheEntry): Promise<void> | void
 }
 
-/** In this process; what was used least recently goes first. */
+/** A cache in memory, with least-recently-used eviction. */
 export class MemoryCache implements Cache {
   readonly #entries = new Map<string, CacheEntry>()
   readonly #charactersMax: number
@@ -28,24 +28,24 @@ export class MemoryCache implements Cache {
   get(key: string): CacheEntry | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    // A Map keeps the order of insertion: what was used goes to its end.
+    // A Map iterates in insertion order: insert again, so that the entry is the most recently used.
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     return entry
   }
 
   set(key: string, entry: CacheEntry): void {
-    this.#forget(key)
+    this.#delete(key)
     if (sizeOf(key, entry) > this.#charactersMax) return
     this.#entries.set(key, entry)
     this.#characters += sizeOf(key, entry)
     for (const [oldest] of this.#entries) {
       if (this.#characters <= this.#charactersMax) return
-      this.#forget(oldest)
+      this.#delete(oldest)
     }
   }
 
-  #forget(key: string): void {
+  #delete(key: string): void {
     const entry = this.#entries.get(key)
     if (entry === undefined) return
     this.#entries.delete(key)

@@ -1,8 +1,8 @@
 import { type Filter, type Operator, print, type Value } from '@quartermaster/filter'
 
-/** A condition on records of one resource, or several joined. Frozen: `and` and `or` give a new one. */
+/** One condition on the records of a resource, or several combined. Immutable: `and` and `or` return a new one. */
 export class Condition<R> {
-  /** So that a condition on partners is no condition on products. */
+  /** Makes a condition on partners and one on products different types. */
   declare protected readonly of: R
   readonly #tree: Filter
 
@@ -11,35 +11,35 @@ export class Condition<R> {
     this.#tree = tree
   }
 
-  /** This and all others hold. */
+  /** Matches if this condition and all others match. */
   and(...others: readonly Condition<R>[]): Condition<R> {
-    return this.#joined('and', others)
+    return this.#combined('and', others)
   }
 
-  /** This holds, or at least one of the others. */
+  /** Matches if this condition or at least one of the others matches. */
   or(...others: readonly Condition<R>[]): Condition<R> {
-    return this.#joined('or', others)
+    return this.#combined('or', others)
   }
 
-  /** As it is sent. */
+  /** The text that is sent to the service. */
   toString(): string {
     return print(this.#tree)
   }
 
-  #joined(kind: 'and' | 'or', others: readonly Condition<R>[]): Condition<R> {
+  #combined(kind: 'and' | 'or', others: readonly Condition<R>[]): Condition<R> {
     const trees = [this.#tree, ...others.map((other) => other.#tree)]
     if (trees.length === 1) return this
     return new Condition({
       kind,
       terms: trees.flatMap((tree) => (tree.kind === kind ? tree.terms : [tree])),
-      ...nowhere,
+      ...noPosition,
     })
   }
 }
 
 export type Kind = 'integer' | 'decimal' | 'text' | 'boolean' | 'timestamp'
 
-/** What a value of each kind is written as. A decimal beyond 15 digits goes as text: `'0.1234567890123456'`. */
+/** The TypeScript type of a value of each kind. Pass a decimal of more than 15 digits as a string: `'0.1234567890123456'`. */
 export interface ValueOf {
   integer: number | bigint
   decimal: number | bigint | `${number}`
@@ -49,34 +49,34 @@ export interface ValueOf {
 }
 
 export interface Equality<R, V> {
-  /** Equals; `null` where the field can be null. */
+  /** Equals. Accepts `null` if the field is nullable. */
   eq(value: V): Condition<R>
-  /** Does not equal. Records whose field is null are kept, unless null is the value. */
+  /** Does not equal. Also matches records whose field is null, unless the value is null. */
   ne(value: V): Condition<R>
-  /** Is one of these; at least one must be given. */
+  /** Is one of these. The list must not be empty. */
   in(values: readonly V[]): Condition<R>
-  /** Is none of these. */
+  /** Is none of these. The list must not be empty. */
   notIn(values: readonly V[]): Condition<R>
 }
 
-export interface Order<R, V> {
+export interface Comparison<R, V> {
   gt(value: V): Condition<R>
   gte(value: V): Condition<R>
   lt(value: V): Condition<R>
   lte(value: V): Condition<R>
 }
 
-export interface Containing<R> {
-  /** Has this text in it, in upper or lower case. */
+export interface TextSearch<R> {
+  /** Contains this text, ignoring case. */
   contains(text: string): Condition<R>
   notContains(text: string): Condition<R>
 }
 
-/** What can be asked of a field: every kind has its operators, as in docs/filter-language.md. */
+/** The operators of a field, by its kind, as in docs/filter-language.md. */
 type FieldOf<R, K extends Kind, N> = Equality<R, ValueOf[K] | N> &
-  (K extends 'text' ? Containing<R> : K extends 'boolean' ? unknown : Order<R, ValueOf[K]>)
+  (K extends 'text' ? TextSearch<R> : K extends 'boolean' ? unknown : Comparison<R, ValueOf[K]>)
 
-/** The fields of a resource, to make conditions of. */
+/** The fields of a resource, with a method for each operator. */
 export type Fields<R, K> = {
   readonly [F in keyof K & keyof R]: FieldOf<R, K[F] & Kind, Extract<R[F], null>>
 }
@@ -94,7 +94,7 @@ export const operatorOf = {
   notIn: '![]',
 } as const satisfies Record<string, Operator>
 
-/** Every name gives a field: the type says which there are, and the service has the last word. */
+/** Any property is a field: the compiler checks the names, and the service rejects unknown ones. */
 export function fieldsOf<R, K>(): Fields<R, K> {
   return new Proxy<Fields<R, K>>(Object.create(null), { get: (_, name) => fieldNamed(String(name)) })
 }
@@ -102,55 +102,57 @@ export function fieldsOf<R, K>(): Fields<R, K> {
 function fieldNamed(name: string): unknown {
   const methods = Object.entries(operatorOf).map(([method, operator]) => [
     method,
-    (given: unknown) => conditionOf(name, operator, operator.endsWith('[]') ? listOf(given) : [given]),
+    (input: unknown) => conditionOf(name, operator, operator.endsWith('[]') ? listOf(input) : [input]),
   ])
   return Object.fromEntries(methods)
 }
 
-function conditionOf(name: string, operator: Operator, given: readonly unknown[]): Condition<never> {
-  const field = { text: name, ...nowhere }
+function conditionOf(name: string, operator: Operator, values: readonly unknown[]): Condition<never> {
+  const field = { text: name, ...noPosition }
   return new Condition({
     kind: 'condition',
     field,
     operator,
-    values: given.map(literal),
-    operatorSpan: nowhere,
-    ...nowhere,
+    values: values.map(literal),
+    operatorSpan: noPosition,
+    ...noPosition,
   })
 }
 
-function listOf(given: unknown): readonly unknown[] {
-  if (!Array.isArray(given)) throw new TypeError('in() and notIn() take an array of values.')
-  if (given.length === 0) {
+function listOf(input: unknown): readonly unknown[] {
+  if (!Array.isArray(input)) throw new TypeError('in() and notIn() take an array of values.')
+  if (input.length === 0) {
     throw new TypeError(
-      'The list of in() or notIn() is empty. Leave the condition out, or do not ask at all.',
+      'The list of in() or notIn() is empty. Leave the condition out, or do not send the request.',
     )
   }
-  return given
+  return input
 }
 
-/** Nodes made here were never written, so they stand nowhere. */
-const nowhere = { offset: 0, length: 0 } as const
+/** Nodes built here have no source text, so no position in it. */
+const noPosition = { offset: 0, length: 0 } as const
 
-function literal(given: unknown): Value {
-  return given === null ? { kind: 'null', ...nowhere } : { kind: 'text', text: textOf(given), ...nowhere }
+function literal(value: unknown): Value {
+  return value === null
+    ? { kind: 'null', ...noPosition }
+    : { kind: 'text', text: textOf(value), ...noPosition }
 }
 
-/** A value as the filter language writes it, without quotes. What it cannot say is refused here. */
-export function textOf(given: unknown): string {
-  if (typeof given === 'string') {
-    if (!given.isWellFormed())
-      throw new TypeError('A value has half of a surrogate pair in it, which is no character.')
-    return given
+/** A value in the notation of the filter language, without quotes. Throws if the language cannot express it. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') {
+    if (!value.isWellFormed())
+      throw new TypeError('A value contains half of a surrogate pair, which is not a character.')
+    return value
   }
-  if (typeof given === 'number' && !Number.isFinite(given))
-    throw new TypeError(`${given} is no value for a filter.`)
-  if (typeof given === 'number' || typeof given === 'bigint' || typeof given === 'boolean')
-    return String(given)
-  if (given instanceof Date) {
-    if (Number.isNaN(given.getTime())) throw new TypeError('An invalid Date is no value for a filter.')
-    return given.toISOString()
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new TypeError(`${value} is not a filter value.`)
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean')
+    return String(value)
+  if (value instanceof Date) {
+    if (Number.isNaN(value.getTime())) throw new TypeError('An invalid Date is not a filter value.')
+    return value.toISOString()
   }
-  const what = given === undefined ? 'undefined' : `a value of type ${typeof given}`
-  throw new TypeError(`${what} is no value for a filter: it takes texts, numbers, booleans, Dates and null.`)
+  const what = value === undefined ? 'undefined' : `a value of type ${typeof value}`
+  throw new TypeError(`${what} is not a filter value. Pass a string, number, bigint, boolean, Date or null.`)
 }

@@ -1,8 +1,8 @@
 import { caret } from './caret.ts'
 import type { Fault, Problem } from './wire.ts'
 
-/** What is known of an answer that was an error. */
-export interface Told {
+/** The content of an error response. */
+export interface ErrorDetails {
   readonly status: number
   readonly code: string
   readonly message: string
@@ -11,17 +11,17 @@ export interface Told {
   readonly retryAfterMs?: number | undefined
 }
 
-/** Everything that this client throws, but for a TypeError where it is called wrongly, and a signal's own reason. */
+/** The base class of this client's errors. It also throws a TypeError for invalid arguments, and the reason of an aborted signal. */
 export class QuartermasterError extends Error {
   override name = 'QuartermasterError'
-  /** For programs: a code of the service, which is never renamed, or one of this client's own. */
+  /** For programs: an error code of the service, or one of this client. */
   readonly code: string
-  /** The HTTP status; 0 where there was no answer. */
+  /** The HTTP status; 0 if there was no response. */
   readonly status: number
-  /** Names the request in the operator's log. Tell it when you ask for help. */
+  /** Identifies the request in the operator's log. Include it when you report a problem. */
   readonly requestId: string | undefined
 
-  constructor({ code, status, message, requestId }: Told, cause?: unknown) {
+  constructor({ code, status, message, requestId }: ErrorDetails, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
     this.status = status
@@ -29,18 +29,18 @@ export class QuartermasterError extends Error {
   }
 }
 
-/** The request is not understood: 400 and its like. Correct it; sending it again changes nothing. */
+/** 400 and other 4xx without a class of their own: the request is invalid. Correct it; a retry would fail again. */
 export class RequestInvalid extends QuartermasterError {
   override name = 'RequestInvalid'
-  /** Each thing that is wrong. */
+  /** All that is wrong with the request. */
   readonly faults: readonly Fault[]
 
-  constructor(told: Told) {
-    super(told)
-    this.faults = told.faults ?? []
+  constructor(details: ErrorDetails) {
+    super(details)
+    this.faults = details.faults ?? []
   }
 
-  /** Where the first fault stands in the filter, or another parameter, as it was sent: UTF-16 code units from 0. */
+  /** The offset of the first fault in the filter or other parameter, as it was sent: UTF-16 code units from 0. */
   get offset(): number | undefined {
     return this.faults[0]?.offset
   }
@@ -49,7 +49,7 @@ export class RequestInvalid extends QuartermasterError {
     return this.faults[0]?.length
   }
 
-  /** The whole parameter, corrected, where that can be told. Show it to a person; do not send it unseen. */
+  /** The complete parameter, corrected, if a correction is known. Show it to a person; do not send it unchecked. */
   get suggestion(): string | undefined {
     return this.faults[0]?.suggestion
   }
@@ -65,108 +65,108 @@ export class ScopeMissing extends QuartermasterError {
   override name = 'ScopeMissing'
 }
 
-/** 404 with the code `record_unknown`: the account has no record with this id. The only error that says so. */
+/** 404 with the code `record_unknown`: the account has no record with this id. No other error means this. */
 export class NotFound extends QuartermasterError {
   override name = 'NotFound'
 }
 
-/** 404 with any other code: the service has nothing at this path. It says nothing about a record. Correct `baseUrl`. */
+/** 404 with any other code: the service has no such path. The record may exist. Correct `baseUrl`. */
 export class BaseUrlInvalid extends QuartermasterError {
   override name = 'BaseUrlInvalid'
 
-  constructor(told: Told) {
-    super({ ...told, message: `${told.message}\nCheck baseUrl: it is the address before /api/v1.` })
+  constructor(details: ErrorDetails) {
+    super({ ...details, message: `${details.message}\nCheck baseUrl: it is the address before /api/v1.` })
   }
 }
 
-/** 409 or 422: the idempotency key belongs to another create. */
+/** 409 or 422: the idempotency key was used for another create, or that create is still running. */
 export class IdempotencyConflict extends QuartermasterError {
   override name = 'IdempotencyConflict'
 }
 
-/** What may work later: it was tried again for as long as the client may. */
-class Later extends QuartermasterError {
+/** A temporary failure: the client retried for `retryForMs`. */
+class TemporaryFailure extends QuartermasterError {
   readonly retryAfterMs: number | undefined
 
-  constructor(told: Told) {
-    super(told)
-    this.retryAfterMs = told.retryAfterMs
+  constructor(details: ErrorDetails) {
+    super(details)
+    this.retryAfterMs = details.retryAfterMs
   }
 }
 
-/** 429: more requests than the account may send. */
-export class RateLimited extends Later {
+/** 429: the account has sent more requests than its rate limit allows. */
+export class RateLimited extends TemporaryFailure {
   override name = 'RateLimited'
 }
 
-/** 502 or 503: overloaded, restarting, or without its database. */
-export class Unavailable extends Later {
+/** 502 or 503: the service is overloaded, restarting, or cannot reach its database. */
+export class Unavailable extends TemporaryFailure {
   override name = 'Unavailable'
 }
 
-/** 504: the query ran past the service's deadline. Narrow the filter. */
+/** 504: the query exceeded the service's timeout. Narrow the filter. */
 export class QueryTooSlow extends QuartermasterError {
   override name = 'QueryTooSlow'
 }
 
-/** 500 and its like: a fault of the service. Report the request id. */
+/** 500 and other 5xx without a class of their own: a fault of the service. Report the request id. */
 export class ServiceFault extends QuartermasterError {
   override name = 'ServiceFault'
 }
 
-/** No answer: the connection is refused or broke (`connection_failed`), no host has this name (`host_unknown`), or TLS fails (`tls_failed`). */
+/** No response: the connection was refused or broke (`connection_failed`), the host name does not exist (`host_unknown`), or TLS failed (`tls_failed`). */
 export class ConnectionFailed extends QuartermasterError {
   override name = 'ConnectionFailed'
 }
 
-/** No whole answer within `timeoutMs`. */
+/** No complete response within `timeoutMs`. */
 export class TimedOut extends QuartermasterError {
   override name = 'TimedOut'
 }
 
-/** An answer that is not one of the service: something else stands at baseUrl, or in between. */
-export class UnexpectedAnswer extends QuartermasterError {
-  override name = 'UnexpectedAnswer'
+/** The response is not from Quartermaster: another server is at baseUrl, or a proxy responded. */
+export class UnexpectedResponse extends QuartermasterError {
+  override name = 'UnexpectedResponse'
 }
 
-/** An export ended before its end mark. What was read of it is not all. */
-export class StreamCutShort extends QuartermasterError {
-  override name = 'StreamCutShort'
-  /** How many records came. */
+/** An export ended before its end marker: the records that were read are not all. */
+export class StreamTruncated extends QuartermasterError {
+  override name = 'StreamTruncated'
+  /** The number of records received. */
   readonly count: number
 
-  constructor(told: Told & { readonly count: number }, cause?: unknown) {
-    super(told, cause)
-    this.count = told.count
+  constructor(details: ErrorDetails & { readonly count: number }, cause?: unknown) {
+    super(details, cause)
+    this.count = details.count
   }
 }
 
-/** By status, so that a code which the service learns tomorrow has its class today. */
-export function errorOf(told: Told): QuartermasterError {
-  switch (told.status) {
+/** By status, so that error codes which a later service adds have a class in this version, too. */
+export function errorOf(details: ErrorDetails): QuartermasterError {
+  switch (details.status) {
     case 401:
-      return new Unauthenticated(told)
+      return new Unauthenticated(details)
     case 403:
-      return new ScopeMissing(told)
+      return new ScopeMissing(details)
     case 404:
-      // A sync deletes its copy of what is not found. A wrong address must never look like that.
-      return told.code === 'record_unknown' ? new NotFound(told) : new BaseUrlInvalid(told)
+      // A sync deletes its copy of a record that is not found, so a wrong address must never throw NotFound.
+      return details.code === 'record_unknown' ? new NotFound(details) : new BaseUrlInvalid(details)
     case 409:
     case 422:
-      return new IdempotencyConflict(told)
+      return new IdempotencyConflict(details)
     case 429:
-      return new RateLimited(told)
+      return new RateLimited(details)
     case 502:
     case 503:
-      return new Unavailable(told)
+      return new Unavailable(details)
     case 504:
-      return new QueryTooSlow(told)
+      return new QueryTooSlow(details)
     default:
-      return told.status >= 500 ? new ServiceFault(told) : new RequestInvalid(told)
+      return details.status >= 500 ? new ServiceFault(details) : new RequestInvalid(details)
   }
 }
 
-/** What the person reads: the sentence, the place with a caret below it, what would be right, and whom to name. */
+/** The message for a person: the detail, the text with carets below the wrong part, a correction, and the request id. */
 export function messageOf(problem: Problem, parameters: Readonly<Record<string, string>>): string {
   const lines = [problem.detail]
   const fault = problem.errors?.[0]

@@ -1,31 +1,31 @@
-import { StreamCutShort } from './errors.ts'
+import { StreamTruncated } from './errors.ts'
 
-/** The last line of an export, which tells a whole one from one that was cut. */
-export interface EndMark {
+/** The last line of a complete export. A truncated export does not have it. */
+export interface EndMarker {
   readonly count: number
-  /** Names the state of the data that the records show. */
+  /** Identifies the snapshot from which the records were read. */
   readonly version: string
 }
 
-/** The records of an export, line by line; its end mark when it is whole, and a StreamCutShort when it is not. */
+/** Yields the records of an export, and returns its end marker. Throws StreamTruncated if the export is incomplete. */
 export async function* recordsOf<R>(
   chunks: AsyncIterable<Uint8Array>,
   requestId: string | undefined,
-): AsyncGenerator<R, EndMark, undefined> {
+): AsyncGenerator<R, EndMarker, undefined> {
   let count = 0
-  const cut = (why: string, cause?: unknown) => {
-    const message = `The export was cut short after ${count} records: ${why}. Ask for it again.`
-    return new StreamCutShort({ status: 200, code: 'stream_cut_short', message, requestId, count }, cause)
+  const truncated = (why: string, cause?: unknown) => {
+    const message = `The export was truncated after ${count} records: ${why}. Start it again.`
+    return new StreamTruncated({ status: 200, code: 'stream_truncated', message, requestId, count }, cause)
   }
   const lines = linesOf(chunks)
   for (;;) {
     const next = await lines.next().catch((cause: unknown) => {
-      throw cut('the connection broke', cause)
+      throw truncated('the connection broke', cause)
     })
-    if (next.done === true) throw cut('it ended without its end mark')
+    if (next.done === true) throw truncated('it ended without its end marker')
     const end = next.value.startsWith('{"$end"') ? endOf(next.value) : undefined
     if (end !== undefined) {
-      if (end.count !== count) throw cut(`its end mark counts ${end.count}`)
+      if (end.count !== count) throw truncated(`its end marker says ${end.count}`)
       return end
     }
     const record: R = JSON.parse(next.value)
@@ -34,12 +34,12 @@ export async function* recordsOf<R>(
   }
 }
 
-function endOf(line: string): EndMark {
-  const { $end }: { readonly $end: EndMark } = JSON.parse(line)
+function endOf(line: string): EndMarker {
+  const { $end }: { readonly $end: EndMarker } = JSON.parse(line)
   return $end
 }
 
-/** Whole lines only: what follows the last line feed was cut. */
+/** Yields complete lines only: text after the last line feed is a truncated line. */
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder()
   let rest = ''

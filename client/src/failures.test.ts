@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { BaseUrlInvalid, ConnectionFailed, NotFound, Quartermaster, UnexpectedAnswer } from './index.ts'
+import { BaseUrlInvalid, ConnectionFailed, NotFound, Quartermaster, UnexpectedResponse } from './index.ts'
 
-/** How failures are told apart, by a fetch that fails as Node's does. */
+/** How failures are classified, with a fetch that fails as Node's does. */
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -15,7 +15,7 @@ const empty = {
   pagination: { previousPage: null, currentPage: 1, nextPage: null, totalPages: 0 },
 }
 
-/** Fails or answers by each outcome in turn; the last one is for all that follow. */
+/** A client whose fetch throws or returns one outcome per request; the last outcome repeats. */
 function client(...outcomes: readonly (TypeError | (() => Response))[]) {
   let sent = 0
   const fetch = async () => {
@@ -28,13 +28,13 @@ function client(...outcomes: readonly (TypeError | (() => Response))[]) {
   return { products: qm.products, sent: () => sent }
 }
 
-describe('a request without an answer', () => {
+describe('a request without a response', () => {
   it.each([
     ['ENOTFOUND', 'host_unknown'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls_failed'],
     ['CERT_HAS_EXPIRED', 'tls_failed'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls_failed'],
-  ])('is not sent again after %s, which stays', async (why, code) => {
+  ])('is not retried after %s, which is permanent', async (why, code) => {
     const { products, sent } = client(failed(why))
     const list = products.list()
     await expect(list).rejects.toBeInstanceOf(ConnectionFailed)
@@ -43,7 +43,7 @@ describe('a request without an answer', () => {
   })
 
   it.each(['EAI_AGAIN', 'ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET'])(
-    'is sent again after %s, which may pass',
+    'is retried after %s, which is temporary',
     async (why) => {
       vi.spyOn(Math, 'random').mockReturnValue(0)
       const { products, sent } = client(failed(why), () => Response.json(empty))
@@ -52,12 +52,12 @@ describe('a request without an answer', () => {
     },
   )
 
-  it('is told as Node tells it: a name that does not exist, or a DNS server that does not answer', async () => {
+  it('has the code for an unknown host name, or for a DNS server that does not respond', async () => {
     const hostname = 'no-such-host.invalid'
-    const why = await lookup(hostname).catch(({ code }: { code: string }) => code)
-    const nowhere = new Quartermaster({ baseUrl: `http://${hostname}`, apiKey: 'k', retryForMs: 0 })
-    await expect(nowhere.products.list()).rejects.toMatchObject({
-      code: why === 'ENOTFOUND' ? 'host_unknown' : 'connection_failed',
+    const dnsCode = await lookup(hostname).catch(({ code }: { code: string }) => code)
+    const unresolvable = new Quartermaster({ baseUrl: `http://${hostname}`, apiKey: 'k', retryForMs: 0 })
+    await expect(unresolvable.products.list()).rejects.toMatchObject({
+      code: dnsCode === 'ENOTFOUND' ? 'host_unknown' : 'connection_failed',
     })
   })
 })
@@ -65,21 +65,21 @@ describe('a request without an answer', () => {
 describe('a 404', () => {
   const problem = (body: object) => () =>
     Response.json(body, { status: 404, headers: { 'content-type': 'application/problem+json' } })
-  const ours = (code: string) => problem({ status: 404, code, detail: 'So it is.', request_id: 'r-9' })
+  const ours = (code: string) => problem({ status: 404, code, detail: 'The detail.', request_id: 'r-9' })
 
-  it('is a missing record only where it says so', async () => {
-    const get = (answer: () => Response) => client(answer).products.get(1)
+  it('throws NotFound only with the code record_unknown', async () => {
+    const get = (response: () => Response) => client(response).products.get(1)
     await expect(get(ours('record_unknown'))).rejects.toBeInstanceOf(NotFound)
     await expect(get(ours('path_unknown'))).rejects.toBeInstanceOf(BaseUrlInvalid)
-    await expect(get(ours('learnt_later'))).rejects.toBeInstanceOf(BaseUrlInvalid)
-    await expect(get(problem({ status: 404, title: 'Not Found' }))).rejects.toBeInstanceOf(UnexpectedAnswer)
-    await expect(get(problem([]))).rejects.toBeInstanceOf(UnexpectedAnswer)
+    await expect(get(ours('added_later'))).rejects.toBeInstanceOf(BaseUrlInvalid)
+    await expect(get(problem({ status: 404, title: 'Not Found' }))).rejects.toBeInstanceOf(UnexpectedResponse)
+    await expect(get(problem([]))).rejects.toBeInstanceOf(UnexpectedResponse)
   })
 
-  it('is not asked for with what is no id', async () => {
+  it('cannot come from an invalid id, which is not sent', async () => {
     const { products, sent } = client(ours('record_unknown'))
-    await expect(products.get(Number.NaN)).rejects.toThrow('NaN is no id')
-    // @ts-expect-error: what a caller without types may do; it would be the list.
+    await expect(products.get(Number.NaN)).rejects.toThrow('NaN is not an id')
+    // @ts-expect-error: a JavaScript caller could pass an empty id, which would request the list.
     await expect(products.get('')).rejects.toBeInstanceOf(TypeError)
     expect(sent()).toBe(0)
   })

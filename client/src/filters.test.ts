@@ -6,7 +6,7 @@ import { FilterText, filter } from './template.ts'
 import type { Product, ProductKinds } from './wire.ts'
 
 const product = fieldsOf<Product, ProductKinds>()
-const text = (made: { toString(): string }) => made.toString()
+const text = (filterOrCondition: { toString(): string }) => filterOrCondition.toString()
 
 describe('the builder', () => {
   const cases: readonly [Condition<Product>, string][] = [
@@ -28,13 +28,13 @@ describe('the builder', () => {
   ]
   for (const [condition, expected] of cases) it(expected, () => expect(text(condition)).toBe(expected))
 
-  it('refuses what is no value', () => {
-    expect(() => product.id.eq(Number.NaN)).toThrow('NaN is no value for a filter.')
+  it('rejects values that a filter cannot express', () => {
+    expect(() => product.id.eq(Number.NaN)).toThrow('NaN is not a filter value.')
     expect(() => product.id.in([])).toThrow('is empty')
     expect(() => product.name.eq('\ud800')).toThrow('surrogate')
     expect(() => product.write_date.eq(new Date('never'))).toThrow('invalid Date')
-    // @ts-expect-error: what a caller without types may do.
-    expect(() => product.name.eq(undefined)).toThrow('undefined is no value')
+    // @ts-expect-error: a JavaScript caller could do this.
+    expect(() => product.name.eq(undefined)).toThrow('undefined is not a filter value')
   })
 })
 
@@ -53,31 +53,31 @@ describe('the template', () => {
     [filter`${filter`id=1|id=2`}&active=true`, '(id=1|id=2)&active=true'],
     [filter`active=true&${product.id.gt(5)}`, 'active=true&(id>5)'],
     [filter`active=true`, 'active=true'],
-    // A whole filter alone, whose `)` would end a group.
+    // A complete filter whose `)` would end the group.
     [filter`active=true&${filter`name*:)`}`, 'active=true&(name*":)")'],
     [filter`active=true&${filter`name*:)|name=a`}`, 'active=true&(name*":)"|name=a)'],
   ]
-  for (const [made, expected] of cases) it(expected, () => expect(text(made)).toBe(expected))
+  for (const [template, expected] of cases) it(expected, () => expect(text(template)).toBe(expected))
 
-  it('refuses a value where none can stand, rather than to change what is asked', () => {
-    expect(() => filter`name="${'x'}"`).toThrow('Value 1 of the filter cannot stand there')
+  it('rejects a value in a position where it would change the meaning of the filter', () => {
+    expect(() => filter`name="${'x'}"`).toThrow('Value 1 of the filter is not allowed here')
     expect(() => filter`name="a=${'x'}`).toThrow('it is within another value')
     expect(() => filter`name=abc${'x'}`).toThrow('it is within another value')
     expect(() => filter`id=${5}0`).toThrow('text follows it directly')
     expect(() => filter`${'name'}=x`).toThrow('text follows it directly')
     expect(() => filter`active=true&${'name'}`).toThrow('a value needs a field')
-    expect(() => filter`id=${[1, 2]}`).toThrow('a list goes between brackets')
+    expect(() => filter`id=${[1, 2]}`).toThrow('a list must be between brackets')
     expect(() => filter`id[${[]}]`).toThrow('the list is empty')
-    expect(() => filter`name=${filter`id=1`}`).toThrow('a whole filter is no value')
-    expect(() => filter`name ${'x'}`).toThrow('no operator stands before it')
+    expect(() => filter`name=${filter`id=1`}`).toThrow('a filter is not a value')
+    expect(() => filter`name ${'x'}`).toThrow('there is no operator before it')
     expect(() => filter`id=1&${filter`id=(`}&${filter`id[1`}`).toThrow(
-      'Value 2 of the filter is a filter that is not right itself: ',
+      'Value 2 of the filter is an invalid filter: ',
     )
   })
 })
 
-describe('a filter within another', () => {
-  const piece = fc.constantFrom(
+describe('a filter inserted into another', () => {
+  const part = fc.constantFrom(
     'name',
     '*',
     '=',
@@ -95,27 +95,27 @@ describe('a filter within another', () => {
     ',',
     '5',
   )
-  const texts = fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join(''))
+  const texts = fc.array(part, { maxLength: 14 }).map((parts) => parts.join(''))
 
-  it('means there what it means alone', () => {
+  it('keeps its meaning', () => {
     fc.assert(
       fc.property(texts, (inner) => {
-        let alone: Filter
+        let parsed: Filter
         try {
-          alone = parse(inner)
+          parsed = parse(inner)
         } catch {
           return
         }
-        const whole = parse(filter`id=1&${new FilterText(inner)}`.toString())
-        expect(whole.kind === 'and' && whole.terms[1] && print(whole.terms[1])).toBe(print(alone))
+        const outer = parse(filter`id=1&${new FilterText(inner)}`.toString())
+        expect(outer.kind === 'and' && outer.terms[1] && print(outer.terms[1])).toBe(print(parsed))
       }),
       { numRuns: 20_000 },
     )
   })
 })
 
-/** Whatever a text holds, the parser finds one condition with exactly that text. */
-describe('any text is one value', () => {
+/** Property: any string is parsed back as one condition with exactly that value. */
+describe('any string is one value', () => {
   const reserved = [
     '&',
     '|',
@@ -149,13 +149,13 @@ describe('any text is one value', () => {
   const any = fc.string({
     unit: fc.oneof(fc.constantFrom(...reserved), fc.string({ unit: 'binary', minLength: 1, maxLength: 1 })),
   })
-  const valuesOf = (made: { toString(): string }): readonly Value[] => {
-    const tree = parse(made.toString())
+  const valuesOf = (filterOrCondition: { toString(): string }): readonly Value[] => {
+    const tree = parse(filterOrCondition.toString())
     if (tree.kind !== 'condition') throw new Error('more than one condition')
     return tree.values
   }
 
-  it('by template and builder', () => {
+  it('in templates and the builder', () => {
     fc.assert(
       fc.property(any, (value) => {
         const expected = [{ kind: 'text', text: value }]

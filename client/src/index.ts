@@ -11,24 +11,24 @@ export {
   RequestInvalid,
   ScopeMissing,
   ServiceFault,
-  StreamCutShort,
+  StreamTruncated,
   TimedOut,
   Unauthenticated,
   Unavailable,
-  UnexpectedAnswer,
+  UnexpectedResponse,
 } from './errors.ts'
-export type { EndMark } from './export-lines.ts'
+export type { EndMarker } from './export-lines.ts'
 export type { CreateOptions, Partners } from './partners.ts'
 export { Quartermaster, type QuartermasterOptions } from './quartermaster.ts'
 export type {
+  AllOptions,
+  ExportOptions,
   FilterOf,
+  GetOptions,
   ListOptions,
-  OneOptions,
   Page,
   Resource,
   Selected,
-  SelectOptions,
-  WalkOptions,
 } from './resource.ts'
 export type { CallOptions } from './sender.ts'
 export { FilterText, filter, type TemplateValue } from './template.ts'

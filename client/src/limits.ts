@@ -1,24 +1,24 @@
-/** Every bound of the client, with its unit in the name and its reason beside it. */
+/** Every limit of the client, with its unit in the name and its reason. */
 export const limits = {
-  /** What one attempt may take, answer included: longer than the service's own deadline for a read, 10 s. */
+  /** Timeout of one attempt, including reading the response: longer than the service's own read timeout, 10 s. */
   attemptMs: 30_000,
-  /** How long a request is tried again: a restart of the service or a failover of its database passes meanwhile. */
+  /** How long a request is retried: longer than a restart of the service or a failover of its database. */
   retryForMs: 60_000,
-  /** The first wait before another try, and the longest, each drawn at random up to this. */
-  firstWaitMs: 200,
-  waitMsMax: 5_000,
-  /** A longer path and query goes by QUERY. Common proxies take 8 KB, the service 16. */
+  /** Upper bounds of the random backoff before the first retry, and before any retry. */
+  backoffFirstMs: 200,
+  backoffMsMax: 5_000,
+  /** A list whose path and query string are longer is sent as QUERY. Common proxies accept 8 KB, the service 16 KB. */
   urlBytesMax: 4_096,
-  /** Records per page of a walk: what the service allows at most. */
-  walkPageRecords: 1_000,
-  /** A window of ids has room for so many pages: the service finds up to 20,000 matches and their total at once. */
-  walkWindowPages: 16,
-  /** While every page shows another version, each is the first of a window: what lies beyond it is counted for nothing. */
-  walkWindowPagesBusy: 2,
-  /** Where a window holds less than a page, the next is so many times as wide: eight of them reach beyond any id. */
-  walkWindowGrowth: 64,
-  /** Characters of a filter that an error shows around the place that is wrong. */
+  /** Records per page when iterating: the maximum of the service. */
+  iterationPageRecords: 1_000,
+  /** Pages in a window of ids. The service reads up to 20,000 matches and their total in one query. */
+  idWindowPages: 16,
+  /** The same while others write: then every page begins a new window, and counting the rest of a large one is wasted. */
+  idWindowPagesDuringWrites: 2,
+  /** Factor by which a window grows if the last one held less than a page: eight steps exceed the largest id. */
+  idWindowGrowth: 64,
+  /** Characters of a filter that an error message shows around the wrong part. */
   excerptCharacters: 72,
-  /** What a MemoryCache holds at most, unless told otherwise. */
+  /** Default capacity of a MemoryCache. */
   cacheCharactersMax: 16 * 1024 * 1024,
 } as const

@@ -11,22 +11,22 @@ import {
   RateLimited,
   RequestInvalid,
   ServiceFault,
-  StreamCutShort,
+  StreamTruncated,
   TimedOut,
   Unavailable,
-  UnexpectedAnswer,
+  UnexpectedResponse,
 } from './index.ts'
 
-/** What happens on the wire, against a server that answers as each test says; the real one is met in test/. */
+/** Requests on the wire, against a server that each test scripts. test/ runs the client against the real service. */
 
-interface Seen {
+interface ReceivedRequest {
   readonly method: string
   readonly url: string
   readonly headers: IncomingMessage['headers']
   readonly body: string
 }
 
-type Answer = (response: ServerResponse, seen: Seen) => void
+type Responder = (response: ServerResponse, request: ReceivedRequest) => void
 
 const stops: (() => void)[] = []
 afterEach(() => {
@@ -34,16 +34,21 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Answers one request after the other by the next answer; the last one answers all that follow. */
-async function serving(...answers: readonly Answer[]) {
-  const seen: Seen[] = []
+/** Starts a server that handles each request with the next responder; the last one handles all later requests. */
+async function serving(...responders: readonly Responder[]) {
+  const requests: ReceivedRequest[] = []
   const server = createServer((request, response) => {
     let body = ''
     request.setEncoding('utf8').on('data', (text: string) => (body += text))
     request.on('end', () => {
-      const one = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body }
-      seen.push(one)
-      answers[Math.min(seen.length, answers.length) - 1]?.(response, one)
+      const received = {
+        method: request.method ?? '',
+        url: request.url ?? '',
+        headers: request.headers,
+        body,
+      }
+      requests.push(received)
+      responders[Math.min(requests.length, responders.length) - 1]?.(response, received)
     })
   })
   const port = await freePort()
@@ -54,11 +59,11 @@ async function serving(...answers: readonly Answer[]) {
   })
   const client = (options: Partial<QuartermasterOptions> = {}) =>
     new Quartermaster({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'qm_key', ...options })
-  return { seen, client }
+  return { requests, client }
 }
 
 const list =
-  (ids: readonly number[], extra: Record<string, string> = {}): Answer =>
+  (ids: readonly number[], extra: Record<string, string> = {}): Responder =>
   (response) => {
     const pagination = { previousPage: null, currentPage: 1, nextPage: null, totalPages: 1 }
     const meta = { count: ids.length, total: ids.length }
@@ -67,25 +72,33 @@ const list =
   }
 
 const problem =
-  (status: number, code: string, extra: object = {}, headers: Record<string, string> = {}): Answer =>
+  (status: number, code: string, extra: object = {}, headers: Record<string, string> = {}): Responder =>
   (response) => {
     response.writeHead(status, { 'content-type': 'application/problem+json; charset=utf-8', ...headers })
     response.end(
-      JSON.stringify({ type: '', title: '', status, detail: 'So it is.', code, request_id: 'r-9', ...extra }),
+      JSON.stringify({
+        type: '',
+        title: '',
+        status,
+        detail: 'The detail.',
+        code,
+        request_id: 'r-9',
+        ...extra,
+      }),
     )
   }
 
-const broken: Answer = (response) => void response.destroy()
+const broken: Responder = (response) => void response.destroy()
 
-/** Waiting is drawn at random; nothing at all is a draw like any other. */
-const hurried = () => vi.spyOn(Math, 'random').mockReturnValue(0)
+/** Makes the random backoff 0. */
+const withoutBackoff = () => vi.spyOn(Math, 'random').mockReturnValue(0)
 
 describe('a request', () => {
-  it('carries the key, and asks as it is told', async () => {
-    const { seen, client } = await serving(list([1]))
+  it('carries the API key and all parameters', async () => {
+    const { requests, client } = await serving(list([1]))
     const page = await client().products.list({ fields: ['id'], filter: 'name="ä & ö"', page: 2, limit: 5 })
     expect(page).toMatchObject({ data: [{ id: 1 }], meta: { total: 1 }, requestId: 'r-1' })
-    expect(seen).toMatchObject([
+    expect(requests).toMatchObject([
       {
         method: 'GET',
         url: '/api/v1/inventory/product?fields=id&filter=name%3D%22%C3%A4%20%26%20%C3%B6%22&page=2&limit=5',
@@ -94,25 +107,25 @@ describe('a request', () => {
     ])
   })
 
-  it('goes by QUERY where its filter is long', async () => {
-    const { seen, client } = await serving(list([]))
+  it('is sent as QUERY if its filter is long', async () => {
+    const { requests, client } = await serving(list([]))
     await client().products.list({
       filter: ({ id }) => id.in(Array.from({ length: 900 }, (_, at) => at + 100_000)),
     })
-    expect(seen).toMatchObject([{ method: 'QUERY', url: '/api/v1/inventory/product' }])
-    expect(new URLSearchParams(seen[0]?.body).get('filter')).toMatch(/^id\[100000,.*,100899]$/)
+    expect(requests).toMatchObject([{ method: 'QUERY', url: '/api/v1/inventory/product' }])
+    expect(new URLSearchParams(requests[0]?.body).get('filter')).toMatch(/^id\[100000,.*,100899]$/)
   })
 
-  it('keeps a path that stands before /api', async () => {
-    const { seen, client } = await serving(list([]))
+  it('keeps a path of baseUrl before /api', async () => {
+    const { requests, client } = await serving(list([]))
     const baseUrl = `${await client()
       .products.list()
-      .then(() => `http://127.0.0.1`)}:${seen[0]?.headers.host?.split(':')[1]}/erp/`
+      .then(() => `http://127.0.0.1`)}:${requests[0]?.headers.host?.split(':')[1]}/erp/`
     await client({ baseUrl }).companies.list()
-    expect(seen[1]?.url).toBe('/erp/api/v1/resources/company')
+    expect(requests[1]?.url).toBe('/erp/api/v1/resources/company')
   })
 
-  it('refuses what cannot work before it is sent', () => {
+  it('rejects an invalid baseUrl or apiKey before sending anything', () => {
     expect(() => new Quartermaster({ baseUrl: 'acme', apiKey: 'k' })).toThrow('baseUrl is "acme"')
     expect(() => new Quartermaster({ baseUrl: 'https://a.example?x', apiKey: 'k' })).toThrow(
       'without a query',
@@ -121,12 +134,12 @@ describe('a request', () => {
   })
 })
 
-describe('trying again', () => {
-  it('after 503, 429, a proxy’s 502 and broken connections', async () => {
-    hurried()
-    const bad: Answer = (response) =>
+describe('retries', () => {
+  it('are sent after 503, 429, a proxy’s 502 and broken connections', async () => {
+    withoutBackoff()
+    const bad: Responder = (response) =>
       void response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>')
-    const { seen, client } = await serving(
+    const { requests, client } = await serving(
       problem(503, 'overloaded'),
       problem(429, 'rate_limited'),
       bad,
@@ -134,11 +147,11 @@ describe('trying again', () => {
       list([7]),
     )
     expect((await client().products.list()).data).toEqual([{ id: 7 }])
-    expect(seen).toHaveLength(5)
+    expect(requests).toHaveLength(5)
   })
 
-  it('waits as long as Retry-After says', async () => {
-    hurried()
+  it('wait as long as Retry-After says', async () => {
+    withoutBackoff()
     const { client } = await serving(
       problem(503, 'database_unavailable', {}, { 'retry-after': '1' }),
       list([1]),
@@ -148,89 +161,91 @@ describe('trying again', () => {
     expect(performance.now() - started).toBeGreaterThan(990)
   })
 
-  it('gives up at once where Retry-After is beyond its time, and tells it', async () => {
-    const { seen, client } = await serving(problem(429, 'rate_limited', {}, { 'retry-after': '3600' }))
+  it('are not sent if Retry-After exceeds retryForMs, and the error has Retry-After', async () => {
+    const { requests, client } = await serving(problem(429, 'rate_limited', {}, { 'retry-after': '3600' }))
     const error = await client()
       .products.list()
       .catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(RateLimited)
     expect(error).toMatchObject({ retryAfterMs: 3_600_000, code: 'rate_limited', requestId: 'r-9' })
-    expect(seen).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   })
 
-  it('not after errors that stay', async () => {
-    for (const [status, code, meaning] of [
+  it('are not sent after permanent errors', async () => {
+    for (const [status, code, errorClass] of [
       [400, 'request_invalid', RequestInvalid],
       [404, 'record_unknown', NotFound],
       [500, 'internal', ServiceFault],
       [504, 'deadline_exceeded', QueryTooSlow],
     ] as const) {
-      const { seen, client } = await serving(problem(status, code))
-      await expect(client().products.list()).rejects.toBeInstanceOf(meaning)
-      expect(seen).toHaveLength(1)
+      const { requests, client } = await serving(problem(status, code))
+      await expect(client().products.list()).rejects.toBeInstanceOf(errorClass)
+      expect(requests).toHaveLength(1)
     }
   })
 
-  it('no longer than it may', async () => {
-    const { seen, client } = await serving(problem(503, 'overloaded'))
+  it('end after retryForMs', async () => {
+    const { requests, client } = await serving(problem(503, 'overloaded'))
     await expect(client({ retryForMs: 0 }).products.list()).rejects.toBeInstanceOf(Unavailable)
-    expect(seen).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   })
 
-  it('names a host that is not there', async () => {
+  it('end with an error that names the unreachable host', async () => {
     const { client } = await serving()
     const refused = client({ baseUrl: 'http://127.0.0.1:1', retryForMs: 0 }).products.list()
     await expect(refused).rejects.toBeInstanceOf(ConnectionFailed)
-    await expect(refused).rejects.toThrow(/no answer from http:\/\/127.0.0.1:1: .*(?:ECONNREFUSED|bad port)/)
+    await expect(refused).rejects.toThrow(
+      /No response from http:\/\/127.0.0.1:1: .*(?:ECONNREFUSED|bad port)/,
+    )
   })
 
-  it('sends a create again with the same key, and other creates with others', async () => {
-    hurried()
-    const created: Answer = (response) =>
+  it('of a create have the same idempotency key, and another create has another key', async () => {
+    withoutBackoff()
+    const created: Responder = (response) =>
       void response.writeHead(201, { 'content-type': 'application/json' }).end('{"data":{"id":5}}')
-    const { seen, client } = await serving(broken, problem(409, 'idempotency_conflict'), created)
+    const { requests, client } = await serving(broken, problem(409, 'idempotency_conflict'), created)
     expect(await client().partners.create({ name: 'Nordwind' })).toEqual({ id: 5 })
     await client().partners.create({ name: 'Nordwind' })
-    const keys = seen.map(({ headers }) => headers['idempotency-key'])
+    const keys = requests.map(({ headers }) => headers['idempotency-key'])
     expect(keys[0]).toMatch(/^[0-9a-f]{32}$/)
     expect(keys.slice(0, 3)).toEqual([keys[0], keys[0], keys[0]])
     expect(keys[3]).not.toBe(keys[0])
-    expect(seen.map(({ body }) => body)).toEqual(Array(4).fill('{"name":"Nordwind"}'))
+    expect(requests.map(({ body }) => body)).toEqual(Array(4).fill('{"name":"Nordwind"}'))
   })
 })
 
-describe('an end', () => {
-  it('by timeout, of each attempt', async () => {
+describe('a call ends', () => {
+  it('by the timeout of its attempt', async () => {
     const { client } = await serving(() => undefined)
     await expect(client({ timeoutMs: 50, retryForMs: 0 }).products.list()).rejects.toBeInstanceOf(TimedOut)
   })
 
-  it('by a body that never ends', async () => {
+  it('by the timeout if the body never ends', async () => {
     const { client } = await serving((response) => void response.writeHead(200).write('{"data":['))
     await expect(client({ timeoutMs: 50, retryForMs: 0 }).products.list()).rejects.toBeInstanceOf(TimedOut)
   })
 
-  it('by a signal, with its reason, also while waiting', async () => {
+  it('by an aborted signal, with its reason, also during the backoff', async () => {
     const { client } = await serving(problem(503, 'overloaded', {}, { 'retry-after': '30' }))
     const stop = new AbortController()
-    const asked = client().products.list({ signal: stop.signal })
+    const call = client().products.list({ signal: stop.signal })
     setTimeout(() => stop.abort(new Error('enough')), 100)
-    await expect(asked).rejects.toThrow('enough')
+    await expect(call).rejects.toThrow('enough')
     await expect(client().products.list({ signal: stop.signal })).rejects.toThrow('enough')
   })
 
-  it('of a walk, by leaving its loop', async () => {
+  it('by leaving the loop of all()', async () => {
     let closed = 0
-    const page: Answer = (response) => {
+    const page: Responder = (response) => {
       const pagination = { previousPage: null, currentPage: 1, nextPage: 2, totalPages: 2 }
       response.writeHead(200, { 'content-type': 'application/json', etag: 'W/"00000001-1-abc"' })
       response.end(JSON.stringify({ data: [{ id: 1 }, { id: 2 }], meta: { count: 2, total: 4 }, pagination }))
     }
-    const hanging: Answer = (response) => void response.on('close', () => (closed += 1))
-    const { seen, client } = await serving(page, hanging)
+    const hanging: Responder = (response) => void response.on('close', () => (closed += 1))
+    const { requests, client } = await serving(page, hanging)
     for await (const { id } of client().products.all({ limit: 2 })) {
       if (id === 1) continue
-      await vi.waitFor(() => expect(seen).toHaveLength(2))
+      await vi.waitFor(() => expect(requests).toHaveLength(2))
       break
     }
     await vi.waitFor(() => expect(closed).toBe(1))
@@ -243,7 +258,7 @@ it('returns the version of a list from its ETag', async () => {
 })
 
 describe('errors', () => {
-  it('point at the character', async () => {
+  it('point at the wrong part of the filter', async () => {
     const fault = {
       parameter: 'filter',
       code: 'field_unknown',
@@ -265,7 +280,7 @@ describe('errors', () => {
     })
     expect(String(error)).toBe(
       [
-        'RequestInvalid: So it is.',
+        'RequestInvalid: The detail.',
         '  list_price>10&nane=Bolt',
         '                ^^^^',
         'Suggestion: list_price>10&name=Bolt',
@@ -274,20 +289,21 @@ describe('errors', () => {
     )
   })
 
-  it('tell what stands there instead of the service', async () => {
-    const page: Answer = (response) =>
+  it('describe a response that is not from the service', async () => {
+    const page: Responder = (response) =>
       void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
-    const moved: Answer = (response) => void response.writeHead(301, { location: 'https://a.example/' }).end()
+    const moved: Responder = (response) =>
+      void response.writeHead(301, { location: 'https://a.example/' }).end()
     const first = await serving(page)
     await expect(first.client().products.list()).rejects.toThrow('not JSON')
     const second = await serving(moved)
     await expect(second.client().products.list()).rejects.toThrow('a redirect to https://a.example/')
-    await expect(second.client().products.get(1)).rejects.toBeInstanceOf(UnexpectedAnswer)
+    await expect(second.client().products.get(1)).rejects.toBeInstanceOf(UnexpectedResponse)
   })
 })
 
 describe('create', () => {
-  it('takes both envelopes of the specification, and no other', async () => {
+  it('accepts both response bodies of the specification, and no other', async () => {
     for (const [body, id] of [
       ['{"data":{"id":123}}', 123],
       ['124', 124],
@@ -296,20 +312,20 @@ describe('create', () => {
       expect(await client().partners.create({ name: 'x' })).toEqual({ id })
     }
     const { client } = await serving((response) => void response.writeHead(201).end('{"data":{}}'))
-    await expect(client().partners.create({ name: 'x' })).rejects.toThrow('no id in it')
+    await expect(client().partners.create({ name: 'x' })).rejects.toThrow('has no id')
   })
 
-  it('takes the caller’s own key', async () => {
-    const { seen, client } = await serving((response) => void response.writeHead(201).end('1'))
+  it('sends the idempotency key of the caller', async () => {
+    const { requests, client } = await serving((response) => void response.writeHead(201).end('1'))
     await client().partners.create({ name: 'x' }, { idempotencyKey: 'order-4711' })
-    expect(seen[0]?.headers['idempotency-key']).toBe('order-4711')
+    expect(requests[0]?.headers['idempotency-key']).toBe('order-4711')
   })
 })
 
 describe('the cache', () => {
-  it('brings a kept answer back on 304, and only then', async () => {
-    const unchanged: Answer = (response) => void response.writeHead(304, { etag: '"a"' }).end()
-    const { seen, client } = await serving(
+  it('returns the cached response after a 304, and only then', async () => {
+    const unchanged: Responder = (response) => void response.writeHead(304, { etag: '"a"' }).end()
+    const { requests, client } = await serving(
       list([1], { etag: '"a"' }),
       unchanged,
       list([2], { etag: '"b"' }),
@@ -318,10 +334,10 @@ describe('the cache', () => {
     const { products } = client({ cache: new MemoryCache() })
     const ids = async () => (await products.list({ limit: 1 })).data.map(({ id }) => id)
     expect([await ids(), await ids(), await ids(), await ids()]).toEqual([[1], [1], [2], [3]])
-    expect(seen.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"a"', '"a"', '"b"'])
+    expect(requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"a"', '"a"', '"b"'])
   })
 
-  it('forgets what was used least recently', () => {
+  it('evicts the least recently used entry', () => {
     const cache = new MemoryCache({ charactersMax: 8 })
     const entry = (body: string) => ({ etag: 'e', body })
     cache.set('a', entry('11'))
@@ -336,30 +352,30 @@ describe('the cache', () => {
 
 describe('export', () => {
   const stream =
-    (...parts: readonly string[]): Answer =>
+    (...parts: readonly string[]): Responder =>
     (response) => {
       response.writeHead(200, { 'content-type': 'application/x-ndjson', 'x-request-id': 'r-5' })
       for (const part of parts) response.write(part)
       response.end()
     }
   const read = async (...parts: readonly string[]) => {
-    const { seen, client } = await serving(stream(...parts))
+    const { requests, client } = await serving(stream(...parts))
     const ids: number[] = []
     const error = await (async () => {
       for await (const { id } of client().products.export({ fields: ['id'], filter: 'active=true' }))
         ids.push(id)
     })().catch((thrown: unknown) => thrown)
-    return { seen, ids, error }
+    return { requests, ids, error }
   }
 
-  it('gives the records up to the end mark', async () => {
-    const { seen, ids, error } = await read(
+  it('yields the records before the end marker', async () => {
+    const { requests, ids, error } = await read(
       '{"id":1}\n{"i',
       'd":2}\n{"$end":{"count":2,"version":"00000001-7"}}\n',
     )
     expect(ids).toEqual([1, 2])
     expect(error).toBeUndefined()
-    expect(seen).toMatchObject([
+    expect(requests).toMatchObject([
       {
         url: '/api/v1/inventory/product?fields=id&filter=active%3Dtrue',
         headers: { accept: 'application/x-ndjson' },
@@ -367,7 +383,7 @@ describe('export', () => {
     ])
   })
 
-  it('is told as cut short without it, or where it counts otherwise', async () => {
+  it('throws StreamTruncated if the end marker is missing or has another count', async () => {
     for (const parts of [
       [''],
       ['{"id":1}\n'],
@@ -376,19 +392,19 @@ describe('export', () => {
       ['{"id":1}\n{"$end":{"count":2,"version":"1-1"}}\n'],
     ]) {
       const { error } = await read(...parts)
-      expect(error).toBeInstanceOf(StreamCutShort)
-      expect(error).toMatchObject({ requestId: 'r-5', code: 'stream_cut_short' })
+      expect(error).toBeInstanceOf(StreamTruncated)
+      expect(error).toMatchObject({ requestId: 'r-5', code: 'stream_truncated' })
     }
   })
 
-  it('is told as cut short where the connection breaks, and begins again where it broke before', async () => {
-    hurried()
+  it('is retried before the first record, and throws StreamTruncated if the connection breaks later', async () => {
+    withoutBackoff()
     const { client } = await serving(problem(503, 'overloaded'), (response) => {
       response.writeHead(200).write('{"id":1}\n')
       setTimeout(() => response.destroy(), 50)
     })
     const records = client().products.export()
     expect((await records.next()).value).toEqual({ id: 1 })
-    await expect(records.next()).rejects.toMatchObject({ name: 'StreamCutShort', count: 1 })
+    await expect(records.next()).rejects.toMatchObject({ name: 'StreamTruncated', count: 1 })
   })
 })

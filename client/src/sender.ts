@@ -1,3 +1,4 @@
+import { backoffMs, retryAfterOf, sleep } from './backoff.ts'
 import type { Cache } from './cache.ts'
 import {
   ConnectionFailed,
@@ -9,28 +10,27 @@ import {
   RateLimited,
   TimedOut,
   Unavailable,
-  UnexpectedAnswer,
+  UnexpectedResponse,
 } from './errors.ts'
 import { limits } from './limits.ts'
-import { retryAfterOf, sleep, waitMs } from './waiting.ts'
 import type { Problem } from './wire.ts'
 
-/** How one call is sent; what is left out is as the client was made. */
+/** Options of one call. They override those of the client. */
 export interface CallOptions {
-  /** Ends the call, its waiting included; the call then throws the signal's reason. */
+  /** Aborts the call, also while it waits for a retry. The call then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** Milliseconds for each attempt. */
+  /** Timeout of each attempt in milliseconds. */
   readonly timeoutMs?: number | undefined
 }
 
-/** A call, as the resources make it. */
+/** A request before the API key, retries and the cache are applied. */
 export interface Call extends CallOptions {
   readonly method: 'GET' | 'QUERY' | 'POST'
-  /** With the query string. */
+  /** Path and query string. */
   readonly path: string
   readonly body?: string
   readonly headers: Readonly<Record<string, string>>
-  /** The parameters as they were given, to point into when the service refuses one. */
+  /** The decoded parameters: an error message shows the wrong part of one. */
   readonly parameters: Readonly<Record<string, string>>
   readonly cached?: boolean
 }
@@ -50,10 +50,10 @@ export interface SenderParts {
   readonly cache: Cache | undefined
 }
 
-/** What is made of an answer; `attempt` ends its transfer. */
+/** Reads a response. Aborting `attempt` closes the connection. */
 type Read<T> = (response: Response, attempt: AbortController) => Promise<T>
 
-/** The one place from which requests go out: headers, attempts, errors, and answers that are kept. */
+/** Sends every request: headers, timeouts, retries, errors and the response cache. */
 export class Sender {
   readonly #parts: SenderParts
 
@@ -61,24 +61,24 @@ export class Sender {
     this.#parts = parts
   }
 
-  /** The whole answer, as text. */
+  /** Sends a request and reads the complete response. */
   async send(call: Call): Promise<Reply> {
     const { cache, baseUrl } = this.#parts
     const key = `${call.method} ${baseUrl}${call.path} ${call.body ?? ''}`
-    const kept = call.cached === true ? await cache?.get(key) : undefined
-    const headers = kept === undefined ? call.headers : { ...call.headers, 'if-none-match': kept.etag }
+    const cached = call.cached === true ? await cache?.get(key) : undefined
+    const headers = cached === undefined ? call.headers : { ...call.headers, 'if-none-match': cached.etag }
     const reply = await this.#retried({ ...call, headers }, async (response) => ({
-      body: response.status === 304 && kept !== undefined ? kept.body : await response.text(),
+      body: response.status === 304 && cached !== undefined ? cached.body : await response.text(),
       etag: response.headers.get('etag') ?? undefined,
       requestId: response.headers.get('x-request-id') ?? undefined,
     }))
     const { etag, body } = reply
-    if (call.cached === true && etag !== undefined && etag !== kept?.etag)
+    if (call.cached === true && etag !== undefined && etag !== cached?.etag)
       await cache?.set(key, { etag, body })
     return reply
   }
 
-  /** The answer as it comes in. Tried again until it begins; `timeoutMs` then bounds each silence. */
+  /** Sends a request and streams the response. Retries until the response begins; then `timeoutMs` applies to each chunk. */
   async stream(
     call: Call,
   ): Promise<{ response: Response; chunks: AsyncGenerator<Uint8Array, void, undefined> }> {
@@ -89,18 +89,18 @@ export class Sender {
   }
 
   async #retried<T>(call: Call, read: Read<T>): Promise<T> {
-    const until = Date.now() + this.#parts.retryForMs
-    for (let tries = 1; ; tries++) {
+    const deadline = Date.now() + this.#parts.retryForMs
+    for (let attempts = 1; ; attempts++) {
       call.signal?.throwIfAborted()
       try {
         return await this.#attempt(call, read)
       } catch (error) {
         call.signal?.throwIfAborted()
-        const ms = waitMs(
-          tries,
+        const ms = backoffMs(
+          attempts,
           error instanceof RateLimited || error instanceof Unavailable ? error.retryAfterMs : 0,
         )
-        if (!shouldRetry(error) || Date.now() + ms > until) throw error
+        if (!shouldRetry(error) || Date.now() + ms > deadline) throw error
         await sleep(ms, call.signal)
       }
     }
@@ -118,7 +118,7 @@ export class Sender {
         headers: { ...call.headers, authorization: `Bearer ${this.#parts.apiKey}` },
         body: call.body ?? null,
         signal: attempt.signal,
-        // The service sends nobody elsewhere, and a create that is redirected would become a GET.
+        // The service never redirects, and fetch would resend a redirected POST as a GET.
         redirect: 'manual',
       })
       if (!response.ok && response.status !== 304) throw await failureOf(response, call)
@@ -137,18 +137,18 @@ export class Sender {
   }
 }
 
-/** Every call may be sent again without harm: reads change nothing, and a create carries its idempotency key. */
+/** Every call is safe to retry: reads change nothing, and a create has an idempotency key. */
 function shouldRetry(error: unknown): boolean {
-  // Nothing came back, or not all of it: a restart, a broken network. A name that does not exist is no such thing.
+  // No response or an incomplete one: a restart or a network failure. An unknown host name or a bad certificate is permanent.
   if (error instanceof ConnectionFailed) return error.code === 'connection_failed'
   if (error instanceof TimedOut) return true
-  // The service, or a proxy that finds none behind it, asks to come back later.
+  // The service sheds load, or a proxy has no backend.
   if (error instanceof RateLimited || error instanceof Unavailable) return true
-  // Our own first try of this create still runs. With another body (422) the key was used twice: a mistake.
+  // 409: an earlier attempt of this create is still running. 422: the key was used with another body, a caller's mistake.
   if (error instanceof IdempotencyConflict) return error.status === 409
-  // A proxy gave up waiting. The service's own deadline has a code: the same query would run as long again.
+  // A proxy's timeout is worth a retry. After the service's own timeout the same query would take as long again.
   if (error instanceof QueryTooSlow) return error.code === 'proxy_timeout'
-  // Wrong requests stay wrong, and a fault of the service is to be reported, not repeated.
+  // Invalid requests stay invalid, and a fault of the service must be reported, not retried.
   return false
 }
 
@@ -170,7 +170,7 @@ async function failureOf(response: Response, call: Call): Promise<QuartermasterE
     })
   }
   if (status === 429 || status === 502 || status === 503 || status === 504) {
-    const message = `The answer is ${status}, not from the service but from something in between.`
+    const message = `The response has status ${status} and is not from Quartermaster but from a proxy in front of it.`
     return errorOf({
       status,
       code: status === 504 ? 'proxy_timeout' : 'proxy_unavailable',
@@ -186,7 +186,7 @@ function problemOf(headers: Headers, text: string): Problem | undefined {
   if (!headers.get('content-type')?.startsWith('application/problem+json')) return undefined
   try {
     const problem: Problem | null = JSON.parse(text)
-    // Other services have problem documents, too; the code and the request id are ours.
+    // Other servers send problem documents, too; only Quartermaster's have a code.
     return typeof problem?.code === 'string' && typeof problem.detail === 'string' ? problem : undefined
   } catch {
     return undefined
@@ -197,26 +197,26 @@ function unexpected(
   status: number,
   location: string | null,
   requestId: string | undefined,
-): UnexpectedAnswer {
-  const what =
+): UnexpectedResponse {
+  const description =
     status === 0 || (status >= 300 && status < 400)
-      ? `The answer is a redirect${location === null ? '' : ` to ${location}`}`
-      : `The answer has the status ${status} and is not one of the service`
-  return new UnexpectedAnswer({
+      ? `The response is a redirect${location === null ? '' : ` to ${location}`}`
+      : `The response has status ${status} and is not from Quartermaster`
+  return new UnexpectedResponse({
     status,
-    code: 'answer_unexpected',
-    message: `${what}. Check baseUrl.`,
+    code: 'response_unexpected',
+    message: `${description}. Check baseUrl.`,
     requestId,
   })
 }
 
-/** An answer of the service, parsed; the caller says what it is. */
+/** The parsed body. The caller declares its type. */
 export function jsonOf({ body, requestId }: Reply): ReturnType<typeof JSON.parse> {
   try {
     return JSON.parse(body)
   } catch (cause) {
-    const message = 'The answer is not JSON, so not one of the service. Check baseUrl.'
-    throw new UnexpectedAnswer({ status: 200, code: 'answer_unexpected', message, requestId }, cause)
+    const message = 'The response is not JSON, so it is not from Quartermaster. Check baseUrl.'
+    throw new UnexpectedResponse({ status: 200, code: 'response_unexpected', message, requestId }, cause)
   }
 }
 
@@ -241,32 +241,33 @@ async function* chunksOf(
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', stop)
-    // Whoever stops reading half-way ends the transfer, too.
+    // Also closes the connection if the caller stops reading before the end.
     controller.abort()
   }
 }
 
 function timedOut(ms: number): TimedOut {
-  return new TimedOut({ status: 0, code: 'timed_out', message: `No whole answer within ${ms} ms.` })
+  return new TimedOut({ status: 0, code: 'timed_out', message: `No complete response within ${ms} ms.` })
 }
 
 function connectionFailed(baseUrl: string, cause: unknown): ConnectionFailed {
-  // Node says "fetch failed", and why in the cause of that.
+  // Node's message is "fetch failed"; the reason is in its cause.
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
   const why = inner instanceof Error ? inner.message || inner.name : String(inner)
-  const fixed = permanent(inner)
-  const hint = fixed === undefined ? '' : ` ${fixed.hint}`
-  const message = `There was no answer from ${baseUrl}: ${why}.${hint}`
-  return new ConnectionFailed({ status: 0, code: fixed?.code ?? 'connection_failed', message }, cause)
+  const permanent = permanentFailure(inner)
+  const hint = permanent === undefined ? '' : ` ${permanent.hint}`
+  const message = `No response from ${baseUrl}: ${why}.${hint}`
+  return new ConnectionFailed({ status: 0, code: permanent?.code ?? 'connection_failed', message }, cause)
 }
 
-/** What stays wrong for longer than a client tries again. Only Node names the reason; elsewhere nothing is permanent. */
-function permanent(cause: unknown): { readonly code: string; readonly hint: string } | undefined {
+/** A failure that retries cannot fix. Only Node reports the reason; on other platforms every failure is retried. */
+function permanentFailure(cause: unknown): { readonly code: string; readonly hint: string } | undefined {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  // EAI_AGAIN is the other failure of DNS: its server did not answer, and may do so in a second.
-  if (code === 'ENOTFOUND') return { code: 'host_unknown', hint: 'No host has this name. Check baseUrl.' }
+  // EAI_AGAIN, the other DNS failure, is temporary: the DNS server did not respond.
+  if (code === 'ENOTFOUND')
+    return { code: 'host_unknown', hint: 'This host name does not exist. Check baseUrl.' }
   if (/CERT|ERR_TLS|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/.test(code))
-    return { code: 'tls_failed', hint: 'The certificate of this host is not accepted.' }
+    return { code: 'tls_failed', hint: 'The TLS certificate of this host is not trusted.' }
   return undefined
 }
 

@@ -6,12 +6,12 @@ import { wireFile, wireText } from '../generate-wire.ts'
 import { fieldsOf, operatorOf } from './condition.ts'
 import type { Product, ProductKinds } from './wire.ts'
 
-it('wire.ts is what the OpenAPI document says: npm run wire --workspace client', () => {
+it('wire.ts is up to date with the OpenAPI document (npm run wire --workspace client)', () => {
   expect(readFileSync(wireFile, 'utf8')).toBe(wireText())
 })
 
 describe('the builder', () => {
-  /** The methods that condition.ts types for each kind; what compiles is held by test/types. */
+  /** The methods that condition.ts declares for each kind. test/compiles.ts checks which calls compile. */
   const methods: Record<FieldType, readonly (keyof typeof operatorOf)[]> = {
     text: ['eq', 'ne', 'contains', 'notContains', 'in', 'notIn'],
     integer: ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'notIn'],
@@ -20,7 +20,7 @@ describe('the builder', () => {
     boolean: ['eq', 'ne', 'in', 'notIn'],
   }
 
-  it('has for each type the operators that the service has', () => {
+  it('has the same operators for each type as the service', () => {
     const byType = Object.entries(methods).map(([type, names]) => [
       type,
       names.map((name): Operator => operatorOf[name]),

@@ -1,6 +1,6 @@
 // Generated from the OpenAPI document: npm run wire --workspace client
 
-/** Where the lists are. */
+/** The path of each list. */
 export const paths = {
   product: '/api/v1/inventory/product',
   partner: '/api/v1/resources/partner',
@@ -37,7 +37,7 @@ export interface Product {
   readonly write_date: string
 }
 
-/** What a filter takes each field for. */
+/** The type of each field in a filter. */
 export interface ProductKinds {
   readonly id: 'integer'
   readonly name: 'text'
@@ -80,7 +80,7 @@ export interface Partner {
   readonly write_date: string
 }
 
-/** What a filter takes each field for. */
+/** The type of each field in a filter. */
 export interface PartnerKinds {
   readonly id: 'integer'
   readonly name: 'text'
@@ -112,7 +112,7 @@ export interface Company {
   readonly write_date: string
 }
 
-/** What a filter takes each field for. */
+/** The type of each field in a filter. */
 export interface CompanyKinds {
   readonly id: 'integer'
   readonly name: 'text'
@@ -144,7 +144,7 @@ export interface Key {
   readonly last_used_on: string | null
 }
 
-/** What a filter takes each field for. */
+/** The type of each field in a filter. */
 export interface KeyKinds {
   readonly key_id: 'text'
   readonly name: 'text'
@@ -179,7 +179,7 @@ export interface Audit {
   readonly address: string | null
 }
 
-/** What a filter takes each field for. */
+/** The type of each field in a filter. */
 export interface AuditKinds {
   readonly id: 'text'
   readonly at: 'timestamp'
@@ -226,7 +226,7 @@ export interface Request {
   readonly cached: boolean
 }
 
-/** What a filter takes each field for. */
+/** The type of each field in a filter. */
 export interface RequestKinds {
   readonly id: 'text'
   readonly at: 'timestamp'
@@ -267,7 +267,7 @@ export interface Usage {
   readonly p99_ms: number
 }
 
-/** What a filter takes each field for. */
+/** The type of each field in a filter. */
 export interface UsageKinds {
   readonly at: 'timestamp'
   readonly key_id: 'text'

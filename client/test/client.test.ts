@@ -13,7 +13,7 @@ import {
   Unauthenticated,
 } from '../src/index.ts'
 
-/** The client against the real service. Its account is the default one: fetch cannot choose the host it names. */
+/** The client against the real service. It uses DEFAULT_ACCOUNT, because fetch cannot set the Host header. */
 
 let url: string
 let database: pg.Client
@@ -57,18 +57,18 @@ async function everyId(filterText?: string, limit = 1_000): Promise<number[]> {
   return ids
 }
 
-/** As a write that deletes would do it: the records go, and the tally tells. */
+/** Deletes records as the service would: in one transaction with the new total and version of the tally. */
 async function deleteProducts(...ids: readonly number[]): Promise<void> {
   await database.query(
-    `with gone as (delete from product where account_id = $1 and id = any($2::bigint[]) returning 1)
-     update tally set version = version + 1, total = total - (select count(*) from gone)
+    `with deleted as (delete from product where account_id = $1 and id = any($2::bigint[]) returning 1)
+     update tally set version = version + 1, total = total - (select count(*) from deleted)
      where account_id = $1 and resource = 'product'`,
     [acme.accountId, ids],
   )
 }
 
 describe('lists', () => {
-  it('have the fields that were asked for, the page and the total', async () => {
+  it('have the requested fields, the page and the total', async () => {
     const page = await qm.products.list({ fields: ['name', 'id'], filter: 'id>3', limit: 2, page: 2 })
     expect(page.data).toEqual([
       { name: 'Bolt & "nut", 5', id: 6 },
@@ -79,7 +79,7 @@ describe('lists', () => {
     expect(page.version).toMatch(/^[0-9a-f]{12}-\d+$/)
   })
 
-  it('find the same by text, template and builder, by GET and by QUERY', async () => {
+  it('return the same records for a string, a template and a builder, by GET and by QUERY', async () => {
     const name = 'Bolt & "nut", 5'
     const totals = [
       await qm.products.list({ filter: 'name="Bolt & \\"nut\\", 5"' }),
@@ -92,14 +92,14 @@ describe('lists', () => {
     expect(totals.map(({ data }) => data.map(({ id }) => id))).toEqual([[6], [6], [6], [6]])
   })
 
-  it('come from the cache where nothing changed, and are new where something did', async () => {
-    const ask = () => qm.products.list({ fields: ['id'], filter: 'id<=2400&id>2398' })
-    const first = await ask()
-    const second = await ask()
+  it('come from the cache until the data changes', async () => {
+    const list = () => qm.products.list({ fields: ['id'], filter: 'id<=2400&id>2398' })
+    const first = await list()
+    const second = await list()
     expect(statuses.slice(-2)).toEqual([200, 304])
     expect(second).toEqual({ ...first, requestId: second.requestId })
     await deleteProducts(2_400)
-    const third = await ask()
+    const third = await list()
     expect(third.data).toEqual([{ id: 2_399 }])
     expect(third.version).not.toBe(first.version)
   })
@@ -114,26 +114,26 @@ describe('one record', () => {
     expect(Object.keys(await qm.products.get(2))).toContain('write_date')
   })
 
-  it('at a wrong baseUrl is no NotFound: whoever deletes what is not found would delete everything', async () => {
-    const astray = new Quartermaster({
+  it('at a wrong baseUrl does not throw NotFound: a sync that deletes missing records would delete all', async () => {
+    const misconfigured = new Quartermaster({
       baseUrl: `http://127.0.0.1:${service.port}/elsewhere`,
       apiKey: acme.key,
     })
-    const wrong = astray.products.get(2)
+    const wrong = misconfigured.products.get(2)
     await expect(wrong).rejects.toBeInstanceOf(BaseUrlInvalid)
     await expect(wrong).rejects.not.toBeInstanceOf(NotFound)
     await expect(wrong).rejects.toThrow('Check baseUrl')
     await expect(wrong).rejects.toMatchObject({ code: 'path_unknown', status: 404 })
   })
 
-  it('that is not there is a NotFound', async () => {
+  it('that does not exist throws NotFound', async () => {
     await expect(qm.products.get(1_000_000)).rejects.toBeInstanceOf(NotFound)
     await expect(qm.companies.get(1)).rejects.toThrow('There is no company with the id "1".')
   })
 })
 
 describe('partners', () => {
-  it('are created once for a key', async () => {
+  it('are created once per idempotency key', async () => {
     const first = await qm.partners.create({ name: 'Nordwind' }, { idempotencyKey: 'order-1' })
     expect(await qm.partners.create({ name: 'Nordwind' }, { idempotencyKey: 'order-1' })).toEqual(first)
     const other = await qm.partners.create({ name: 'Nordwind' })
@@ -144,7 +144,7 @@ describe('partners', () => {
 })
 
 describe('errors', () => {
-  it('show the place in the filter', async () => {
+  it('show the position in the filter', async () => {
     const wrong = qm.products.list({ filter: 'active=true&list_prise>10' })
     await expect(wrong).rejects.toMatchObject({
       offset: 12,
@@ -157,22 +157,25 @@ describe('errors', () => {
     )
   })
 
-  it('say that a key is not valid', async () => {
-    const stranger = new Quartermaster({ baseUrl: `http://127.0.0.1:${service.port}`, apiKey: 'qm_nothing' })
-    await expect(stranger.products.list()).rejects.toBeInstanceOf(Unauthenticated)
+  it('report an invalid API key', async () => {
+    const unauthenticated = new Quartermaster({
+      baseUrl: `http://127.0.0.1:${service.port}`,
+      apiKey: 'qm_nothing',
+    })
+    await expect(unauthenticated.products.list()).rejects.toBeInstanceOf(Unauthenticated)
   })
 })
 
-/** Each is a whole filter that has no room left, or that would mean something else in parentheses. */
-const filtersAtTheirBounds = [
+/** Each filter is at a limit of the language, or would mean something else in parentheses. */
+const filtersAtLimits = [
   'name*:)|name*pin',
   `${'name=no|'.repeat(199)}name*pin`,
   `${'('.repeat(32)}name*pin|name=no${')'.repeat(32)}`,
   `name*pin|name=${'x'.repeat(65_536 - 'name*pin|name='.length)}`,
 ]
 
-describe('walks', () => {
-  it('give every record once, with or without its id', async () => {
+describe('all()', () => {
+  it('yields every record once, with or without its id', async () => {
     const { total } = (await qm.products.list()).meta
     const ids = await everyId(undefined, 100)
     expect(new Set(ids).size).toBe(total)
@@ -182,22 +185,22 @@ describe('walks', () => {
     expect(names).toEqual([{ name: 'Bolt & "nut", 0' }, { name: 'Pin 1' }])
   })
 
-  it('lose nothing where records before them are deleted', async () => {
-    const filters = [undefined, 'default_code!=null|name*pin', ...filtersAtTheirBounds]
+  it('misses no record while earlier records are deleted', async () => {
+    const filters = [undefined, 'default_code!=null|name*pin', ...filtersAtLimits]
     for (const filterText of filters) {
       const before = await everyId(filterText)
-      const gone = new Set<number>()
+      const deleted = new Set<number>()
       const seen: number[] = []
       for await (const { id } of qm.products.all({ fields: ['id'], filter: filterText, limit: 50 })) {
         seen.push(id)
         if (seen.length % 170 !== 0) continue
         const victims = [seen[seen.length - 100] ?? 0, before[before.length - seen.length / 17] ?? 0]
-        for (const victim of victims) gone.add(victim)
+        for (const victim of victims) deleted.add(victim)
         await deleteProducts(...victims)
       }
-      expect(gone.size).toBeGreaterThan(10)
+      expect(deleted.size).toBeGreaterThan(10)
       expect(seen).toEqual([...new Set(seen)])
-      expect(before.filter((id) => !gone.has(id) && !seen.includes(id))).toEqual([])
+      expect(before.filter((id) => !deleted.has(id) && !seen.includes(id))).toEqual([])
     }
   })
 })

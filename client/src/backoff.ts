@@ -1,11 +1,11 @@
 import { limits } from './limits.ts'
 
 /**
- * How long to wait before another try: at random up to a bound that doubles, so that clients which failed together do
- * not come back together; what the service asked for comes before that.
+ * How long to wait before a retry: Retry-After, plus a random time up to a bound that doubles with every attempt
+ * (exponential backoff with full jitter), so that clients which failed together do not retry together.
  */
-export function waitMs(triesSoFar: number, retryAfterMs = 0): number {
-  const bound = Math.min(limits.waitMsMax, limits.firstWaitMs * 2 ** (triesSoFar - 1))
+export function backoffMs(attempts: number, retryAfterMs = 0): number {
+  const bound = Math.min(limits.backoffMsMax, limits.backoffFirstMs * 2 ** (attempts - 1))
   return retryAfterMs + Math.random() * bound
 }
 
@@ -16,7 +16,7 @@ export function retryAfterOf(header: string | null): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms)
 }
 
-/** Waits, unless the caller gives up first. */
+/** Waits. Rejects with the signal's reason if it is aborted first. */
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
