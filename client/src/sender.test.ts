@@ -336,18 +336,6 @@ describe('the cache', () => {
     expect([await ids(), await ids(), await ids(), await ids()]).toEqual([[1], [1], [2], [3]])
     expect(requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"a"', '"a"', '"b"'])
   })
-
-  it('evicts the least recently used entry', () => {
-    const cache = new MemoryCache({ charactersMax: 8 })
-    const entry = (body: string) => ({ etag: 'e', body })
-    cache.set('a', entry('11'))
-    cache.set('b', entry('22'))
-    cache.get('a')
-    cache.set('c', entry('33'))
-    expect([cache.get('a')?.body, cache.get('b'), cache.get('c')?.body]).toEqual(['11', undefined, '33'])
-    cache.set('d', entry('far too long'))
-    expect(cache.get('d')).toBeUndefined()
-  })
 })
 
 describe('export', () => {
