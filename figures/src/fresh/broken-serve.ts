@@ -43,9 +43,9 @@ function reuseChecks(forMs: number): void {
 
 function reuseTotals(): void {
   const totals = new Map<string, number>()
-  PageCache.prototype.recall = (list) => {
+  PageCache.prototype.get = (list) => {
     const total = totals.get(list)
     return total === undefined ? {} : { total }
   }
-  PageCache.prototype.note = (list, _state, { total }) => void totals.set(list, total)
+  PageCache.prototype.set = (list, _state, { total }) => void totals.set(list, total)
 }

@@ -4,7 +4,7 @@ import { withClient } from '../../../server/src/postgres/client.ts'
 import { servingSettings } from '../../../server/src/postgres/connections.ts'
 import { parseListRequest } from '../../../server/src/query/list-request.ts'
 import { planList } from '../../../server/src/query/plan.ts'
-import { listStatement, oneStatement } from '../../../server/src/query/statement.ts'
+import { listStatement, recordStatement } from '../../../server/src/query/sql/list-statement.ts'
 import type { Statement } from '../../../server/src/sql.ts'
 import { type Context, type Figure, shared } from '../figure.ts'
 import { Service } from '../service.ts'
@@ -65,7 +65,7 @@ export const oneBuffers: Figure = {
   name: 'one_record_buffers',
   bound: `< ${buffersMax} buffers`,
   run: (context) =>
-    buffersOf(context, oneStatement(scope, resources.product, resources.product.fields, '4711')),
+    buffersOf(context, recordStatement(scope, resources.product, resources.product.fields, '4711')),
 }
 
 /**

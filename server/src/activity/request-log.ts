@@ -3,7 +3,7 @@ import { newEntryId } from '../entry-id.ts'
 import { Faults } from '../faults.ts'
 import { limits } from '../limits.ts'
 import type { Source } from '../observability/events.ts'
-import { beginningOf, parseParameters, readable } from '../query/parameters.ts'
+import { decodeForDisplay, parseParameters, truncateEncoded } from '../query/parameters.ts'
 import { type Statement, sql, value } from '../sql.ts'
 import type { Answered } from './answered.ts'
 
@@ -100,7 +100,7 @@ function isCached(source: Source | undefined): boolean {
 function rowOf({ atMs, event }: Waiting): Record<(typeof columns)[number], string | null> {
   const [path, raw] = splitOnce(event.url, '?')
   const parameters = parseParameters(
-    beginningOf(event.context?.form ?? raw, limits.requestLogReadCharacters),
+    truncateEncoded(event.context?.form ?? raw, limits.requestLogReadCharacters),
     ['fields', 'filter', 'after_id', 'max_id', 'page', 'limit', 'per'],
     new Faults(),
   )
@@ -110,7 +110,7 @@ function rowOf({ atMs, event }: Waiting): Record<(typeof columns)[number], strin
     request_id: stored(event.requestId),
     key_id: event.access.keyId,
     method: event.method,
-    path: stored(readable(path)),
+    path: stored(decodeForDisplay(path)),
     query: others.length === 0 ? null : stored(others.map((pair) => pair.join('=')).join('&')),
     filter: stored(parameters.get('filter')),
   }

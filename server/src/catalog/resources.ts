@@ -1,10 +1,10 @@
 import { limits } from '../limits.ts'
+import type { Collection } from './collection.ts'
 import type { RecordField } from './field.ts'
-import type { Listed } from './listed.ts'
 
 export type ResourceName = 'product' | 'partner' | 'company'
 
-export interface Resource extends Listed {
+export interface Resource extends Collection {
   /** Also the table, the resource of its tally and the first word of its scopes. */
   readonly name: ResourceName
   readonly fields: readonly RecordField[]

@@ -1,6 +1,6 @@
 import { limits } from '../limits.ts'
+import type { Collection } from './collection.ts'
 import type { Field } from './field.ts'
-import type { Listed } from './listed.ts'
 
 export type ViewName = 'key' | 'audit' | 'request' | 'usage'
 
@@ -8,7 +8,7 @@ export type ViewName = 'key' | 'audit' | 'request' | 'usage'
  * What the administrator of an account can list: asked, filtered and paged as resources are, but newest first, and
  * read anew every time.
  */
-export interface View extends Listed {
+export interface View extends Collection {
   readonly name: ViewName
   /** Newest first by the first of these; together they tell any two records apart. */
   readonly order: readonly [string, ...string[]]

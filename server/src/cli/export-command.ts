@@ -4,11 +4,11 @@ import { DatabaseError } from 'pg'
 import { accountNamed } from '../accounts/directory.ts'
 import { type ResourceName, resources } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
-import { startExport } from '../lists/export-copy.ts'
-import { plannedExport } from '../lists/plan-cache.ts'
+import { countLineFeeds, exportBody } from '../lists/exports/export-body.ts'
+import { startExport } from '../lists/exports/export-copy.ts'
+import { exportQuery } from '../lists/plan-cache.ts'
 import { withClient } from '../postgres/client.ts'
-import { exportBody, lineFeedsIn } from '../query/export-body.ts'
-import { type ExportFormat, exportStatement } from '../query/export-statement.ts'
+import { type ExportFormat, exportStatement } from '../query/sql/export-statement.ts'
 import { stateName } from '../tally-state.ts'
 import { databaseFault } from './database/database-fault.ts'
 import { grouped, type Output, perSecond, showProgress } from './progress.ts'
@@ -42,7 +42,7 @@ export async function exportCommand(options: ExportOptions): Promise<number> {
 async function writeAll(options: ExportOptions, onBegin: () => void): Promise<void> {
   const { format, stdout, stderr } = options
   const resource = resources[options.resource]
-  const { plan } = plannedExport(resource, rawOf(options), 'body', format)
+  const { plan } = exportQuery(resource, rawOf(options), 'body', format)
   const start = performance.now()
   await withClient(options.ownerUrl, async (client) => {
     const scope = await accountNamed(client, options.account)
@@ -62,7 +62,7 @@ async function writeAll(options: ExportOptions, onBegin: () => void): Promise<vo
       const counted = async function* () {
         for await (const piece of body) {
           onBegin()
-          lines += lineFeedsIn(piece)
+          lines += countLineFeeds(piece)
           yield piece
         }
       }

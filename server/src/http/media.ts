@@ -1,4 +1,4 @@
-import type { ExportFormat } from '../query/export-statement.ts'
+import type { ExportFormat } from '../query/sql/export-statement.ts'
 
 /**
  * Whether an answer may be compressed (RFC 9110, 12.5.3): gzip is named, or `*` where it is not, and not with a weight of 0.

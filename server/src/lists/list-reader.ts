@@ -3,11 +3,11 @@ import type { Verified } from '../accounts/key-verifier.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { changingOver } from '../postgres/sqlstate.ts'
-import { type KnownOfList, type ListRow, listStatement } from '../query/statement.ts'
+import { type ListHints, type ListRow, listStatement } from '../query/sql/list-statement.ts'
 import { isOlder, isSameState, type Tally } from '../tally-state.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
 import { listKey, type PageCache } from './page-cache.ts'
-import type { PlannedList } from './plan-cache.ts'
+import type { ListQuery } from './plan-cache.ts'
 import { etagOf, type ReadResponse, responseOf } from './response.ts'
 
 /** Reads one page of a list, by the access path that what is cached of the list allows. */
@@ -23,7 +23,7 @@ export class ListReader {
   /** `path`: of the resource, for `Link`. */
   async read(
     verified: Verified & { readonly tally: Tally },
-    list: PlannedList,
+    list: ListQuery,
     path: string,
     signal: AbortSignal,
   ): Promise<ReadResponse> {
@@ -43,21 +43,21 @@ export class ListReader {
   /** The page and the total, from one snapshot. */
   async #rowAndTotal(
     { access, tally }: Verified & { readonly tally: Tally },
-    { plan, page, filterKey }: PlannedList,
+    { plan, page, filterKey }: ListQuery,
     signal: AbortSignal,
   ): Promise<[ListRow, number]> {
     const key = listKey(access, plan.resource.name, filterKey)
     // In a small account, evaluating a filter anew is cheaper than planning for it or caching its total.
     const isSmallAccount = plan.where !== undefined && tally.total <= limits.smallAccountRecordsMax
-    const known: KnownOfList = isSmallAccount
+    const known: ListHints = isSmallAccount
       ? { isSmallAccount }
-      : this.#pageCache.recall(key, tally, plan.limit, page)
+      : this.#pageCache.get(key, tally, plan.limit, page)
     // A page beyond the last needs no scan.
     const knownTotal = plan.where === undefined ? tally.total : known.total
     if (knownTotal !== undefined && (page - 1) * plan.limit >= knownTotal) {
       return [{ ...tally, total: null, count: '0', records: '', last_id: null }, knownTotal]
     }
-    const read = (from?: KnownOfList) =>
+    const read = (from?: ListHints) =>
       this.#accountReads.read<ListRow>(access, listStatement(access, plan, page, from), signal)
     let [row] = await read(known)
     // If somebody wrote between the check and the read, the cached total is of another version: count again.
@@ -69,7 +69,7 @@ export class ListReader {
     // Near the start of an unfiltered list a cached page end saves nothing: the tally has the total, and few ids are skipped.
     if (!isSmallAccount && (plan.where !== undefined || page * plan.limit > limits.pipelinedRecordsMax)) {
       const lastId = Number(row.count) === plan.limit ? (row.last_id ?? undefined) : undefined
-      this.#pageCache.note(key, row, { total, limit: plan.limit, page, lastId })
+      this.#pageCache.set(key, row, { total, limit: plan.limit, page, lastId })
     }
     return [row, total]
   }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { resources } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
-import { plannedList } from './plan-cache.ts'
+import { listQuery } from './plan-cache.ts'
 
-const list = (raw: string) => plannedList(resources.product, raw, 'url')
+const list = (raw: string) => listQuery(resources.product, raw, 'url')
 
 function codesOf(raw: string): string[] {
   try {
@@ -14,7 +14,7 @@ function codesOf(raw: string): string[] {
   return []
 }
 
-describe('plannedList', () => {
+describe('listQuery', () => {
   it('understands a list twice for all its pages', () => {
     const numbers = [1, 2, 3, 4]
     const lists = numbers.map((page) => list(`page=${page}&filter=active=true`))

@@ -1,23 +1,23 @@
 import { hash } from 'node:crypto'
 import { print } from '@quartermaster/filter'
 import { LRUCache } from 'lru-cache'
+import type { Collection } from '../catalog/collection.ts'
 import type { Field } from '../catalog/field.ts'
-import type { Listed } from '../catalog/listed.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
-import type { ExportFormat } from '../query/export-statement.ts'
 import {
   type ListRequest,
   type ListSource,
   parseExportRequest,
   parseListRequest,
-  parseOneRequest,
+  parseRecordRequest,
 } from '../query/list-request.ts'
-import { type ListPlan, planList, planOne } from '../query/plan.ts'
+import { type ListPlan, planList, planRecordFields } from '../query/plan.ts'
+import type { ExportFormat } from '../query/sql/export-statement.ts'
 import { AdmissionFilter } from './admission-filter.ts'
 
 /** A list as it was asked for and as it is understood, with the names under which things about it are remembered. */
-export interface PlannedList {
+export interface ListQuery {
   readonly plan: ListPlan
   readonly page: number
   /** The window of ids and the filter in their one canonical form; empty for neither. */
@@ -28,14 +28,14 @@ export interface PlannedList {
   readonly pageQuery: readonly [string, string]
 }
 
-interface KeptList extends PlannedList {
+interface CachedListQuery extends ListQuery {
   /** The same for all pages. */
   readonly listHash: string
 }
 
-export type PlannedExport = Pick<PlannedList, 'plan' | 'filterKey' | 'requestHash'>
+export type ExportQuery = Pick<ListQuery, 'plan' | 'filterKey' | 'requestHash'>
 
-export interface PlannedOne {
+export interface RecordQuery {
   readonly fields: readonly Field[]
   /** The fields in one canonical form, short enough for an ETag. */
   readonly requestHash: string
@@ -47,10 +47,10 @@ export interface PlannedOne {
  * another page of the same text takes over all but the number.
  */
 const seen = new AdmissionFilter(limits.planAdmissionSlots)
-const lists = new LRUCache<string, KeptList>({ max: limits.plansCached })
-const ones = new LRUCache<string, PlannedOne>({ max: limits.plansCached })
+const lists = new LRUCache<string, CachedListQuery>({ max: limits.plansCached })
+const ones = new LRUCache<string, RecordQuery>({ max: limits.plansCached })
 
-export function plannedList(resource: Resource, raw: string, source: ListSource): PlannedList {
+export function listQuery(resource: Resource, raw: string, source: ListSource): ListQuery {
   const number = raw.includes('page=') ? plainPage.exec(raw)?.[2] : undefined
   if (number === undefined) return firstPage(resource, raw, source)
   const first = firstPage(resource, raw.replace(plainPage, '$1page=1'), source)
@@ -61,7 +61,7 @@ export function plannedList(resource: Resource, raw: string, source: ListSource)
 /** A page whose number is as it should be. All others are for the parser to judge. */
 const plainPage = /(^|&)page=([1-9]\d{0,11})(?=&|$)/
 
-function firstPage(resource: Resource, raw: string, source: ListSource): KeptList {
+function firstPage(resource: Resource, raw: string, source: ListSource): CachedListQuery {
   return kept(lists, `${resource.name} ${source} ${raw}`, () => {
     const request = parseListRequest(raw, source)
     const { page } = request
@@ -84,12 +84,12 @@ function pageHash(page: number, listHash: string): string {
 }
 
 /** An export is long work, and seldom asked for: it need not be remembered. */
-export function plannedExport(
+export function exportQuery(
   resource: Resource,
   raw: string,
   source: ListSource,
   format: ExportFormat,
-): PlannedExport {
+): ExportQuery {
   const request = parseExportRequest(raw, source)
   const plan = planList(resource, request)
   const filterKey = filterKeyOf(request)
@@ -100,9 +100,9 @@ export function plannedExport(
   }
 }
 
-export function plannedOne(resource: Resource, raw: string): PlannedOne {
+export function recordQuery(resource: Resource, raw: string): RecordQuery {
   return kept(ones, `${resource.name} ${raw}`, () => {
-    const fields = planOne(resource, parseOneRequest(raw))
+    const fields = planRecordFields(resource, parseRecordRequest(raw))
     return { fields, requestHash: hashOf(`${resource.name} ${namesOf(fields)}`) }
   })
 }
@@ -130,7 +130,7 @@ function namesOf(fields: readonly Field[]): string {
  */
 export function pageQueryOf(
   { filter, ids, limit, chosen }: ListRequest,
-  { resource, fields }: ListPlan<Listed>,
+  { resource, fields }: ListPlan<Collection>,
 ): [string, string] {
   const others = Object.entries({ ...ids, ...chosen })
   const parts = [...others.map(([name, value]) => `${name}=${value}`), 'page=']

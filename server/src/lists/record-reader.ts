@@ -3,7 +3,7 @@ import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import type { Database } from '../postgres/database.ts'
 import { changingOver } from '../postgres/sqlstate.ts'
-import { type OneRow, oneStatement } from '../query/statement.ts'
+import { type RecordRow, recordStatement } from '../query/sql/list-statement.ts'
 import { isOlder, type Tally } from '../tally-state.ts'
 import { etagOf, type ReadResponse, responseOf } from './response.ts'
 
@@ -16,7 +16,7 @@ export async function readRecord(
   id: string,
   requestHash: string,
 ): Promise<ReadResponse | undefined> {
-  const [row] = await database.read<OneRow>(oneStatement(access, resource, fields, id))
+  const [row] = await database.read<RecordRow>(recordStatement(access, resource, fields, id))
   if (row !== undefined && isOlder(row, tally)) throw changingOver()
   if (row === undefined || row.record === null) return undefined
   return responseOf(row, etagOf(row, requestHash), `{"data":${row.record}}`, undefined, 1)

@@ -94,7 +94,7 @@ function listRequestOf(
 }
 
 /** The fields of a single record: the only parameter such a request takes. */
-export function parseOneRequest(raw: string): readonly string[] | undefined {
+export function parseRecordRequest(raw: string): readonly string[] | undefined {
   const faults = new Faults()
   const parameters = parseParameters(raw, ['fields'], faults)
   const fields = parseFields(parameters, faults)

@@ -48,7 +48,7 @@ function decode(text: string): string | undefined {
 }
 
 /** As people read it. Where not all of it can be decoded, the ASCII in it: a key would be hidden from the log otherwise. */
-export function readable(text: string): string {
+export function decodeForDisplay(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -57,7 +57,7 @@ export function readable(text: string): string {
 }
 
 /** The beginning of a percent-encoded text, without half a character at its end: that could not be decoded. */
-export function beginningOf(encoded: string, charactersMax: number): string {
+export function truncateEncoded(encoded: string, charactersMax: number): string {
   if (encoded.length <= charactersMax) return encoded
   const beginning = encoded.slice(0, charactersMax)
   return beginning.replace(/(?:%[c-f][\da-f])?(?:%[89ab][\da-f]){0,3}(?:%[\da-f]?)?$/i, '')
@@ -65,8 +65,8 @@ export function beginningOf(encoded: string, charactersMax: number): string {
 
 /** As an error repeats it. Only so much is decoded as can be shown, each character written as three escapes. */
 function echo(encoded: string): string {
-  const beginning = beginningOf(encoded, limits.errorEchoCharactersMax * 10)
-  return excerpt(decode(beginning) ?? readable(beginning))
+  const beginning = truncateEncoded(encoded, limits.errorEchoCharactersMax * 10)
+  return excerpt(decode(beginning) ?? decodeForDisplay(beginning))
 }
 
 function repeated(name: string): Fault {

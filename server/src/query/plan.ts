@@ -1,6 +1,6 @@
 import type { Condition, Filter } from '@quartermaster/filter'
+import type { Collection } from '../catalog/collection.ts'
 import { type Field, type FieldType, operatorsOf, typeNames } from '../catalog/field.ts'
-import type { Listed } from '../catalog/listed.ts'
 import type { Resource } from '../catalog/resources.ts'
 import type { Fault } from '../errors.ts'
 import { excerpt, Faults } from '../faults.ts'
@@ -15,14 +15,14 @@ import { typedValues } from './values.ts'
  * A list request whose names and values were held against the catalog: nothing about it can be wrong any more. All pages
  * of a list have the same.
  */
-export interface ListPlan<Of extends Listed = Resource> {
+export interface ListPlan<Of extends Collection = Resource> {
   readonly resource: Of
   readonly fields: readonly Field[]
   readonly where: Predicate | undefined
   readonly limit: number
 }
 
-export function planList<Of extends Listed>(resource: Of, request: ListRequest): ListPlan<Of> {
+export function planList<Of extends Collection>(resource: Of, request: ListRequest): ListPlan<Of> {
   const faults = new Faults()
   const fields = planFields(resource, request.fields, faults)
   const filter = request.filter && planFilter(resource, request.filter, request.filterText ?? '', faults)
@@ -32,7 +32,7 @@ export function planList<Of extends Listed>(resource: Of, request: ListRequest):
 
 /** The filter within the window of ids. */
 function withinIds(
-  resource: Listed,
+  resource: Collection,
   { after_id, max_id }: IdWindow,
   filter: Predicate | undefined,
 ): Predicate | undefined {
@@ -46,7 +46,10 @@ function withinIds(
   return filter === undefined ? window : { kind: 'all', terms: [window, filter] }
 }
 
-export function planOne(resource: Listed, names: readonly string[] | undefined): readonly Field[] {
+export function planRecordFields(
+  resource: Collection,
+  names: readonly string[] | undefined,
+): readonly Field[] {
   const faults = new Faults()
   const fields = planFields(resource, names, faults)
   faults.throwIfAny()
@@ -54,7 +57,7 @@ export function planOne(resource: Listed, names: readonly string[] | undefined):
 }
 
 function planFields(
-  resource: Listed,
+  resource: Collection,
   names: readonly string[] | undefined,
   faults: Faults,
 ): readonly Field[] {
@@ -74,7 +77,12 @@ function planFields(
   return [...fields]
 }
 
-function planFilter(resource: Listed, filter: Filter, text: string, faults: Faults): Predicate | undefined {
+function planFilter(
+  resource: Collection,
+  filter: Filter,
+  text: string,
+  faults: Faults,
+): Predicate | undefined {
   const unknown = conditionsOf(filter)
     .map(({ field }) => field)
     .filter((field) => fieldOf(resource, field.text) === undefined)
@@ -91,7 +99,7 @@ type Named = Condition['field']
  * unknown names than that there is no suggestion.
  */
 function addUnknown(
-  resource: Listed,
+  resource: Collection,
   parameter: 'fields' | 'filter',
   unknown: readonly Named[],
   faults: Faults,
@@ -127,7 +135,12 @@ function corrected(text: string, unknown: readonly Named[], meant: ReadonlyMap<s
   return result + text.slice(from)
 }
 
-function predicate(resource: Listed, filter: Filter, text: string, faults: Faults): Predicate | undefined {
+function predicate(
+  resource: Collection,
+  filter: Filter,
+  text: string,
+  faults: Faults,
+): Predicate | undefined {
   switch (filter.kind) {
     case 'and':
     case 'or': {
@@ -168,7 +181,7 @@ const instead: Partial<Record<FieldType, string>> = {
 }
 
 function unknownField(
-  resource: Listed,
+  resource: Collection,
   name: string,
   meant: string | undefined,
 ): Pick<Fault, 'code' | 'message' | 'expected'> {
@@ -187,11 +200,11 @@ function conditionsOf(filter: Filter): Condition[] {
   return filter.kind === 'condition' ? [filter] : filter.terms.flatMap(conditionsOf)
 }
 
-function fieldOf(resource: Listed, name: string): Field | undefined {
+function fieldOf(resource: Collection, name: string): Field | undefined {
   return resource.fields.find((field) => field.name === name)
 }
 
-function near(resource: Listed, name: string): string | undefined {
+function near(resource: Collection, name: string): string | undefined {
   return nearest(
     name.trim(),
     resource.fields.map((field) => field.name),

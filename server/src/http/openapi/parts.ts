@@ -1,4 +1,4 @@
-import type { Listed } from '../../catalog/listed.ts'
+import type { Collection } from '../../catalog/collection.ts'
 import { limits } from '../../limits.ts'
 
 export const parameters = {
@@ -188,7 +188,7 @@ export const responses = {
 } as const
 
 /** 400 of a list, with examples in the words of the resource. */
-export function invalidListResponse({ noun, fields }: Listed): unknown {
+export function invalidListResponse({ noun, fields }: Collection): unknown {
   const { limit_too_high } = badRequests
   // Only where there is a field that the wrong one is near to.
   const fitting = fields.some(({ name }) => name === 'name') ? badRequests : { limit_too_high }

@@ -1,5 +1,5 @@
+import type { Collection } from '../../catalog/collection.ts'
 import type { Field, FieldType } from '../../catalog/field.ts'
-import type { Listed } from '../../catalog/listed.ts'
 import { type Resource, resources } from '../../catalog/resources.ts'
 import { answerHeaders, invalidListResponse } from './parts.ts'
 import { createSamples, healthSamples, listSamples, oneSamples, type Sample } from './samples.ts'
@@ -53,7 +53,7 @@ const wholeToo =
   'With `Accept: application/x-ndjson` or `text/csv`, and without `page` and `limit`, all records that match come in ' +
   'one answer, of one state of the data.'
 
-export function listOperation(resource: Listed, { tag, scope, order, samples, exported }: ListWords) {
+export function listOperation(resource: Collection, { tag, scope, order, samples, exported }: ListWords) {
   const schema = {
     type: 'object',
     required: ['data', 'meta', 'pagination'],
@@ -100,7 +100,7 @@ export function listOperation(resource: Listed, { tag, scope, order, samples, ex
 }
 
 /** All records, with an end that can be told from a cut. */
-function exports(resource: Listed) {
+function exports(resource: Collection) {
   const record = exampleRecord(resource)
   const end = { $end: { count: 1, version: '5f1c20b7e6a4-7' } }
   const cell = (value: unknown) =>
@@ -127,7 +127,7 @@ function exports(resource: Listed) {
 }
 
 export function oneOperation(
-  resource: Listed,
+  resource: Collection,
   tag: string,
   scope: string,
   id: unknown,
@@ -213,7 +213,7 @@ function choiceParameter([name, values]: [string, readonly string[]]) {
   }
 }
 
-function fieldsParameter(resource: Listed) {
+function fieldsParameter(resource: Collection) {
   const names = resource.fields.map((field) => field.name)
   return {
     name: 'fields',
@@ -237,7 +237,7 @@ const conditions: Record<FieldType, (name: string) => Record<string, string>> = 
   timestamp: (name) => ({ [`${name}_since`]: `${name}>=2026-01-01` }),
 }
 
-function filterParameter(resource: Listed) {
+function filterParameter(resource: Collection) {
   const examples = resource.fields.flatMap((field) => Object.entries(conditionsOf(field)))
   return {
     name: 'filter',

@@ -1,5 +1,5 @@
+import type { Collection } from '../../catalog/collection.ts'
 import type { Field, FieldType } from '../../catalog/field.ts'
-import type { Listed } from '../../catalog/listed.ts'
 import { errorTitles } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 
@@ -14,7 +14,7 @@ const types: Record<FieldType, Schema> = {
 }
 
 /** One record. Only the fields that were asked for are in it, so none is required. */
-export function recordSchema(resource: Listed): Schema & { readonly properties: Record<string, Schema> } {
+export function recordSchema(resource: Collection): Schema & { readonly properties: Record<string, Schema> } {
   return {
     type: 'object',
     description: resource.description,
@@ -40,7 +40,7 @@ function fieldSchema(field: Field): Schema {
   }
 }
 
-export function exampleRecord(resource: Listed): Schema {
+export function exampleRecord(resource: Collection): Schema {
   return Object.fromEntries(resource.fields.map((field) => [field.name, field.example]))
 }
 

@@ -3,13 +3,13 @@ import { createGzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Verified } from '../../accounts/key-verifier.ts'
 import { Failure } from '../../errors.ts'
-import type { Exports } from '../../lists/exports.ts'
+import { exportBody } from '../../lists/exports/export-body.ts'
+import type { Exports } from '../../lists/exports/exports.ts'
 import { listKey, type PageCache } from '../../lists/page-cache.ts'
-import type { PlannedExport } from '../../lists/plan-cache.ts'
+import type { ExportQuery } from '../../lists/plan-cache.ts'
 import { etagOf } from '../../lists/response.ts'
 import type { EmitEvent } from '../../observability/events.ts'
-import { exportBody } from '../../query/export-body.ts'
-import { type ExportFormat, exportStatement } from '../../query/export-statement.ts'
+import { type ExportFormat, exportStatement } from '../../query/sql/export-statement.ts'
 import type { TallyState } from '../../tally-state.ts'
 import { clientSignal } from '../client-signal.ts'
 import { takesGzip } from '../media.ts'
@@ -38,7 +38,7 @@ export async function sendExport(
   request: FastifyRequest,
   reply: FastifyReply,
   { access, tally }: Verified & { readonly tally: TallyState },
-  { plan, filterKey, requestHash }: PlannedExport,
+  { plan, filterKey, requestHash }: ExportQuery,
   format: ExportFormat,
 ): Promise<FastifyReply> {
   const isAny = request.headers['if-none-match'] === '*'
@@ -58,7 +58,7 @@ export async function sendExport(
   const copy = exportStatement(access, plan, format)
   await timed(request, () => running.start(access, plan.resource.name, copy))
   const name = listKey(access, plan.resource.name, filterKey)
-  const total = plan.where === undefined ? running.total : pageCache.recall(name, running, 1, 1).total
+  const total = plan.where === undefined ? running.total : pageCache.get(name, running, 1, 1).total
   if (total !== undefined) reply.header('x-total-count', total)
   validators(reply, etagOf(running, requestHash)).type(mediaTypes[format])
   if (format === 'csv')

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../catalog/resources.ts'
 import type { ListReader } from '../../lists/list-reader.ts'
-import { plannedExport, plannedList } from '../../lists/plan-cache.ts'
+import { exportQuery, listQuery } from '../../lists/plan-cache.ts'
 import type { ResponseCache } from '../../lists/response-cache.ts'
 import type { Database } from '../../postgres/database.ts'
 import { rawParameters } from '../list-parameters.ts'
@@ -25,10 +25,10 @@ export function listRoute(reads: Reads, resource: Resource) {
     const [raw, source] = rawParameters(request)
     const format = exportFormatOf(request.headers.accept)
     if (format !== undefined) {
-      const all = plannedExport(resource, raw, source, format)
+      const all = exportQuery(resource, raw, source, format)
       return sendExport(reads, request, reply, verified, all, format)
     }
-    const list = plannedList(resource, raw, source)
+    const list = listQuery(resource, raw, source)
     const context = contextOf(request)
     const known = knownEtag(request, verified.tally, list.requestHash)
     if (known !== undefined) {

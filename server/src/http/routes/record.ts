@@ -3,7 +3,7 @@ import type { Resource } from '../../catalog/resources.ts'
 import { Failure } from '../../errors.ts'
 import { excerpt } from '../../faults.ts'
 import { limits } from '../../limits.ts'
-import { plannedOne } from '../../lists/plan-cache.ts'
+import { recordQuery } from '../../lists/plan-cache.ts'
 import { readRecord } from '../../lists/record-reader.ts'
 import { verifiedFor } from '../plugins/authenticate.ts'
 import { answerFrom, contextOf, timed } from '../plugins/request-context.ts'
@@ -17,7 +17,7 @@ export function recordRoute({ database, responseCache }: Reads, resource: Resour
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
     const verified = verifiedFor(request, `${resource.name}:read`)
-    const { fields, requestHash: fieldsHash } = plannedOne(resource, rawQueryOf(request))
+    const { fields, requestHash: fieldsHash } = recordQuery(resource, rawQueryOf(request))
     const { id } = request.params
     if (!isId(id)) throw unknown(resource, id)
     const requestHash = `${id}-${fieldsHash}`

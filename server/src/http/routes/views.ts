@@ -6,9 +6,9 @@ import { excerpt } from '../../faults.ts'
 import { limits } from '../../limits.ts'
 import { linkHeader, listBody, pageNumbers } from '../../lists/envelope.ts'
 import { pageQueryOf } from '../../lists/plan-cache.ts'
-import { parseOneRequest, parseViewRequest } from '../../query/list-request.ts'
-import { type ListPlan, planList, planOne } from '../../query/plan.ts'
-import { type ViewRow, viewStatement } from '../../query/view-statement.ts'
+import { parseRecordRequest, parseViewRequest } from '../../query/list-request.ts'
+import { type ListPlan, planList, planRecordFields } from '../../query/plan.ts'
+import { type ViewRow, viewStatement } from '../../query/sql/view-statement.ts'
 import type { AccountScope } from '../../scope.ts'
 import type { Statement } from '../../sql.ts'
 import { clientSignal } from '../client-signal.ts'
@@ -53,7 +53,7 @@ export function oneViewRoute(
     if (!isId(id)) throw unknown(view, id)
     const plan: ListPlan<View> = {
       resource: view,
-      fields: planOne(view, parseOneRequest(rawQueryOf(request))),
+      fields: planRecordFields(view, parseRecordRequest(rawQueryOf(request))),
       where: { kind: 'one-of', field, values: [id], orNull: false },
       limit: 1,
     }

@@ -1,7 +1,7 @@
-import { limits } from '../limits.ts'
+import { limits } from '../../limits.ts'
 
 /** How fast the reader of an export takes it, by what it took since it was last judged. */
-export class ReaderPace {
+export class ReaderThroughput {
   #judgedAt = performance.now()
   /** Since when the export waits for its reader. */
   #waitsSince: number | undefined

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { resources } from '../catalog/resources.ts'
-import { exportBody, rowEnds } from './export-body.ts'
+import { resources } from '../../catalog/resources.ts'
+import { crlfRowEnds, exportBody } from './export-body.ts'
 
-describe('rowEnds', () => {
+describe('crlfRowEnds', () => {
   it('ends rows with CRLF, and leaves the line breaks of texts alone, wherever a piece ends', () => {
     const rows = '1,"a"\n2,"two\nlines"\n\n3,"says ""\n"" twice"\n4,\n'
     const expected = '1,"a"\r\n2,"two\nlines"\r\n\r\n3,"says ""\n"" twice"\r\n4,\r\n'
     for (let size = 1; size <= rows.length; size++) {
-      const written = rowEnds()
+      const written = crlfRowEnds()
       let out = ''
       for (let at = 0; at < rows.length; at += size)
         out += written(Buffer.from(rows.slice(at, at + size))).toString()

@@ -1,8 +1,8 @@
-import type { Field, FieldType } from '../catalog/field.ts'
-import type { AccountScope } from '../scope.ts'
-import { type Fragment, identifier, join, type Statement, sql, value } from '../sql.ts'
-import type { ListPlan } from './plan.ts'
-import { recordJson } from './statement.ts'
+import type { Field, FieldType } from '../../catalog/field.ts'
+import type { AccountScope } from '../../scope.ts'
+import { type Fragment, identifier, join, type Statement, sql, value } from '../../sql.ts'
+import type { ListPlan } from '../plan.ts'
+import { recordJson } from './list-statement.ts'
 import { where } from './where.ts'
 
 export type ExportFormat = 'ndjson' | 'csv'

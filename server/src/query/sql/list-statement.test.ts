@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { resources } from '../catalog/resources.ts'
-import { parseListRequest } from './list-request.ts'
-import { planList } from './plan.ts'
-import { type KnownOfList, listStatement, oneStatement } from './statement.ts'
+import { resources } from '../../catalog/resources.ts'
+import { parseListRequest } from '../list-request.ts'
+import { planList } from '../plan.ts'
+import { type ListHints, listStatement, recordStatement } from './list-statement.ts'
 
 /** The condition of a filter on products, as it stands in the statement, and its values without account, bound, limit, offset. */
 function condition(filter: string): [string, unknown[]] {
@@ -144,9 +144,9 @@ where t.account_id = $1::bigint and t.resource = $4::text`,
   })
 })
 
-it('oneStatement names the account and the id', () => {
+it('recordStatement names the account and the id', () => {
   const fields = resources.product.fields.filter((field) => field.name === 'list_price')
-  expect(oneStatement({ accountId: '12' }, resources.product, fields, '5')).toEqual({
+  expect(recordStatement({ accountId: '12' }, resources.product, fields, '5')).toEqual({
     operation: 'record',
     text: `select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, (
   select '{"list_price":' || r.list_price::text || '}' from product r
@@ -160,7 +160,7 @@ where t.account_id = $1::bigint and t.resource = $3::text`,
 })
 
 describe('with what is remembered', () => {
-  const rows = (query: string, known: KnownOfList) => {
+  const rows = (query: string, known: ListHints) => {
     const request = parseListRequest(`fields=id&${query}`, 'url')
     const plan = planList(resources.company, request)
     const { text, values } = listStatement({ accountId: '12' }, plan, request.page, known)

@@ -1,17 +1,17 @@
 import type pg from 'pg'
-import type { ResourceName } from '../catalog/resources.ts'
-import { clientDisconnected, Failure } from '../errors.ts'
-import { limits } from '../limits.ts'
-import { ConnectionPool } from '../postgres/connection-pool.ts'
-import { type ServingIdentity, servingConnection } from '../postgres/connections.ts'
-import type { Primary } from '../postgres/primary.ts'
-import { changingOver, failureOf } from '../postgres/sqlstate.ts'
-import type { AccountScope } from '../scope.ts'
-import type { Statement } from '../sql.ts'
-import type { TallyState } from '../tally-state.ts'
-import { type ExportUnderWay, startExport } from './export-copy.ts'
+import type { ResourceName } from '../../catalog/resources.ts'
+import { clientDisconnected, Failure } from '../../errors.ts'
+import { limits } from '../../limits.ts'
+import { ConnectionPool } from '../../postgres/connection-pool.ts'
+import { type ServingIdentity, servingConnection } from '../../postgres/connections.ts'
+import type { Primary } from '../../postgres/primary.ts'
+import { changingOver, failureOf } from '../../postgres/sqlstate.ts'
+import type { AccountScope } from '../../scope.ts'
+import type { Statement } from '../../sql.ts'
+import type { TallyState } from '../../tally-state.ts'
+import { type StartedExport, startExport } from './export-copy.ts'
 import { ExportSlots, type SlotHolder } from './export-slots.ts'
-import { ReaderPace } from './reader-pace.ts'
+import { ReaderThroughput } from './reader-throughput.ts'
 
 /**
  * An export is one COPY for as long as it takes. PostgreSQL looks every second whether we are still there.
@@ -65,8 +65,8 @@ export class RunningExport implements TallyState, SlotHolder {
   readonly #client: pg.Client
   readonly #release: (isBroken: boolean) => void
   readonly #clock: NodeJS.Timeout
-  #export: ExportUnderWay | undefined
-  readonly #reader = new ReaderPace()
+  #export: StartedExport | undefined
+  readonly #reader = new ReaderThroughput()
   #movedAt = performance.now()
   #isWhole = false
   #isEnded = false
@@ -146,7 +146,7 @@ export class RunningExport implements TallyState, SlotHolder {
     }
   }
 
-  isHeldUpByReader(): boolean {
+  isReaderSlow(): boolean {
     return this.#reader.isSlow()
   }
 
@@ -171,7 +171,7 @@ export class RunningExport implements TallyState, SlotHolder {
     this.#release(!this.#isWhole)
   }
 
-  get #running(): ExportUnderWay {
+  get #running(): StartedExport {
     if (this.#export === undefined) throw new Error('the export was not started')
     return this.#export
   }

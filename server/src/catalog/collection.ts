@@ -1,7 +1,7 @@
 import type { Field } from './field.ts'
 
 /** Whatever can be listed: its fields are what records have, what a filter may name and what documents tell. */
-export interface Listed {
+export interface Collection {
   readonly name: string
   /** As an error says it: "A … has no field …". */
   readonly noun: string

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { limits } from '../limits.ts'
+import { limits } from '../../limits.ts'
 import { ExportSlots, type Slot } from './export-slots.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -31,7 +31,7 @@ class Exporting {
       const slot = await this.slots.take(name.slice(0, 1), signal)
       this.#held.set(name, slot)
       slot.holder = {
-        isHeldUpByReader: () => this.slow.has(name),
+        isReaderSlow: () => this.slow.has(name),
         giveUp: () => {
           this.log.push(`${name} gave up`)
           void this.end(name)

@@ -1,10 +1,10 @@
-import type { View, ViewName } from '../catalog/views.ts'
-import { keyState } from '../key-state.ts'
-import { limits } from '../limits.ts'
-import type { AccountScope } from '../scope.ts'
-import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
-import type { ListPlan } from './plan.ts'
-import { recordJson } from './statement.ts'
+import type { View, ViewName } from '../../catalog/views.ts'
+import { keyState } from '../../key-state.ts'
+import { limits } from '../../limits.ts'
+import type { AccountScope } from '../../scope.ts'
+import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../../sql.ts'
+import type { ListPlan } from '../plan.ts'
+import { recordJson } from './list-statement.ts'
 import { where } from './where.ts'
 
 /** The columns of the one row that a view's statement returns. */

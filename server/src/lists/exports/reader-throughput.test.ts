@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { limits } from '../limits.ts'
-import { ReaderPace } from './reader-pace.ts'
+import { limits } from '../../limits.ts'
+import { ReaderThroughput } from './reader-throughput.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
@@ -10,7 +10,7 @@ const pass = (ms: number) => void vi.advanceTimersByTime(ms)
 
 /** Each second one piece, which the reader takes after so much of it. */
 function read(
-  execution: ReaderPace,
+  execution: ReaderThroughput,
   { seconds, bytes, afterMs }: Record<'seconds' | 'bytes' | 'afterMs', number>,
 ) {
   for (let second = 0; second < seconds; second++) {
@@ -22,7 +22,7 @@ function read(
 }
 
 it('a reader that takes nothing is slow, but not before it had time', () => {
-  const execution = new ReaderPace()
+  const execution = new ReaderThroughput()
   execution.waits()
   pass(limits.exportReaderWindowMs - 1)
   expect(execution.isSlow()).toBe(false)
@@ -37,13 +37,13 @@ it.each([
   ['that takes less', { bytes: enough - 1, afterMs: 1000 }, true],
   ['that waits for the database more than it is waited for', { bytes: 100, afterMs: 400 }, false],
 ])('a reader %s: %o', (_, how, isSlow) => {
-  const execution = new ReaderPace()
+  const execution = new ReaderThroughput()
   read(execution, { seconds: 10, ...how })
   expect(execution.isSlow()).toBe(isSlow)
 })
 
 it('is judged by what was since the last time', () => {
-  const execution = new ReaderPace()
+  const execution = new ReaderThroughput()
   read(execution, { seconds: 60, bytes: 100 * enough, afterMs: 100 })
   execution.waits()
   expect(execution.isSlow()).toBe(false)

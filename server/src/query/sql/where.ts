@@ -1,7 +1,7 @@
-import type { Field, FieldType } from '../catalog/field.ts'
-import { limits } from '../limits.ts'
-import { type Fragment, identifier, join, sql, value } from '../sql.ts'
-import type { Border, Predicate, Range, Ranges } from './predicate.ts'
+import type { Field, FieldType } from '../../catalog/field.ts'
+import { limits } from '../../limits.ts'
+import { type Fragment, identifier, join, sql, value } from '../../sql.ts'
+import type { Border, Predicate, Range, Ranges } from '../predicate.ts'
 
 /** The predicate as SQL over the columns of one record. */
 export function where(predicate: Predicate): Fragment {

@@ -1,7 +1,7 @@
-import type { Field, FieldType } from '../catalog/field.ts'
-import type { Resource } from '../catalog/resources.ts'
-import { limits } from '../limits.ts'
-import type { AccountScope } from '../scope.ts'
+import type { Field, FieldType } from '../../catalog/field.ts'
+import type { Resource } from '../../catalog/resources.ts'
+import { limits } from '../../limits.ts'
+import type { AccountScope } from '../../scope.ts'
 import {
   type Execution,
   type Fragment,
@@ -12,10 +12,10 @@ import {
   sql,
   type Template,
   value,
-} from '../sql.ts'
-import { stateColumns, type TallyState } from '../tally-state.ts'
-import type { ListPlan } from './plan.ts'
-import type { Predicate } from './predicate.ts'
+} from '../../sql.ts'
+import { stateColumns, type TallyState } from '../../tally-state.ts'
+import type { ListPlan } from '../plan.ts'
+import type { Predicate } from '../predicate.ts'
 import {
   anyOf,
   disjunctsOf,
@@ -38,7 +38,7 @@ export interface ListRow extends TallyState {
 }
 
 /** What is known of the same list at the version that is current. */
-export interface KnownOfList {
+export interface ListHints {
   /** So few records in all, matching or not, that a filter is held against them as one plan has it. */
   readonly isSmallAccount?: boolean
   /** Of the filter; what the tally says without one. */
@@ -57,7 +57,7 @@ export function listStatement(
   scope: AccountScope,
   plan: ListPlan,
   page: number,
-  known: KnownOfList = {},
+  known: ListHints = {},
 ): Statement {
   const way = accessPathOf(plan, page, known)
   const templates = memoize(listTemplates, plan, () => new Map<string, Template>())
@@ -83,7 +83,7 @@ interface Way {
   readonly name: string
 }
 
-function accessPathOf({ where, limit }: ListPlan, page: number, known: KnownOfList): Way {
+function accessPathOf({ where, limit }: ListPlan, page: number, known: ListHints): Way {
   const total = totalOf(known)
   // Few matches are all found and sorted: they begin at the beginning.
   const from = where === undefined || total === 'many' ? known.end?.page : undefined
@@ -93,7 +93,7 @@ function accessPathOf({ where, limit }: ListPlan, page: number, known: KnownOfLi
   return { total, fromEnd, skipped: count, isFar, name: `${total} ${fromEnd} ${isFar}` }
 }
 
-function totalOf({ isSmallAccount = false, total }: KnownOfList): Way['total'] {
+function totalOf({ isSmallAccount = false, total }: ListHints): Way['total'] {
   if (isSmallAccount) return 'little'
   if (total === undefined) return 'unknown'
   return total > limits.filterSortRecordsMax ? 'many' : 'few'
@@ -245,12 +245,12 @@ function matchesOf({ table }: Selection, disjuncts: readonly Fragment[]): Fragme
   return disjuncts.length === 1 ? join(each, '') : sql`select id from (${join(each, ' union all ')}) m`
 }
 
-export interface OneRow extends TallyState {
+export interface RecordRow extends TallyState {
   /** Null where there is none. */
   readonly record: string | null
 }
 
-export function oneStatement(
+export function recordStatement(
   scope: AccountScope,
   resource: Resource,
   fields: readonly Field[],

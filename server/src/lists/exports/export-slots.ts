@@ -1,10 +1,10 @@
-import { clientDisconnected, Failure, overloaded } from '../errors.ts'
-import { limits } from '../limits.ts'
+import { clientDisconnected, Failure, overloaded } from '../../errors.ts'
+import { limits } from '../../limits.ts'
 
 /** An export as its slot sees it. */
 export interface SlotHolder {
   /** Whether it waited for its reader most of the last seconds, and got rid of little. */
-  isHeldUpByReader(): boolean
+  isReaderSlow(): boolean
   /** Ends it, which releases its slot. */
   giveUp(): void
 }
@@ -87,7 +87,7 @@ export class ExportSlots {
   #endSlowOnes(): void {
     const slow: { readonly holder: SlotHolder; readonly ofAccount: number }[] = []
     for (const [{ holder }, accountId] of this.#held) {
-      if (holder?.isHeldUpByReader() === true) slow.push({ holder, ofAccount: this.#countOf(accountId) })
+      if (holder?.isReaderSlow() === true) slow.push({ holder, ofAccount: this.#countOf(accountId) })
     }
     slow.sort((one, other) => other.ofAccount - one.ofAccount)
     for (const { holder } of slow.slice(0, this.#waiting.size)) holder.giveUp()

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { resources } from '../catalog/resources.ts'
+import { resources } from '../../catalog/resources.ts'
+import { parseExportRequest } from '../list-request.ts'
+import { planList } from '../plan.ts'
 import { type ExportFormat, exportStatement } from './export-statement.ts'
-import { parseExportRequest } from './list-request.ts'
-import { planList } from './plan.ts'
 
 const statement = (raw: string, format: ExportFormat) =>
   exportStatement({ accountId: '12' }, planList(resources.company, parseExportRequest(raw, 'url')), format)

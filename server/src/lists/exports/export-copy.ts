@@ -2,18 +2,18 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import type pg from 'pg'
 import { to } from 'pg-copy-streams'
-import type { ResourceName } from '../catalog/resources.ts'
-import { limits } from '../limits.ts'
-import { beginOn } from '../postgres/connections.ts'
-import type { AccountScope } from '../scope.ts'
-import { type Statement, sql, value } from '../sql.ts'
-import { stateColumns, type TallyState } from '../tally-state.ts'
+import type { ResourceName } from '../../catalog/resources.ts'
+import { limits } from '../../limits.ts'
+import { beginOn } from '../../postgres/connections.ts'
+import type { AccountScope } from '../../scope.ts'
+import { type Statement, sql, value } from '../../sql.ts'
+import { stateColumns, type TallyState } from '../../tally-state.ts'
 
 /** A statement that is told of by nobody: its time is that of its reader. */
 type CopyStatement = Pick<Statement, 'text' | 'values'>
 
 /** Records on their way out, with the state that they show. */
-export interface ExportUnderWay extends TallyState {
+export interface StartedExport extends TallyState {
   /** Of the resource, without any filter. */
   readonly total: number
   /** What COPY writes, in pieces that end anywhere. */
@@ -31,7 +31,7 @@ export async function startExport(
   scope: AccountScope,
   resource: ResourceName,
   copy: CopyStatement,
-): Promise<ExportUnderWay> {
+): Promise<StartedExport> {
   await client.query(beginOn(client, ' isolation level repeatable read read only'))
   const tally = tallyStatement(scope, resource)
   const { rows } = await client.query<TallyState & { total: string }>(tally.text, [...tally.values])

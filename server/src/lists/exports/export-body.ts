@@ -1,6 +1,6 @@
-import type { Field } from '../catalog/field.ts'
-import { stateName, type TallyState } from '../tally-state.ts'
-import type { ExportFormat } from './export-statement.ts'
+import type { Field } from '../../catalog/field.ts'
+import type { ExportFormat } from '../../query/sql/export-statement.ts'
+import { stateName, type TallyState } from '../../tally-state.ts'
 
 /** Records as COPY writes them, of one state. */
 export interface ExportSource extends TallyState {
@@ -17,11 +17,11 @@ export async function* exportBody(
   onEnd: (count: number) => void,
 ): AsyncGenerator<Buffer> {
   if (format === 'csv') yield header(fields)
-  const written = format === 'csv' ? rowEnds() : (piece: Buffer) => piece
+  const written = format === 'csv' ? crlfRowEnds() : (piece: Buffer) => piece
   for await (const piece of source.pieces) yield written(piece)
   const count = await source.finish()
   onEnd(count)
-  if (format === 'ndjson') yield endMark(count, source)
+  if (format === 'ndjson') yield endRecord(count, source)
 }
 
 /** The byte order mark tells Excel that it is UTF-8. */
@@ -30,7 +30,7 @@ function header(fields: readonly Field[]): Buffer {
 }
 
 /** A name of a field never begins with `$`, so no record looks like this. */
-function endMark(count: number, state: TallyState): Buffer {
+function endRecord(count: number, state: TallyState): Buffer {
   return Buffer.from(`${JSON.stringify({ $end: { count, version: stateName(state) } })}\n`)
 }
 
@@ -39,10 +39,10 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
 /** COPY ends rows with LF, RFC 4180 with CRLF. A line break within quotes belongs to the text and stays as it is. */
-export function rowEnds(): (piece: Buffer) => Buffer {
+export function crlfRowEnds(): (piece: Buffer) => Buffer {
   let inQuotes = false
   return (piece) => {
-    const out = Buffer.allocUnsafe(piece.length + lineFeedsIn(piece))
+    const out = Buffer.allocUnsafe(piece.length + countLineFeeds(piece))
     let at = 0
     // By index: an iterator makes an object for each of a hundred million bytes.
     for (let from = 0; from < piece.length; from++) {
@@ -56,7 +56,7 @@ export function rowEnds(): (piece: Buffer) => Buffer {
 }
 
 /** In CSV, a text of two lines has one that ends no row. */
-export function lineFeedsIn(piece: Buffer): number {
+export function countLineFeeds(piece: Buffer): number {
   let count = 0
   for (let at = piece.indexOf(lineFeed); at >= 0; at = piece.indexOf(lineFeed, at + 1)) count++
   return count
