@@ -1,5 +1,5 @@
 /**
- * The syntax tree of a filter: plain frozen data, told apart by `kind`.
+ * The syntax tree of a filter: frozen plain objects, discriminated by `kind`.
  *
  *     Filter ─┬─ Or         { terms: Filter[2..] }
  *             ├─ And        { terms: Filter[2..] }
@@ -14,11 +14,11 @@
  *          └─ Or ─┬─ Condition active = "true"
  *                 └─ Condition name * "bolt"
  *
- * Parentheses leave no node of their own, and nesting is kept as it was written: an And within an And was
- * written in parentheses. Values are text here; what a number or a timestamp is, the catalog's types decide.
+ * Parentheses have no node. The tree is not flattened: an And within an And was written in parentheses. All values are
+ * text here; the service parses numbers and timestamps by the type of the field.
  */
 
-/** Where a node stands in the filter: UTF-16 code units from its start, as JavaScript counts them. */
+/** The position of a node in the filter, in UTF-16 code units, as in JavaScript strings. */
 export interface Span {
   readonly offset: number
   readonly length: number
@@ -47,9 +47,9 @@ export interface Condition extends Span {
   readonly kind: 'condition'
   readonly field: Name
   readonly operator: Operator
-  /** One value, or for `[]` and `![]` the list. */
+  /** One value; for `[]` and `![]` the list of values. */
   readonly values: readonly Value[]
-  /** Where the operator stands; for a list its opening `[` or `![`. */
+  /** The position of the operator; for a list, of its opening `[` or `![`. */
   readonly operatorSpan: Span
 }
 

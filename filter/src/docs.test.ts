@@ -17,12 +17,12 @@ function examples(tag: string): string[] {
 }
 
 describe('the filters of docs/filter-language.md', () => {
-  it('are found', () => {
+  it('are read from the page', () => {
     expect(examples('filter').length).toBeGreaterThan(40)
     expect(examples('filter-error').length).toBeGreaterThan(10)
   })
 
-  it.each(examples('filter'))('%s is a filter', (text) => {
+  it.each(examples('filter'))('%s is valid', (text) => {
     expect(parse(text)).toHaveProperty('kind')
   })
 

@@ -1,4 +1,4 @@
-/** What can be wrong with the text of a filter. A code is never given another meaning. */
+/** The syntax errors of a filter. Clients depend on the codes: a code is never reused with another meaning. */
 export type FilterErrorCode =
   | 'filter_empty'
   | 'filter_field_expected'
@@ -16,18 +16,18 @@ export type FilterErrorCode =
 
 export interface FilterProblem {
   readonly code: FilterErrorCode
-  /** A whole sentence for the person who wrote the filter. */
+  /** A complete sentence for the person who wrote the filter. */
   readonly message: string
   /** UTF-16 code units from the start of the filter; at most its length. */
   readonly offset: number
   readonly length: number
-  /** What could stand there instead, each a short phrase: `"]"`, `a field name`. */
+  /** What is expected at this position, as short phrases: `"]"`, `a field name`. */
   readonly expected: readonly string[]
-  /** The whole filter, corrected, where that can be told. */
+  /** The complete filter, corrected, if there is one clear correction. */
   readonly suggestion?: string
 }
 
-/** The only thing that `parse` throws. */
+/** The only error that `parse` throws. */
 export class FilterError extends Error {
   override readonly name = 'FilterError'
   readonly problem: FilterProblem

@@ -9,7 +9,7 @@ function problemOf(text: string, bounds?: FilterBounds): FilterProblem {
     if (error instanceof FilterError) return error.problem
     throw error
   }
-  throw new Error(`"${text}" was taken for a filter.`)
+  throw new Error(`"${text}" was parsed without an error.`)
 }
 
 const term = ['a field name', '"("']
@@ -82,7 +82,7 @@ rejects('filter_quote_unclosed', [
   ['name["a","b]', [9, 3], ['a closing quote'], 'name["a","b"]'],
   ['(name["a', [6, 2], ['a closing quote'], '(name["a"])'],
   ['((id=1|name["a ] )', [12, 6], ['a closing quote'], '((id=1|name["a" ] ))'],
-  // Each of these could be closed in two places.
+  // The quote could be closed in two positions.
   ['name="bolt&active=true', [5, 17], ['a closing quote'], none],
   ['name["a,b]', [5, 5], ['a closing quote'], none],
   ['name["a]b]', [5, 5], ['a closing quote'], none],
@@ -149,14 +149,14 @@ rejects('filter_unexpected', [
   ['name["a")', [8, 1], inList, none],
 ])
 
-function many(count: number, separator: string, part: string): string {
+function repeated(count: number, separator: string, part: string): string {
   return Array(count).fill(part).join(separator)
 }
 
-describe('bounds', () => {
-  it('takes 200 conditions and no more', () => {
-    expect(parse(many(200, '&', 'a=1'))).toMatchObject({ kind: 'and' })
-    expect(problemOf(many(201, '&', 'a=1'))).toEqual({
+describe('limits', () => {
+  it('accepts 200 conditions and no more', () => {
+    expect(parse(repeated(200, '&', 'a=1'))).toMatchObject({ kind: 'and' })
+    expect(problemOf(repeated(201, '&', 'a=1'))).toEqual({
       code: 'filter_too_many_conditions',
       message: 'A filter can have at most 200 conditions; this one exceeds the limit at offset 800.',
       offset: 800,
@@ -165,9 +165,11 @@ describe('bounds', () => {
     })
   })
 
-  it('takes 1000 list values over all lists and no more', () => {
-    expect(parse(`a[${many(400, ',', '1')}]|b![${many(600, ',', '1')}]`)).toMatchObject({ kind: 'or' })
-    expect(problemOf(`a[${many(400, ',', '1')}]|b![${many(601, ',', '1')}]`)).toEqual({
+  it('accepts 1000 values in all lists together and no more', () => {
+    expect(parse(`a[${repeated(400, ',', '1')}]|b![${repeated(600, ',', '1')}]`)).toMatchObject({
+      kind: 'or',
+    })
+    expect(problemOf(`a[${repeated(400, ',', '1')}]|b![${repeated(601, ',', '1')}]`)).toEqual({
       code: 'filter_too_many_values',
       message:
         'A filter can have at most 1000 values in all its lists together; this one exceeds the limit at offset 2006.',
@@ -177,7 +179,7 @@ describe('bounds', () => {
     })
   })
 
-  it('takes 32 levels of parentheses and no more', () => {
+  it('accepts 32 levels of parentheses and no more', () => {
     expect(parse(`${'('.repeat(32)}a=1${')'.repeat(32)}`)).toMatchObject({ kind: 'condition' })
     expect(problemOf(`${'('.repeat(33)}a=1${')'.repeat(33)}`)).toMatchObject({
       code: 'filter_too_deep',
@@ -186,10 +188,10 @@ describe('bounds', () => {
       expected: ['at most 32 levels of parentheses'],
     })
     expect(problemOf('('.repeat(65_000))).toMatchObject({ code: 'filter_too_deep', offset: 32 })
-    expect(parse(many(100, '|', '(a=1)'))).toMatchObject({ kind: 'or' })
+    expect(parse(repeated(100, '|', '(a=1)'))).toMatchObject({ kind: 'or' })
   })
 
-  it('takes 65,536 bytes and no more', () => {
+  it('accepts 65,536 bytes and no more', () => {
     expect(parse(`a=${'x'.repeat(65_534)}`)).toMatchObject({ kind: 'condition' })
     expect(problemOf(`a=${'x'.repeat(65_536)}`)).toEqual({
       code: 'filter_too_long',
@@ -207,7 +209,7 @@ describe('bounds', () => {
     expect(problemOf('a=xxxxxé', bounds)).toMatchObject({ code: 'filter_too_long', offset: 7, length: 1 })
   })
 
-  it('suggests nothing that is beyond a bound', () => {
+  it('suggests no filter that exceeds a limit', () => {
     expect(problemOf('(a=1', { ...filterBounds, lengthMax: 4 })).not.toHaveProperty('suggestion')
   })
 })

@@ -27,7 +27,7 @@ describe('operators', () => {
     ['id[1,2,3]', 'id [] 1¦2¦3'],
     ['id![1,2,3]', 'id ![] 1¦2¦3'],
     ['id[7]', 'id [] 7'],
-    // The longest operator is taken; what follows it is the value.
+    // The longest operator matches; the rest is the value.
     ['name==bolt', 'name = =bolt'],
     ['name=>5', 'name = >5'],
     ['name>"=5"', 'name > =5'],
@@ -50,7 +50,7 @@ describe('joining and grouping', () => {
   ])('%s', (text, expected) => expect(shape(parse(text))).toEqual(expected))
 })
 
-describe('bare values', () => {
+describe('unquoted values', () => {
   it.each<[string, Shape]>([
     ['name=blue bolt', 'name = blue bolt'],
     ['name=', 'name = '],
@@ -71,7 +71,7 @@ describe('bare values', () => {
   ])('%s', (text, expected) => expect(shape(parse(text))).toEqual(expected))
 })
 
-describe('parentheses in bare values', () => {
+describe('parentheses in unquoted values', () => {
   it.each<[string, Shape]>([
     ['name=foo(bar)', 'name = foo(bar)'],
     ['name=:)', 'name = :)'],
@@ -114,7 +114,7 @@ describe('null', () => {
   ])('%s', (text, expected) => expect(shape(parse(text))).toEqual(expected))
 })
 
-it('takes white space around every token as insignificant', () => {
+it('ignores white space around tokens', () => {
   const text = '\t( a\n=\r1 | b ![ x , "y" ] )\n&\tc >= 3 '
   expect(shape(parse(text))).toEqual(['and', ['or', 'a = 1', 'b ![] x¦y'], 'c >= 3'])
 })
@@ -150,7 +150,7 @@ it('gives every node its span in the text', () => {
   })
 })
 
-it('puts a value that was left out right behind its operator', () => {
+it('positions a missing value directly after its operator', () => {
   expect(parse('a>=  &b=1')).toMatchObject({
     terms: [{ length: 3, values: [{ text: '', offset: 3, length: 0 }] }, {}],
   })

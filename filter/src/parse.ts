@@ -2,11 +2,18 @@ import type { Condition, Filter, Span, TextValue, Value } from './ast.ts'
 import { FilterError } from './error.ts'
 import * as problem from './problem.ts'
 import { suggest } from './suggest.ts'
-import { type Mark, type OperatorToken, opensList, type Token, tokens, type ValueToken } from './tokens.ts'
+import {
+  type OperatorToken,
+  opensList,
+  type SimpleToken,
+  type Token,
+  tokens,
+  type ValueToken,
+} from './tokens.ts'
 
 export interface FilterBounds {
   readonly conditionsMax: number
-  /** Over all lists of the filter. */
+  /** In all lists of the filter together. */
   readonly listValuesMax: number
   readonly depthMax: number
   /** UTF-8 bytes. */
@@ -21,7 +28,7 @@ export const filterBounds: FilterBounds = Object.freeze({
   lengthMax: 65_536,
 })
 
-/** Throws a FilterError and nothing else. Takes time linear in the length of the text. */
+/** Throws only FilterError. Runs in time linear in the length of the text. */
 export function parse(text: string, bounds: FilterBounds = filterBounds): Filter {
   const outcome = attempt(text, bounds)
   if (!(outcome instanceof FilterError)) return outcome
@@ -36,16 +43,16 @@ function attempt(text: string, bounds: FilterBounds): Filter | FilterError {
   const excess = excessOver(text, bounds.lengthMax)
   if (excess !== undefined) return problem.tooLong(excess, bounds.lengthMax)
   try {
-    return new Reader(text, bounds).filter()
+    return new Parser(text, bounds).filter()
   } catch (error) {
     if (error instanceof FilterError) return error
     throw error
   }
 }
 
-/** What lies beyond the bound, if anything. */
+/** The part of the text beyond the limit, if any. */
 function excessOver(text: string, bytesMax: number): Span | undefined {
-  // No UTF-16 unit takes more than 3 bytes of UTF-8, so most filters need no count.
+  // A UTF-16 code unit takes at most 3 bytes of UTF-8, so for most filters the bytes need not be counted.
   if (text.length * 3 <= bytesMax) return undefined
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytesMax))
   return read < text.length ? { offset: read, length: text.length - read } : undefined
@@ -53,8 +60,8 @@ function excessOver(text: string, bytesMax: number): Span | undefined {
 
 const joinExpected = ['"&"', '"|"']
 
-/** One method per rule of the grammar. */
-class Reader {
+/** A recursive descent parser, with one method per rule of the grammar. */
+class Parser {
   readonly #text: string
   readonly #tokens: readonly Token[]
   readonly #bounds: FilterBounds
@@ -100,7 +107,7 @@ class Reader {
     throw problem.fieldExpected(this.#text, found)
   }
 
-  #group(open: Mark): Filter {
+  #group(open: SimpleToken): Filter {
     if (this.#depth === this.#bounds.depthMax) throw problem.tooDeep(open, this.#bounds.depthMax)
     this.#depth += 1
     this.#next += 1
@@ -113,7 +120,7 @@ class Reader {
     return filter
   }
 
-  #condition(field: Mark): Condition {
+  #condition(field: SimpleToken): Condition {
     if (this.#conditions === this.#bounds.conditionsMax)
       throw problem.tooManyConditions(field, this.#bounds.conditionsMax)
     this.#conditions += 1
@@ -132,7 +139,7 @@ class Reader {
     })
   }
 
-  /** The one value after a comparison. Nothing there is the empty text. */
+  /** The value after a comparison operator. A missing value is the empty text. */
   #operand(operator: OperatorToken): Value {
     const found = this.#found()
     if (found.kind === 'value') return this.#value(found)
@@ -173,7 +180,7 @@ class Reader {
     if (token.flaw) throw problem.flawed(this.#text, token.flaw)
     this.#next += 1
     const { offset, length } = token
-    // Judged as written: quotes or a backslash anywhere make it the text "null".
+    // Compare the source text: with quotes or a backslash it is the text "null".
     const isNull = this.#text.slice(offset, offset + length) === 'null'
     return isNull ? Object.freeze({ kind: 'null', offset, length }) : textValue(token.text, token)
   }
@@ -182,7 +189,7 @@ class Reader {
     return this.#tokens[this.#next] ?? { kind: 'end', offset: this.#text.length, length: 0 }
   }
 
-  /** Up to the end of the token read last. */
+  /** Ends with the last token that was read. */
   #spanFrom(start: number): Span {
     const last = this.#tokens[this.#next - 1]
     return { offset: start, length: last ? last.offset + last.length - start : 0 }

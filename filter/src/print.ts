@@ -1,8 +1,8 @@
 import type { Condition, Filter, Value } from './ast.ts'
 
 /**
- * The canonical text of a tree: no white space, parentheses only where the tree needs them, quotes only where a
- * reader or the parser could take the value for something else. Parsing it gives the same tree.
+ * The canonical text of a tree: no white space, parentheses only if the tree needs them, quotes only if the parser or a
+ * reader could misread the value. Parsing it returns the same tree.
  */
 export function print(filter: Filter): string {
   switch (filter.kind) {
@@ -26,9 +26,9 @@ function printCondition({ field, operator, values }: Condition): string {
     : `${field.text}${operator}${list}`
 }
 
-// What delimits or escapes, and control characters, which are hard to see in a log.
+// Delimiters, escapes, and control characters, which are hard to see in a log.
 const special = /[&|,()[\]"\\\p{Cc}]/u
-// `>` before `=5` would read as `>=`; the other operators are quoted with it, for the reader.
+// `>` before `=5` would be parsed as `>=`. Other operators are parsed correctly, and quoted for the reader.
 const misleadingStart = /^[=!*<> ]/
 
 function printValue(value: Value): string {
@@ -43,7 +43,7 @@ function printValue(value: Value): string {
   return bare ? text : quoted(text)
 }
 
-/** The text as a value that nothing around it can change, whatever it holds. */
+/** The text as a quoted value, which has the same meaning in any position. */
 export function quoted(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }

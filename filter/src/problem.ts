@@ -2,7 +2,7 @@ import type { Span } from './ast.ts'
 import { FilterError, type FilterErrorCode } from './error.ts'
 import type { Flaw, Token } from './tokens.ts'
 
-/** The token at which reading stopped, or the end of the filter. */
+/** The token at which parsing stopped, or the end of the filter. */
 export type Found = Token | (Span & { readonly kind: 'end' })
 
 const operatorPhrases = ['=', '!=', '*', '!*', '>', '>=', '<', '<=', '[', '!['].map(phrase)
@@ -75,28 +75,28 @@ export function unexpected(text: string, found: Found, expected: readonly string
 }
 
 export function tooManyConditions(at: Span, max: number): FilterError {
-  return beyond('filter_too_many_conditions', at, 'conditions', max)
+  return limitExceeded('filter_too_many_conditions', at, 'conditions', max)
 }
 
 export function tooManyValues(at: Span, max: number): FilterError {
-  return beyond('filter_too_many_values', at, 'values in all its lists together', max)
+  return limitExceeded('filter_too_many_values', at, 'values in all its lists together', max)
 }
 
 export function tooDeep(at: Span, max: number): FilterError {
-  return beyond('filter_too_deep', at, 'levels of parentheses', max)
+  return limitExceeded('filter_too_deep', at, 'levels of parentheses', max)
 }
 
 export function tooLong(at: Span, max: number): FilterError {
-  return beyond('filter_too_long', at, 'bytes of UTF-8', max)
+  return limitExceeded('filter_too_long', at, 'bytes of UTF-8', max)
 }
 
-function beyond(code: FilterErrorCode, at: Span, what: string, max: number): FilterError {
-  const bound = `at most ${max} ${what}`
+function limitExceeded(code: FilterErrorCode, at: Span, unit: string, max: number): FilterError {
+  const limit = `at most ${max} ${unit}`
   return problem(
     code,
     at,
-    [bound],
-    `A filter can have ${bound}; this one exceeds the limit at offset ${at.offset}.`,
+    [limit],
+    `A filter can have ${limit}; this one exceeds the limit at offset ${at.offset}.`,
   )
 }
 
@@ -117,7 +117,7 @@ function phrase(text: string): string {
   return `"${text}"`
 }
 
-/** A message stays one readable line, whatever was sent. Cut by code points, so that no character is halved. */
+/** Shortens quoted input, so that a message stays one readable line. Counts code points, so that no surrogate pair is split. */
 function excerpt(text: string): string {
   const chars = Array.from(text.slice(0, 64))
   return chars.length > 24 ? `${chars.slice(0, 24).join('')}…` : text

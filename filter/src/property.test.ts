@@ -5,7 +5,7 @@ import { FilterError } from './error.ts'
 import { parse } from './parse.ts'
 import { print } from './print.ts'
 
-const nowhere = { offset: 0, length: 0 }
+const noPosition = { offset: 0, length: 0 }
 
 const awkward = fc.string({ unit: fc.constantFrom(...Array.from('anul0 \t\r\n"\\=!*<>[](),&|_%é🔩\u00a0')) })
 const text = fc.oneof(
@@ -16,8 +16,8 @@ const text = fc.oneof(
 )
 
 const value: fc.Arbitrary<Value> = fc.oneof(
-  { weight: 8, arbitrary: text.map((chars): Value => ({ kind: 'text', text: chars, ...nowhere })) },
-  { weight: 1, arbitrary: fc.constant<Value>({ kind: 'null', ...nowhere }) },
+  { weight: 8, arbitrary: text.map((chars): Value => ({ kind: 'text', text: chars, ...noPosition })) },
+  { weight: 1, arbitrary: fc.constant<Value>({ kind: 'null', ...noPosition }) },
 )
 
 const condition: fc.Arbitrary<Condition> = fc
@@ -28,11 +28,11 @@ const condition: fc.Arbitrary<Condition> = fc
   })
   .map(({ field, operator, values }) => ({
     kind: 'condition',
-    field: { text: field, ...nowhere },
+    field: { text: field, ...noPosition },
     operator,
     values: operator.endsWith(']') ? values : values.slice(0, 1),
-    operatorSpan: nowhere,
-    ...nowhere,
+    operatorSpan: noPosition,
+    ...noPosition,
   }))
 
 const { tree } = fc.letrec<{ tree: Filter }>((tie) => ({
@@ -44,25 +44,25 @@ const { tree } = fc.letrec<{ tree: Filter }>((tie) => ({
         kind: fc.constantFrom('and', 'or'),
         terms: fc.array(tie('tree'), { minLength: 2, maxLength: 3 }),
       })
-      .map((node): Filter => ({ ...node, ...nowhere })),
+      .map((node): Filter => ({ ...node, ...noPosition })),
   ),
 }))
 
 function withoutSpans(filter: Filter): Filter {
   if (filter.kind !== 'condition')
-    return { kind: filter.kind, terms: filter.terms.map(withoutSpans), ...nowhere }
+    return { kind: filter.kind, terms: filter.terms.map(withoutSpans), ...noPosition }
   const { kind, field, operator, values } = filter
   return {
     kind,
-    field: { text: field.text, ...nowhere },
+    field: { text: field.text, ...noPosition },
     operator,
-    values: values.map((each) => ({ ...each, ...nowhere })),
-    operatorSpan: nowhere,
-    ...nowhere,
+    values: values.map((each) => ({ ...each, ...noPosition })),
+    operatorSpan: noPosition,
+    ...noPosition,
   }
 }
 
-function rejectsWell(input: string): void {
+function assertWellFormedError(input: string): void {
   try {
     parse(input)
   } catch (error) {
@@ -76,7 +76,7 @@ function rejectsWell(input: string): void {
   }
 }
 
-it('reads back every tree from its print', () => {
+it('parses every printed tree to the same tree', () => {
   fc.assert(
     fc.property(tree, (filter) => {
       expect(withoutSpans(parse(print(filter)))).toEqual(filter)
@@ -85,7 +85,7 @@ it('reads back every tree from its print', () => {
   )
 })
 
-it('prints what it reads back in the same words', () => {
+it('prints every parsed canonical text unchanged', () => {
   fc.assert(
     fc.property(tree, (filter) => {
       expect(print(parse(print(filter)))).toBe(print(filter))
@@ -93,22 +93,22 @@ it('prints what it reads back in the same words', () => {
   )
 })
 
-it('rejects any text with a problem inside it, and suggests only filters', () => {
-  fc.assert(fc.property(text, rejectsWell), { numRuns: 5000 })
+it('reports a position within the text, and suggests only valid filters', () => {
+  fc.assert(fc.property(text, assertWellFormedError), { numRuns: 5000 })
 })
 
-it('rejects a filter cut, doubled or overwritten anywhere in the same way', () => {
+it('does so for filters with characters removed, inserted or replaced', () => {
   const mutated = fc
     .tuple(tree.map(print), fc.nat(), fc.nat(6), fc.oneof(awkward, fc.constant('')))
-    .map(([printed, position, cut, added]) => {
+    .map(([printed, position, removed, added]) => {
       const at = position % (printed.length + 1)
-      return printed.slice(0, at) + added + printed.slice(at + cut)
+      return printed.slice(0, at) + added + printed.slice(at + removed)
     })
-  fc.assert(fc.property(mutated, rejectsWell), { numRuns: 5000 })
+  fc.assert(fc.property(mutated, assertWellFormedError), { numRuns: 5000 })
 })
 
-it('rejects any run of the marks of the language in the same way', () => {
-  const marks = fc.constantFrom(
+it('does so for any sequence of the symbols of the language', () => {
+  const symbol = fc.constantFrom(
     'a',
     '=',
     '[',
@@ -126,7 +126,7 @@ it('rejects any run of the marks of the language in the same way', () => {
     ' and ',
   )
   fc.assert(
-    fc.property(fc.array(marks, { maxLength: 24 }), (parts) => rejectsWell(parts.join(''))),
+    fc.property(fc.array(symbol, { maxLength: 24 }), (parts) => assertWellFormedError(parts.join(''))),
     {
       numRuns: 10_000,
     },

@@ -1,15 +1,15 @@
 import type { FilterProblem } from './error.ts'
 import { isSpace, opensList, type Token, tokens } from './tokens.ts'
 
-// `(name["a` takes three repairs. A filter that needs more than this was hardly meant as we would guess.
+// `(name["a` needs three repairs. With more than four, the suggestion is unlikely to be what was meant.
 const repairsMax = 4
 
-// Nobody compares two texts of this length by eye, and it bounds what a rejected filter costs us.
+// Limits the cost of a rejected filter. A person cannot compare two longer texts anyway.
 const suggestionCharsMax = 4096
 
 /**
- * The filter as it was most likely meant, or nothing. Each step repairs the problem that `check` found first; only a
- * text that `check` finds no problem in is ever returned.
+ * The filter as it was most likely meant, or undefined. Each step repairs the first problem that `check` finds. Only a
+ * text without a problem is returned.
  */
 export function suggest(
   text: string,
@@ -30,7 +30,7 @@ export function suggest(
   return undefined
 }
 
-/** One problem mended, where there is one way to do it that a reader would agree with. */
+/** Repairs one problem, if there is one obvious repair. */
 function repair(text: string, problem: FilterProblem): string | undefined {
   switch (problem.code) {
     case 'filter_field_expected':
@@ -59,7 +59,7 @@ function repair(text: string, problem: FilterProblem): string | undefined {
   }
 }
 
-/** `a=1&&b=2`, `a=1&`, `&a=1`, `(a=1|)`: the `&` or `|` that joins nothing goes. */
+/** `a=1&&b=2`, `a=1&`, `&a=1`, `(a=1|)`: removes the `&` or `|` that joins nothing. */
 function dropJoin(text: string, offset: number): string | undefined {
   const { before, here } = around(text, offset)
   const last = before.at(-1)
@@ -69,7 +69,7 @@ function dropJoin(text: string, offset: number): string | undefined {
   return leads || last.kind === here.kind ? remove(text, here) : undefined
 }
 
-/** Before the brackets that close what is open, unless the value might as well go on past a delimiter. */
+/** Inserts the quote before the closing brackets, unless the value could also extend beyond a delimiter. */
 function closeQuote(text: string, offset: number): string | undefined {
   const { before } = around(text, offset)
   const inList = listIsOpen(before)
@@ -84,21 +84,21 @@ function closeQuote(text: string, offset: number): string | undefined {
   return insert(text, Math.max(end, offset + 1), '"')
 }
 
-/** All of them up to the end of the value: a Windows path has several. */
+/** Doubles all backslashes up to the end of the value: a Windows path has several. */
 function doubleBackslashes(text: string, offset: number): string {
-  let mended = text.slice(0, offset)
+  let repaired = text.slice(0, offset)
   let at = offset
   while (at < text.length && text[at] !== '"') {
     const pair = text.slice(at, at + 2)
     if (pair === '\\\\' || pair === '\\"') {
-      mended += pair
+      repaired += pair
       at += 2
     } else {
-      mended += text[at] === '\\' ? '\\\\' : text.charAt(at)
+      repaired += text[at] === '\\' ? '\\\\' : text.charAt(at)
       at += 1
     }
   }
-  return mended + text.slice(at)
+  return repaired + text.slice(at)
 }
 
 /** `id[1,2&active=true` lacks its bracket, while in `name[R&D,QA]` the `&` belongs to a value. */
@@ -110,7 +110,7 @@ function closeList(text: string, offset: number): string | undefined {
   return /[=*<>]/.test(rest.slice(0, bracket)) ? undefined : insert(text, offset, '\\')
 }
 
-/** `name="x" and active=true`. After a bare value the word is part of the value, and no error. */
+/** `name="x" and active=true`. After an unquoted value the word is part of the value, and not an error. */
 function joinWord(text: string, offset: number): string | undefined {
   const { before, here } = around(text, offset)
   if (here?.kind !== 'stray' || listIsOpen(before)) return undefined
@@ -118,7 +118,7 @@ function joinWord(text: string, offset: number): string | undefined {
   return join && insert(remove(text, here), offset, join)
 }
 
-/** Only at the end: in `a="1"|b="2")&c="3"` the missing `(` may be meant instead. */
+/** Removes `)` only at the end: in `a="1"|b="2")&c="3"` a `(` may be missing instead. */
 function dropClosing(text: string, offset: number): string | undefined {
   const { before, here, after } = around(text, offset)
   if (here?.kind !== 'close' || listIsOpen(before)) return undefined

@@ -28,7 +28,7 @@ describe('tokens', () => {
     ])
   })
 
-  it('goes on after what fits nowhere', () => {
+  it('continues after an unexpected token', () => {
     expect(kinds('name ~ 5 & "q" b[1')).toEqual([
       'field name',
       'stray ~',
@@ -41,7 +41,7 @@ describe('tokens', () => {
     ])
   })
 
-  it('keeps what a flawed value holds so far', () => {
+  it('returns the text of a malformed value', () => {
     expect(tokens('a="x\\"y')).toContainEqual({
       kind: 'value',
       text: 'x"y',
@@ -66,8 +66,8 @@ describe('tokens', () => {
     )
   })
 
-  it('takes time linear in the length', () => {
-    // They need about 0.2 s together; quadratic work would take minutes.
+  it('runs in time linear in the length', () => {
+    // All need about 0.2 s together; quadratic time would be minutes.
     const start = performance.now()
     for (const part of ['(', ')', '"', '\\', 'a=(', 'a[', ',', ' ', 'a="\\"', '&', '~'])
       tokens(part.repeat(200_000 / part.length))

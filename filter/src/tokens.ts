@@ -1,18 +1,18 @@
 import type { Operator, Span } from './ast.ts'
 
 /**
- * A filter cut into tokens. It never throws: what fits nowhere becomes a `stray`, and a value carries its own flaw,
- * so that the parser can judge and an editor can colour a filter that is still being typed. White space between
- * tokens belongs to none, and no token is empty: a value that was left out (`name=`) has no token.
+ * The tokens of a filter. The tokenizer never throws, so that an editor can highlight a filter while it is being typed:
+ * text that is not allowed in its position becomes a `stray` token, and a malformed value has a `flaw`, which the parser
+ * reports. White space between tokens belongs to no token. No token is empty: a missing value (`name=`) has no token.
  */
-export type Token = Mark | OperatorToken | ValueToken
+export type Token = SimpleToken | OperatorToken | ValueToken
 
-export interface Mark extends Span {
+export interface SimpleToken extends Span {
   readonly kind: 'field' | 'and' | 'or' | 'open' | 'close' | 'comma' | 'list-close' | 'stray'
   readonly text: string
 }
 
-/** A comparison, or what opens a list: `[` or `![`. */
+/** A comparison operator, or the start of a list: `[` or `![`. */
 export interface OperatorToken extends Span {
   readonly kind: 'operator'
   readonly operator: Operator
@@ -20,17 +20,17 @@ export interface OperatorToken extends Span {
 
 export interface ValueToken extends Span {
   readonly kind: 'value'
-  /** As meant: without quotes, escapes undone. */
+  /** The value without quotes and escapes. */
   readonly text: string
   readonly flaw?: Flaw
 }
 
-/** `escape`: a backslash that escapes nothing. `quote`: no closing quote. The first one in the value. */
+/** The first error in a value. `escape`: a backslash that escapes nothing. `quote`: no closing quote. */
 export interface Flaw extends Span {
   readonly kind: 'escape' | 'quote'
 }
 
-/** What is due next. The same characters mean different things: `*` is an operator, and ordinary in a value. */
+/** What the grammar expects next. It decides the meaning of a character: `*` is an operator, but ordinary in a value. */
 type State = 'term' | 'operator' | 'value' | 'list-value' | 'list-next' | 'join'
 
 // Longest first, so that `>=` is not read as `>` and a value.
@@ -47,7 +47,7 @@ const operatorTexts: readonly (readonly [string, Operator])[] = [
   ['[', '[]'],
 ]
 
-const markKinds = new Map<string, Mark['kind']>([
+const punctuation = new Map<string, SimpleToken['kind']>([
   ['&', 'and'],
   ['|', 'or'],
   ['(', 'open'],
@@ -56,7 +56,7 @@ const markKinds = new Map<string, Mark['kind']>([
   [']', 'list-close'],
 ])
 
-const breaks = new Set('&|(),]=!*<>[ \t\r\n')
+const strayEnds = new Set('&|(),]=!*<>[ \t\r\n')
 
 export function tokens(text: string): Token[] {
   const found: Token[] = []
@@ -76,13 +76,13 @@ export function tokens(text: string): Token[] {
 function tokenAt(text: string, at: number, state: State, depth: number): Token {
   if (state === 'value' || state === 'list-value') {
     if (text[at] === '"') return quoted(text, at)
-    const value = bare(text, at, state === 'list-value', depth > 0)
+    const value = unquoted(text, at, state === 'list-value', depth > 0)
     if (value.length > 0) return value
   }
   return (
     (state === 'term' ? fieldAt(text, at) : undefined) ??
     (state === 'operator' ? operatorAt(text, at) : undefined) ??
-    markAt(text, at)
+    punctuationAt(text, at)
   )
 }
 
@@ -110,17 +110,16 @@ function stateAfter(token: Token, state: State): State {
   }
 }
 
-function fieldAt(text: string, at: number): Mark | undefined {
+function fieldAt(text: string, at: number): SimpleToken | undefined {
   if (!isLetter(text.charCodeAt(at))) return undefined
   let end = at + 1
   while (end < text.length && isLetterOrDigit(text.charCodeAt(end))) end += 1
-  return mark('field', text, at, end)
+  return simpleToken('field', text, at, end)
 }
 
 function operatorAt(text: string, at: number): OperatorToken | undefined {
-  for (const [written, operator] of operatorTexts)
-    if (text.startsWith(written, at))
-      return { kind: 'operator', operator, offset: at, length: written.length }
+  for (const [symbol, operator] of operatorTexts)
+    if (text.startsWith(symbol, at)) return { kind: 'operator', operator, offset: at, length: symbol.length }
   return undefined
 }
 
@@ -128,21 +127,21 @@ export function opensList({ operator }: OperatorToken): boolean {
   return operator === '[]' || operator === '![]'
 }
 
-function markAt(text: string, at: number): Mark {
-  const kind = markKinds.get(text.charAt(at))
-  if (kind !== undefined) return mark(kind, text, at, at + 1)
+function punctuationAt(text: string, at: number): SimpleToken {
+  const kind = punctuation.get(text.charAt(at))
+  if (kind !== undefined) return simpleToken(kind, text, at, at + 1)
   let end = at
-  while (end < text.length && !breaks.has(text.charAt(end))) end += 1
-  return mark('stray', text, at, Math.max(end, at + 1))
+  while (end < text.length && !strayEnds.has(text.charAt(end))) end += 1
+  return simpleToken('stray', text, at, Math.max(end, at + 1))
 }
 
-function mark(kind: Mark['kind'], text: string, at: number, end: number): Mark {
+function simpleToken(kind: SimpleToken['kind'], text: string, at: number, end: number): SimpleToken {
   return { kind, text: text.slice(at, end), offset: at, length: end - at }
 }
 
-/** From a character that is not white space up to the delimiter; white space before that is left out. */
-function bare(text: string, start: number, inList: boolean, inGroup: boolean): ValueToken {
-  let meant = ''
+/** An unquoted value: from `start` up to the next delimiter, without trailing white space. */
+function unquoted(text: string, start: number, inList: boolean, inGroup: boolean): ValueToken {
+  let value = ''
   let copied = start
   let end = start
   let parentheses = 0
@@ -158,13 +157,13 @@ function bare(text: string, start: number, inList: boolean, inGroup: boolean): V
         const flaw: Flaw = { kind: 'escape', offset: at, length: 1 }
         return {
           kind: 'value',
-          text: meant + text.slice(copied),
+          text: value + text.slice(copied),
           offset: start,
           length: at + 1 - start,
           flaw,
         }
       }
-      meant += text.slice(copied, at)
+      value += text.slice(copied, at)
       copied = at + 1
       at += 2
       end = at // an escaped space is part of the value, even as its last character
@@ -173,11 +172,11 @@ function bare(text: string, start: number, inList: boolean, inGroup: boolean): V
       if (!isSpace(char)) end = at
     }
   }
-  return { kind: 'value', text: meant + text.slice(copied, end), offset: start, length: end - start }
+  return { kind: 'value', text: value + text.slice(copied, end), offset: start, length: end - start }
 }
 
 function quoted(text: string, start: number): ValueToken {
-  let meant = ''
+  let value = ''
   let copied = start + 1
   let flaw: Flaw | undefined
   let at = start + 1
@@ -192,15 +191,15 @@ function quoted(text: string, start: number): ValueToken {
       at += 1
       continue
     }
-    meant += text.slice(copied, at)
+    value += text.slice(copied, at)
     copied = at + 1
     at += 2
   }
-  meant += text.slice(copied, at)
+  value += text.slice(copied, at)
   const closed = at < text.length
   if (!closed) flaw ??= { kind: 'quote', offset: start, length: text.length - start }
   const length = (closed ? at + 1 : at) - start
-  return { kind: 'value', text: meant, offset: start, length, ...(flaw && { flaw }) }
+  return { kind: 'value', text: value, offset: start, length, ...(flaw && { flaw }) }
 }
 
 function skipSpace(text: string, from: number): number {
