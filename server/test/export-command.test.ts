@@ -45,7 +45,7 @@ describe('quartermaster export', () => {
     const lines = readFileSync(file, 'utf8').split('\n')
     writeFileSync(file, lines.toSpliced(7, 1).join('\n'))
     const cut = await run('import', 'partner', file, '--account', 'copy')
-    expect([cut.code, cut.stderr]).toEqual([1, expect.stringContaining('the file is not whole')])
+    expect([cut.code, cut.stderr]).toEqual([1, expect.stringContaining('the file is incomplete')])
   })
 
   it('takes filter, fields and format', async () => {

@@ -43,7 +43,7 @@ beforeEach(async () => {
 })
 
 const open = (by: pg.Client) =>
-  ImportSession.open(by, { accountId }, resources.product, { keepIds: by === ours })
+  ImportSession.open(by, { accountId }, resources.product, { trackIds: by === ours })
 
 const rows = (from: number, to: number, text: string): ImportRow[] =>
   Array.from({ length: to - from + 1 }, (_, i) => [String(from + i), text])
@@ -89,7 +89,7 @@ async function deleteWhileTheyWrite(theirRows: readonly ImportRow[], ourRow: Imp
   const writing = other.write(theirRows)
   await waiting(1)
   const batches: number[] = []
-  const deleting = replacing.deleteOthers((deleted) => batches.push(deleted))
+  const deleting = replacing.deleteMissing((deleted) => batches.push(deleted))
   await waiting(2)
   await holder.query('rollback')
   expect(await writing).toMatchObject({ updated: theirRows.length })
@@ -135,7 +135,7 @@ describe('an import that replaces', () => {
     await client.query('select pg_terminate_backend($1)', [pid])
     expect(await importing).toBe(1)
     await holder.query('rollback')
-    expect(stderr).toContain('Before that, 1 row was written and 10,000 records were deleted. Run the same')
+    expect(stderr).toContain('Before that, 1 row was written and 10,000 records were deleted. Fix the cause')
     expect(await state()).toEqual({ byName: { before: 4, ours: 1 }, total: 5 })
   })
 })

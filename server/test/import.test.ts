@@ -156,7 +156,7 @@ describe('import', () => {
       ['b', '7'],
     ])
     expect(readFileSync(join(folder, `${made}-b.csv.rejects.csv`), 'utf8').split('\n')[1]).toBe(
-      '5,name,"is required of a new product, and none has this id",',
+      '5,name,is required for a new product (no product has this id),',
     )
   })
 
@@ -212,7 +212,7 @@ describe('rejects', () => {
         '5,list_price,is not a decimal number,abc',
         '6,id,is below 1,0',
         '6,list_price,has more than 12 digits after the point,1.0000000000001',
-        '8,,has 2 cells where the header has 3,"3,Rod"',
+        '8,,has 2 cells; the header has 3,"3,Rod"',
         '',
       ].join('\n'),
     )
@@ -242,7 +242,7 @@ describe('replace', () => {
   it('leaves alone what others wrote since the import began', async () => {
     await run('product', 'a.csv', 'id,name\n1,a\n2,b\n3,c\n')
     const importer = await connected(url)
-    const session = await ImportSession.open(importer, { accountId }, resources.product, { keepIds: true })
+    const session = await ImportSession.open(importer, { accountId }, resources.product, { trackIds: true })
     await client.query(
       `insert into product select account_id, 4, version + 1, 'd', null, 0, 0, true, null, null, null, now(), now()
        from tally where account_id = $1 and resource = 'product'`,
@@ -253,7 +253,7 @@ describe('replace', () => {
       [accountId],
     )
     await session.write([['1', 'a2']])
-    await session.deleteOthers(() => {})
+    await session.deleteMissing(() => {})
     await importer.end()
     expect(await rowsOf('select id::text, name from product where account_id = $1 order by id')).toEqual([
       ['1', 'a2'],
@@ -266,18 +266,22 @@ describe('replace', () => {
     const outcome = await run('product', 'b.csv', 'id,name\n2,b\nx,d\n', { replace: true })
     expect(outcome).toMatchObject({ code: 2, summary: { rejected: 1, deleted: 0 } })
     expect(outcome.stderr).toContain('1 row was rejected')
-    expect(outcome.stderr).toContain('Nothing was deleted because of that.')
+    expect(outcome.stderr).toContain('Therefore nothing was deleted.')
     expect(await tally('product')).toEqual({ version: 1, total: 3, last_id: 3 })
   })
 
   it.each([
-    ['open.csv', () => 'id,name\n2,b\n4,"d\n', 'The row of line 3 opens a double quote'],
+    [
+      'open.csv',
+      () => 'id,name\n2,b\n4,"d\n',
+      'The row that starts at line 3 has a double quote that is never closed.',
+    ],
     [
       'cut.csv.gz',
       () => gzipSync('id,name\n2,b\n4,d\n').subarray(0, -6),
-      'The gzip file is damaged or cut off.',
+      'The gzip file is damaged or truncated.',
     ],
-    ['empty.csv', () => 'id,name\n', 'There are no rows, and --replace would delete every product.'],
+    ['empty.csv', () => 'id,name\n', 'The file has no rows, so replacing would delete every product.'],
     ['latin.csv', () => Buffer.from('id,name\n2,Müller\n', 'latin1'), 'The file is not UTF-8'],
   ])('deletes nothing when the file ended badly: %s', async (file, content, message) => {
     await run('product', 'a.csv', first)
@@ -318,7 +322,7 @@ describe('formats', () => {
       expect.stringMatching(/^4,colour,"a product has no field ""colour"" \(its fields are id, name, /),
       '5,,is not a JSON object,[1]',
       '6,id,is beyond ±9007199254740991,9007199254740993',
-      '7,name,"is required of a new product, and none has this id",',
+      '7,name,is required for a new product (no product has this id),',
     ])
   })
 
@@ -353,7 +357,8 @@ describe('formats', () => {
     })
     expect(await runFile('product', '-', { stdin: Readable.from([file]) })).toMatchObject({
       code: 1,
-      stderr: 'quartermaster: Say what standard input holds: --format csv or --format ndjson.\n',
+      stderr:
+        'quartermaster: The format of standard input is not set. Pass --format csv or --format ndjson.\n',
     })
   })
 })
@@ -368,7 +373,7 @@ describe('failures are one sentence', () => {
       '(did you mean list_price?). Nothing was written.',
     ],
     ['a.csv', 'id,name\n', { account: 'nobody' }, 'There is no account named nobody.'],
-    ['a.txt', '', {}, 'does not tell its format'],
+    ['a.txt', '', {}, 'Its name must end in .csv, .ndjson or .jsonl'],
     [
       'a.csv',
       'id,name\n',
@@ -387,7 +392,7 @@ describe('failures are one sentence', () => {
     expect(await runFile('product', '/nowhere/a.csv')).toEqual({
       code: 1,
       summary: { text: '' },
-      stderr: 'quartermaster: /nowhere/a.csv cannot be read: there is no such file.\n',
+      stderr: 'quartermaster: /nowhere/a.csv cannot be read: the file does not exist.\n',
     })
   })
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Batch } from './batch.ts'
 
-it('lays a later line over an earlier one of the same id, and keeps what it does not give', () => {
+it('merges a later line over an earlier one with the same id; absent fields do not change', () => {
   const batch = new Batch()
   batch.add({ line: 2, cells: ['1', 'a', '5'] })
   batch.add({ line: 3, cells: ['2', 'b', '6'] })

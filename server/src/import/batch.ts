@@ -1,26 +1,26 @@
 import type { Row } from './row.ts'
 
-/** Rows to be written together, each id once: a later line of the same id is laid over the earlier one. */
+/** The rows of one transaction. Each id occurs once: a later line with the same id is merged over the earlier one. */
 export class Batch {
   readonly rows: (string | undefined)[][] = []
-  /** The line of each row: of several with its id, the last. */
+  /** The line number of each row; if several lines had its id, of the last one. */
   readonly lines: number[] = []
-  /** Lines that changed what an earlier line of the batch said, and lines that said the same again. */
+  /** Lines that repeat an id of this batch: with other values, or with the same ones. */
   repeatsChanged = 0
   repeatsUnchanged = 0
-  readonly #places = new Map<string, number>()
+  readonly #rowIndexes = new Map<string, number>()
 
   add({ line, cells }: Row): void {
     const id = cells[0] ?? ''
-    const place = this.#places.get(id)
-    const earlier = place === undefined ? undefined : this.rows[place]
+    const index = this.#rowIndexes.get(id)
+    const earlier = index === undefined ? undefined : this.rows[index]
     if (earlier === undefined) {
-      this.#places.set(id, this.rows.length)
+      this.#rowIndexes.set(id, this.rows.length)
       this.rows.push(cells)
       this.lines.push(line)
       return
     }
-    if (place !== undefined) this.lines[place] = line
+    if (index !== undefined) this.lines[index] = line
     let changed = false
     cells.forEach((cell, i) => {
       if (cell === undefined || cell === earlier[i]) return

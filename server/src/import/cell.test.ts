@@ -11,19 +11,19 @@ function field(name: string, resource: 'product' | 'partner' | 'company' = 'prod
 
 const csv = (name: string, text: string, quoted = false) => cellOfCsv(field(name), text, quoted)
 
-describe('an empty cell of a CSV file', () => {
-  it('is null where the field can be', () => {
+describe('an empty CSV cell', () => {
+  it('is null if the field is nullable', () => {
     expect(csv('default_code', '')).toBe('\\N')
     expect(csv('categ_id', '')).toBe('\\N')
   })
-  it('in quotes is the empty text, but only for texts', () => {
+  it('in quotes is the empty text for a text field, and null for other types', () => {
     expect(csv('default_code', '', true)).toBe('')
     expect(csv('categ_id', '', true)).toBe('\\N')
   })
-  it('is the empty text where a text cannot be null', () => {
+  it('is the empty text if the text field is not nullable', () => {
     expect(cellOfCsv(field('branch_user', 'company'), '', false)).toBe('')
   })
-  it('is refused where there is nothing that it could mean', () => {
+  it('is rejected if the field is required', () => {
     expect(csv('list_price', '')).toEqual({ reason: 'is required' })
     expect(csv('active', '', true)).toEqual({ reason: 'is required' })
   })
@@ -43,8 +43,8 @@ describe('a decimal', () => {
     ['0.1e1', '1'],
     ['999999999999999999999999.999999999999', '999999999999999999999999.999999999999'],
     ['1.0000000000000000', '1'],
-  ])('%s is kept as %s', (text, kept) => {
-    expect(csv('list_price', text)).toBe(kept)
+  ])('%s is stored as %s', (text, stored) => {
+    expect(csv('list_price', text)).toBe(stored)
   })
   it.each(['1000000000000000000000000', '1e24', '1e999999999'])(
     '%s has too many digits before the point',
@@ -55,7 +55,7 @@ describe('a decimal', () => {
   it.each(['0.0000000000001', '1e-13', '1e-999999999'])('%s has too many digits after the point', (text) => {
     expect(csv('list_price', text)).toEqual({ reason: 'has more than 12 digits after the point' })
   })
-  it.each(['+1', '.5', '5.', '01', '1,5', 'NaN', 'Infinity', ' 1', '0x10'])('%s is none', (text) => {
+  it.each(['+1', '.5', '5.', '01', '1,5', 'NaN', 'Infinity', ' 1', '0x10'])('%s is rejected', (text) => {
     expect(csv('list_price', text)).toEqual({ reason: 'is not a decimal number' })
   })
 })
@@ -64,8 +64,8 @@ describe('an integer', () => {
   it.each([
     ['-9007199254740991', '-9007199254740991'],
     ['-0', '0'],
-  ])('%s is kept as %s', (text, kept) => {
-    expect(csv('categ_id', text)).toBe(kept)
+  ])('%s is stored as %s', (text, stored) => {
+    expect(csv('categ_id', text)).toBe(stored)
   })
   it.each([
     ['categ_id', '9007199254740992', 'is beyond ±9007199254740991'],
@@ -83,16 +83,16 @@ describe('a text', () => {
     expect(csv('name', 'a\tb\nc\rd\\N')).toBe('a\\tb\\nc\\rd\\\\N')
     expect(csv('name', '\\N')).toBe('\\\\N')
   })
-  it('is counted in characters, not in UTF-16 units', () => {
+  it('is measured in characters, not in UTF-16 code units', () => {
     expect(csv('default_code', '🔩'.repeat(128))).toBe('🔩'.repeat(128))
     expect(csv('default_code', '🔩'.repeat(129))).toEqual({
-      reason: 'has 129 characters; at most 128 are kept',
+      reason: 'has 129 characters; at most 128 are allowed',
     })
   })
-  it('has only what PostgreSQL can hold', () => {
+  it('is rejected if PostgreSQL cannot store it', () => {
     expect(csv('name', 'a\0b')).toEqual({ reason: 'has a NUL character' })
     expect(cellOfJson(field('name'), '\ud83d')).toEqual({
-      reason: 'has half a surrogate pair, which is no character',
+      reason: 'has an unpaired surrogate, which is not a character',
     })
   })
 })
@@ -108,8 +108,8 @@ describe('a timestamp', () => {
     ['2026-11-14 09:30:00+00', '2026-11-14T09:30:00.000Z'],
     ['0001-01-01', '0001-01-01T00:00:00.000Z'],
     ['2024-02-29', '2024-02-29T00:00:00.000Z'],
-  ])('%s is kept as %s', (text, kept) => {
-    expect(csv('create_date', text)).toBe(kept)
+  ])('%s is stored as %s', (text, stored) => {
+    expect(csv('create_date', text)).toBe(stored)
   })
   it.each([
     '2026-02-29',
@@ -119,18 +119,18 @@ describe('a timestamp', () => {
     '0000-12-31',
     '14.11.2026',
     'now',
-  ])('%s is none', (text) => {
+  ])('%s is rejected', (text) => {
     expect(csv('create_date', text)).toEqual({
       reason: 'is not an ISO 8601 date or date-time that exists in the years 0001 to 9999',
     })
   })
-  it('is not rounded', () => {
+  it('is rejected if it is more precise than milliseconds', () => {
     expect(csv('create_date', '2026-11-14T09:30:00.1234Z')).toEqual({ reason: 'is finer than milliseconds' })
   })
 })
 
 describe('a JSON value', () => {
-  it('is taken by its type', () => {
+  it('must have the type of the field', () => {
     expect(cellOfJson(field('active'), true)).toBe('true')
     expect(cellOfJson(field('categ_id'), new JsonNumber('7'))).toBe('7')
     expect(cellOfJson(field('list_price'), '12.50')).toBe('12.5')
@@ -143,10 +143,10 @@ describe('a JSON value', () => {
     ['name', { a: 1 }, 'is not a text'],
     ['create_date', new JsonNumber('2026'), 'is not a timestamp'],
     ['name', null, 'is required'],
-  ])('%s does not take %j', (name, value, reason) => {
+  ])('%s rejects %j', (name, value, reason) => {
     expect(cellOfJson(field(name), value)).toEqual({ reason })
   })
-  it('true and false are the only booleans of a CSV file', () => {
+  it('a CSV boolean is true or false', () => {
     expect(csv('active', 'false')).toBe('false')
     expect(csv('active', 't')).toEqual({ reason: 'is not true or false' })
   })

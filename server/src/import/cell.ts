@@ -2,38 +2,38 @@ import { type Field, typeNames } from '../catalog/field.ts'
 import { limits } from '../limits.ts'
 import { parseTimeSpan, timestampText } from '../query/timestamp.ts'
 
-/** Why a value is not taken, as the rest of a sentence that begins with the field. */
-export interface Refusal {
+/** Why a value is rejected: the predicate of a sentence whose subject is the field name. */
+export interface Rejection {
   readonly reason: string
 }
 
-/** A JSON number as it was written: a double would have rounded it. */
+/** A JSON number as its source text, because a double would round it. */
 export class JsonNumber {
   readonly source: string
   constructor(source: string) {
     this.source = source
   }
 
-  /** For messages: a number inside something that is refused as a whole. */
+  /** For messages that print an object or array which contains the number. */
   toJSON(): number {
     return Number(this.source)
   }
 }
 
-/** A value in COPY's text form, or why it is none. */
-export type Cell = string | Refusal
+/** A value in COPY's text format, or why it was rejected. */
+export type Cell = string | Rejection
 
 export const nullCell = '\\N'
-const required: Refusal = { reason: 'is required' }
+const required: Rejection = { reason: 'is required' }
 
-/** A cell of a CSV file. Between nothing and `""` only a text can tell the difference. */
+/** Parses a CSV cell. Only for a text field does an empty cell (null) differ from `""` (the empty text). */
 export function cellOfCsv(field: Field, text: string, quoted: boolean): Cell {
   if (text === '' && field.type === 'text') return quoted || !field.nullable ? '' : nullCell
   if (text === '') return field.nullable ? nullCell : required
   return cellOfText(field, text)
 }
 
-/** A member of a JSON object, its numbers as they were written. A decimal may come as text, to keep it exact. */
+/** Parses a member of a JSON object, whose numbers are `JsonNumber`. A decimal may also be a string. */
 export function cellOfJson(field: Field, value: unknown): Cell {
   if (value === null) return field.nullable ? nullCell : required
   if (typeof value === 'string') {
@@ -64,7 +64,7 @@ function cellOfText(field: Field, text: string): Cell {
   }
 }
 
-function notOfType(field: Field): Refusal {
+function notOfType(field: Field): Rejection {
   return { reason: `is not ${typeNames[field.type]}` }
 }
 
@@ -72,13 +72,13 @@ const copyEscapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '
 
 function textCell(field: Field, text: string): Cell {
   const max = field.charactersMax
-  // Code points are never more than code units, so most texts need no counting.
+  // A text has at most as many code points as code units, so most texts need no counting.
   if (max !== undefined && text.length > max) {
     const characters = Array.from(text).length
-    if (characters > max) return { reason: `has ${characters} characters; at most ${max} are kept` }
+    if (characters > max) return { reason: `has ${characters} characters; at most ${max} are allowed` }
   }
   if (text.includes('\0')) return { reason: 'has a NUL character' }
-  if (!text.isWellFormed()) return { reason: 'has half a surrogate pair, which is no character' }
+  if (!text.isWellFormed()) return { reason: 'has an unpaired surrogate, which is not a character' }
   return /[\\\t\n\r]/.test(text) ? text.replace(/[\\\t\n\r]/g, (c) => copyEscapes[c] ?? c) : text
 }
 
@@ -90,55 +90,55 @@ function integerCell(field: Field, text: string): Cell {
   return text === '-0' ? '0' : text
 }
 
-/** The shortest plain form, the only one that the columns take. */
+/** Normalizes to the shortest form without exponent, the only form that the check constraint accepts. */
 function decimalCell(text: string): Cell {
   if (text.length > limits.decimalCharactersMax) {
     return { reason: `is longer than ${limits.decimalCharactersMax} characters` }
   }
   const match = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text)
   if (match === null) return { reason: `is not ${typeNames.decimal}` }
-  const [, sign = '', written = '', writtenFraction = '', exponent] = match
-  const [whole, fraction] = shifted(written, writtenFraction, Number(exponent ?? 0))
-  if (whole.length > limits.decimalIntegerDigitsMax) {
+  const [, sign = '', integerDigits = '', fractionDigits = '', exponent] = match
+  const [integer, fraction] = applyExponent(integerDigits, fractionDigits, Number(exponent ?? 0))
+  if (integer.length > limits.decimalIntegerDigitsMax) {
     return { reason: `has more than ${limits.decimalIntegerDigitsMax} digits before the point` }
   }
   if (fraction.length > limits.decimalFractionDigitsMax) {
     return { reason: `has more than ${limits.decimalFractionDigitsMax} digits after the point` }
   }
-  if (fraction !== '') return `${sign}${whole}.${fraction}`
-  return whole === '0' ? '0' : sign + whole
+  if (fraction !== '') return `${sign}${integer}.${fraction}`
+  return integer === '0' ? '0' : sign + integer
 }
 
-/** Whole and fraction digits after the point has moved, without the zeros that say nothing. */
-function shifted(
-  written: string,
-  writtenFraction: string,
+/** The digits before and after the decimal point, without leading and trailing zeros. */
+function applyExponent(
+  integerDigits: string,
+  fractionDigits: string,
   exponent: number,
-): [whole: string, fraction: string] {
-  if (exponent === 0) return [written, withoutLastZeros(writtenFraction)]
-  const digits = written + writtenFraction
+): [integer: string, fraction: string] {
+  if (exponent === 0) return [integerDigits, trimTrailingZeros(fractionDigits)]
+  const digits = integerDigits + fractionDigits
   if (/^0+$/.test(digits)) return ['0', '']
-  // What is stored has far fewer digits: an exponent beyond this cannot be kept, however it is written.
-  const point = written.length + Math.max(-200, Math.min(200, exponent))
+  // The limits on digits are far below 200, so a clamped exponent is still rejected.
+  const point = integerDigits.length + Math.max(-200, Math.min(200, exponent))
   const padded = point > 0 ? digits.padEnd(point, '0') : '0'.repeat(1 - point) + digits
   const at = Math.max(point, 1)
-  return [padded.slice(0, at).replace(/^0+(?=\d)/, ''), withoutLastZeros(padded.slice(at))]
+  return [padded.slice(0, at).replace(/^0+(?=\d)/, ''), trimTrailingZeros(padded.slice(at))]
 }
 
-function withoutLastZeros(digits: string): string {
+function trimTrailingZeros(digits: string): string {
   let end = digits.length
   while (digits.charCodeAt(end - 1) === 48) end -= 1
   return digits.slice(0, end)
 }
 
 function timestampCell(text: string): Cell {
-  // A space instead of the T is how PostgreSQL and many ERP exports write it.
+  // PostgreSQL and most ERP exports write a space instead of the T.
   const span = parseTimeSpan(text.charAt(10) === ' ' ? text.replace(' ', 'T') : text)
   if (span === undefined) {
     return { reason: 'is not an ISO 8601 date or date-time that exists in the years 0001 to 9999' }
   }
-  // As we write it ourselves, and most do: printing it again would be a seventh of all the work on a row.
+  // Already in our own format, as most are. Formatting it again would take a seventh of the CPU time of a row.
   if (text.length === 24 && text.endsWith('Z') && text.charAt(10) === 'T') return text
-  // Rounded, it would be another moment than the file says.
+  // Not rounded: the stored time would differ from the file.
   return /\.\d{3}\d*[1-9]/.test(text) ? { reason: 'is finer than milliseconds' } : timestampText(span.start)
 }

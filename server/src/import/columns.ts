@@ -1,27 +1,27 @@
 import type { Resource } from '../catalog/resources.ts'
 import { nearest } from '../query/nearest.ts'
 
-/** What makes an import end early. Its message is all that the operator reads: one sentence, and what to do. */
+/** Ends an import early. The operator sees only the message: it says what is wrong and what to do. */
 export class ImportError extends Error {
   override readonly name = 'ImportError'
 }
 
-/** Where in the catalog each column of a header stands. All that is wrong with the header is told at once. */
-export function placesOf(resource: Resource, header: readonly string[]): number[] {
+/** For each column of a header, the index of its field in the catalog. Reports every fault of the header at once. */
+export function fieldIndexes(resource: Resource, header: readonly string[]): number[] {
   const names = resource.fields.map(({ name }) => name)
   const faults = header.flatMap((name, i) => {
     if (!names.includes(name)) return [unknownField(resource, name)]
-    return header.indexOf(name) < i ? [`the column ${name} is there twice`] : []
+    return header.indexOf(name) < i ? [`the column ${name} occurs twice`] : []
   })
-  // Other columns may be missing: a file of quantities changes the quantities of records that are there.
-  refuse(resource, header.includes('id') ? faults : [...faults, 'the column id is missing'])
+  // Only id is required here: a file of ids and quantities changes the quantities of existing records.
+  rejectFile(resource, header.includes('id') ? faults : [...faults, 'the column id is missing'])
   return header.map((name) => names.indexOf(name))
 }
 
-/** The first object of a file stands for its header: a member that no field has is noticed before anything is written. */
+/** Checks the first object of a file as if it were a header, so that an unknown field fails the import before a write. */
 export function checkMembers(resource: Resource, members: object): void {
   const names = resource.fields.map(({ name }) => name)
-  refuse(
+  rejectFile(
     resource,
     Object.keys(members)
       .filter((name) => !names.includes(name))
@@ -36,9 +36,9 @@ export function unknownField(resource: Resource, name: string): string {
   return `a ${resource.name} has no field ${JSON.stringify(name)} (${help})`
 }
 
-function refuse(resource: Resource, faults: readonly string[]): void {
+function rejectFile(resource: Resource, faults: readonly string[]): void {
   if (faults.length === 0) return
   throw new ImportError(
-    `This is not a file of ${resource.plural}: ${faults.join('; ')}. Nothing was written.`,
+    `The file does not match the resource ${resource.name}: ${faults.join('; ')}. Nothing was written.`,
   )
 }

@@ -1,50 +1,50 @@
 import { type CsvError, parse } from 'csv-parse'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
-import { ImportError, placesOf } from './columns.ts'
+import { fieldIndexes, ImportError } from './columns.ts'
 import { ChunkBuilder, type CsvCell, quotedEmpty, type RowChunk } from './row.ts'
 
-/** The rows of a CSV file with a header, a piece of the file at a time. */
-export async function* csvRows(resource: Resource, bytes: AsyncIterable<Buffer>): AsyncGenerator<RowChunk> {
+/** Parses a CSV file with a header. Yields one chunk of rows for each buffer of input. */
+export async function* csvRows(resource: Resource, input: AsyncIterable<Buffer>): AsyncGenerator<RowChunk> {
   let columns: number[] | undefined
-  // Counted here: csv-parse takes a \r\n within quotes for two lines.
+  // Counted here, because csv-parse counts a \r\n within quotes as two lines.
   let line = 1
   let chunk = new ChunkBuilder(resource)
   const parser = parse({
     bom: true,
     relax_column_count: true,
     max_record_size: limits.importLineBytesMax,
-    // The one way to learn of the quotes. It doubles the time of parsing, to 15 µs a row; writing takes over 100.
+    // csv-parse reports quotes only here. The cast doubles the parsing time, to 15 µs per row; writing a row takes over 100 µs.
     cast: (text, { quoting }) => (quoting && text === '' ? quotedEmpty : text),
-    // Called within `write`, one record after the other; null keeps the record off the parser's readable side.
+    // Called synchronously within `write`, once per record. Returning null drops the record from the parser's readable side.
     on_record: (record: readonly CsvCell[]) => {
       const start = line
-      line += 1 + record.reduce((sum, cell) => sum + newlines(cell), 0)
-      if (columns === undefined) columns = placesOf(resource, record.map(textOf))
+      line += 1 + record.reduce((sum, cell) => sum + lineFeedsIn(cell), 0)
+      if (columns === undefined) columns = fieldIndexes(resource, record.map(textOf))
       else if (record.length > 1 || record[0] !== '') chunk.addCsv(start, columns, record)
       return null
     },
   })
-  const write = (piece: Buffer | undefined) =>
+  const write = (buffer: Buffer | undefined) =>
     new Promise<void>((resolve, reject) => {
-      const done = (error?: Error | null) => (error ? reject(located(error, line)) : resolve())
-      if (piece === undefined) parser.once('error', done).end(() => done())
-      else parser.write(piece, done)
+      const done = (error?: Error | null) => (error ? reject(fileError(error, line)) : resolve())
+      if (buffer === undefined) parser.once('error', done).end(() => done())
+      else parser.write(buffer, done)
     })
-  // Errors arrive in the callback of the write that met them.
+  // Each error is also passed to the callback of its write, which handles it.
   parser.on('error', () => {})
-  for await (const piece of bytes) {
-    await write(piece)
+  for await (const buffer of input) {
+    await write(buffer)
     yield chunk
     chunk = new ChunkBuilder(resource)
   }
   await write(undefined)
   yield chunk
   if (columns === undefined)
-    throw new ImportError('The file is empty: it has not even a header. Nothing was written.')
+    throw new ImportError('The file is empty. A CSV file must begin with a header. Nothing was written.')
 }
 
-function newlines(cell: CsvCell): number {
+function lineFeedsIn(cell: CsvCell): number {
   if (typeof cell !== 'string' || !cell.includes('\n')) return 0
   return cell.split('\n').length - 1
 }
@@ -53,18 +53,19 @@ function textOf(cell: CsvCell): string {
   return typeof cell === 'string' ? cell : ''
 }
 
-/** What is wrong with the file as a whole, in words that do not need the parser's manual. */
-function located(error: Error | CsvError, line: number): Error {
+/** Translates an error of csv-parse that ends the import; other errors are returned unchanged. */
+function fileError(error: Error | CsvError, line: number): Error {
   const problem = 'code' in error ? fileProblems[error.code] : undefined
   return problem === undefined
     ? error
-    : new ImportError(`The row of line ${line} ${problem}`, { cause: error })
+    : new ImportError(`The row that starts at line ${line} ${problem}`, { cause: error })
 }
 
-const misplacedQuote = 'has a double quote inside a cell. Put the cell in quotes, and double those within.'
+const misplacedQuote =
+  'has a double quote inside a cell. Put the cell in double quotes, and double each quote inside it.'
 const fileProblems: Partial<Record<CsvError['code'], string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'opens a double quote that is not closed before the file ends.',
+  CSV_QUOTE_NOT_CLOSED: 'has a double quote that is never closed.',
   CSV_INVALID_CLOSING_QUOTE: misplacedQuote,
   INVALID_OPENING_QUOTE: misplacedQuote,
-  CSV_MAX_RECORD_SIZE: `is longer than ${limits.importLineBytesMax} bytes; a double quote may be open there.`,
+  CSV_MAX_RECORD_SIZE: `is longer than ${limits.importLineBytesMax} bytes. Check it for a double quote that is never closed.`,
 }

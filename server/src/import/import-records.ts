@@ -1,21 +1,21 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { accountNamed } from '../accounts/directory.ts'
 import { type Resource, type ResourceName, resources } from '../catalog/resources.ts'
 import { withClient } from '../postgres/client.ts'
 import { type ImportTotals, importRows, noTotals } from './import-rows.ts'
 import { ChunkBuilder, type RowChunk } from './row.ts'
 
-/** Short enough, at some 10 µs a record, for the writing of the batch before to go on in between. */
+/** At about 10 µs per record, small enough not to delay the write of the previous batch. */
 const chunkRecords = 500
 
-/** Imports records that are in hand rather than in a file, the same way. Decimals may be texts; a wrong record throws. */
+/** Imports objects instead of a file. Decimals may be strings. An invalid record throws. */
 export async function importRecords(options: {
   readonly ownerUrl: string
   readonly account: string
   readonly resource: ResourceName
   readonly records: Iterable<object> | AsyncIterable<object>
   readonly replace?: boolean
-  /** Counted up while it runs, for whoever shows progress. */
+  /** Updated during the import, so that the caller can show progress. */
   readonly totals?: ImportTotals
 }): Promise<ImportTotals> {
   const resource = resources[options.resource]
@@ -49,7 +49,7 @@ async function* chunksOf(
     chunk.addObject(number, record)
     if (number % chunkRecords !== 0) continue
     yield chunk
-    await nextTurn()
+    await setImmediate()
     chunk = new ChunkBuilder(resource)
   }
   yield chunk

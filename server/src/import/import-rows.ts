@@ -7,7 +7,7 @@ import { ImportError } from './columns.ts'
 import type { RowChunk, RowFault } from './row.ts'
 import { ImportSession } from './session.ts'
 
-/** How far an import is; counted up while it runs. */
+/** Counts of rows, updated during the import. */
 export interface ImportTotals {
   read: number
   inserted: number
@@ -22,13 +22,13 @@ export interface ImportRun {
   readonly scope: AccountScope
   readonly resource: Resource
   readonly chunks: AsyncIterable<RowChunk>
-  /** Delete, in the end, what the rows did not have. Not where one was rejected: it may be one of those. */
+  /** Deletes records that are not among the rows, at the end. Not if a row was rejected: its record would be deleted. */
   readonly replace: boolean
   readonly totals: ImportTotals
   readonly onFaults: (faults: readonly RowFault[]) => void
 }
 
-/** From this many changed rows on, the planner's picture of the table is worth renewing. */
+/** An import that changes at least this many rows also runs ANALYZE. */
 const analyzeRowsMin = 10_000
 
 export function noTotals(): ImportTotals {
@@ -37,32 +37,32 @@ export function noTotals(): ImportTotals {
 
 export async function importRows(run: ImportRun): Promise<void> {
   const { client, scope, resource, totals } = run
-  // A connection that breaks is told by the statement that was under way.
+  // If the connection breaks, the running statement rejects with the error.
   client.on('error', () => {})
-  const session = await ImportSession.open(client, scope, resource, { keepIds: run.replace })
+  const session = await ImportSession.open(client, scope, resource, { trackIds: run.replace })
   await writeAll(session, run)
   if (run.replace && totals.read === 0) {
-    // More likely an export that went wrong than the wish to have nothing.
+    // More likely a failed export than the intention to delete everything.
     throw new ImportError(
-      `There are no rows, and --replace would delete every ${resource.name}. Nothing was deleted.`,
+      `The file has no rows, so replacing would delete every ${resource.name}. Nothing was deleted.`,
     )
   }
   if (run.replace && totals.rejected === 0) {
-    await session.deleteOthers((deleted) => {
+    await session.deleteMissing((deleted) => {
       totals.deleted += deleted
     })
   }
   if (totals.inserted + totals.updated + totals.deleted >= analyzeRowsMin) await session.analyze()
 }
 
-/** One batch is being written while the next is read: never more than these two are in memory. */
+/** Writes a batch while the next one is read. At most these two are in memory. */
 async function writeAll(session: ImportSession, run: ImportRun): Promise<void> {
   let writing = Promise.resolve()
   let batch = new Batch()
-  const hand = async () => {
+  const flush = async () => {
     await writing
     writing = write(session, batch, run)
-    // Awaited in the next turn; until then its error is nobody's.
+    // Awaited by the next flush. Without this, an error before that would be an unhandled rejection.
     writing.catch(() => {})
     batch = new Batch()
   }
@@ -73,12 +73,12 @@ async function writeAll(session: ImportSession, run: ImportRun): Promise<void> {
       run.onFaults(chunk.faults)
       for (const row of chunk.rows) {
         batch.add(row)
-        if (batch.rows.length >= limits.importBatchRows) await hand()
+        if (batch.rows.length >= limits.importBatchRows) await flush()
       }
     }
-    await hand()
+    await flush()
   } finally {
-    // Also when reading failed: the connection is not let go in the middle of a batch.
+    // Also if reading failed, so that the connection is not closed during a batch.
     await writing
   }
 }
@@ -95,10 +95,10 @@ async function write(
   totals.unchanged += batch.rows.length - inserted - updated - incomplete.length + batch.repeatsUnchanged
   totals.rejected += incomplete.length
   onFaults(
-    incomplete.map(({ place, field }) => ({
-      line: batch.lines[place] ?? 0,
+    incomplete.map(({ rowIndex, field }) => ({
+      line: batch.lines[rowIndex] ?? 0,
       field: field.name,
-      reason: `is required of a new ${resource.name}, and none has this id`,
+      reason: `is required for a new ${resource.name} (no ${resource.name} has this id)`,
       value: '',
     })),
   )

@@ -4,35 +4,35 @@ import { JsonNumber } from './cell.ts'
 import { checkMembers, ImportError } from './columns.ts'
 import { ChunkBuilder, type RowChunk } from './row.ts'
 
-/** The rows of a file with one JSON object a line, a piece of the file at a time. */
+/** Parses a file with one JSON object per line. Yields one chunk of rows for each buffer of input. */
 export async function* ndjsonRows(
   resource: Resource,
-  bytes: AsyncIterable<Buffer>,
+  input: AsyncIterable<Buffer>,
 ): AsyncGenerator<RowChunk> {
   const decoder = new TextDecoder()
-  let rest = ''
+  let incompleteLine = ''
   let line = 0
   let objects = 0
   const add = (chunk: ChunkBuilder, text: string) => {
     line += 1
     if (text.trim() === '') return
-    const members = parsed(text)
+    const members = parseObject(text)
     if (members === undefined) {
-      chunk.refuse([{ line, field: '', reason: 'is not a JSON object', value: text }])
+      chunk.reject([{ line, field: '', reason: 'is not a JSON object', value: text }])
       return
     }
     if ('$end' in members) {
-      if (objects !== countOf(members.$end)) throw new ImportError(notWhole(line))
+      if (objects !== countOf(members.$end)) throw new ImportError(countMismatch(line))
       return
     }
     objects += 1
     if (objects === 1) checkMembers(resource, members)
     chunk.addObject(line, members)
   }
-  for await (const piece of bytes) {
-    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    if (rest.length > limits.importLineBytesMax) {
+  for await (const buffer of input) {
+    const lines = (incompleteLine + decoder.decode(buffer, { stream: true })).split('\n')
+    incompleteLine = lines.pop() ?? ''
+    if (incompleteLine.length > limits.importLineBytesMax) {
       throw new ImportError(
         `Line ${line + lines.length + 1} is longer than ${limits.importLineBytesMax} bytes.`,
       )
@@ -42,28 +42,28 @@ export async function* ndjsonRows(
     yield chunk
   }
   const chunk = new ChunkBuilder(resource)
-  add(chunk, rest + decoder.decode())
+  add(chunk, incompleteLine + decoder.decode())
   yield chunk
 }
 
-/** An export ends with a line that has the number of its records. */
-function countOf(mark: unknown): number | undefined {
-  const count = typeof mark === 'object' && mark !== null && 'count' in mark ? mark.count : undefined
+/** The last line of an export is `{"$end":{"count":…}}`, with the number of its records. */
+function countOf(end: unknown): number | undefined {
+  const count = typeof end === 'object' && end !== null && 'count' in end ? end.count : undefined
   return count instanceof JsonNumber ? Number(count.source) : undefined
 }
 
-function notWhole(line: number): string {
-  return `The mark at the end of the export, in line ${line}, has another number of records than stand before it: the file is not whole.`
+function countMismatch(line: number): string {
+  return `The end marker in line ${line} does not match the number of records before it: the file is incomplete.`
 }
 
-/** The third argument is newer than TypeScript's library: what stood in the text. */
-function keepNumbers(_key: string, value: unknown, context?: { readonly source: string }): unknown {
+/** `context.source` is the source text of a value. TypeScript's type of `JSON.parse` does not have this argument yet. */
+function reviveNumbers(_key: string, value: unknown, context?: { readonly source: string }): unknown {
   return typeof value === 'number' ? new JsonNumber(context?.source ?? String(value)) : value
 }
 
-function parsed(text: string): object | undefined {
+function parseObject(text: string): object | undefined {
   try {
-    const value: unknown = JSON.parse(text, keepNumbers)
+    const value: unknown = JSON.parse(text, reviveNumbers)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     return isObject && !(value instanceof JsonNumber) ? value : undefined
   } catch {

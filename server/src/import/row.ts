@@ -3,75 +3,74 @@ import type { Resource } from '../catalog/resources.ts'
 import { type Cell, cellOfCsv, cellOfJson, JsonNumber } from './cell.ts'
 import { unknownField } from './columns.ts'
 
-/** One thing wrong with one line. */
+/** A fault in one line of the file. */
 export interface RowFault {
   readonly line: number
-  /** Empty where the line as a whole is meant. */
+  /** Empty if the fault is not in a single field. */
   readonly field: string
   readonly reason: string
   readonly value: string
 }
 
-/** A line that was accepted: its cells by the place of their field in the catalog. */
+/** A valid line. Its cells are in the order of the fields in the catalog. */
 export interface Row {
   readonly line: number
-  /** In COPY's text form; nothing where the line did not give the field. */
+  /** In COPY's text format; undefined if the line does not contain the field. */
   readonly cells: (string | undefined)[]
 }
 
-/** What a reader hands on at a time: a piece of the file, not a line, so that waiting costs little. */
+/** The rows of one buffer of input. Not one row at a time, because awaiting each row would be slow. */
 export interface RowChunk {
   readonly rows: readonly Row[]
-  /** How many lines were refused, for `faults` can hold several of one line. */
+  /** The number of rejected lines. A line can have several faults. */
   readonly rejected: number
   readonly faults: readonly RowFault[]
 }
 
-/** The text of a CSV cell; an object only where it is empty and was quoted. */
+/** The text of a CSV cell, or `quotedEmpty` for `""`. */
 export type CsvCell = string | typeof quotedEmpty
 export const quotedEmpty = Object.freeze({ quoted: true })
 
-/** Gathers what becomes of the lines of one piece of a file. */
 export class ChunkBuilder implements RowChunk {
   readonly rows: Row[] = []
   readonly faults: RowFault[] = []
   rejected = 0
   readonly #resource: Resource
-  readonly #nothingGiven: readonly (string | undefined)[]
+  readonly #emptyCells: readonly (string | undefined)[]
 
   constructor(resource: Resource) {
     this.#resource = resource
-    this.#nothingGiven = resource.fields.map(() => undefined)
+    this.#emptyCells = resource.fields.map(() => undefined)
   }
 
   addCsv(line: number, columns: readonly number[], record: readonly CsvCell[]): void {
     if (record.length !== columns.length) {
-      const reason = `has ${record.length} cells where the header has ${columns.length}`
-      this.refuse([{ line, field: '', reason, value: record.map((cell) => textOf(cell)).join(',') }])
+      const reason = `has ${record.length} cells; the header has ${columns.length}`
+      this.reject([{ line, field: '', reason, value: record.map((cell) => textOf(cell)).join(',') }])
       return
     }
-    const row: Row = { line, cells: this.#nothingGiven.slice() }
+    const row: Row = { line, cells: this.#emptyCells.slice() }
     const faults: RowFault[] = []
-    columns.forEach((place, i) => {
-      const field = this.#resource.fields[place]
+    columns.forEach((fieldIndex, i) => {
+      const field = this.#resource.fields[fieldIndex]
       const raw = record[i]
       if (field === undefined || raw === undefined) return
       const quoted = typeof raw !== 'string'
       const text = quoted ? '' : raw
-      this.#place(row, faults, place, field, cellOfCsv(field, text, quoted), text)
+      this.#setCell(row, faults, fieldIndex, field, cellOfCsv(field, text, quoted), text)
     })
     this.#add(row, faults)
   }
 
   addObject(line: number, members: object): void {
-    const row: Row = { line, cells: this.#nothingGiven.slice() }
+    const row: Row = { line, cells: this.#emptyCells.slice() }
     const faults: RowFault[] = []
     let known = 0
-    this.#resource.fields.forEach((field, place) => {
+    this.#resource.fields.forEach((field, fieldIndex) => {
       if (Object.hasOwn(members, field.name)) {
         known += 1
         const value: unknown = Reflect.get(members, field.name)
-        this.#place(row, faults, place, field, cellOfJson(field, value), value)
+        this.#setCell(row, faults, fieldIndex, field, cellOfJson(field, value), value)
       } else if (field.name === 'id') {
         faults.push({ line, field: field.name, reason: 'is required', value: '' })
       }
@@ -80,19 +79,19 @@ export class ChunkBuilder implements RowChunk {
     this.#add(row, faults)
   }
 
-  refuse(faults: readonly RowFault[]): void {
+  reject(faults: readonly RowFault[]): void {
     this.rejected += 1
     this.faults.push(...faults)
   }
 
-  #place(row: Row, faults: RowFault[], place: number, field: Field, cell: Cell, value: unknown): void {
-    if (typeof cell === 'string') row.cells[place] = cell
+  #setCell(row: Row, faults: RowFault[], fieldIndex: number, field: Field, cell: Cell, value: unknown): void {
+    if (typeof cell === 'string') row.cells[fieldIndex] = cell
     else faults.push({ line: row.line, field: field.name, reason: cell.reason, value: printed(value) })
   }
 
   #add(row: Row, faults: readonly RowFault[]): void {
     if (faults.length === 0) this.rows.push(row)
-    else this.refuse(faults)
+    else this.reject(faults)
   }
 
   #unknownMembers(line: number, members: object): RowFault[] {

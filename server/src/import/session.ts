@@ -8,14 +8,14 @@ import { identifier, type Statement } from '../sql.ts'
 import { copyIn } from './copy.ts'
 import * as statements from './statements.ts'
 
-/** The cells of a record by the place of their field in the catalog, in COPY's text form; nothing where not given. */
+/** The cells of a record in the order of the catalog's fields, in COPY's text format; undefined if the row does not contain the field. */
 export type ImportRow = readonly (string | undefined)[]
 
 export interface BatchOutcome {
   readonly inserted: number
   readonly updated: number
-  /** Rows of the batch that would be new records but lack a field that those need; they were not written. */
-  readonly incomplete: readonly { readonly place: number; readonly field: Field }[]
+  /** Rows that were not written: no record has their id, and a field that a new record requires is missing. */
+  readonly incomplete: readonly { readonly rowIndex: number; readonly field: Field }[]
 }
 
 interface TallyRow {
@@ -25,71 +25,73 @@ interface TallyRow {
 }
 
 /**
- * An import under way on a connection of its own, whose temporary tables it uses. Each batch is one transaction that
- * holds the account's tally of the resource: no other writer comes in between, so what is looked up stays true.
+ * One import on a dedicated connection, with temporary tables. Each batch is one transaction, which locks the account's
+ * tally of the resource. So no other writer can change what the batch has read before it commits.
  */
 export class ImportSession {
   readonly #client: pg.ClientBase
   readonly #scope: AccountScope
   readonly #resource: Resource
-  readonly #keepIds: boolean
-  /** The version that the account's resource had before the first batch. */
+  readonly #trackIds: boolean
+  /** The version of the account's resource before the first batch. */
   #versionBefore = '0'
 
-  private constructor(client: pg.ClientBase, scope: AccountScope, resource: Resource, keepIds: boolean) {
+  private constructor(client: pg.ClientBase, scope: AccountScope, resource: Resource, trackIds: boolean) {
     this.#client = client
     this.#scope = scope
     this.#resource = resource
-    this.#keepIds = keepIds
+    this.#trackIds = trackIds
   }
 
-  /** With `keepIds`, `deleteOthers` can tell in the end which records no batch had. */
+  /** `trackIds` stores the ids of all rows, which `deleteMissing` needs. */
   static async open(
     client: pg.ClientBase,
     scope: AccountScope,
     resource: Resource,
-    { keepIds }: { readonly keepIds: boolean },
+    { trackIds }: { readonly trackIds: boolean },
   ): Promise<ImportSession> {
-    const session = new ImportSession(client, scope, resource, keepIds)
+    const session = new ImportSession(client, scope, resource, trackIds)
     for (const statement of statements.temporaryTables(resource)) await session.#run(statement)
     const { rows } = await session.#run<{ version: string }>(statements.currentVersion(scope, resource))
     session.#versionBefore = rows[0]?.version ?? '0'
     return session
   }
 
-  /** Applies rows, no two of the same id. Nothing changed means that the version stays, too. */
+  /** Writes rows with distinct ids. If nothing changes, the version does not change either. */
   async write(rows: readonly ImportRow[]): Promise<BatchOutcome> {
     const ids = rows.map((row) => row[0] ?? '')
     return await inTransaction(this.#client, async () => {
-      if (this.#keepIds) await copyIn(this.#client, statements.copySeen, ids)
+      if (this.#trackIds) await copyIn(this.#client, statements.copySeen, ids)
       const tally = await this.#lockTally()
-      const known = await this.#knownOf(ids, Number(tally.last_id))
-      const incomplete = rows.flatMap((row, place) => {
-        const field = known.has(ids[place] ?? '') ? undefined : this.#lackedBy(row)
-        return field === undefined ? [] : [{ place, field }]
+      const existing = await this.#existingIds(ids, Number(tally.last_id))
+      const incomplete = rows.flatMap((row, rowIndex) => {
+        const field = existing.has(ids[rowIndex] ?? '') ? undefined : this.#missingField(row)
+        return field === undefined ? [] : [{ rowIndex, field }]
       })
-      const left = new Set(incomplete.map(({ place }) => place))
-      const fresh = rows.filter((_, i) => !known.has(ids[i] ?? '') && !left.has(i))
-      const inserted = await this.#insert(fresh, tally)
+      const skipped = new Set(incomplete.map(({ rowIndex }) => rowIndex))
+      const added = rows.filter((_, i) => !existing.has(ids[i] ?? '') && !skipped.has(i))
+      const inserted = await this.#insert(added, tally)
       const updated = await this.#update(
-        rows.filter((_, i) => known.has(ids[i] ?? '')),
+        rows.filter((_, i) => existing.has(ids[i] ?? '')),
         tally,
       )
-      if (inserted + updated > 0) await this.#tick(inserted, highest(fresh))
+      if (inserted + updated > 0) await this.#updateTally(inserted, highestId(added))
       return { inserted, updated, incomplete }
     })
   }
 
-  /** Deletes what no batch had. A record that others wrote since the import began stays: the file could not know it. */
-  async deleteOthers(onBatch: (deleted: number) => void): Promise<void> {
+  /** Deletes records that no batch contained, except those that others have written since the import began. */
+  async deleteMissing(onBatch: (deleted: number) => void): Promise<void> {
     await this.#run(statements.analyzeSeen)
     const before = this.#versionBefore
-    const { rowCount } = await this.#run(statements.findGone(this.#scope, this.#resource, before))
+    const { rowCount } = await this.#run(statements.findMissing(this.#scope, this.#resource, before))
     const found = rowCount ?? 0
-    // A batch may have nothing left to delete because others changed or deleted its records: the next one may have.
+    // A batch may delete nothing, if others have changed or deleted its records. The next one may still delete some.
     for (let from = 1; from <= found; from += limits.importBatchRows) {
       const to = from + limits.importBatchRows - 1
-      onBatch(await this.#deleteBatch(statements.deleteGone(this.#scope, this.#resource, before, from, to)))
+      onBatch(
+        await this.#deleteBatch(statements.deleteMissing(this.#scope, this.#resource, before, from, to)),
+      )
     }
   }
 
@@ -97,19 +99,19 @@ export class ImportSession {
     return await inTransaction(this.#client, async () => {
       await this.#lockTally()
       const deleted = (await this.#run(statement)).rowCount ?? 0
-      if (deleted > 0) await this.#tick(-deleted, 0)
+      if (deleted > 0) await this.#updateTally(-deleted, 0)
       return deleted
     })
   }
 
-  /** So that the planner knows the table as it is now, and not from its next automatic look on. */
+  /** Updates the planner's statistics now instead of at the next autovacuum. */
   async analyze(): Promise<void> {
     await this.#run(statements.analyze(this.#resource))
   }
 
-  #lackedBy(row: ImportRow): Field | undefined {
+  #missingField(row: ImportRow): Field | undefined {
     return this.#resource.fields.find(
-      (field, place) => field.absent === 'required' && row[place] === undefined,
+      (field, fieldIndex) => field.absent === 'required' && row[fieldIndex] === undefined,
     )
   }
 
@@ -120,24 +122,24 @@ export class ImportSession {
     return tally
   }
 
-  async #tick(added: number, lastId: number): Promise<void> {
-    await this.#run(statements.tick(this.#scope, this.#resource, added, lastId))
+  async #updateTally(added: number, lastId: number): Promise<void> {
+    await this.#run(statements.updateTally(this.#scope, this.#resource, added, lastId))
   }
 
-  async #knownOf(ids: readonly string[], lastId: number): Promise<ReadonlySet<string>> {
-    // No id is above the last one, so the rows of a first import need no look.
+  async #existingIds(ids: readonly string[], lastId: number): Promise<ReadonlySet<string>> {
+    // No record has an id above last_id, so the first import of a resource needs no query.
     const candidates = ids.filter((id) => Number(id) <= lastId)
     if (candidates.length === 0) return new Set()
     const { rows } = await this.#run<{ id: string }>(
-      statements.known(this.#scope, this.#resource, candidates),
+      statements.existing(this.#scope, this.#resource, candidates),
     )
     return new Set(rows.map(({ id }) => id))
   }
 
-  /** New records go by COPY, straight into the table. */
+  /** Copies new records straight into the table. */
   async #insert(rows: readonly ImportRow[], { version, moment }: TallyRow): Promise<number> {
     if (rows.length === 0) return 0
-    const absent = this.#resource.fields.map((field) => {
+    const defaults = this.#resource.fields.map((field) => {
       if (field.absent === 'now') return moment
       return field.absent === null ? '\\N' : String(field.absent)
     })
@@ -145,24 +147,26 @@ export class ImportSession {
     await copyIn(
       this.#client,
       statements.copyRecords(this.#resource),
-      rows.map((row) => prefix + absent.map((otherwise, place) => row[place] ?? otherwise).join('\t')),
+      rows.map((row) => prefix + defaults.map((fallback, i) => row[i] ?? fallback).join('\t')),
     )
     return rows.length
   }
 
-  /** Records that are there go by COPY into a temporary table, and from it where they differ. */
+  /** Copies rows of existing records into a temporary table, then updates the records that differ. */
   async #update(rows: readonly ImportRow[], { version, moment }: TallyRow): Promise<number> {
     if (rows.length === 0) return 0
-    const given = rows.map(givenOf)
-    const columns = this.#resource.fields.flatMap((field, place) => {
-      const bit = 2 ** place
-      if (!given.some((mask) => mask & bit)) return []
-      return [{ name: field.name, place, bit, always: given.every((mask) => mask & bit) }]
+    const masks = rows.map(fieldMask)
+    const columns = this.#resource.fields.flatMap((field, fieldIndex) => {
+      const bit = 2 ** fieldIndex
+      if (!masks.some((mask) => mask & bit)) return []
+      return [{ name: field.name, fieldIndex, bit, always: masks.every((mask) => mask & bit) }]
     })
     await copyIn(
       this.#client,
       statements.copyStaging(columns.map(({ name }) => identifier(name))),
-      rows.map((row, i) => `${given[i]}\t${columns.map(({ place }) => row[place] ?? '\\N').join('\t')}`),
+      rows.map(
+        (row, i) => `${masks[i]}\t${columns.map(({ fieldIndex }) => row[fieldIndex] ?? '\\N').join('\t')}`,
+      ),
     )
     const ids = rows.map((row) => row[0] ?? '')
     const { rowCount } = await this.#run(
@@ -176,11 +180,11 @@ export class ImportSession {
   }
 }
 
-/** Which fields a row gives, one bit each. */
-function givenOf(row: ImportRow): number {
-  return row.reduce((mask, cell, place) => (cell === undefined ? mask : mask | (2 ** place)), 0)
+/** One bit for each field that the row contains. */
+function fieldMask(row: ImportRow): number {
+  return row.reduce((mask, cell, i) => (cell === undefined ? mask : mask | (2 ** i)), 0)
 }
 
-function highest(rows: readonly ImportRow[]): number {
-  return rows.reduce((most, row) => Math.max(most, Number(row[0])), 0)
+function highestId(rows: readonly ImportRow[]): number {
+  return rows.reduce((highest, row) => Math.max(highest, Number(row[0])), 0)
 }

@@ -12,8 +12,9 @@ const columnTypes: Record<FieldType, Fragment> = {
 }
 
 /**
- * `import_staging` holds the rows of a batch that are there already, until they are compared; its key keeps the join
- * cheap whichever side the planner begins with. `import_seen` holds every id of the file, `import_gone` what is to go.
+ * `import_staging`: the rows of a batch whose records exist already. Its primary key keeps the join cheap in either
+ * direction. `given` is a bit mask of the fields that the row contains. `import_seen`: every id of the file.
+ * `import_gone`: the ids to delete, numbered.
  */
 export function temporaryTables(resource: Resource): Statement[] {
   const columns = resource.fields.map(({ name, type }) => sql`${identifier(name)} ${columnTypes[type]}`)
@@ -36,7 +37,7 @@ export function copyRecords(resource: Resource): Statement {
   return sql`copy ${identifier(resource.name)} (account_id, version, ${join(columns, ', ')}) from stdin`.statement()
 }
 
-/** The version that this write will have, and its moment. Whoever holds the row is the account's only writer. */
+/** Returns the version and time of this write. The row lock excludes other writers of the account's resource. */
 export function lockTally(scope: AccountScope, resource: Resource): Statement {
   return sql`select (version + 1)::text as version, last_id::text as last_id,
   to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as moment
@@ -49,13 +50,18 @@ export function currentVersion(scope: AccountScope, resource: Resource): Stateme
 where account_id = ${value(scope.accountId)}::bigint and resource = ${value(resource.name)}`.statement()
 }
 
-export function tick(scope: AccountScope, resource: Resource, added: number, lastId: number): Statement {
+export function updateTally(
+  scope: AccountScope,
+  resource: Resource,
+  added: number,
+  lastId: number,
+): Statement {
   return sql`update tally set version = version + 1, total = total + ${value(added)}::bigint,
   last_id = greatest(last_id, ${value(lastId)}::bigint)
 where account_id = ${value(scope.accountId)}::bigint and resource = ${value(resource.name)}`.statement()
 }
 
-export function known(scope: AccountScope, resource: Resource, ids: readonly string[]): Statement {
+export function existing(scope: AccountScope, resource: Resource, ids: readonly string[]): Statement {
   return sql`select id::text as id from ${identifier(resource.name)}
 where account_id = ${value(scope.accountId)}::bigint and id = any(${value(ids)}::bigint[])`.statement()
 }
@@ -63,11 +69,11 @@ where account_id = ${value(scope.accountId)}::bigint and id = any(${value(ids)}:
 export interface UpdateColumn {
   readonly name: string
   readonly bit: number
-  /** Every row of the batch gives it, so that `given` need not be asked. */
+  /** Every row of the batch contains it, so that `given` need not be tested. */
   readonly always: boolean
 }
 
-/** Writes only records that really change. Without a write_date of its own, a changed record has that of its batch. */
+/** Writes only records that change. If a row has no write_date, its record gets the time of the batch. */
 export function update(
   scope: AccountScope,
   resource: Resource,
@@ -81,28 +87,28 @@ export function update(
   const moment = sql`${value(batch.moment)}::timestamptz`
   const columns = batch.columns.filter(({ name }) => name !== 'id')
   const stored = columns.map(({ name }) => sql`t.${identifier(name)}`)
-  const given = columns.map((column) => otherwise(column, sql`t.${identifier(column.name)}`))
+  const imported = columns.map((column) => importedOr(column, sql`t.${identifier(column.name)}`))
   const assignments = columns.map((column) => {
     const name = identifier(column.name)
-    return sql`${name} = ${otherwise(column, column.name === 'write_date' ? moment : sql`t.${name}`)}`
+    return sql`${name} = ${importedOr(column, column.name === 'write_date' ? moment : sql`t.${name}`)}`
   })
   if (!columns.some(({ name }) => name === 'write_date')) assignments.push(sql`write_date = ${moment}`)
   return sql`update ${identifier(resource.name)} t set version = ${value(batch.version)}::bigint, ${join(assignments, ', ')}
 from import_staging s
 where t.account_id = ${value(scope.accountId)}::bigint and t.id = any(${value(batch.ids)}::bigint[]) and t.id = s.id
-  and row(${join(stored, ', ')}) is distinct from row(${join(given, ', ')})`.statement()
+  and row(${join(stored, ', ')}) is distinct from row(${join(imported, ', ')})`.statement()
 }
 
-function otherwise(column: UpdateColumn, absent: Fragment): Fragment {
+function importedOr(column: UpdateColumn, fallback: Fragment): Fragment {
   const name = identifier(column.name)
   if (column.always) return sql`s.${name}`
-  return sql`case when s.given & ${value(column.bit)}::int <> 0 then s.${name} else ${absent} end`
+  return sql`case when s.given & ${value(column.bit)}::int <> 0 then s.${name} else ${fallback} end`
 }
 
 export const analyzeSeen = sql`analyze import_seen`.statement()
 
-/** Found without a lock, for that takes a look at every record of the account; numbered, to be taken in batches. */
-export function findGone(scope: AccountScope, resource: Resource, versionBefore: string): Statement {
+/** Finds records that are not in the file. Takes no lock, because it reads every record of the account. */
+export function findMissing(scope: AccountScope, resource: Resource, versionBefore: string): Statement {
   return sql`insert into import_gone (n, id)
 select row_number() over (order by t.id), t.id from ${identifier(resource.name)} t
 where t.account_id = ${value(scope.accountId)}::bigint and t.version <= ${value(versionBefore)}::bigint
@@ -110,10 +116,10 @@ where t.account_id = ${value(scope.accountId)}::bigint and t.version <= ${value(
 }
 
 /**
- * Runs while the tally is locked, and compares the version again: since `findGone` read them, another import or a create
- * may have written some of these records.
+ * Deletes one batch of them. The caller holds the lock of the tally. The version is compared again, because another
+ * import may have written some of these records since `findMissing`.
  */
-export function deleteGone(
+export function deleteMissing(
   scope: AccountScope,
   resource: Resource,
   versionBefore: string,

@@ -5,20 +5,21 @@ import { accountNamed } from '../../accounts/directory.ts'
 import { type ResourceName, resources } from '../../catalog/resources.ts'
 import { ImportError } from '../../import/columns.ts'
 import { csvRows } from '../../import/csv.ts'
+import type { ImportFormat } from '../../import/decode.ts'
 import { type ImportTotals, importRows, noTotals } from '../../import/import-rows.ts'
 import { ndjsonRows } from '../../import/ndjson.ts'
-import { RejectFile } from '../../import/rejects.ts'
-import { type ImportFormat, openSource, type Source } from '../../import/source.ts'
 import { withClient } from '../../postgres/client.ts'
 import { databaseFault } from '../database/database-fault.ts'
 import { grouped, type Output, showProgress } from '../progress.ts'
+import { type ImportInput, openInput } from './input.ts'
+import { RejectFile } from './reject-file.ts'
 import { summaryJson, summaryText } from './summary.ts'
 
 export interface ImportOptions {
   readonly ownerUrl: string
   readonly account: string
   readonly resource: ResourceName
-  /** `-` is standard input, which needs a format. */
+  /** `-` is standard input, which requires `format`. */
   readonly file: string
   readonly format?: ImportFormat | undefined
   readonly replace: boolean
@@ -29,7 +30,7 @@ export interface ImportOptions {
   readonly stdin?: Readable
 }
 
-/** 0: all of the file is in the database; 2: all but the rows in the reject file; 1: it went wrong. */
+/** Returns the exit code. 0: every row was imported; 2: all except the rejected rows; 1: the import failed. */
 export async function importCommand(options: ImportOptions): Promise<number> {
   const { stdout, stderr } = options
   const start = performance.now()
@@ -53,15 +54,15 @@ export async function importCommand(options: ImportOptions): Promise<number> {
 
 async function importFile(options: ImportOptions, totals: ImportTotals, rejects: RejectFile): Promise<void> {
   if (resolve(rejects.path) === resolve(options.file)) {
-    throw new ImportError('The rejects would overwrite the file that is imported. Name another one.')
+    throw new ImportError('The reject file would overwrite the imported file. Pass another --rejects file.')
   }
-  const source = await openSource(options.file, options.format, options.stdin ?? process.stdin)
+  const input = await openInput(options.file, options.format, options.stdin ?? process.stdin)
   const resource = resources[options.resource]
   await withClient(options.ownerUrl, async (client) => {
     const scope = await accountNamed(client, options.account)
     const endProgress = showProgress(options.stderr, 'rows', () => ({
       done: totals.read,
-      fraction: fractionOf(source),
+      fraction: fractionOf(input),
       note: totals.rejected > 0 ? `${grouped(totals.rejected)} rejected` : '',
     }))
     try {
@@ -69,8 +70,7 @@ async function importFile(options: ImportOptions, totals: ImportTotals, rejects:
         client,
         scope,
         resource,
-        chunks:
-          source.format === 'csv' ? csvRows(resource, source.bytes) : ndjsonRows(resource, source.bytes),
+        chunks: input.format === 'csv' ? csvRows(resource, input.bytes) : ndjsonRows(resource, input.bytes),
         replace: options.replace,
         totals,
         onFaults: (faults) => rejects.add(faults),
@@ -81,9 +81,9 @@ async function importFile(options: ImportOptions, totals: ImportTotals, rejects:
   })
 }
 
-function fractionOf(source: Source): number | undefined {
-  if (source.bytesAll === undefined) return undefined
-  return source.bytesAll === 0 ? 1 : Math.min(1, source.bytesRead() / source.bytesAll)
+function fractionOf(input: ImportInput): number | undefined {
+  if (input.bytesTotal === undefined) return undefined
+  return input.bytesTotal === 0 ? 1 : Math.min(1, input.bytesRead() / input.bytesTotal)
 }
 
 function defaultRejects(file: string): string {
@@ -91,7 +91,7 @@ function defaultRejects(file: string): string {
 }
 
 function rejectedText(rejected: number, path: string, replace: boolean): string {
-  return `${were(rejected, 'row')} rejected: see ${path}.${replace ? ' Nothing was deleted because of that.' : ''}`
+  return `${were(rejected, 'row')} rejected: see ${path}.${replace ? ' Therefore nothing was deleted.' : ''}`
 }
 
 function failureText(error: unknown, { ownerUrl, replace }: ImportOptions, totals: ImportTotals): string {
@@ -101,7 +101,7 @@ function failureText(error: unknown, { ownerUrl, replace }: ImportOptions, total
   const deleted = totals.deleted === 0 ? 'nothing was' : were(totals.deleted, 'record')
   return (
     `${reason} Before that, ${were(written, 'row')} written${replace ? ` and ${deleted} deleted` : ''}. ` +
-    'Run the same command again when it is mended: no row is written twice.'
+    'Fix the cause and run the same command again: no row is written twice.'
   )
 }
 
@@ -112,6 +112,6 @@ function were(count: number, noun: string): string {
 function reasonOf(error: unknown, url: string): string {
   const fault = databaseFault(error, url, 'DATABASE_OWNER_URL')
   if (fault !== undefined) return `${fault.message} ${fault.repair}`
-  if (error instanceof DatabaseError) return `PostgreSQL says: ${error.message}.`
+  if (error instanceof DatabaseError) return `PostgreSQL reports: ${error.message}.`
   return error instanceof Error ? error.message : String(error)
 }

@@ -2,7 +2,7 @@ import type { ImportTotals } from '../../import/import-rows.ts'
 import { grouped, perSecond } from '../progress.ts'
 
 export function summaryText(totals: ImportTotals, seconds: number): string {
-  const lines: [name: string, figure: string][] = [
+  const lines: [name: string, value: string][] = [
     ['read', grouped(totals.read)],
     ['inserted', grouped(totals.inserted)],
     ['updated', grouped(totals.updated)],
@@ -12,15 +12,15 @@ export function summaryText(totals: ImportTotals, seconds: number): string {
     ['seconds', seconds.toFixed(1)],
     ['rows/s', grouped(perSecond(totals.read, seconds))],
   ]
-  const width = Math.max(...lines.map(([, figure]) => figure.length))
-  return lines.map(([name, figure]) => `${name.padEnd(10)} ${figure.padStart(width)}\n`).join('')
+  const width = Math.max(...lines.map(([, value]) => value.length))
+  return lines.map(([name, value]) => `${name.padEnd(10)} ${value.padStart(width)}\n`).join('')
 }
 
 export function summaryJson(totals: ImportTotals, seconds: number, rejects: string | undefined): string {
-  const figures = {
+  const summary = {
     ...totals,
     seconds: Number(seconds.toFixed(3)),
     rowsPerSecond: perSecond(totals.read, seconds),
   }
-  return `${JSON.stringify({ ...figures, rejects: rejects ?? null })}\n`
+  return `${JSON.stringify({ ...summary, rejects: rejects ?? null })}\n`
 }

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
-import type { RowFault } from './row.ts'
+import type { RowFault } from '../../import/row.ts'
 
-/** The lines that were not taken, and why; a file that exists only if there are any. */
+/** A CSV file of the rejected lines and the reasons. It is created with the first one. */
 export class RejectFile {
   readonly path: string
   #descriptor: number | undefined
@@ -16,7 +16,7 @@ export class RejectFile {
       this.#descriptor = openSync(this.path, 'w')
       writeSync(this.#descriptor, 'line,field,reason,value\n')
     }
-    // Written at once and not queued: a file of nothing but rejects takes no more memory than a good one.
+    // Written synchronously: with a stream, a file of which every row is rejected would be buffered in memory.
     writeSync(this.#descriptor, faults.map(csvLine).join(''))
   }
 
