@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
@@ -37,10 +37,13 @@ function isInstallable(locked: Locked): boolean {
   })
 }
 
-describe.each(['package-lock.json', '.ci/node/package-lock.json'])('%s', (path) => {
+/** The programs that .ci/install-tools installs beside the workspace. */
+const tools = readdirSync(`${root}.ci/tools`).map((name) => `.ci/tools/${name}`)
+
+describe.each(['package-lock.json', ...tools.map((tool) => `${tool}/package-lock.json`)])('%s', (path) => {
   it('has the hash of every package that can be installed', () => {
     const all = fetched(path)
-    expect(all.length).toBeGreaterThan(1)
+    expect(all.length).toBeGreaterThan(0)
     const unverified = all.filter(([, { integrity }]) => !/^sha512-[\w+/]{86}==$/.test(integrity ?? ''))
     expect(unverified.filter(([, locked]) => isInstallable(locked)).map(([place]) => place)).toEqual([])
     // What has no hash is for a platform that nothing is installed on, and never needed.
@@ -56,21 +59,26 @@ it('every dependency is exact', () => {
   const workspaces: readonly string[] = json('package.json').workspaces
   const packages = [
     'package.json',
-    '.ci/node/package.json',
+    ...tools.map((tool) => `${tool}/package.json`),
     ...workspaces.map((one) => `${one}/package.json`),
   ]
   const loose = packages.flatMap((path) => {
     const { dependencies, devDependencies, optionalDependencies } = json(path)
     const all: Record<string, string> = { ...dependencies, ...devDependencies, ...optionalDependencies }
     return Object.entries(all)
-      .filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))
+      .filter(([, version]) => !/^\d+\.\d+\.\d+(?:-beta\.\d+)?$/.test(version))
       .map(([name, version]) => `${path}: ${name} ${version}`)
   })
   expect(loose).toEqual([])
 })
 
-it('Node itself is brought by exact version and hash', () => {
-  const { version, optionalDependencies } = json('.ci/node/package.json')
-  expect(Object.values(optionalDependencies)).toEqual(Object.values(optionalDependencies).map(() => version))
-  expect(readFileSync(`${root}.ci/bring-node`, 'utf8')).not.toMatch(/node@|npm install/)
+it('the tools are installed by exact version and hash', () => {
+  expect(tools).toEqual(['.ci/tools/node24', '.ci/tools/node26', '.ci/tools/postgres18'])
+  for (const tool of tools) {
+    const { version, dependencies, optionalDependencies } = json(`${tool}/package.json`)
+    // PostgreSQL's package adds the number of its own build to PostgreSQL's version.
+    const versions = Object.values<string>({ ...dependencies, ...optionalDependencies })
+    expect(versions.map((one) => one.replace(/-beta\.\d+$/, ''))).toEqual(versions.map(() => version))
+  }
+  expect(readFileSync(`${root}.ci/install-tools`, 'utf8')).not.toMatch(/npm (?:install|i) /)
 })

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -108,7 +108,13 @@ const restores: readonly [string, () => Promise<void>][] = [
   ],
 ]
 
-it.each(restores)('%s leaves no stale list and no false 304', async (name, restore) => {
+/**
+ * The npm package of PostgreSQL 18 has the server alone, and the pg_dump of an older version refuses to read from it.
+ * Debian's packages always have both, so on PostgreSQL 15 this never is skipped.
+ */
+const hasNoDump = !existsSync(join(postgresBinaries(), 'pg_dump'))
+
+it.skipIf(hasNoDump).each(restores)('%s leaves no stale list and no false 304', async (name, restore) => {
   await run(join(postgresBinaries(), 'pg_dump'), ['-Fc', '-f', dump, url])
   await write(`before ${name}`, 2)
   const versionBefore = await version()

@@ -68,6 +68,15 @@ export class PostgresNodes implements Stoppable {
     return node
   }
 
+  /** A standby of a server that is stopped, from its files: needs no pg_basebackup, which not every package has. */
+  async copyAsStandby(from: PostgresNode, name: string): Promise<PostgresNode> {
+    const node = await this.copy(from, name)
+    const setting = `primary_conninfo = '${from.url('postgres')}'`
+    const script = 'echo "$1" >>postgresql.auto.conf && touch standby.signal'
+    await this.run('sh', ['-c', `cd "$2" && ${script}`, 'sh', setting, node.data])
+    return node
+  }
+
   /** A base backup of a running server. Not started; with `standby` it follows that server when it is. */
   async baseBackup(
     from: PostgresNode,

@@ -20,8 +20,8 @@ export class PrimaryAndStandby implements Stoppable {
     const nodes = new PostgresNodes()
     try {
       const primary = await nodes.initialise('first')
+      const standby = await nodes.copyAsStandby(primary, 'second')
       await primary.start()
-      const standby = await nodes.baseBackup(primary, 'second', { standby: true })
       await standby.start()
       return new PrimaryAndStandby(nodes, primary, standby)
     } catch (error) {

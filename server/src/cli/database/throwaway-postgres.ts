@@ -97,6 +97,7 @@ export function databaseUrl(url: string, name: string): string {
   return other.href
 }
 
+/** A PostgreSQL on PATH comes first, so that whoever has several can choose; Debian installs its own off PATH. */
 export function postgresBinaries(): string {
   const debian = '/usr/lib/postgresql'
   const versions = existsSync(debian)
@@ -105,7 +106,7 @@ export function postgresBinaries(): string {
         .toSorted((a, b) => Number(a) - Number(b))
         .map((v) => join(debian, v, 'bin'))
     : []
-  const candidates = [...versions, ...(process.env['PATH'] ?? '').split(delimiter)]
+  const candidates = [...(process.env['PATH'] ?? '').split(delimiter), ...versions]
   const found = candidates.find((folder) =>
     ['postgres', 'initdb'].every((name) => existsSync(join(folder, name))),
   )
