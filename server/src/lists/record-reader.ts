@@ -3,11 +3,11 @@ import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import type { Database } from '../postgres/database.ts'
 import { changingOver } from '../postgres/sqlstate.ts'
-import { type RecordRow, recordStatement } from '../query/sql/list-statement.ts'
+import { type RecordRow, recordStatement } from '../query/sql/record-statement.ts'
 import { isOlder, type Tally } from '../tally-state.ts'
 import { etagOf, type ReadResponse, responseOf } from './response.ts'
 
-/** One record; undefined if there is none with this id. */
+/** One record; undefined if no record has this id. */
 export async function readRecord(
   database: Database,
   { access, tally }: Verified & { readonly tally: Tally },

@@ -5,7 +5,7 @@ import { compareDecimals } from './decimal.ts'
 import type { PlainValue, Predicate, Range } from './predicate.ts'
 import { type TimeSpan, timestampText } from './timestamp.ts'
 
-/** A condition whose values are of the field's type; a null stands apart, as `hasNull`. */
+/** A condition whose values have the field's type. A null among them is not in `values`, but sets `hasNull`. */
 export interface TypedCondition {
   readonly field: Field
   readonly operator: Operator
@@ -16,7 +16,7 @@ export interface TypedCondition {
 
 type Comparison = '>' | '>=' | '<' | '<='
 
-/** What the condition asks of a record. Every way of being unequal becomes ranges where it can: an index finds those. */
+/** The predicate of one condition. `!=` and `![]` become ranges if possible, because an index can find ranges. */
 export function predicateOf(condition: TypedCondition): Predicate {
   const { field, operator, values, hasNull } = condition
   switch (operator) {
@@ -42,8 +42,9 @@ export function predicateOf(condition: TypedCondition): Predicate {
 }
 
 /**
- * A text longer than any that is stored is part of none. PostgreSQL would fold the case of all of it again for every record:
- * 64 KB against 3,000 records took nine seconds. Folding may lengthen what is stored, but not to three times.
+ * A text longer than any stored text is contained in none, so PostgreSQL need not compare it: for every record it would
+ * fold the case of the entire text again, and 64 KB on 3,000 records took nine seconds. Case folding can lengthen a
+ * stored text, but not to three times its length.
  */
 function contained({ field, operator }: TypedCondition, text: string): Predicate {
   const negated = operator === '!*'
@@ -58,7 +59,7 @@ function outside({ field, values, spans, hasNull }: TypedCondition): Predicate {
   if (field.type === 'boolean') {
     return { kind: 'one-of', field, values: [true, false].filter((v) => !values.includes(v)), orNull }
   }
-  if (values.length === 0 && spans.length === 0) return { kind: 'known', field }
+  if (values.length === 0 && spans.length === 0) return { kind: 'not-null', field }
   if (field.type === 'timestamp') return { kind: 'ranges', field, ranges: between(merged(spans)), orNull }
   const distinct = [...new Set(values)]
   if (distinct.length > limits.filterGapValuesMax) return { kind: 'none-of', field, values: distinct, orNull }
@@ -69,15 +70,15 @@ function compared({ values, spans }: TypedCondition, operator: Comparison): Rang
   const [span] = spans
   const below = operator === '<' || operator === '<='
   if (span !== undefined) {
-    // A literal is the whole span it names: `>` begins where it ends, `<=` goes on until there.
+    // A date is the span of its day: `>` begins at the end of the span, and `<=` includes all of it.
     const value = timestampText(operator === '>' || operator === '<=' ? span.end : span.start)
     return below ? { to: { value, inclusive: false } } : { from: { value, inclusive: true } }
   }
-  const border = { value: values[0] ?? '', inclusive: operator === '>=' || operator === '<=' }
-  return below ? { to: border } : { from: border }
+  const bound = { value: values[0] ?? '', inclusive: operator === '>=' || operator === '<=' }
+  return below ? { to: bound } : { from: bound }
 }
 
-/** As the columns order them: text by bytes, which is by code points; the rest by its worth. */
+/** The order of the columns: text by UTF-8 bytes (collation "C"), numbers by value. */
 const orderOf: Record<
   Exclude<FieldType, 'boolean' | 'timestamp'>,
   (a: PlainValue, b: PlainValue) => number
@@ -120,7 +121,7 @@ function rangeOf(span: TimeSpan): Range {
   }
 }
 
-/** Spans in order, apart from each other, without the empty ones (a fraction finer than a millisecond may be). */
+/** Sorted spans that do not overlap. Empty spans are dropped: a fraction finer than a millisecond can be empty. */
 function merged(spans: readonly TimeSpan[]): TimeSpan[] {
   const result: TimeSpan[] = []
   for (const span of spans.filter((s) => s.start < s.end).toSorted((a, b) => a.start - b.start)) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compareDecimals } from './decimal.ts'
 
 describe('compareDecimals', () => {
-  it('puts numbers in order, however they are written', () => {
+  it('sorts numbers by value in any notation', () => {
     const ordered = [
       '-1e1000',
       '-10',
@@ -32,7 +32,7 @@ describe('compareDecimals', () => {
     ['0.01', '1e-2'],
     ['-2.50', '-25e-1'],
     ['12.5E+1', '125'],
-  ])('%s and %s are the same', (a, b) => {
+  ])('%s and %s are equal', (a, b) => {
     expect(compareDecimals(a, b) === 0 && compareDecimals(b, a) === 0).toBe(true)
   })
 
@@ -41,7 +41,7 @@ describe('compareDecimals', () => {
     const exact = ([digits, exponent]: readonly [bigint, number]) => digits * 10n ** BigInt(exponent + 30)
     fc.assert(
       fc.property(number, number, (a, b) => {
-        // Equal negative numbers compare as -0, which adding 0 makes 0.
+        // Equal negative numbers compare as -0; adding 0 makes it 0.
         const sign = Math.sign(compareDecimals(`${a[0]}e${a[1]}`, `${b[0]}e${b[1]}`)) + 0
         expect(sign).toBe(exact(a) < exact(b) ? -1 : exact(a) > exact(b) ? 1 : 0)
       }),

@@ -3,53 +3,53 @@ import { excerpt, Faults } from '../faults.ts'
 import { limits } from '../limits.ts'
 import { type Parameters, parseParameters } from './parameters.ts'
 
-/** A list as it was asked for: its syntax is right, its names and values are not yet looked at. */
+/** A list request with valid syntax. Its names and values are not checked yet. */
 export interface ListRequest {
-  /** As they are written, one perhaps twice. Undefined: all fields. */
+  /** As written, possibly with duplicates. Undefined: all fields. */
   readonly fields: readonly string[] | undefined
   readonly filter: Filter | undefined
-  /** The decoded text of the filter, that offsets in it refer to. */
+  /** The decoded text of the filter. Offsets refer to it. */
   readonly filterText: string | undefined
   readonly ids: IdWindow
   readonly page: number
   readonly limit: number
-  /** What was given for parameters that only this list has. */
+  /** Values of the parameters that only this list has. */
   readonly chosen: Readonly<Record<string, string>>
 }
 
 /**
- * Only records whose id is greater than `after_id` and at most `max_id`. A walk that continues by id narrows the list by
- * these two, beside the filter: to change the filter's text could change its meaning or exceed its bounds.
+ * Only records whose id is greater than `after_id` and at most `max_id`. A client that pages by id passes these as
+ * parameters of their own, because adding them to the filter could change its meaning or exceed its limits.
  */
 export interface IdWindow {
   readonly after_id?: number
   readonly max_id?: number
 }
 
-/** Parameters of one list alone, each with the values it takes. */
+/** Parameters that only one list has, each with its allowed values. */
 export type Choices = Readonly<Record<string, readonly string[]>>
 
 const listParameters = ['fields', 'filter', 'page', 'limit']
 const idParameters = ['after_id', 'max_id'] as const
 
-/** Where a list was asked: the bound of a filter is that of the place it was written in. */
+/** Where the parameters were sent: a filter in a URL has a lower length limit than one in a body. */
 export type ListSource = 'url' | 'body'
 
-/** A list of records: what all lists take, and the window of ids. */
+/** A list of records: the parameters of every list, and the window of ids. */
 export function parseListRequest(raw: string, source: ListSource): ListRequest {
   const faults = new Faults()
   const parameters = parseParameters(raw, [...listParameters, ...idParameters], faults)
   return listRequestOf(parameters, source, faults, { ids: parseIds(parameters, faults) })
 }
 
-/** A list for administrators: its records have no ids in order, but it may have parameters of its own. */
+/** A list for administrators: without a window of ids, but possibly with parameters of its own. */
 export function parseViewRequest(raw: string, source: ListSource, choices: Choices = {}): ListRequest {
   const faults = new Faults()
   const parameters = parseParameters(raw, [...listParameters, ...Object.keys(choices)], faults)
   return listRequestOf(parameters, source, faults, { chosen: parseChoices(parameters, choices, faults) })
 }
 
-/** All records of a list: it has no pages, so a page or limit that is given was meant for something else. */
+/** All records of a list. It has no pages, so `page` and `limit` are errors. */
 export function parseExportRequest(raw: string, source: ListSource): ListRequest {
   const faults = new Faults()
   const parameters = parseParameters(raw, [...listParameters, ...idParameters], faults)
@@ -58,7 +58,7 @@ export function parseExportRequest(raw: string, source: ListSource): ListRequest
     faults.add(() => ({
       parameter: name,
       code: 'parameter_not_for_export',
-      message: `An export has all records that match, so it takes no ${name}. Leave it out, or ask for application/json.`,
+      message: `An export contains all matching records, so it has no ${name}. Omit the parameter, or request application/json.`,
     }))
   }
   const request: ListRequest = {
@@ -93,7 +93,7 @@ function listRequestOf(
   return request
 }
 
-/** The fields of a single record: the only parameter such a request takes. */
+/** The fields of a single record: the only parameter of such a request. */
 export function parseRecordRequest(raw: string): readonly string[] | undefined {
   const faults = new Faults()
   const parameters = parseParameters(raw, ['fields'], faults)
@@ -102,7 +102,7 @@ export function parseRecordRequest(raw: string): readonly string[] | undefined {
   return fields
 }
 
-/** A request that takes no parameters at all. */
+/** A request without parameters. */
 export function parseNoParameters(raw: string): void {
   const faults = new Faults()
   parseParameters(raw, [], faults)
@@ -118,7 +118,7 @@ function parseFields(parameters: Parameters, faults: Faults): readonly string[] 
     faults.add(() => ({
       parameter: 'fields',
       code: 'field_empty',
-      message: 'The list of fields has an empty name in it.',
+      message: 'The list of fields contains an empty name.',
       offset: names.slice(0, empty).reduce((sum, name) => sum + name.length + 1, 0),
       length: 0,
       expected: ['a field name'],
@@ -132,11 +132,11 @@ function parseFilter(text: string | undefined, source: ListSource, faults: Fault
   if (text === undefined) return undefined
   const bytesMax = source === 'url' ? limits.filterUrlBytesMax : limits.filterBodyBytesMax
   if (Buffer.byteLength(text) > bytesMax) {
-    const instead = source === 'url' ? ' Send longer ones in the body of a QUERY request.' : ''
+    const advice = source === 'url' ? ' Send longer filters in the body of a QUERY request.' : ''
     faults.add(() => ({
       parameter: 'filter',
       code: 'filter_too_long',
-      message: `The filter is ${Buffer.byteLength(text)} bytes long; at most ${bytesMax} are taken here.${instead}`,
+      message: `The filter is ${Buffer.byteLength(text)} bytes long; the maximum is ${bytesMax}.${advice}`,
     }))
     return undefined
   }
@@ -158,7 +158,7 @@ function parseIds(parameters: Parameters, faults: Faults): IdWindow {
   return ids
 }
 
-/** Undefined when it is absent; also when it is wrong, and then the fault is noted. */
+/** Undefined if the parameter is absent, or invalid; then a fault is added. */
 function parseCount(
   parameters: Parameters,
   name: 'page' | 'limit' | 'after_id' | 'max_id',
@@ -191,7 +191,7 @@ function parseChoices(parameters: Parameters, choices: Choices, faults: Faults):
     faults.add(() => ({
       parameter: name,
       code: 'choice_invalid',
-      message: `The parameter ${name} is one of ${values.join(', ')}; it is ${quoted(text)}.`,
+      message: `The parameter ${name} must be one of ${values.join(', ')}; it is ${quoted(text)}.`,
       expected: values,
     }))
   }

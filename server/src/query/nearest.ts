@@ -1,20 +1,20 @@
-/** The name that was probably meant: within two slips of the finger, and fewer than half of the word. */
+/** The name that was probably meant: at most two edits away, and at most half of the name's length. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
   const lower = name.toLowerCase()
   let best: string | undefined
-  let bestSlips = Math.min(2, Math.floor(name.length / 2)) + 1
+  let bestDistance = Math.min(2, Math.floor(name.length / 2)) + 1
   for (const candidate of names) {
-    const count = slips(lower, candidate)
-    if (count < bestSlips) {
+    const distance = editDistance(lower, candidate)
+    if (distance < bestDistance) {
       best = candidate
-      bestSlips = count
+      bestDistance = distance
     }
   }
   return best
 }
 
-/** Letters to add, drop, change, or swap with their neighbour (optimal string alignment). */
-function slips(a: string, b: string): number {
+/** Insertions, deletions, substitutions and swaps of adjacent letters (optimal string alignment); infinite above two. */
+function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY
   let older: number[] = []
   let old = Array.from({ length: b.length + 1 }, (_, j) => j)

@@ -37,7 +37,7 @@ describe('parseParameters', () => {
     ['filter=a%ZZ', ['filter: parameter_encoding']],
     ['fields=%ff', ['fields: parameter_encoding']],
     ['a=1&b=2', ['a: parameter_unknown', 'b: parameter_unknown']],
-  ])('%s is refused', (raw, codes) => {
+  ])('%s is rejected', (raw, codes) => {
     expect(parsed(raw).codes).toEqual(codes)
   })
 })
@@ -48,7 +48,7 @@ it.each([
   [`a${'%F0%9F%98%80'.repeat(20_000)}`, `a${'😀'.repeat(29)}…`],
   ['%E2%82%AC'.repeat(20_000), `${'€'.repeat(60)}…`],
   [`${'%41'.repeat(20_000)}%zz`, `${'A'.repeat(60)}…`],
-])('repeats the beginning of a long unknown parameter (case %#)', (raw, shown) => {
+])('quotes the beginning of a long unknown parameter (case %#)', (raw, shown) => {
   const faults = new Faults()
   parseParameters(raw, ['limit'], faults)
   expect(faults.listed[0]).toMatchObject({ parameter: shown, code: 'parameter_unknown' })

@@ -8,9 +8,9 @@ export type Parameters = ReadonlyMap<string, string>
 /**
  * Splits a raw query string (or form body) into the parameters in `names`.
  *
- * A filter may hold `&` unencoded: a segment that names no parameter and directly follows the filter belongs to it.
- * So `filter=list_price>10&active=true&limit=5` means the same as its percent-encoded form. Any other segment that is
- * not understood is a fault; nothing is left out silently.
+ * A filter may contain an unencoded `&`: a segment that directly follows the filter and names no parameter belongs to it.
+ * So `filter=list_price>10&active=true&limit=5` means the same as its percent-encoded form. Any other unknown
+ * segment is a fault: none is ignored.
  */
 export function parseParameters(raw: string, names: readonly string[], faults: Faults): Parameters {
   const encoded = new Map<string, string>()
@@ -38,7 +38,7 @@ export function parseParameters(raw: string, names: readonly string[], faults: F
   return decoded
 }
 
-/** Percent-decoded once, `+` for a space; undefined where that cannot be done. */
+/** Percent-decoded once, with `+` as a space; undefined if the encoding is invalid. */
 function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
@@ -47,7 +47,10 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** As people read it. Where not all of it can be decoded, the ASCII in it: a key would be hidden from the log otherwise. */
+/**
+ * Percent-decoded for display. If the encoding is invalid, only its ASCII is decoded: otherwise an encoded API key would
+ * not be recognized, and redacted, in the log.
+ */
 export function decodeForDisplay(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -56,14 +59,14 @@ export function decodeForDisplay(text: string): string {
   }
 }
 
-/** The beginning of a percent-encoded text, without half a character at its end: that could not be decoded. */
+/** Truncates a percent-encoded text, without an incomplete character at its end, which could not be decoded. */
 export function truncateEncoded(encoded: string, charactersMax: number): string {
   if (encoded.length <= charactersMax) return encoded
   const beginning = encoded.slice(0, charactersMax)
   return beginning.replace(/(?:%[c-f][\da-f])?(?:%[89ab][\da-f]){0,3}(?:%[\da-f]?)?$/i, '')
 }
 
-/** As an error repeats it. Only so much is decoded as can be shown, each character written as three escapes. */
+/** The decoded beginning, as an error quotes it. A character takes up to nine encoded characters (three escapes). */
 function echo(encoded: string): string {
   const beginning = truncateEncoded(encoded, limits.errorEchoCharactersMax * 10)
   return excerpt(decode(beginning) ?? decodeForDisplay(beginning))
@@ -73,20 +76,18 @@ function repeated(name: string): Fault {
   return {
     parameter: name,
     code: 'parameter_repeated',
-    message: `The parameter ${name} is given more than once.`,
+    message: `The parameter ${name} occurs more than once.`,
   }
 }
 
 function unknown(segment: string, name: string, names: readonly string[], afterFilter: boolean): Fault {
-  const takes =
-    names.length === 0 ? 'This request takes no query parameters' : `This request takes ${listed(names)}`
-  const belongs = afterFilter
-    ? ' If it belongs to the filter, let it follow the filter directly, or write its "&" as %26.'
+  const advice = afterFilter
+    ? ' If it belongs to the filter, put it directly after the filter, or write its "&" as %26.'
     : ''
   return {
     parameter: echo(name),
     code: 'parameter_unknown',
-    message: `"${echo(segment)}" is not a parameter of this request. ${takes}.${belongs}`,
+    message: `"${echo(segment)}" is not a parameter of this request. ${acceptedParameters(names)}${advice}`,
     expected: names,
   }
 }
@@ -100,6 +101,8 @@ function undecodable(name: string, text: string): Fault {
   return { parameter: name, code: 'parameter_encoding', message }
 }
 
-function listed(names: readonly string[]): string {
-  return names.length === 1 ? `only ${names[0]}` : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+function acceptedParameters(names: readonly string[]): string {
+  if (names.length === 0) return 'It has no query parameters.'
+  if (names.length === 1) return `Its only parameter is ${names[0]}.`
+  return `Its parameters are ${names.slice(0, -1).join(', ')} and ${names.at(-1)}.`
 }

@@ -22,7 +22,7 @@ const short = ({ parameter, code, offset, length, suggestion }: Fault) => [
   suggestion,
 ]
 
-describe('what a list request can get wrong', () => {
+describe('faults of a list request', () => {
   it.each<[string, unknown[][]]>([
     ['filter=list_prise>10', [['filter', 'field_unknown', 0, 10, 'list_price>10']]],
     [
@@ -75,15 +75,15 @@ describe('what a list request can get wrong', () => {
     expect(faultsOf(raw).map(short)).toEqual(expected)
   })
 
-  it('names the type and its operators', () => {
+  it('states the type of a field and its operators', () => {
     expect(faultsOf('filter=name>5')[0]).toMatchObject({
       message:
-        '">" does not go with name, which is a text: it takes = != * !* [] ![]. Text has no order here; use * for a part of it.',
+        '">" cannot be used with name, which is a text: its operators are = != * !* [] ![]. Text cannot be compared by order; use * to match a part of it.',
       expected: ['=', '!=', '*', '!*', '[]', '![]'],
     })
   })
 
-  it('a filter in a URL has at most 8 KB, in a body 64 KB', () => {
+  it('accepts a filter of at most 8 KB in a URL and 64 KB in a body', () => {
     const long = `filter=name=${'x'.repeat(9000)}`
     expect(faultsOf(long).map((fault) => fault.code)).toEqual(['filter_too_long'])
     expect(planList(resources.product, parseListRequest(long, 'body')).where).toBeDefined()
@@ -98,10 +98,10 @@ describe('what a list request can get wrong', () => {
     ['values with a suggestion each', `filter=active[${'yes,'.repeat(999)}yes]`],
     ['a long text as a date', `filter=write_date>${'T'.repeat(65_000)}`],
     ['a long text as a date with spaces', `filter=write_date>${'T 02:00'.repeat(9_000)}`],
-  ])('describes only so many: %s', (_, raw) => {
+  ])('limits the number and size of the listed faults: %s', (_, raw) => {
     const began = process.cpuUsage()
     const faults = faultsOf(raw, 'body')
-    // A few milliseconds each; with time that grows with the square of the length, seconds to minutes.
+    // Linear time takes milliseconds; time quadratic in the length would take seconds to minutes.
     expect(process.cpuUsage(began).user / 1e6).toBeLessThan(3)
     expect(faults.length).toBeGreaterThan(0)
     expect(faults.length).toBeLessThanOrEqual(50)

@@ -11,10 +11,7 @@ import { nearest } from './nearest.ts'
 import type { Predicate, Range } from './predicate.ts'
 import { typedValues } from './values.ts'
 
-/**
- * A list request whose names and values were held against the catalog: nothing about it can be wrong any more. All pages
- * of a list have the same.
- */
+/** A list request whose names and values were checked against the catalog. All pages of a list share one plan. */
 export interface ListPlan<Of extends Collection = Resource> {
   readonly resource: Of
   readonly fields: readonly Field[]
@@ -30,7 +27,7 @@ export function planList<Of extends Collection>(resource: Of, request: ListReque
   return { resource, fields, where: withinIds(resource, request.ids, filter), limit: request.limit }
 }
 
-/** The filter within the window of ids. */
+/** The filter, restricted to the window of ids. */
 function withinIds(
   resource: Collection,
   { after_id, max_id }: IdWindow,
@@ -90,13 +87,13 @@ function planFilter(
   return predicate(resource, filter, text, faults)
 }
 
-/** A name of a field as it was written, and where. */
+/** A field name in the request, with its position. */
 type Named = Condition['field']
 
 /**
- * A fault for every name that is no field. Each has the same suggestion, the whole parameter with all names corrected. To
- * look for the field that was meant takes time, so it is done only for the names that can be listed, and with more
- * unknown names than that there is no suggestion.
+ * Adds a fault for every unknown name. All have the same suggestion: the entire parameter with all names corrected.
+ * Finding the nearest field takes time, so only the first `errorsListedMax` names are looked up, and there is no
+ * suggestion if there are more.
  */
 function addUnknown(
   resource: Collection,
@@ -107,25 +104,25 @@ function addUnknown(
 ): void {
   const meant = new Map<string, string>()
   for (const { text } of unknown.slice(0, limits.errorsListedMax)) {
-    const found = meant.has(text) ? undefined : near(resource, text)
+    const found = meant.has(text) ? undefined : nearestField(resource, text)
     if (found !== undefined) meant.set(text, found)
   }
   const suggestion = meant.size > 0 && unknown.length <= limits.errorsListedMax ? correct(meant) : undefined
   for (const { text, offset, length } of unknown) {
     faults.add(() => {
-      const one = meant.get(text)
+      const correction = meant.get(text)
       return {
         parameter,
-        ...unknownField(resource, text, one),
+        ...unknownField(resource, text, correction),
         offset,
         length,
-        ...(one === undefined || suggestion === undefined ? {} : { suggestion }),
+        ...(correction === undefined || suggestion === undefined ? {} : { suggestion }),
       }
     })
   }
 }
 
-/** The filter with every unknown field that is near a known one replaced by it. */
+/** The filter with every unknown field replaced by the field that was probably meant. */
 function corrected(text: string, unknown: readonly Named[], meant: ReadonlyMap<string, string>): string {
   let [result, from] = ['', 0]
   for (const { text: name, offset, length } of unknown) {
@@ -147,11 +144,11 @@ function predicate(
       const terms = filter.terms
         .map((term) => predicate(resource, term, text, faults))
         .filter((term) => term !== undefined)
-      return { kind: filter.kind === 'and' ? 'all' : 'some', terms }
+      return { kind: filter.kind === 'and' ? 'all' : 'any', terms }
     }
     case 'condition': {
       const field = fieldOf(resource, filter.field.text)
-      if (field === undefined || !operatorFits(field, filter, faults)) return undefined
+      if (field === undefined || !hasOperator(field, filter, faults)) return undefined
       const typed = typedValues(field, filter, text, faults)
       return typed && predicateOf(typed)
     }
@@ -160,15 +157,15 @@ function predicate(
   }
 }
 
-function operatorFits(field: Field, { operator, operatorSpan }: Condition, faults: Faults): boolean {
+function hasOperator(field: Field, { operator, operatorSpan }: Condition, faults: Faults): boolean {
   const operators = operatorsOf[field.type]
   if (operators.includes(operator)) return true
   faults.add(() => ({
     parameter: 'filter',
     code: 'operator_not_for_type',
     message:
-      `"${operator}" does not go with ${field.name}, which is ${typeNames[field.type]}: ` +
-      `it takes ${operators.join(' ')}${instead[field.type] ?? '.'}`,
+      `"${operator}" cannot be used with ${field.name}, which is ${typeNames[field.type]}: ` +
+      `its operators are ${operators.join(' ')}${hints[field.type] ?? '.'}`,
     offset: operatorSpan.offset,
     length: operatorSpan.length,
     expected: operators,
@@ -176,8 +173,8 @@ function operatorFits(field: Field, { operator, operatorSpan }: Condition, fault
   return false
 }
 
-const instead: Partial<Record<FieldType, string>> = {
-  text: '. Text has no order here; use * for a part of it.',
+const hints: Partial<Record<FieldType, string>> = {
+  text: '. Text cannot be compared by order; use * to match a part of it.',
 }
 
 function unknownField(
@@ -204,7 +201,7 @@ function fieldOf(resource: Collection, name: string): Field | undefined {
   return resource.fields.find((field) => field.name === name)
 }
 
-function near(resource: Collection, name: string): string | undefined {
+function nearestField(resource: Collection, name: string): string | undefined {
   return nearest(
     name.trim(),
     resource.fields.map((field) => field.name),

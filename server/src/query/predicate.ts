@@ -1,21 +1,21 @@
 import type { Field } from '../catalog/field.ts'
 
 /**
- * What a filter asks of a record, typed and checked: the middle between the syntax tree and SQL.
+ * A filter with its names resolved and its values checked: the step between the syntax tree and SQL.
  *
- *     Predicate ─┬─ All       { terms }              every one holds
- *                ├─ Some      { terms }              at least one holds
+ *     Predicate ─┬─ All       { terms }              every term is true
+ *                ├─ Any       { terms }              at least one term is true
  *                ├─ OneOf     { field, values }      equals one of the values
- *                ├─ NoneOf    { field, values }      equals none of them (many values; few become Ranges)
- *                ├─ Ranges    { field, ranges }      lies in one of the ranges, which are apart and in order
- *                ├─ Contains  { field, text }        contains the text, whatever its case; or, negated, does not
- *                └─ Known     { field }              is not null
+ *                ├─ NoneOf    { field, values }      equals none of the values (above filterGapValuesMax; otherwise Ranges)
+ *                ├─ Ranges    { field, ranges }      is in one of the ranges, which are sorted and do not overlap
+ *                ├─ Contains  { field, text }        contains the text, ignoring case; or, negated, does not
+ *                └─ NotNull   { field }              is not null
  *
- * `orNull` adds the records whose field is null: what is not equal to a value, or not in a list, may be nothing at all.
+ * `orNull` also matches records whose field is null, because `!=` and `![]` match null.
  */
-export type Predicate = All | Some | OneOf | NoneOf | Ranges | Contains | Known
+export type Predicate = All | Any | OneOf | NoneOf | Ranges | Contains | NotNull
 
-/** Values as PostgreSQL reads them from text; the field's type is cast to in SQL. */
+/** A value as text that PostgreSQL parses (the SQL casts it to the field's type), or a boolean. */
 export type PlainValue = string | boolean
 
 export interface All {
@@ -23,8 +23,8 @@ export interface All {
   readonly terms: readonly Predicate[]
 }
 
-export interface Some {
-  readonly kind: 'some'
+export interface Any {
+  readonly kind: 'any'
   readonly terms: readonly Predicate[]
 }
 
@@ -50,11 +50,11 @@ export interface Ranges {
 }
 
 export interface Range {
-  readonly from?: Border
-  readonly to?: Border
+  readonly from?: Bound
+  readonly to?: Bound
 }
 
-export interface Border {
+export interface Bound {
   readonly value: PlainValue
   readonly inclusive: boolean
 }
@@ -67,7 +67,7 @@ export interface Contains {
   readonly orNull: boolean
 }
 
-export interface Known {
-  readonly kind: 'known'
+export interface NotNull {
+  readonly kind: 'not-null'
   readonly field: Field
 }

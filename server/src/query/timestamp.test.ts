@@ -16,7 +16,7 @@ describe('parseTimeSpan', () => {
     ['2026-11-14T09:30:00-0530', '2026-11-14T15:00:00.000Z', '2026-11-14T15:00:01.000Z'],
     ['0001-01-01', '0001-01-01T00:00:00.000Z', '0001-01-02T00:00:00.000Z'],
     ['9999-12-31', '9999-12-31T00:00:00.000Z', '10000-01-01T00:00:00.000Z'],
-  ])('%s is from %s before %s', (text, start, end) => {
+  ])('%s spans %s to %s', (text, start, end) => {
     const span = parseTimeSpan(text)
     expect(span && [timestampText(span.start), timestampText(span.end)]).toEqual([start, end])
   })
@@ -38,7 +38,7 @@ describe('parseTimeSpan', () => {
     '14.11.2026',
     'today',
     '',
-  ])('%s is none', (text) => {
+  ])('rejects %s', (text) => {
     expect(parseTimeSpan(text)).toBeUndefined()
   })
 })

@@ -1,4 +1,4 @@
-/** A span of time, in milliseconds since 1970 UTC: from `start` on, before `end`. */
+/** A span of time in milliseconds since 1970 UTC, from `start` (inclusive) to `end` (exclusive). */
 export interface TimeSpan {
   readonly start: number
   readonly end: number
@@ -12,10 +12,10 @@ const endMs = utc(10_000, 1, 1)
 const minuteMs = 60_000
 
 /**
- * The span that an ISO 8601 date or date-time names: a day, a minute, a second, or a fraction of one. Without a zone
- * it is UTC. Undefined where the text is no such thing, or lies outside the years 0001 to 9999.
+ * The span of an ISO 8601 date or date-time: a day, a minute, a second, or a fraction of a second. UTC if it has no
+ * zone. Undefined if the text is not a date or date-time, or is outside the years 0001 to 9999.
  *
- * Stored times are whole milliseconds, so a border within a millisecond means the same as the next whole one.
+ * Stored times have millisecond precision, so a bound within a millisecond is rounded up to the next one.
  */
 export function parseTimeSpan(text: string): TimeSpan | undefined {
   const match = pattern.exec(text)
@@ -27,23 +27,23 @@ export function parseTimeSpan(text: string): TimeSpan | undefined {
   if (Number(hour ?? 0) > 23 || Number(minute ?? 0) > 59 || Number(second ?? 0) > 59) return undefined
   const offset = zoneMs(zone)
   if (offset === undefined) return undefined
-  const wholeMs =
+  const secondsMs =
     date + Number(hour ?? 0) * 60 * minuteMs + Number(minute ?? 0) * minuteMs + Number(second ?? 0) * 1000
   const span = within(
     fraction,
     second !== undefined ? 1000 : hour !== undefined ? minuteMs : 24 * 60 * minuteMs,
   )
-  const start = wholeMs - offset + span.start
-  const end = wholeMs - offset + span.end
+  const start = secondsMs - offset + span.start
+  const end = secondsMs - offset + span.end
   return start >= firstMs && end <= endMs ? { start, end } : undefined
 }
 
-/** ISO 8601 as PostgreSQL reads it, which knows five-digit years but not JavaScript's sign before them. */
+/** ISO 8601 as PostgreSQL parses it: it accepts five-digit years, but not the sign that JavaScript puts before them. */
 export function timestampText(ms: number): string {
   return new Date(ms).toISOString().replace(/^\+0/, '')
 }
 
-/** The part of a second that `.5`, `.25` or `.123456` names, its borders raised to whole milliseconds. */
+/** The span of a fraction such as `.5`, `.25` or `.123456` within its second, rounded up to milliseconds. */
 function within(fraction: string | undefined, unitMs: number): TimeSpan {
   if (fraction === undefined) return { start: 0, end: unitMs }
   const nanos = Number(fraction.padEnd(9, '0'))
@@ -59,7 +59,7 @@ function zoneMs(zone: string | undefined): number | undefined {
   return (zone[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * minuteMs
 }
 
-/** `Date.UTC` takes the years 0 to 99 for 1900 to 1999. */
+/** `Date.UTC` interprets the years 0 to 99 as 1900 to 1999. */
 function utc(year: number, month: number, day: number): number {
   return new Date(0).setUTCFullYear(year, month - 1, day)
 }

@@ -8,7 +8,7 @@ const statement = (raw: string, format: ExportFormat) =>
   exportStatement({ accountId: '12' }, planList(resources.company, parseExportRequest(raw, 'url')), format)
 
 describe('exportStatement', () => {
-  it('writes a record a line as in a list', () => {
+  it('writes one record per line, as JSON of a list', () => {
     expect(statement('fields=id,company_code&filter=name=Acme', 'ndjson')).toEqual({
       text: `copy (select '{"id":' || r.id::text || ',"company_code":' || coalesce(to_json(r.company_code)::text, 'null') || '}' from company r where account_id = $1::bigint and name = $2::text order by r.id)
 to stdout (format csv, delimiter E'\\x01', quote E'\\x02')`,
@@ -17,7 +17,7 @@ to stdout (format csv, delimiter E'\\x01', quote E'\\x02')`,
     })
   })
 
-  it('writes CSV with texts in quotes and made harmless', () => {
+  it('quotes text in CSV and neutralizes formulas', () => {
     expect(statement('fields=id,company_code', 'csv')).toEqual({
       text: `copy (select r.id as id, case when ascii(r.company_code) in (9, 10, 13, 39, 43, 45, 61, 64, 65291, 65293, 65309, 65312)
   and r.company_code ~ '^''*[=+@\\t\\r\\n＝＋－＠-]' then '''' else '' end || case when r.company_code ~ '[;\\t\\r\\n]'
@@ -30,9 +30,9 @@ to stdout (format csv, delimiter E'\\x01', quote E'\\x02')`,
 })
 
 describe('parseExportRequest', () => {
-  it('refuses what belongs to pages', () => {
+  it('rejects the parameters of pages', () => {
     expect(() => parseExportRequest('page=1&limit=5', 'url')).toThrow(
-      'An export has all records that match, so it takes no page. Leave it out, or ask for application/json. (and 1 more, see errors)',
+      'An export contains all matching records, so it has no page. Omit the parameter, or request application/json. (and 1 more, see errors)',
     )
   })
 })

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { resources } from '../../catalog/resources.ts'
 import { parseListRequest } from '../list-request.ts'
 import { planList } from '../plan.ts'
-import { type ListHints, listStatement, recordStatement } from './list-statement.ts'
+import { type ListHints, listStatement } from './list-statement.ts'
 
-/** The condition of a filter on products, as it stands in the statement, and its values without account, bound, limit, offset. */
+/** The condition of a filter on products in the SQL text, and its values without account, threshold, limit and offset. */
 function condition(filter: string): [string, unknown[]] {
   const raw = `fields=id&limit=7&filter=${encodeURIComponent(filter)}`
   const { text, values } = listStatement(
@@ -19,7 +19,7 @@ function condition(filter: string): [string, unknown[]] {
 }
 
 describe('listStatement', () => {
-  it('with a filter finds few matches once, by their index, and walks the ids only when there are many', () => {
+  it('with a filter of unknown total, sorts the matches up to the threshold and scans the ids in order above it', () => {
     const plan = planList(resources.company, parseListRequest('fields=name&filter=id>5', 'url'))
     expect(listStatement({ accountId: '12' }, plan, 1)).toEqual({
       operation: 'list',
@@ -46,7 +46,7 @@ where t.account_id = $1::bigint and t.resource = $6::text`,
     })
   })
 
-  it('looks up ranges apart from each other one by one', () => {
+  it('finds each disjunct by an index scan of its own', () => {
     const plan = planList(resources.product, parseListRequest('fields=id&filter=categ_id!=7', 'url'))
     expect(listStatement({ accountId: '12' }, plan, 1).text).toContain(
       `with few as materialized (
@@ -96,7 +96,7 @@ where t.account_id = $1::bigint and t.resource = $4::text`,
       '(default_code collate "default" not ilike $2::text or default_code is null)',
       ['%x%'],
     ],
-    // Longer than any that is stored.
+    // Longer than any stored text.
     [`name*${'x'.repeat(2_000)}`, 'false', []],
     [`default_code!*${'x'.repeat(2_000)}`, '(default_code <> all($2::text[]) or default_code is null)', [[]]],
     ['list_price>10', '(list_price > $2::numeric)', ['10']],
@@ -135,31 +135,16 @@ where t.account_id = $1::bigint and t.resource = $4::text`,
     expect(condition(filter)).toEqual([text, values])
   })
 
-  it('takes many excluded values as one array', () => {
-    const many = Array.from({ length: 17 }, (_, i) => String(i))
-    expect(condition(`categ_id![${many.join(',')}]`)).toEqual([
+  it('passes more than 16 excluded values as one array', () => {
+    const excluded = Array.from({ length: 17 }, (_, i) => String(i))
+    expect(condition(`categ_id![${excluded.join(',')}]`)).toEqual([
       '(categ_id <> all($2::bigint[]) or categ_id is null)',
-      [many],
+      [excluded],
     ])
   })
 })
 
-it('recordStatement names the account and the id', () => {
-  const fields = resources.product.fields.filter((field) => field.name === 'list_price')
-  expect(recordStatement({ accountId: '12' }, resources.product, fields, '5')).toEqual({
-    operation: 'record',
-    text: `select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, (
-  select '{"list_price":' || r.list_price::text || '}' from product r
-  where r.account_id = $1::bigint and r.id = $2::bigint
-) as record
-from tally t
-where t.account_id = $1::bigint and t.resource = $3::text`,
-    values: ['12', '5', 'product'],
-    execution: 'pipelined',
-  })
-})
-
-describe('with what is remembered', () => {
+describe('listStatement with hints', () => {
   const rows = (query: string, known: ListHints) => {
     const request = parseListRequest(`fields=id&${query}`, 'url')
     const plan = planList(resources.company, request)
@@ -167,14 +152,14 @@ describe('with what is remembered', () => {
     return [/ {2}from \(\n([\s\S]*)\n {2}\) r/.exec(text)?.[1]?.replace(/\s+/g, ' ').trim(), values]
   }
 
-  it('a page goes on from the end of the nearest one before it', () => {
+  it('starts a page at the cached end of an earlier page', () => {
     expect(rows('page=7&limit=10', { total: 500, end: { page: 6, id: '61' } })).toEqual([
       'select id from company where account_id = $1::bigint and id > $2::bigint order by id limit $3::int offset $4::bigint',
       ['12', '61', 10, 0, 'company'],
     ])
   })
 
-  it('far from any end, only ids are read on the way', () => {
+  it('skips by id alone if the page is far from a cached end', () => {
     expect(rows('page=901&limit=1000', { total: 1e6, end: { page: 100, id: '100000' } })).toEqual([
       'select id from company where account_id = $1::bigint and id = any(array( select id from company where ' +
         'account_id = $1::bigint and id > $2::bigint order by id limit $3::int offset $4::bigint))',
@@ -182,7 +167,7 @@ describe('with what is remembered', () => {
     ])
   })
 
-  it('few matches are found by their index and sorted, many are walked', () => {
+  it('sorts the matches below the threshold and scans the ids in order above it', () => {
     expect(rows('filter=name=a', { total: 20 })[0]).toBe(
       'select id from company where account_id = $1::bigint and id = any(array(select id from ' +
         '(select id from company where account_id = $1::bigint and name = $2::text) m ' +
@@ -193,7 +178,7 @@ describe('with what is remembered', () => {
     )
   })
 
-  it('in a small account all matches are found by one plan, which reads nothing of other accounts', () => {
+  it('uses one generic plan in small accounts, which does not read the trigram index of all accounts', () => {
     const small = (filter: string, more = '') => {
       const request = parseListRequest(`fields=id${more}&filter=${encodeURIComponent(filter)}`, 'url')
       return listStatement({ accountId: '12' }, planList(resources.company, request), 1, {
@@ -211,27 +196,29 @@ select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_
     expect(small('id=5|name*a').text).toContain(
       'and ((id = $2::bigint or name collate "default" ilike $3::text)) is true\n)',
     )
-    for (const slower of [small('name*a'), small('name[a,b,c]&id[1,2]'), small('id=5', '&limit=101')]) {
-      expect(slower.execution).toBe('generic')
+    for (const costly of [small('name*a'), small('name[a,b,c]&id[1,2]'), small('id=5', '&limit=101')]) {
+      expect(costly.execution).toBe('generic')
     }
   })
 
-  it('a walk uses an index in the order of ids, and no other', () => {
-    const walk = (filter: string) => {
+  it('an ordered scan uses only indexes in order of ids', () => {
+    const scanCondition = (filter: string) => {
       const [text] = rows(`filter=${encodeURIComponent(filter)}`, { total: 20_001 })
       return /and (.*) order by id/.exec(String(text))?.[1]
     }
-    expect(walk('name*a')).toBe('(name collate "default" ilike $2::text) is true and ctid is not null')
-    expect(walk('name=a&create_date>2026-01-01')).toBe(
+    expect(scanCondition('name*a')).toBe(
+      '(name collate "default" ilike $2::text) is true and ctid is not null',
+    )
+    expect(scanCondition('name=a&create_date>2026-01-01')).toBe(
       'name = $2::text and ((create_date >= $3::timestamptz)) is true',
     )
-    expect(walk('id>5&name[a,b]')).toBe(
+    expect(scanCondition('id>5&name[a,b]')).toBe(
       '(id > $2::bigint) and (name = any($3::text[])) is true and ctid is not null',
     )
-    expect(walk('id>5|name=a')).toBe('((id > $2::bigint) or name = $3::text) and ctid is not null')
+    expect(scanCondition('id>5|name=a')).toBe('((id > $2::bigint) or name = $3::text) and ctid is not null')
   })
 
-  it('a walk is planned once, but where the id is one way among others', () => {
+  it('an ordered scan has a generic plan, except if the id occurs in an "or"', () => {
     const executionOf = (filter: string) =>
       listStatement(
         { accountId: '12' },

@@ -4,7 +4,7 @@ import { limits } from '../../limits.ts'
 import type { AccountScope } from '../../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../../sql.ts'
 import type { ListPlan } from '../plan.ts'
-import { recordJson } from './list-statement.ts'
+import { recordJson } from './record-json.ts'
 import { where } from './where.ts'
 
 /** The columns of the one row that a view's statement returns. */
@@ -15,7 +15,7 @@ export interface ViewRow {
   readonly records: string
 }
 
-/** Total and page in one statement, so of one snapshot. There is no tally: what is counted has a bound per account. */
+/** Total and page in one statement, so from one snapshot. Views have no tally: the rows of an account are limited. */
 export function viewStatement(
   scope: AccountScope,
   plan: ListPlan<View>,
@@ -29,25 +29,25 @@ export function viewStatement(
   const columns = new Set([...view.order, ...fields.map((field) => field.name)])
   return sql`select (select count(*) from (${source}) s${condition}) as total, p.count, p.records
 from (
-  select count(*) as count, coalesce(string_agg(${recordJson(fields)}, ',' order by ${newest(view, 'r')}), '') as records
+  select count(*) as count, coalesce(string_agg(${recordJson(fields)}, ',' order by ${newestFirst(view, 'r')}), '') as records
   from (
     select ${join([...columns].map(identifier), ', ')} from (${source}) s${condition}
-    order by ${newest(view, 's')} limit ${value(limit)}::int offset ${value((page - 1) * limit)}::bigint
+    order by ${newestFirst(view, 's')} limit ${value(limit)}::int offset ${value((page - 1) * limit)}::bigint
   ) r
 ) p`.statement('view')
 }
 
-function newest({ order }: View, of: 'r' | 's'): Fragment {
+function newestFirst({ order }: View, alias: 'r' | 's'): Fragment {
   return join(
-    order.map((column) => sql`${identifier(of)}.${identifier(column)} desc`),
+    order.map((column) => sql`${identifier(alias)}.${identifier(column)} desc`),
     ', ',
   )
 }
 
-/** What was given for parameters that only this list has. */
+/** Values of the parameters that only this view has. */
 type Chosen = Readonly<Record<string, string>>
 
-/** The rows of one account, a column for each field. Texts compare by bytes, as those of records do. */
+/** The rows of one account, with a column for each field. Text is compared by bytes, as in records. */
 const sources: Record<ViewName, (account: Value, chosen: Chosen) => Fragment> = {
   key: (account) => sql`select key_id, name collate "C" as name, array_to_string(scopes, ',') as scopes,
     (${keyState}) collate "C" as state, created_at, expires_at, revoked_at, rotated_to,
@@ -66,12 +66,12 @@ const sources: Record<ViewName, (account: Value, chosen: Chosen) => Fragment> = 
     and ${since(per === 'day' ? limits.usageDayDays : limits.usageMinuteDays)}`,
 }
 
-/** Older rows may still be there, until their account's turn to be swept comes. */
+/** Older rows exist until the next sweep of their account. */
 function since(days: number): Fragment {
   return sql`at >= now() - make_interval(days => ${value(days)}::int)`
 }
 
-/** The middle of the class of latencies in which so many per cent of the requests are reached. */
+/** The midpoint of the latency class that contains the percentile. */
 function percentile(share: number): Fragment {
   return sql`(select trim_scale(round((${value(limits.latencyBucketFirstMs)}::float8
       * power(${value(limits.latencyBucketRatio)}::float8, greatest(b.class - 0.5, 0)))::numeric, 3))

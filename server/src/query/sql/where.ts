@@ -1,14 +1,14 @@
 import type { Field, FieldType } from '../../catalog/field.ts'
 import { limits } from '../../limits.ts'
 import { type Fragment, identifier, join, sql, value } from '../../sql.ts'
-import type { Border, Predicate, Range, Ranges } from '../predicate.ts'
+import type { Bound, Predicate, Range, Ranges } from '../predicate.ts'
 
 /** The predicate as SQL over the columns of one record. */
 export function where(predicate: Predicate): Fragment {
   switch (predicate.kind) {
     case 'all':
       return sql`(${join(predicate.terms.map(where), ' and ')})`
-    case 'some':
+    case 'any':
       return sql`(${join(predicate.terms.map(where), ' or ')})`
     case 'one-of':
       return orNull(predicate, oneOf(predicate.field, predicate.values))
@@ -21,14 +21,14 @@ export function where(predicate: Predicate): Fragment {
       return anyOf(rangesOf(predicate))
     case 'contains': {
       const pattern = value(`%${predicate.text.replace(/[\\%_]/g, '\\$&')}%`)
-      // The columns order by bytes; only the database's own collation folds case, and the trigram index is built with it.
+      // The columns have collation "C". Only the default collation folds case, and the trigram index is built with it.
       const folded = sql`${column(predicate.field)} collate "default"`
       return orNull(
         predicate,
         predicate.negated ? sql`${folded} not ilike ${pattern}::text` : sql`${folded} ilike ${pattern}::text`,
       )
     }
-    case 'known':
+    case 'not-null':
       return sql`${column(predicate.field)} is not null`
     default:
       return predicate satisfies never
@@ -36,9 +36,9 @@ export function where(predicate: Predicate): Fragment {
 }
 
 /**
- * The same as conditions apart from each other, of which at most one holds for a record: each can be looked up in the
- * field's index by itself. PostgreSQL would have to guess from all accounts' statistics that `categ_id!=7` is rare in
- * this one, and guesses wrong; two look-ups need no guess.
+ * The predicate as disjuncts of which at most one is true for a record, so that each becomes an index scan of its own.
+ * For one condition such as `categ_id!=7` PostgreSQL estimates the number of matches from statistics over all accounts,
+ * and can be far off for this one. Separate index scans do not depend on the estimate.
  */
 export function disjunctsOf(predicate: Predicate): readonly Fragment[] {
   const ranges = predicate.kind === 'ranges' ? rangesOf(predicate) : []
@@ -46,42 +46,43 @@ export function disjunctsOf(predicate: Predicate): readonly Fragment[] {
 }
 
 /**
- * The same for a walk along the ids, where PostgreSQL plans once for all accounts and values. What gives records in the
- * order of their ids may use its index: an equality, or the id itself. For the rest `is true` keeps PostgreSQL from
- * looking up all matches by an index and sorting them: that a walk is shorter was seen, not guessed.
+ * The predicate for an ordered scan by id, with one generic plan for all accounts and values. Only conditions whose index
+ * returns records in order of their ids may use it: an equality, or a condition on the id itself. `is true` prevents
+ * PostgreSQL from finding all other matches by an index and sorting them: the known total says that the ordered scan
+ * is shorter.
  */
 export function whereOnOrderedScan(predicate: Predicate): Fragment {
-  return whereByIndex(predicate, (term) => isEquality(term) || concernsId(term))
+  return whereByIndex(predicate, (term) => isEquality(term) || refersToId(term))
 }
 
 /**
- * The same for one plan that serves all small accounts. The trigram index may not be used by it: a text of one or two
- * letters has no trigrams, and then the index is read from end to end, that of all accounts.
+ * The predicate for the generic plan of small accounts. It must not use the trigram index: a text of one or two
+ * characters has no trigrams, and PostgreSQL would then read the entire index, which contains all accounts.
  */
-export function whereInAccount(predicate: Predicate): Fragment {
-  return whereByIndex(predicate, (term) => !concernsPart(term))
+export function whereInSmallAccount(predicate: Predicate): Fragment {
+  return whereByIndex(predicate, (term) => !hasContains(term))
 }
 
-/** What may not be looked up by an index is hidden from the planner: `is true` fits none. */
-function whereByIndex(predicate: Predicate, mayBe: (term: Predicate) => boolean): Fragment {
+/** No index matches a condition with `is true`, so the planner does not use one for it. */
+function whereByIndex(predicate: Predicate, mayUseIndex: (term: Predicate) => boolean): Fragment {
   if (predicate.kind === 'all') {
     return join(
-      predicate.terms.map((term) => whereByIndex(term, mayBe)),
+      predicate.terms.map((term) => whereByIndex(term, mayUseIndex)),
       ' and ',
     )
   }
-  return mayBe(predicate) ? where(predicate) : sql`(${where(predicate)}) is true`
+  return mayUseIndex(predicate) ? where(predicate) : sql`(${where(predicate)}) is true`
 }
 
-/** Whether some hundred records are held against it in no time. */
+/** Whether evaluating it for all records of a small account is fast enough for a pipelined connection. */
 export function isCheapToEvaluate(predicate: Predicate): boolean {
-  return conditionsOf(predicate) <= limits.pipelinedConditionsMax && !concernsPart(predicate)
+  return conditionsOf(predicate) <= limits.pipelinedConditionsMax && !hasContains(predicate)
 }
 
 function conditionsOf(predicate: Predicate): number {
   switch (predicate.kind) {
     case 'all':
-    case 'some':
+    case 'any':
       return predicate.terms.reduce((sum, term) => sum + conditionsOf(term), 0)
     case 'one-of':
     case 'none-of':
@@ -89,19 +90,22 @@ function conditionsOf(predicate: Predicate): number {
     case 'ranges':
       return predicate.ranges.length
     case 'contains':
-    case 'known':
+    case 'not-null':
       return 1
     default:
       return predicate satisfies never
   }
 }
 
-function concernsPart(predicate: Predicate): boolean {
-  if (predicate.kind === 'all' || predicate.kind === 'some') return predicate.terms.some(concernsPart)
+function hasContains(predicate: Predicate): boolean {
+  if (predicate.kind === 'all' || predicate.kind === 'any') return predicate.terms.some(hasContains)
   return predicate.kind === 'contains'
 }
 
-/** Whether an index of an equality's field leads along the ids: with another one, the equality could not be seen. */
+/**
+ * Whether the predicate requires an equality, whose index returns records in order of their ids. A further condition
+ * that rules out index-only scans would rule out this index, too.
+ */
 export function hasEquality(predicate: Predicate): boolean {
   return predicate.kind === 'all' ? predicate.terms.some(hasEquality) : isEquality(predicate)
 }
@@ -110,14 +114,17 @@ function isEquality(predicate: Predicate): boolean {
   return predicate.kind === 'one-of' && predicate.values.length === 1 && !predicate.orNull
 }
 
-/** Whether that plan is the best one for all values: not where the id is one way among others. */
+/**
+ * Whether one plan of the ordered scan is best for all values. Not if the id occurs in an `or`: then it depends on the
+ * values how many records the condition on the id selects.
+ */
 export function isGenericOnOrderedScan(predicate: Predicate): boolean {
   if (predicate.kind === 'all') return predicate.terms.every(isGenericOnOrderedScan)
-  return predicate.kind !== 'some' || !concernsId(predicate)
+  return predicate.kind !== 'any' || !refersToId(predicate)
 }
 
-function concernsId(predicate: Predicate): boolean {
-  if (predicate.kind === 'all' || predicate.kind === 'some') return predicate.terms.some(concernsId)
+function refersToId(predicate: Predicate): boolean {
+  if (predicate.kind === 'all' || predicate.kind === 'any') return predicate.terms.some(refersToId)
   return predicate.field.name === 'id'
 }
 
@@ -125,13 +132,16 @@ export function anyOf(disjuncts: readonly Fragment[]): Fragment {
   return disjuncts.length === 0 ? sql`false` : sql`(${join(disjuncts, ' or ')})`
 }
 
-function rangesOf({ field, ranges, orNull: wanted }: Ranges): readonly Fragment[] {
+function rangesOf({ field, ranges, orNull: includesNull }: Ranges): readonly Fragment[] {
   const each = ranges.map((range) => inRange(field, range))
-  return wanted ? [...each, sql`${column(field)} is null`] : each
+  return includesNull ? [...each, sql`${column(field)} is null`] : each
 }
 
-function orNull({ field, orNull: wanted }: { field: Field; orNull: boolean }, test: Fragment): Fragment {
-  return wanted ? sql`(${test} or ${column(field)} is null)` : test
+function orNull(
+  { field, orNull: includesNull }: { field: Field; orNull: boolean },
+  test: Fragment,
+): Fragment {
+  return includesNull ? sql`(${test} or ${column(field)} is null)` : test
 }
 
 function oneOf(field: Field, values: readonly (string | boolean)[]): Fragment {
@@ -145,14 +155,14 @@ function list(field: Field, values: readonly (string | boolean)[]): Fragment {
 }
 
 function inRange(field: Field, { from, to }: Range): Fragment {
-  const low = from && sql`${column(field)} ${from.inclusive ? sql`>=` : sql`>`} ${border(field, from)}`
-  const high = to && sql`${column(field)} ${to.inclusive ? sql`<=` : sql`<`} ${border(field, to)}`
+  const low = from && sql`${column(field)} ${from.inclusive ? sql`>=` : sql`>`} ${bound(field, from)}`
+  const high = to && sql`${column(field)} ${to.inclusive ? sql`<=` : sql`<`} ${bound(field, to)}`
   if (low && high) return sql`(${low} and ${high})`
   return low ?? high ?? sql`true`
 }
 
-function border(field: Field, { value: at }: Border): Fragment {
-  return sql`${value(at)}::${types[field.type]}`
+function bound(field: Field, { value: limit }: Bound): Fragment {
+  return sql`${value(limit)}::${types[field.type]}`
 }
 
 function column(field: Field): Fragment {

@@ -1,0 +1,35 @@
+import type { Field, FieldType } from '../../catalog/field.ts'
+import { type Fragment, identifier, join, sql } from '../../sql.ts'
+import { memoize } from './memoize.ts'
+
+/**
+ * SQL that builds a record as JSON text, its fields in the requested order. It concatenates the members, because
+ * `row_to_json` builds a row first, which takes a tenth of the statement's time. Decimals are stored in their shortest
+ * form.
+ */
+export function recordJson(fields: readonly Field[]): Fragment {
+  return memoize(fragments, fields, () => buildRecordJson(fields))
+}
+
+/** All lists without a `fields` parameter share the array of their resource's fields, and so one fragment. */
+const fragments = new WeakMap<readonly Field[], Fragment>()
+
+function buildRecordJson(fields: readonly Field[]): Fragment {
+  const members = fields.map((field, i) => {
+    const name = identifier(field.name)
+    const text = jsonText[field.wire ?? field.type](sql`r.${name}`)
+    const json = field.nullable ? sql`coalesce(${text}, 'null')` : text
+    return i === 0 ? sql`'{"${name}":' || ${json}` : sql`',"${name}":' || ${json}`
+  })
+  return sql`${join(members, ' || ')} || '}'`
+}
+
+const jsonText: Record<FieldType | NonNullable<Field['wire']>, (column: Fragment) => Fragment> = {
+  integer: (column) => sql`${column}::text`,
+  decimal: (column) => sql`${column}::text`,
+  boolean: (column) => sql`${column}::text`,
+  text: (column) => sql`to_json(${column})::text`,
+  list: (column) => sql`to_json(string_to_array(${column}, ','))::text`,
+  day: (column) => sql`to_char(${column} at time zone 'UTC', '\\"YYYY-MM-DD\\"')`,
+  timestamp: (column) => sql`to_char(${column} at time zone 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"')`,
+}

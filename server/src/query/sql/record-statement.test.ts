@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest'
+import { resources } from '../../catalog/resources.ts'
+import { recordStatement } from './record-statement.ts'
+
+it('recordStatement reads the tally and the record of one account by id', () => {
+  const fields = resources.product.fields.filter((field) => field.name === 'list_price')
+  expect(recordStatement({ accountId: '12' }, resources.product, fields, '5')).toEqual({
+    operation: 'record',
+    text: `select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, (
+  select '{"list_price":' || r.list_price::text || '}' from product r
+  where r.account_id = $1::bigint and r.id = $2::bigint
+) as record
+from tally t
+where t.account_id = $1::bigint and t.resource = $3::text`,
+    values: ['12', '5', 'product'],
+    execution: 'pipelined',
+  })
+})
