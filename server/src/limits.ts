@@ -337,3 +337,6 @@ export const limits = {
   /** One line of an import file. */
   importLineBytesMax: 1024 * 1024,
 } as const
+
+/** What `startService` takes and passes on. Tests shorten the waits that they would otherwise sit out. */
+export type Limits = Readonly<Record<keyof typeof limits, number>>

@@ -12,7 +12,7 @@ import { tuneHeap } from './heap-tuning.ts'
 import { type Admin, startAdmin } from './http/admin-server.ts'
 import { readiness } from './http/readiness.ts'
 import { buildServer } from './http/server.ts'
-import { limits } from './limits.ts'
+import { limits as defaultLimits, type Limits } from './limits.ts'
 import { Exports } from './lists/exports/exports.ts'
 import { type EmitEvent, emitToAll } from './observability/events.ts'
 import type { Log } from './observability/logger.ts'
@@ -35,10 +35,13 @@ export interface ServeOptions {
   readonly host: string
   readonly port: number
   readonly log: Log
+  /** Without it the ones of `limits.ts`. */
+  readonly limits?: Limits
 }
 
 /** The composition root: makes every part of a serving process, in this order, and closes them in reverse. */
 export async function startService(config: Config, options: ServeOptions): Promise<Service> {
+  const { databaseUrl: url, limits = defaultLimits } = options
   const heapRoom = tuneHeap()
   let stopping = false
   const isStopping = () => stopping
@@ -49,20 +52,20 @@ export async function startService(config: Config, options: ServeOptions): Promi
     ready: () => ready(),
     logLinesDropped: options.log.dropped,
   })
-  const traces = await tracesOf(config, emitToAll(options.log.emit, metrics?.emit))
+  const traces = await tracesOf(config, emitToAll(options.log.emit, metrics?.emit), limits)
   const emit = emitToAll(options.log.emit, metrics?.emit, traces?.emit)
   const identity = { role: config.DATABASE_ROLE, pooler: config.DATABASE_POOLER }
   const { DATABASE_POOL_MAX: connectionsMax, READ_MS_MAX: readMsMax } = config
-  const database = new Database({ ...identity, url: options.databaseUrl, emit, connectionsMax, readMsMax })
-  const exports = new Exports(database.primary, { ...identity, msMax: config.EXPORT_MS_MAX })
+  const database = new Database({ ...identity, url, emit, connectionsMax, readMsMax, limits })
+  const exports = new Exports(database.primary, { ...identity, msMax: config.EXPORT_MS_MAX, limits })
   const keyVerifier = new KeyVerifier(database, emit)
-  const activity = new Activity(database, emit)
+  const activity = new Activity(database, emit, limits)
   const shared = sharedCounts(config, emit)
-  const ready = readiness(database, isStopping)
+  const ready = readiness(database, isStopping, limits.readinessCacheMs)
   const app = buildServer({
     database,
-    accountReads: new AccountReads(database, config.ACCOUNT_READS_MAX),
-    writes: new AccountWrites(database, config.DATABASE_POOL_MAX),
+    accountReads: new AccountReads(database, config.ACCOUNT_READS_MAX, limits.readWaitMsMax),
+    writes: new AccountWrites(database, connectionsMax, limits.accountWriteWaitMsMax),
     exports,
     authentication: {
       keyVerifier,
@@ -78,13 +81,14 @@ export async function startService(config: Config, options: ServeOptions): Promi
     isStopping,
     shutdown: shutdown.signal,
     readMsMax,
+    limits,
   })
   const connectionsClosed = watchConnections(app.server)
   let admin: Admin | undefined
   const close = async (delayMs = 0) => {
     stopping = true
     if (delayMs > 0) await sleep(delayMs)
-    await drain(app, shutdown)
+    await drain(app, shutdown, limits)
     await connectionsClosed()
     await activity.close()
     await admin?.close()
@@ -111,7 +115,11 @@ function portOf(server: Server): number | undefined {
 }
 
 /** Lets requests in flight finish, for as long as `shutdownMsMax`. */
-async function drain(app: ReturnType<typeof buildServer>, shutdown: AbortController): Promise<void> {
+async function drain(
+  app: ReturnType<typeof buildServer>,
+  shutdown: AbortController,
+  limits: Limits,
+): Promise<void> {
   const late = setTimeout(() => {
     shutdown.abort()
     app.server.closeAllConnections()
@@ -154,11 +162,11 @@ async function metricsOf(config: Config, states: States): Promise<Metrics | unde
   return new Metrics(states)
 }
 
-async function tracesOf(config: Config, emit: EmitEvent): Promise<Traces | undefined> {
+async function tracesOf(config: Config, emit: EmitEvent, limits: Limits): Promise<Traces | undefined> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: ratio } = config
   if (endpoint === undefined) return undefined
   const { tracesTo } = await import('./observability/traces.ts')
-  return tracesTo({ endpoint, ratio, emit })
+  return tracesTo({ endpoint, ratio, emit, exportMsMax: limits.traceExportMsMax })
 }
 
 function sharedCounts({ REDIS_URL: url }: Config, emit: EmitEvent): SharedCounters | undefined {

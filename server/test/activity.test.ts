@@ -28,7 +28,7 @@ beforeAll(async () => {
   acme = await account(client, 'acme')
   globex = await account(client, 'globex')
   last = await account(client, 'last')
-  service = await startTestService(url)
+  service = await startTestService(url, {}, { usageFlushMs })
 })
 
 afterAll(async () => {
@@ -43,6 +43,7 @@ interface List {
 }
 
 const products = '/api/v1/inventory/product'
+const usageFlushMs = 200
 
 /** Requests are logged in their order, then the rest is written: what came before the first of these two is there. */
 async function written(): Promise<void> {
@@ -59,7 +60,7 @@ async function written(): Promise<void> {
 }
 
 async function usageWritten(): Promise<void> {
-  await sleep(limits.usageFlushMs)
+  await sleep(usageFlushMs)
   await written()
 }
 
@@ -290,7 +291,7 @@ describe('usage', () => {
 
   it('adds up what several processes and flushes write', async () => {
     const summed = await account(client, 'summed')
-    const second = await startTestService(url)
+    const second = await startTestService(url, {}, { usageFlushMs })
     try {
       for (let round = 0; round < 2; round++) {
         await Promise.all(
@@ -387,7 +388,7 @@ it('shows an account nothing of another', async () => {
 
 it('what cannot be written waits until it can, and is written when the process ends', async () => {
   const late = await account(client, 'late')
-  const second = await startTestService(url)
+  const second = await startTestService(url, {}, { writeLockMsMax: 200 })
   await client.query('begin; lock table request in access exclusive mode')
   await second.request(late, 'GET', `${products}?limit=9`)
   await eventually(() => second.events.some(({ kind }) => kind === 'activity-unwritten'))

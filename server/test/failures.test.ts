@@ -109,12 +109,14 @@ describe('a write that cannot get its turn', () => {
   it('gives up with 503 before anything is written', async () => {
     const count = async () => (await client.query('select count(*)::int as n from partner')).rows[0]?.n
     const before = await count()
+    const hasty = await startTestService(url, {}, { writeLockMsMax: 200 })
     await client.query('begin')
     await client.query(`select 1 from tally where account_id = $1 and resource = 'partner' for update`, [
       acme.accountId,
     ])
-    const refused = await service.request(acme, 'POST', partners, { body: '{"name":"Late"}', headers: json })
+    const refused = await hasty.request(acme, 'POST', partners, { body: '{"name":"Late"}', headers: json })
     await client.query('rollback')
+    await hasty.close()
     expect([refused.status, refused.body]).toMatchObject([503, { code: 'overloaded' }])
     expect(await count()).toBe(before)
   })

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startThrowawayPostgres, type ThrowawayPostgres } from '../src/cli/database/throwaway-postgres.ts'
 import { importRecords } from '../src/import/import-records.ts'
+import type { Limits } from '../src/limits.ts'
 import { quartermaster } from './command.ts'
 import { account, connected, type TestAccount } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
@@ -50,11 +51,12 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', { timeout:
     user: 'web' | 'given',
     settings: Readonly<Record<string, string>>,
     environment: Readonly<Record<string, string>>,
+    limits: Partial<Limits> = {},
   ): Promise<TestService> {
     const pgbouncer = await ThrowawayPgbouncer.start(postgres, ['postgres', 'web', 'given'], settings)
     stops.push(() => pgbouncer.stop())
     const url = pgbouncer.url(postgres.url.replace('postgres@', `${user}@`))
-    const service = await startTestService(url, environment)
+    const service = await startTestService(url, environment, limits)
     stops.push(() => service.close())
     return service
   }
@@ -151,7 +153,8 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', { timeout:
   })
 
   test('reads have their deadline, and writes their bound on locks', async () => {
-    const service = await through('web', {}, { DATABASE_POOLER: 'transaction', READ_MS_MAX: '300' })
+    const environment = { DATABASE_POOLER: 'transaction', READ_MS_MAX: '300' }
+    const service = await through('web', {}, environment, { writeLockMsMax: 200 })
     expect((await service.request(acme, 'GET', `${products}?limit=1`)).status).toBe(200)
     await owner.query('begin; lock table product in access exclusive mode')
     try {

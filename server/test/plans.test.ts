@@ -15,6 +15,7 @@ beforeAll(async () => {
     role,
     emit: () => {},
     connectionsMax: 1,
+    limits,
     readMsMax: 5_000,
   })
 })

@@ -1,4 +1,5 @@
 import { readConfig } from '../src/config.ts'
+import { limits as defaultLimits, type Limits } from '../src/limits.ts'
 import type { Event } from '../src/observability/events.ts'
 import { type Service, startService } from '../src/service.ts'
 
@@ -16,6 +17,7 @@ export interface TestService extends Service {
 export async function startTestService(
   databaseUrl: string,
   environment: Record<string, string> = {},
+  limits: Partial<Limits> = {},
 ): Promise<TestService> {
   const events: Event[] = []
   const config = readConfig({ TRUSTED_PROXIES: '127.0.0.1', ...environment })
@@ -23,6 +25,7 @@ export async function startTestService(
     databaseUrl,
     host: '127.0.0.1',
     port: 0,
+    limits: { ...defaultLimits, ...limits },
     log: { emit: (event) => events.push(event), dropped: () => 0 },
   })
   return {

@@ -1,22 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { bin, environmentWith } from './command.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
+import { startTestService, type TestService } from './service.ts'
 
-/** What a process that is shut down with SIGTERM says of the requests that it does not finish. */
+/** How a service that shuts down reports the requests that it does not finish. */
 
 let url: string
 let client: pg.Client
 /** Holds the lock that keeps a read under way. */
 let holder: pg.Client
 let acme: TestAccount
-let child: ChildProcess
-let said = ''
+let service: TestService
 const products = '/api/v1/inventory/product'
 const records = 60_000
 
@@ -34,40 +31,16 @@ beforeAll(async () => {
     `update tally set version = 1, total = $2, last_id = $2 where account_id = $1 and resource = 'product'`,
     [acme.accountId, records],
   )
-  child = spawn(process.execPath, [bin, 'serve', '--port', '0'], {
-    env: environmentWith({
-      DATABASE_URL: url,
-      ADMIN_PORT: '0',
-      SHUTDOWN_DELAY_MS: '0',
-      READ_MS_MAX: '60000',
-    }),
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
-  await eventually(() => lines('listening').length === 1)
+  service = await startTestService(url, { ADMIN_PORT: '0', READ_MS_MAX: '60000' }, { shutdownMsMax: 3_000 })
 })
 
 afterAll(async () => {
-  child.kill('SIGKILL')
   await Promise.all([client.end(), holder.end()])
 })
 
-type Line = Record<string, unknown>
-
-/** Lines of the operator's log by their event; what is not complete yet is left out. */
-function lines(event: string): Line[] {
-  return said
-    .split('\n')
-    .slice(0, -1)
-    .map((line): Line => JSON.parse(line))
-    .filter(({ msg }) => msg === event)
-}
-
 function open(path: string, requestId: string, accept = 'application/json'): ClientRequest {
   const asking = request({
-    port: Number(lines('listening')[0]?.['port']),
+    port: service.port,
     path,
     agent: false,
     headers: {
@@ -82,9 +55,14 @@ function open(path: string, requestId: string, accept = 'application/json'): Cli
   return asking
 }
 
+/** Status and code of the responses to one request, as the service reports them. */
+const reported = (id: string) =>
+  service.events.flatMap((event) =>
+    event.kind === 'request-completed' && event.requestId === id ? [[event.status, event.context?.code]] : [],
+  )
+
 it('reports what it cuts as cut by its shutdown, and not as clients that hung up', async () => {
-  const adminPort = Number(lines('listening')[0]?.['adminPort'])
-  const { samples } = await scrape(adminPort)
+  const { samples } = await scrape(service.adminPort)
 
   // An export whose reader has stopped reading, and two reads that wait for a lock, each on a connection of its own.
   const exporting = open(products, 'export', 'application/x-ndjson')
@@ -96,29 +74,23 @@ it('reports what it cuts as cut by its shutdown, and not as clients that hung up
   const left = open('/api/v1/resources/company?filter=name*x', 'left')
   await eventually(async () => (await waitingForLocks(client)).length === 2)
 
-  // When its stderr is read to the end, too.
-  const ended = once(child, 'close')
-  child.kill('SIGTERM')
-  await eventually(() => lines('stopping').length === 1)
+  const closed = service.close()
   left.destroy()
-  await eventually(() => lines('request-completed').some(({ requestId }) => requestId === 'left'))
+  await eventually(() => reported('left').length === 1)
   const listEnded = new Promise((resolve) => list.once('close', resolve))
   await listEnded
   await holder.query('rollback')
-  expect(await ended).toEqual([0, null])
+  await closed
   answer.resume()
   expect((await cut).code).toBe('ECONNRESET')
 
-  const told = (id: string) =>
-    lines('request-completed').flatMap(({ requestId, status, code }) =>
-      requestId === id ? [[status, code]] : [],
-    )
-  expect(told('left')).toEqual([[499, 'client_disconnected']])
-  expect(told('export')).toEqual([[503, 'shutting_down']])
-  expect(told('list')).toEqual([[503, 'shutting_down']])
+  expect(reported('left')).toEqual([[499, 'client_disconnected']])
+  expect(reported('export')).toEqual([[503, 'shutting_down']])
+  expect(reported('list')).toEqual([[503, 'shutting_down']])
   expect(sampleOf(samples, 'quartermaster_refusals_total', { code: 'shutting_down' })).toBe(0)
-  expect(lines('stopped')).toHaveLength(1)
-  expect(lines('export-truncated')).toMatchObject([{ requestId: 'export', code: 'shutting_down' }])
+  expect(service.events.filter(({ kind }) => kind === 'export-truncated')).toMatchObject([
+    { requestId: 'export', code: 'shutting_down' },
+  ])
 
   const { rows } = await client.query(
     'select request_id, status, error_code, error_detail from request where account_id = $1 order by request_id',

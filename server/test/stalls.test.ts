@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startThrowawayPostgres, type ThrowawayPostgres } from '../src/cli/database/throwaway-postgres.ts'
+import { type Limits, limits } from '../src/limits.ts'
 import { Database } from '../src/postgres/database.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { sql } from '../src/sql.ts'
@@ -41,9 +42,10 @@ afterAll(async () => {
 
 async function withService(
   settings: Record<string, string>,
+  shortened: Partial<Limits>,
   work: (service: TestService) => Promise<void>,
 ): Promise<void> {
-  const service = await startTestService(postgres.url, settings)
+  const service = await startTestService(postgres.url, settings, shortened)
   try {
     await work(service)
   } finally {
@@ -85,6 +87,7 @@ describe('serving connections', () => {
       role: 'quartermaster_server',
       connectionsMax: 1,
       readMsMax: 1000,
+      limits,
       emit: () => {},
     })
     const jit = sql`select current_setting('jit') as jit`
@@ -96,7 +99,7 @@ describe('serving connections', () => {
   })
 
   it('that the server ends fail at once, and no request hangs', async () => {
-    await withService({}, async (service) => {
+    await withService({}, {}, async (service) => {
       const state = { isDone: false, slowestMs: 0 }
       const load = Array.from({ length: 8 }, async () => {
         while (!state.isDone) {
@@ -122,7 +125,7 @@ describe('serving connections', () => {
 describe('a read that PostgreSQL does not cancel', () => {
   it('is 504, keeps its place until its backend is gone, and its backend is ended', async () => {
     const settings = { READ_MS_MAX: '300', DATABASE_POOL_MAX: '1', ACCOUNT_READS_MAX: '1' }
-    await withService(settings, async (service) => {
+    await withService(settings, { readWaitMsMax: 500, readGraceMs: 300 }, async (service) => {
       await client.query('begin')
       await client.query('lock table product in access exclusive mode')
       const stuck = longRead(service)
@@ -149,25 +152,30 @@ describe('a read that PostgreSQL does not cancel', () => {
 
 describe('readiness', () => {
   it('does not wait behind long reads', async () => {
-    await withService({ DATABASE_POOL_MAX: '2', READ_MS_MAX: '60000' }, async (service) => {
-      expect((await service.request(acme, 'GET', '/readyz')).status).toBe(200)
-      await client.query('begin')
-      await client.query('lock table product in access exclusive mode')
-      const slow = [longRead(service), longRead(service)]
-      await eventually(async () => (await waitingForLocks(looking)).length === 2)
-      for (let looks = 0; looks < 3; looks++) {
-        await new Promise((resolve) => setTimeout(resolve, 1100))
+    await withService(
+      { DATABASE_POOL_MAX: '2', READ_MS_MAX: '60000' },
+      { readinessCacheMs: 0 },
+      async (service) => {
         expect((await service.request(acme, 'GET', '/readyz')).status).toBe(200)
-      }
-      await client.query('rollback')
-      expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([200, 200])
-    })
+        await client.query('begin')
+        await client.query('lock table product in access exclusive mode')
+        const slow = [longRead(service), longRead(service)]
+        await eventually(async () => (await waitingForLocks(looking)).length === 2)
+        for (let looks = 0; looks < 3; looks++) {
+          expect((await service.request(acme, 'GET', '/readyz')).status).toBe(200)
+        }
+        await client.query('rollback')
+        expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([200, 200])
+      },
+    )
   })
 })
 
 describe('while no synchronous standby answers', () => {
+  const writing = { writeMsMax: 2_000, writeWaitMsMax: 500, accountWriteWaitMsMax: 500 }
+
   it('a create that is sent again is not acknowledged before a standby has it', async () => {
-    await withService({}, async (service) => {
+    await withService({}, writing, async (service) => {
       expect((await create(service, 'first')).status).toBe(201)
       await setSynchronous('nobody')
       try {
@@ -183,7 +191,7 @@ describe('while no synchronous standby answers', () => {
   })
 
   it('writes are answered in time by their reason, and hold no more connections than there are', async () => {
-    await withService({ DATABASE_POOL_MAX: '2' }, async (service) => {
+    await withService({ DATABASE_POOL_MAX: '2' }, writing, async (service) => {
       expect((await create(service)).status).toBe(201)
       await setSynchronous('nobody')
       try {
@@ -191,7 +199,6 @@ describe('while no synchronous standby answers', () => {
         for (let round = 0; round < 2; round++) {
           const began = performance.now()
           const answers = await Promise.all(Array.from({ length: 4 }, () => create(service)))
-          // 4.5 s; it was 30, and three waits of 5 s for those that had no connection.
           expect(performance.now() - began).toBeLessThan(14_000)
           for (const { status, body } of answers) {
             expect(status).toBeGreaterThanOrEqual(429)

@@ -135,10 +135,9 @@ it('a stranger chooses neither whether nor where a request is traced', async () 
 })
 
 it('a collector that is away costs spans, not answers, and is told', async () => {
-  const service = await startTestService(url, {
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
-    OTEL_TRACES_SAMPLER_ARG: '1',
-  })
+  const unreachable = `http://127.0.0.1:${await freePort()}`
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: unreachable, OTEL_TRACES_SAMPLER_ARG: '1' }
+  const service = await startTestService(url, environment, { traceExportMsMax: 500 })
   expect((await service.request(acme, 'GET', products)).status).toBe(200)
   const started = performance.now()
   await service.close()

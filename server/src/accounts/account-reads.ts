@@ -14,12 +14,12 @@ export class AccountReads {
   readonly #database: Database
   readonly #limiter: AccountLimiter
 
-  constructor(database: Database, atOnce: number) {
+  constructor(database: Database, atOnce: number, waitMsMax: number) {
     this.#database = database
     this.#limiter = new AccountLimiter({
       runningMax: atOnce,
       waitingMax: limits.accountReadsWaitingMax,
-      waitMsMax: limits.readWaitMsMax,
+      waitMsMax,
       totalMax: limits.readsInFlightMax,
       busy: () => accountBusy(atOnce),
     })

@@ -13,12 +13,12 @@ export class AccountWrites {
   readonly #limiter: AccountLimiter
 
   /** `connectionsMax`: those for writes. One account never has all of them. */
-  constructor(database: Database, connectionsMax: number) {
+  constructor(database: Database, connectionsMax: number, waitMsMax: number) {
     this.#database = database
     this.#limiter = new AccountLimiter({
       runningMax: Math.max(1, Math.min(limits.accountWritesMax, connectionsMax - 1)),
       waitingMax: limits.accountWritesWaitingMax,
-      waitMsMax: limits.accountWriteWaitMsMax,
+      waitMsMax,
       totalMax: limits.writesInFlightMax,
       busy: accountBusy,
     })

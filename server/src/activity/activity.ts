@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import type { Limits } from '../limits.ts'
 import type { EmitEvent, Event } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { isDatabaseAnswer } from '../postgres/sqlstate.ts'
@@ -17,11 +17,13 @@ export class Activity {
   readonly #database: Database
   readonly #emit: EmitEvent
   readonly #log = new RequestLog()
-  readonly #usage = new Usage()
+  readonly #usage: Usage
   readonly #lastUse = new LastUse()
   readonly #retention: Retention
   readonly #writers: readonly Pick<BatchWriter<unknown>, 'isEmpty' | 'write' | 'giveUp'>[]
   readonly #timer: NodeJS.Timeout
+  readonly #closeMsMax: number
+  readonly #usageFlushMs: number
   #writing: Promise<boolean> | undefined
   #closing = false
   /** Requests that will be missing from the log, or from the usage, and were not reported yet. */
@@ -30,9 +32,12 @@ export class Activity {
   #toldAt = Number.NEGATIVE_INFINITY
   #failing = false
 
-  constructor(database: Database, emit: EmitEvent) {
+  constructor(database: Database, emit: EmitEvent, limits: Limits) {
     this.#database = database
     this.#emit = emit
+    this.#closeMsMax = limits.activityCloseMsMax
+    this.#usageFlushMs = limits.usageFlushMs
+    this.#usage = new Usage(limits.usageFlushMs)
     this.#retention = new Retention(database)
     this.#writers = [
       new BatchWriter(this.#log, insertRequestsStatement, {
@@ -70,7 +75,7 @@ export class Activity {
   async close(): Promise<void> {
     clearInterval(this.#timer)
     this.#closing = true
-    const until = performance.now() + limits.activityCloseMsMax
+    const until = performance.now() + this.#closeMsMax
     await this.#writing
     while (!this.#writers.every(({ isEmpty }) => isEmpty)) {
       if (performance.now() > until || !(await this.#write())) break
@@ -114,7 +119,7 @@ export class Activity {
   #tellLost(): void {
     const now = performance.now()
     if (this.#unlogged + this.#uncounted === 0) return
-    if (!this.#closing && now - this.#toldAt < limits.usageFlushMs) return
+    if (!this.#closing && now - this.#toldAt < this.#usageFlushMs) return
     if (this.#unlogged > 0) this.#emit({ kind: 'requests-unlogged', count: this.#unlogged })
     if (this.#uncounted > 0) this.#emit({ kind: 'requests-uncounted', count: this.#uncounted })
     this.#unlogged = 0

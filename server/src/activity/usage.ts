@@ -37,6 +37,11 @@ export class Usage {
   /** Tells this process from all others. */
   readonly #writer = randomBytes(6).toString('hex')
   #batches = 0
+  readonly #flushMs: number
+
+  constructor(flushMs: number) {
+    this.#flushMs = flushMs
+  }
 
   /** `first` where nothing of this key, route and minute waits; `full` where there was no room. */
   note(atMs: number, event: Answered, logged: boolean): 'counted' | 'first' | 'full' {
@@ -60,7 +65,7 @@ export class Usage {
   take(before: number): readonly Sum[] {
     const taken: Sum[] = []
     for (const [accountId, { since, keys }] of this.#accounts) {
-      if (since > before - limits.usageFlushMs) break
+      if (since > before - this.#flushMs) break
       for (const [keyId, sums] of keys) {
         if (taken.length >= limits.activityWriteRows) break
         taken.push(...sums)

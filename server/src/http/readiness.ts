@@ -1,5 +1,4 @@
 import { Failure } from '../errors.ts'
-import { limits } from '../limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { migrationNames } from '../postgres/migrate.ts'
 import { placeholder, sql } from '../sql.ts'
@@ -23,14 +22,18 @@ const applied =
   )
 
 /** Whether this process can answer requests: not stopping, its database there, a primary, and migrated. */
-export function readiness(database: Database, isStopping: () => boolean): () => Promise<{ status: 'ok' }> {
+export function readiness(
+  database: Database,
+  isStopping: () => boolean,
+  cacheMs: number,
+): () => Promise<{ status: 'ok' }> {
   let looking: Promise<void> | undefined
   let outcome: Promise<void> | undefined
   let lookedAt = Number.NEGATIVE_INFINITY
   return async () => {
     if (isStopping()) throw new Failure('overloaded', 'This process is stopping.')
     // One look at a time, and at most one a second: this needs no key.
-    if (looking === undefined && performance.now() - lookedAt > limits.readinessCacheMs) {
+    if (looking === undefined && performance.now() - lookedAt > cacheMs) {
       lookedAt = performance.now()
       outcome = looking = migrated(database).finally(() => {
         looking = undefined

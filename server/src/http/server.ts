@@ -12,7 +12,7 @@ import { isKeyId } from '../accounts/key-format.ts'
 import { type Resource, resources } from '../catalog/resources.ts'
 import { views } from '../catalog/views.ts'
 import { Failure } from '../errors.ts'
-import { limits } from '../limits.ts'
+import { type Limits, limits } from '../limits.ts'
 import type { Exports } from '../lists/exports/exports.ts'
 import { ListReader } from '../lists/list-reader.ts'
 import { PageCache } from '../lists/page-cache.ts'
@@ -47,6 +47,7 @@ export interface ServerParts {
   /** Aborted at the end of the time for requests under way: their connections are closed. */
   readonly shutdown: AbortSignal
   readonly readMsMax: number
+  readonly limits: Limits
 }
 
 /** Every hook and route by name, in the order in which a request meets them. */
@@ -93,10 +94,8 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   return app
 }
 
-function fastifyOf(
-  { database, accountReads, authentication, emit, readMsMax }: ServerParts,
-  observer: RequestObserver,
-): FastifyInstance {
+function fastifyOf(parts: ServerParts, observer: RequestObserver): FastifyInstance {
+  const { database, accountReads, authentication, emit } = parts
   return Fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -106,7 +105,8 @@ function fastifyOf(
         emit,
         lines: [authentication.keyVerifier, database],
         accountReads,
-        readMsMax,
+        readMsMax: parts.readMsMax,
+        limits: parts.limits,
       })
     },
     routerOptions: {

@@ -34,16 +34,17 @@ export interface TraceOptions {
   readonly ratio: number
   /** Told of spans that were lost. */
   readonly emit: EmitEvent
+  readonly exportMsMax: number
 }
 
 /**
  * Spans are made of what is known of a request once it is answered: its own, its check, and its read or write. So an
  * answer waits for none of it, no context has to follow a request, and nothing of what a request asked for can be in one.
  */
-export function tracesTo({ endpoint, ratio, emit }: TraceOptions): Traces {
+export function tracesTo({ endpoint, ratio, emit, exportMsMax }: TraceOptions): Traces {
   const exporter = new OTLPTraceExporter({
     url: `${withoutLastSlashes(endpoint)}/v1/traces`,
-    timeoutMillis: limits.traceExportMsMax,
+    timeoutMillis: exportMsMax,
   })
   const provider = new BasicTracerProvider({
     resource,
@@ -63,7 +64,7 @@ export function tracesTo({ endpoint, ratio, emit }: TraceOptions): Traces {
       // Decided here rather than by a sampler, which would first make a trace id for every request.
       if (parent !== ROOT_CONTEXT || Math.random() < ratio) addSpans(tracer, event, parent)
     },
-    close: () => closeWithTimeout(provider),
+    close: () => closeWithTimeout(provider, exportMsMax),
   }
 }
 
@@ -128,7 +129,7 @@ function toldOf(exporter: OTLPTraceExporter, emit: EmitEvent): SpanExporter {
 }
 
 /** A collector that does not respond must not delay the end of the process. */
-async function closeWithTimeout(provider: BasicTracerProvider): Promise<void> {
+async function closeWithTimeout(provider: BasicTracerProvider, ms: number): Promise<void> {
   const timedOut = () => new Error('The trace collector did not respond.')
-  await withTimeout(limits.traceExportMsMax, provider.shutdown(), timedOut).catch(() => {})
+  await withTimeout(ms, provider.shutdown(), timedOut).catch(() => {})
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { QueryResultRow } from 'pg'
 import { clientDisconnected, Failure } from '../errors.ts'
-import { limits } from '../limits.ts'
+import type { Limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Operation, Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
@@ -17,6 +17,7 @@ import { readText, type TextRow } from './text-rows.ts'
 export interface DatabaseOptions extends ServingDatabase {
   readonly connectionsMax: number
   readonly readMsMax: number
+  readonly limits: Limits
 }
 
 /** A transaction under way. */
@@ -31,12 +32,18 @@ export class Database {
   readonly #connections: PipelinedConnections
   readonly #writes: ConnectionPool
   readonly #readMsMax: number
+  readonly #readGraceMs: number
+  readonly #cancelAfterMs: number
+  readonly #writeMsMax: number
   readonly #emit: EmitEvent
 
   constructor(options: DatabaseOptions) {
-    const { connectionsMax: max, readMsMax, emit } = options
+    const { connectionsMax: max, readMsMax, limits, emit } = options
     this.#emit = emit
     this.#readMsMax = readMsMax
+    this.#readGraceMs = limits.readGraceMs
+    this.#cancelAfterMs = limits.cancelAfterMs
+    this.#writeMsMax = limits.writeMsMax
     this.primary = new Primary(options)
     this.#reads = new ConnectionPool(this.primary, {
       name: 'reads',
@@ -49,7 +56,11 @@ export class Database {
     // values, but PostgreSQL thinks so where an offset is among these, and would plan every time.
     const settings = { plan_cache_mode: 'force_generic_plan' }
     const quick = { statement_timeout: Math.min(limits.pipelinedMsMax, readMsMax), settings }
-    this.#connections = new PipelinedConnections(this.primary, servingConnection(options, quick), emit)
+    this.#connections = new PipelinedConnections(this.primary, {
+      config: servingConnection(options, quick),
+      emit,
+      limits,
+    })
     // A cancelled wait for a standby would report success, so writes have no deadline but the one on their locks,
     // which passes before anything is written.
     this.#writes = new ConnectionPool(this.primary, {
@@ -90,7 +101,7 @@ export class Database {
     const cancelSoon = () => {
       soon = setTimeout(() => {
         cancelled = cancelRunning(client)
-      }, limits.cancelAfterMs)
+      }, this.#cancelAfterMs)
     }
     signal?.addEventListener('abort', cancelSoon)
     const giveBack = async (error?: unknown) => {
@@ -104,7 +115,7 @@ export class Database {
     try {
       if (signal?.aborted === true) throw clientDisconnected()
       const running = this.#run<Row>(client, statement)
-      rows = await withTimeout(this.#readMsMax + limits.readGraceMs, running, () => {
+      rows = await withTimeout(this.#readMsMax + this.#readGraceMs, running, () => {
         isOverdue = true
         // Its place stays taken until it is really gone: otherwise such reads would pile up in the database.
         this.primary.terminate(client)
@@ -140,7 +151,7 @@ export class Database {
 
   /** One statement that is a transaction of its own. */
   async writeOne<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
-    const until = performance.now() + limits.writeMsMax
+    const until = performance.now() + this.#writeMsMax
     const client = await this.#writes.acquire()
     const running = committed(client, () =>
       this.#timed(statement.operation, readText<Row>(client, statement)),
@@ -157,7 +168,7 @@ export class Database {
 
   /** Runs `work` in a transaction and commits. What it throws rolls back. */
   async write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const until = performance.now() + limits.writeMsMax
+    const until = performance.now() + this.#writeMsMax
     const client = await this.#writes.acquire()
     const stage: Stage = { isCommitting: false, isGivenUp: false }
     const running = this.#transact(client, work, stage)

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { overloaded } from '../errors.ts'
-import { limits } from '../limits.ts'
+import type { Limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
@@ -9,6 +9,12 @@ import type { Primary } from './primary.ts'
 import { changingOver, failureOf, isOfServer, storeAway } from './sqlstate.ts'
 import { readText, type TextRow } from './text-rows.ts'
 
+export interface PipelineOptions {
+  readonly config: pg.ClientConfig
+  readonly emit: EmitEvent
+  readonly limits: Limits
+}
+
 /**
  * A few connections on which quick statements travel one behind the other, without waiting for each other's answers.
  * PostgreSQL finds the next statement already there.
@@ -16,12 +22,17 @@ import { readText, type TextRow } from './text-rows.ts'
 export class PipelinedConnections {
   readonly #connections: readonly [PipelinedConnection, ...PipelinedConnection[]]
   readonly #timer: NodeJS.Timeout
+  readonly #statementsMax: number
+  readonly #batchStatements: number
   /** The lane of this turn, and how many statements it was given. */
   #current: PipelinedConnection
   #given = 0
 
-  constructor(primary: Primary, config: pg.ClientConfig, emit: EmitEvent) {
-    const lane = () => new PipelinedConnection(primary, config, emit)
+  constructor(primary: Primary, options: PipelineOptions) {
+    const { limits } = options
+    this.#statementsMax = limits.pipelinedStatementsMax
+    this.#batchStatements = limits.pipelinedBatchStatements
+    const lane = () => new PipelinedConnection(primary, options)
     this.#connections = [lane(), ...Array.from({ length: limits.pipelinedConnections - 1 }, lane)]
     this.#current = this.#connections[0]
     this.#timer = setInterval(() => {
@@ -35,7 +46,7 @@ export class PipelinedConnections {
   /** Every request comes through here, some twice: no promise around the lane's own. */
   read<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
     const lane = this.#choose()
-    if (lane.underWay >= limits.pipelinedStatementsMax) return Promise.reject(overloaded())
+    if (lane.underWay >= this.#statementsMax) return Promise.reject(overloaded())
     return lane.read<Row>(statement)
   }
 
@@ -55,7 +66,7 @@ export class PipelinedConnections {
   /** The first statements of an event-loop iteration share a connection, so that they wake one backend; then the emptiest. */
   #choose(): PipelinedConnection {
     if (this.#given === 0) setImmediate(() => (this.#given = 0))
-    if (this.#given % limits.pipelinedBatchStatements === 0) {
+    if (this.#given % this.#batchStatements === 0) {
       for (const lane of this.#connections) if (lane.underWay < this.#current.underWay) this.#current = lane
     }
     this.#given++
@@ -82,6 +93,8 @@ class PipelinedConnection {
   readonly #primary: Primary
   readonly #config: pg.ClientConfig
   readonly #emit: EmitEvent
+  readonly #silenceMsMax: number
+  readonly #reconnectMsMax: number
   #client: pg.Client | undefined
   #connecting: Promise<pg.Client> | undefined
   /** When an answer last came, by `performance.now()`. */
@@ -92,8 +105,10 @@ class PipelinedConnection {
   /** Closed because another server is the primary: what was under way on them is read again. */
   readonly #outdated = new WeakSet<pg.Client>()
 
-  constructor(primary: Primary, config: pg.ClientConfig, emit: EmitEvent) {
+  constructor(primary: Primary, { config, emit, limits }: PipelineOptions) {
     this.#primary = primary
+    this.#silenceMsMax = limits.pipelinedSilenceMsMax
+    this.#reconnectMsMax = limits.reconnectSilentMsMax
     this.#config = { ...config, pipeline: true }
     this.#emit = emit
   }
@@ -149,7 +164,7 @@ class PipelinedConnection {
   /** Twice in a row: after a pause of the whole process, answers may be there that have not been read yet. */
   breakIfSilent(): void {
     const since = Math.max(this.underWaySince, this.#heardAt)
-    const isSilent = this.#sent.length > 0 && performance.now() - since > limits.pipelinedSilenceMsMax
+    const isSilent = this.#sent.length > 0 && performance.now() - since > this.#silenceMsMax
     if (isSilent && this.#isSuspect && this.#client !== undefined) {
       this.#wasSilent = true
       this.#break(this.#client)
@@ -174,7 +189,7 @@ class PipelinedConnection {
     this.#connecting ??= this.#open().finally(() => {
       this.#connecting = undefined
     })
-    const ms = this.#wasSilent ? limits.reconnectSilentMsMax : limits.pipelinedSilenceMsMax
+    const ms = this.#wasSilent ? this.#reconnectMsMax : this.#silenceMsMax
     return withTimeout(ms, this.#connecting, () => storeAway())
   }
 

@@ -6,7 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { overloaded } from '../../errors.ts'
-import { limits } from '../../limits.ts'
+import type { Limits } from '../../limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import { problemBody, problemMediaType, retryAfterSeconds, statusOf } from '../problem.ts'
 import { requestIdOf } from '../request-id.ts'
@@ -26,16 +26,19 @@ export interface ListenerOptions {
   readonly accountReads: { readonly isFull: boolean }
   /** The longest that a request may be worked on without a byte on its connection. */
   readonly readMsMax: number
+  readonly limits: Limits
 }
 
 /** Node's server with a bound on everything that a client can hold, and a door that shuts before any work is done. */
 export function listener(
   handle: RequestListener,
-  { emit, lines, accountReads, readMsMax }: ListenerOptions,
+  { emit, lines, accountReads, readMsMax, limits }: ListenerOptions,
 ): Server {
   const refusals = new Refusals(emit)
   const take: RequestListener = (request, response) => {
-    const isCrowded = isFull(lines) ? !isHealth(request.url) : accountReads.isFull && isFiltered(request)
+    const isCrowded = isFull(lines, limits)
+      ? !isHealth(request.url)
+      : accountReads.isFull && isFiltered(request)
     if (isCrowded) refusals.refuse(request, response)
     else handle(request, response)
   }
@@ -62,7 +65,7 @@ export function listener(
 }
 
 /** By number and by time: how long a number takes depends on the machine, and how many come in a time on the load. */
-function isFull(lines: readonly WaitingLine[]): boolean {
+function isFull(lines: readonly WaitingLine[], limits: Limits): boolean {
   let [waiting, since] = [0, Number.POSITIVE_INFINITY]
   for (const line of lines) {
     waiting += line.waiting

@@ -9,7 +9,7 @@ const settled = (ms = 0) => vi.advanceTimersByTimeAsync(ms)
 
 /** What became of each export, in order; those in `slow` have readers that take little. */
 class Exporting {
-  readonly slots = new ExportSlots()
+  readonly slots = new ExportSlots(limits)
   readonly log: string[] = []
   readonly slow = new Set<string>()
   readonly #held = new Map<string, Slot>()

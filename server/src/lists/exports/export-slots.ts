@@ -1,5 +1,5 @@
 import { clientDisconnected, Failure, overloaded } from '../../errors.ts'
-import { limits } from '../../limits.ts'
+import type { Limits } from '../../limits.ts'
 
 /** An export as its slot sees it. */
 export interface SlotHolder {
@@ -23,13 +23,18 @@ export class ExportSlots {
   readonly #held = new Map<Slot, string>()
   /** By account, in the order in which they came. */
   readonly #waiting = new Map<string, () => void>()
+  readonly #limits: Limits
   #look: NodeJS.Timeout | undefined
+
+  constructor(limits: Limits) {
+    this.#limits = limits
+  }
 
   /** The caller releases it, once. */
   async take(accountId: string, signal: AbortSignal): Promise<Slot> {
     const ofAccount = this.#countOf(accountId)
-    const free = limits.exportsInFlightMax - this.#held.size - this.#waiting.size
-    if (ofAccount >= limits.accountExportsMax) throw tooManyOfAccount(ofAccount)
+    const free = this.#limits.exportsInFlightMax - this.#held.size - this.#waiting.size
+    if (ofAccount >= this.#limits.accountExportsMax) throw tooManyOfAccount(ofAccount)
     if (ofAccount > 0 && free < 2) throw leftForOthers()
     if (this.#waiting.has(accountId)) throw leftForOthers()
     return free < 1 ? await this.#wait(accountId, signal) : this.#hold(accountId)
@@ -55,7 +60,7 @@ export class ExportSlots {
   }
 
   #wait(accountId: string, signal: AbortSignal): Promise<Slot> {
-    if (this.#waiting.size >= limits.exportsWaitingMax) throw overloaded()
+    if (this.#waiting.size >= this.#limits.exportsWaitingMax) throw overloaded()
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timeout)
@@ -67,14 +72,14 @@ export class ExportSlots {
         leave()
         reject(failure)
       }
-      const timeout = setTimeout(() => refuse(overloaded()), limits.exportWaitMsMax)
+      const timeout = setTimeout(() => refuse(overloaded()), this.#limits.exportWaitMsMax)
       const abort = (): void => refuse(clientDisconnected())
       signal.addEventListener('abort', abort)
       this.#waiting.set(accountId, () => {
         leave()
         resolve(this.#hold(accountId))
       })
-      this.#look ??= setInterval(() => this.#endSlowOnes(), limits.exportCheckMs)
+      this.#look ??= setInterval(() => this.#endSlowOnes(), this.#limits.exportCheckMs)
     })
   }
 

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { ResourceName } from '../../catalog/resources.ts'
 import { clientDisconnected, Failure } from '../../errors.ts'
-import { limits } from '../../limits.ts'
+import type { Limits } from '../../limits.ts'
 import { ConnectionPool } from '../../postgres/connection-pool.ts'
 import { type ServingIdentity, servingConnection } from '../../postgres/connections.ts'
 import type { Primary } from '../../postgres/primary.ts'
@@ -23,15 +23,21 @@ export class Exports {
   readonly #primary: Primary
   readonly #pool: ConnectionPool
   readonly #msMax: number
-  readonly #slots = new ExportSlots()
+  readonly #limits: Limits
+  readonly #slots: ExportSlots
 
-  constructor(primary: Primary, options: ServingIdentity & { readonly msMax: number }) {
+  constructor(
+    primary: Primary,
+    options: ServingIdentity & { readonly msMax: number; readonly limits: Limits },
+  ) {
     this.#primary = primary
     this.#msMax = options.msMax
+    this.#limits = options.limits
+    this.#slots = new ExportSlots(options.limits)
     this.#pool = new ConnectionPool(primary, {
       name: 'exports',
-      max: limits.exportsInFlightMax,
-      waitMsMax: limits.readWaitMsMax,
+      max: options.limits.exportsInFlightMax,
+      waitMsMax: options.limits.readWaitMsMax,
       config: servingConnection(options, { application_name: 'quartermaster export', settings }),
     })
   }
@@ -45,7 +51,11 @@ export class Exports {
         this.#pool.release(client, isBroken)
         slot.release()
       }
-      const running = new RunningExport(this.#primary, client, this.#msMax, release)
+      const running = new RunningExport(this.#primary, client, {
+        msMax: this.#msMax,
+        limits: this.#limits,
+        release,
+      })
       slot.holder = running
       return running
     } catch (error) {
@@ -59,6 +69,12 @@ export class Exports {
   }
 }
 
+interface RunningOptions {
+  readonly msMax: number
+  readonly limits: Limits
+  readonly release: (isBroken: boolean) => void
+}
+
 /** One export, its connection, and the clock that sees to it that both come to an end. */
 export class RunningExport implements TallyState, SlotHolder {
   readonly #primary: Primary
@@ -66,16 +82,17 @@ export class RunningExport implements TallyState, SlotHolder {
   readonly #release: (isBroken: boolean) => void
   readonly #clock: NodeJS.Timeout
   #export: StartedExport | undefined
-  readonly #reader = new ReaderThroughput()
+  readonly #reader: ReaderThroughput
   #movedAt = performance.now()
   #isWhole = false
   #isEnded = false
   #late: Failure | undefined
 
-  constructor(primary: Primary, client: pg.Client, msMax: number, release: (isBroken: boolean) => void) {
+  constructor(primary: Primary, client: pg.Client, { msMax, limits, release }: RunningOptions) {
     this.#primary = primary
     this.#client = client
     this.#release = release
+    this.#reader = new ReaderThroughput(limits)
     const endAt = performance.now() + msMax
     this.#clock = setInterval(
       () => {

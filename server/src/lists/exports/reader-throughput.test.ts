@@ -22,7 +22,7 @@ function read(
 }
 
 it('a reader that takes nothing is slow, but not before it had time', () => {
-  const execution = new ReaderThroughput()
+  const execution = new ReaderThroughput(limits)
   execution.waits()
   pass(limits.exportReaderWindowMs - 1)
   expect(execution.isSlow()).toBe(false)
@@ -37,13 +37,13 @@ it.each([
   ['that takes less', { bytes: enough - 1, afterMs: 1000 }, true],
   ['that waits for the database more than it is waited for', { bytes: 100, afterMs: 400 }, false],
 ])('a reader %s: %o', (_, how, isSlow) => {
-  const execution = new ReaderThroughput()
+  const execution = new ReaderThroughput(limits)
   read(execution, { seconds: 10, ...how })
   expect(execution.isSlow()).toBe(isSlow)
 })
 
 it('is judged by what was since the last time', () => {
-  const execution = new ReaderThroughput()
+  const execution = new ReaderThroughput(limits)
   read(execution, { seconds: 60, bytes: 100 * enough, afterMs: 100 })
   execution.waits()
   expect(execution.isSlow()).toBe(false)

@@ -1,4 +1,4 @@
-import { limits } from '../../limits.ts'
+import type { Limits } from '../../limits.ts'
 
 /** How fast the reader of an export takes it, by what it took since it was last judged. */
 export class ReaderThroughput {
@@ -9,6 +9,11 @@ export class ReaderThroughput {
   #waitedMs = 0
   #bytes = 0
   #isSlow = false
+  readonly #limits: Pick<Limits, 'exportReaderWindowMs' | 'exportReaderBytesPerSecondMin'>
+
+  constructor(limits: Pick<Limits, 'exportReaderWindowMs' | 'exportReaderBytesPerSecondMin'>) {
+    this.#limits = limits
+  }
 
   waits(): void {
     this.#waitsSince = performance.now()
@@ -24,9 +29,9 @@ export class ReaderThroughput {
   isSlow(): boolean {
     const now = performance.now()
     const ms = now - this.#judgedAt
-    if (ms < limits.exportReaderWindowMs) return this.#isSlow
+    if (ms < this.#limits.exportReaderWindowMs) return this.#isSlow
     const waitedMs = this.#waitedMs + this.#waitingMs(now)
-    this.#isSlow = waitedMs > ms / 2 && this.#bytes < (limits.exportReaderBytesPerSecondMin * ms) / 1000
+    this.#isSlow = waitedMs > ms / 2 && this.#bytes < (this.#limits.exportReaderBytesPerSecondMin * ms) / 1000
     this.#judgedAt = now
     this.#waitedMs = 0
     this.#bytes = 0
