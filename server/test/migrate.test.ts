@@ -59,14 +59,14 @@ describe('a migration that waits for a lock', () => {
     await eventually(async () => (await waitingForLocks(client)).length === 1)
     // Behind the migration, which waits for a lock that excludes every other: it has to be let through.
     await client.query('select count(*) from usage')
-    await eventually(() => lines.filter((line) => line.startsWith('Gave up')).length >= 2)
+    await eventually(() => lines.filter((line) => line.startsWith('Timed out')).length >= 2)
     expect(lines.find((line) => line.startsWith('Waiting'))).toMatch(
       new RegExp(
         `^Waiting for AccessExclusiveLock on usage, which process ${pid} holds \\(long report, user \\w+, idle in transaction, in a transaction for \\d+ s\\)\\.$`,
       ),
     )
-    expect(lines.find((line) => line.startsWith('Gave up'))).toMatch(
-      /^Gave up after 1 s, so that requests do not queue behind the migration\. Next try in 0\.\d s \(2 of 1000\)\.$/,
+    expect(lines.find((line) => line.startsWith('Timed out'))).toMatch(
+      /^Timed out after 1 s, so that requests do not queue behind the migration\. Next try in 0\.\d s \(2 of 1000\)\.$/,
     )
     expect(lines.filter((line) => line.startsWith('Waiting'))).toHaveLength(1)
     await holder.query('commit')
@@ -80,10 +80,10 @@ describe('a migration that waits for a lock', () => {
     await expect(end).rejects.toThrow(
       new RegExp(
         `^${altersUsage} was not applied: 2 times it waited 1 s for AccessExclusiveLock on usage, which process ${pid} holds ` +
-          '\\(long report, .*\\)\\. Nothing of it is in the database, .* then run quartermaster migrate again\\.$',
+          '\\(long report, .*\\)\\. This migration changed nothing, .* then run quartermaster migrate again\\.$',
       ),
     )
-    expect(lines.filter((line) => line.startsWith('Gave up'))).toHaveLength(1)
+    expect(lines.filter((line) => line.startsWith('Timed out'))).toHaveLength(1)
     expect(await applied()).toEqual(migrationNames.slice(0, before))
     await holder.query('commit')
     expect(await migrating({}).end).toEqual(migrationNames.slice(before))
@@ -93,7 +93,7 @@ describe('a migration that waits for a lock', () => {
     await holdUsage()
     const [first, second] = [migrating({ tries: 1000 }), migrating({ tries: 1000 })]
     await eventually(() =>
-      [...first.lines, ...second.lines].some((line) => line.startsWith('Another process migrates')),
+      [...first.lines, ...second.lines].some((line) => line.startsWith('Another process is migrating')),
     )
     await holder.query('commit')
     const all = await Promise.all([first.end, second.end])

@@ -174,7 +174,10 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', { timeout:
       const refused = await service.request(acme, 'POST', '/api/v1/resources/partner', options)
       expect([refused.status, refused.body]).toMatchObject([
         503,
-        { detail: 'Other writes of this account took too long. Nothing was written; try again.' },
+        {
+          detail:
+            'The write waited too long for other writes of this account. Nothing was written; try again.',
+        },
       ])
     } finally {
       await owner.query('rollback')
@@ -190,8 +193,8 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', { timeout:
         code: 'database_unavailable',
         detail:
           'A connection pooler before the database drops settings of the service (enable_seqscan, ' +
-          'max_parallel_workers_per_gather, jit, role). Its operator has to set DATABASE_POOLER=transaction, or to give ' +
-          'them to the login: quartermaster doctor says how.',
+          'max_parallel_workers_per_gather, jit, role). The operator must set DATABASE_POOLER=transaction, or set ' +
+          'them for the login: quartermaster doctor shows how.',
       },
     ])
     expect(await ready(service)).toEqual([503, expect.stringContaining('DATABASE_POOLER=transaction')])

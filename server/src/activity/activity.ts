@@ -1,7 +1,7 @@
 import type { Limits } from '../limits.ts'
 import type { EmitEvent, Event } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
-import { isDatabaseAnswer } from '../postgres/sqlstate.ts'
+import { isDatabaseError } from '../postgres/sqlstate.ts'
 import type { Answered } from './answered.ts'
 import { BatchWriter, isRefused } from './batch-writer.ts'
 import { LastUse, lastUseStatement } from './last-use.ts'
@@ -106,7 +106,7 @@ export class Activity {
       } catch (error) {
         failure ??= { error }
         // A table that is locked or refuses rows is no reason to leave the others out; a database that is away is.
-        if (!isRefused(error) && !isDatabaseAnswer(error)) break
+        if (!isRefused(error) && !isDatabaseError(error)) break
       }
     }
     // While it goes on, once is enough: the requests themselves tell of a database that is away.

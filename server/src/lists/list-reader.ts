@@ -2,7 +2,7 @@ import type { AccountReads } from '../accounts/account-reads.ts'
 import type { Verified } from '../accounts/key-verifier.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { changingOver } from '../postgres/sqlstate.ts'
+import { failingOver } from '../postgres/sqlstate.ts'
 import { type ListHints, type ListRow, listStatement } from '../query/sql/list-statement.ts'
 import { isOlder, isSameState, type Tally } from '../tally-state.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
@@ -64,7 +64,7 @@ export class ListReader {
     if (row !== undefined && !isSameState(row, tally) && known.total !== undefined) [row] = await read()
     if (row === undefined)
       throw new Failure('internal', 'Something went wrong on our side. It has been logged.')
-    if (isOlder(row, tally)) throw changingOver()
+    if (isOlder(row, tally)) throw failingOver()
     const total = Number(row.total ?? known.total)
     // Near the start of an unfiltered list a cached page end saves nothing: the tally has the total, and few ids are skipped.
     if (!isSmallAccount && (plan.where !== undefined || page * plan.limit > limits.pipelinedRecordsMax)) {

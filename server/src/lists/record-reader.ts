@@ -2,7 +2,7 @@ import type { Verified } from '../accounts/key-verifier.ts'
 import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import type { Database } from '../postgres/database.ts'
-import { changingOver } from '../postgres/sqlstate.ts'
+import { failingOver } from '../postgres/sqlstate.ts'
 import { type RecordRow, recordStatement } from '../query/sql/record-statement.ts'
 import { isOlder, type Tally } from '../tally-state.ts'
 import { etagOf, type ReadResponse, responseOf } from './response.ts'
@@ -17,7 +17,7 @@ export async function readRecord(
   requestHash: string,
 ): Promise<ReadResponse | undefined> {
   const [row] = await database.read<RecordRow>(recordStatement(access, resource, fields, id))
-  if (row !== undefined && isOlder(row, tally)) throw changingOver()
+  if (row !== undefined && isOlder(row, tally)) throw failingOver()
   if (row === undefined || row.record === null) return undefined
   return responseOf(row, etagOf(row, requestHash), `{"data":${row.record}}`, undefined, 1)
 }

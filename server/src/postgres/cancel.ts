@@ -17,19 +17,20 @@ declare module 'pg' {
 }
 
 /**
- * Asks PostgreSQL to cancel what this connection runs, over another one, as its protocol wants it. Done when that one
- * is closed: PostgreSQL has sent the signal by then, so the connection can be used again and nothing later is hit.
+ * Sends PostgreSQL a cancel request for the statement that this connection runs. The protocol requires a separate
+ * connection for it. Resolves when PostgreSQL has closed that connection: by then it has signalled the backend, so the
+ * caller can run the next statement without the risk that it is cancelled instead.
  */
 export function cancelRunning(client: pg.ClientBase): Promise<void> {
   const { host, port, ssl, processID, secretKey } = client
   const connection = new pg.Connection({ ssl })
   return new Promise((resolve) => {
-    const late = setTimeout(() => connection.stream.destroy(), limits.connectMsMax)
+    const timeout = setTimeout(() => connection.stream.destroy(), limits.connectMsMax)
     const done = () => {
-      clearTimeout(late)
+      clearTimeout(timeout)
       resolve()
     }
-    // Where it cannot be asked, the statement's deadline ends it.
+    // If the request fails, the statement runs until its statement_timeout.
     connection.once('error', done)
     connection.once('end', done)
     connection.once('sslconnect', () => connection.cancel(processID, secretKey))

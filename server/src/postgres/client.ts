@@ -3,12 +3,12 @@ import { connectionDefaults, destroyConnection } from './connections.ts'
 import { serverUrls } from './database-url.ts'
 import { firstServer } from './first-server.ts'
 
-interface Opened {
+interface OpenClient {
   readonly client: pg.Client
   readonly isStandby: boolean
 }
 
-/** One connection to the primary for an operator's command, closed when the work is done. */
+/** Runs `work` with one connection to the primary, for an operator's command, and closes it. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = await connectToPrimary(url)
   try {
@@ -18,28 +18,29 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** Whoever calls it closes the connection. */
+/** The caller must close the connection. */
 export async function connectToPrimary(url: string, config: pg.ClientConfig = {}): Promise<pg.Client> {
   const urls = serverUrls(url)
   const hasOthers = urls.length > 1
-  const [{ client }] = await firstServer<Opened>(urls, 0, {
-    open: (one) => openClient({ ...connectionDefaults, ...config, connectionString: one }, hasOthers),
+  const [{ client }] = await firstServer<OpenClient>(urls, 0, {
+    open: (serverUrl) =>
+      openClient({ ...connectionDefaults, ...config, connectionString: serverUrl }, hasOthers),
     accept: ({ isStandby }) => {
       if (isStandby) throw new Error('None of the servers in the database URL is a primary.')
     },
-    discard: (other) => destroyConnection(other.client),
+    discard: (opened) => destroyConnection(opened.client),
   })
   return client
 }
 
-async function openClient(config: pg.ClientConfig, hasOthers: boolean): Promise<Opened> {
+async function openClient(config: pg.ClientConfig, hasOthers: boolean): Promise<OpenClient> {
   const client = new pg.Client(config)
-  // A connection that breaks between two statements fails the next one; without a listener it would end the process.
+  // If the connection breaks between two statements, the next statement fails. Without a listener, the process would exit.
   client.on('error', () => {})
   try {
     await client.connect()
   } catch (error) {
-    // Where the server asks for a password and there is none, pg leaves the socket open, and the process would not end.
+    // If the server requests a password and none is set, pg leaves the socket open, and the process would not exit.
     destroyConnection(client)
     throw error
   }

@@ -5,7 +5,7 @@ import type { EmitEvent, PoolName } from '../observability/events.ts'
 import { destroyConnection } from './connections.ts'
 import type { Primary } from './primary.ts'
 
-/** Connections of one kind: how many there may be, are, and are free; and what waits for one. */
+/** Counts of connections, and of callers that wait for one. */
 export interface PoolState {
   readonly pool: PoolName
   readonly max: number
@@ -17,33 +17,34 @@ export interface PoolState {
 export interface PoolOptions {
   readonly name: PoolName
   readonly max: number
-  /** How long to wait for a connection that others use; then the service is overloaded. */
+  /** How long a caller waits while all connections are in use; then it fails with `overloaded`. */
   readonly waitMsMax: number
   readonly config: pg.ClientConfig
   readonly emit?: EmitEvent
 }
 
 interface Waiter {
-  readonly give: (client: pg.Client | Promise<pg.Client>) => void
+  readonly resolve: (client: pg.Client | Promise<pg.Client>) => void
 }
 
-interface Idle {
+interface IdleConnection {
   readonly client: pg.Client
+  /** By `performance.now()`. */
   readonly since: number
 }
 
 /**
- * Connections to the primary, each used by one at a time. Unlike `pg.Pool` it tells waiting for a connection (the
- * service is overloaded) from failing to open one (the database is away), and closes all connections to a server that
- * is the primary no more.
+ * Connections to the primary, each used by one caller at a time. Unlike `pg.Pool`, it reports a timeout while waiting for
+ * a connection (the service is overloaded) and a failure to open one (the database is unavailable) as different errors,
+ * and closes all connections to a server that is no longer the primary.
  */
 export class ConnectionPool {
   readonly #primary: Primary
   readonly #options: PoolOptions
-  /** All that are open, in use or idle. */
+  /** In use or idle. */
   readonly #open = new Set<pg.Client>()
   /** The most recently used last. */
-  #idle: Idle[] = []
+  #idle: IdleConnection[] = []
   readonly #waiting = new Set<Waiter>()
   #opening = 0
   #isClosed = false
@@ -53,7 +54,7 @@ export class ConnectionPool {
     this.#primary = primary
     this.#options = options
     this.#timer = setInterval(() => this.#closeIdle(), limits.poolIdleMsMax / 2).unref()
-    primary.onChange(() => this.#closeOthers())
+    primary.onChange(() => this.#closeOutdated())
   }
 
   get state(): PoolState {
@@ -61,31 +62,31 @@ export class ConnectionPool {
     return { pool, max, open: this.#open.size, idle: this.#idle.length, waiting: this.#waiting.size }
   }
 
-  /** To be given back by `release`. */
+  /** The caller must call `release`. */
   async acquire(): Promise<pg.Client> {
-    const asked = performance.now()
+    const startedAt = performance.now()
     try {
       return this.#idle.pop()?.client ?? (await this.#openOrWait())
     } finally {
       const { name, emit } = this.#options
-      emit?.({ kind: 'connection-acquired', pool: name, ms: performance.now() - asked })
+      emit?.({ kind: 'connection-acquired', pool: name, ms: performance.now() - startedAt })
     }
   }
 
-  /** `isBroken`: it is not to be used again. */
+  /** `isBroken`: the connection is closed instead of reused. */
   release(client: pg.Client, isBroken = false): void {
     if (!this.#open.has(client)) {
       this.#openForNext()
-    } else if (isBroken || this.#isClosed || !this.#primary.leadsToCurrent(client)) {
+    } else if (isBroken || this.#isClosed || !this.#primary.isCurrentConnection(client)) {
       this.#remove(client)
     } else {
       const [next] = this.#waiting
       if (next === undefined) this.#idle.push({ client, since: performance.now() })
-      else next.give(client)
+      else next.resolve(client)
     }
   }
 
-  /** Connections that are in use are cut: whoever closes a pool has waited for its users. */
+  /** Closes connections in use, too: the caller has already waited for running requests to end. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
@@ -99,16 +100,16 @@ export class ConnectionPool {
     if (this.#waiting.size >= limits.poolWaitingMax) throw overloaded()
     return new Promise((resolve, reject) => {
       const leave = () => {
-        clearTimeout(late)
+        clearTimeout(timeout)
         this.#waiting.delete(waiter)
       }
       const waiter: Waiter = {
-        give: (client) => {
+        resolve: (client) => {
           leave()
           resolve(client)
         },
       }
-      const late = setTimeout(() => {
+      const timeout = setTimeout(() => {
         leave()
         reject(allBusy())
       }, this.#options.waitMsMax)
@@ -124,7 +125,7 @@ export class ConnectionPool {
       client.once('end', () => this.#remove(client))
       return client
     } catch (error) {
-      // Whoever waits may meet the same failure now instead of a timeout later.
+      // The next waiting caller tries to open one, too: it fails now instead of timing out later.
       queueMicrotask(() => this.#openForNext())
       throw error
     } finally {
@@ -141,19 +142,20 @@ export class ConnectionPool {
 
   #openForNext(): void {
     const [next] = this.#waiting
-    if (next !== undefined && this.#open.size + this.#opening < this.#options.max) next.give(this.#openNew())
+    if (next !== undefined && this.#open.size + this.#opening < this.#options.max)
+      next.resolve(this.#openNew())
   }
 
-  /** Those in use, too: what they still say is not to be believed, a commit least of all. */
-  #closeOthers(): void {
-    for (const client of this.#open) if (!this.#primary.leadsToCurrent(client)) this.#remove(client)
+  /** Closes connections in use, too: a result of the previous primary, above all a commit, is not reliable. */
+  #closeOutdated(): void {
+    for (const client of this.#open) if (!this.#primary.isCurrentConnection(client)) this.#remove(client)
   }
 
   #closeIdle(): void {
-    const before = performance.now() - limits.poolIdleMsMax
-    const old = this.#idle.filter(({ since }) => since < before)
-    this.#idle = this.#idle.filter(({ since }) => since >= before)
-    for (const { client } of old) {
+    const idleSinceMin = performance.now() - limits.poolIdleMsMax
+    const expired = this.#idle.filter(({ since }) => since < idleSinceMin)
+    this.#idle = this.#idle.filter(({ since }) => since >= idleSinceMin)
+    for (const { client } of expired) {
       this.#open.delete(client)
       client.end().catch(() => {})
     }

@@ -2,24 +2,22 @@ import type pg from 'pg'
 import { limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 
-/** What is between a serving process and PostgreSQL: with `transaction`, a pooler that gives every transaction another backend. */
+/** A connection pooler before PostgreSQL. `transaction`: it assigns a backend to each transaction, not to each connection. */
 export type Pooler = 'none' | 'transaction'
 
-/** How serving connections present themselves. */
 export interface ServingIdentity {
-  /** Taken on by every connection; empty to keep the login's own. */
+  /** The role that every connection sets. Empty: the login's own role. */
   readonly role: string
-  /** `none` unless told. */
+  /** Default: `none`. */
   readonly pooler?: Pooler
 }
 
-/** The database as a serving process connects to it. */
 export interface ServingDatabase extends ServingIdentity {
   readonly url: string
   readonly emit: EmitEvent
 }
 
-/** Timeouts and settings of one kind of connection, beside those that all have. */
+/** Timeouts and settings of one pool, in addition to those of all serving connections. */
 export interface ServingOptions {
   readonly application_name?: string
   readonly statement_timeout?: number
@@ -28,13 +26,12 @@ export interface ServingOptions {
 }
 
 export interface ServingConfig extends pg.ClientConfig {
-  /** What the server has to confirm, because a pooler may drop it. */
+  /** Settings that are read back after connecting, because a pooler may drop them. */
   readonly expected?: Readonly<Record<string, string>>
-  /** `set local …`: what every transaction begins with, because the next one has another backend. */
+  /** `set local …` at the start of every transaction, because the next transaction has another backend. */
   readonly localSettings?: string
 }
 
-/** What every connection has, to whichever server and for whatever it is. */
 export const connectionDefaults: pg.ClientConfig = {
   application_name: 'quartermaster',
   connectionTimeoutMillis: limits.connectMsMax,
@@ -55,22 +52,22 @@ export function servingConnection(
 
 const localSettings = new WeakMap<pg.ClientBase, string>()
 
-/** From now on every transaction of this connection has to begin with these. */
+/** Sets the `set local` statements with which every transaction of this connection begins. */
 export function setLocalSettings(client: pg.ClientBase, settings: string): void {
   localSettings.set(client, settings)
 }
 
-/** What every transaction of this connection begins with, where a pooler gives each another backend. */
+/** Undefined unless a pooler assigns a backend to each transaction. */
 export function localSettingsOf(client: pg.ClientBase): string | undefined {
   return localSettings.get(client)
 }
 
-/** Begins a transaction, with the settings that it would lack otherwise. */
-export function beginOn(client: pg.ClientBase, mode = ''): string {
+/** `begin`, with the connection's local settings if it has any. */
+export function beginText(client: pg.ClientBase, mode = ''): string {
   return [`begin${mode}`, localSettings.get(client)].filter((part) => part !== undefined).join('; ')
 }
 
-/** All of it is text of our own, or checked by the configuration. */
+/** Nothing is escaped: names and values are constants, or validated by the configuration. */
 function setLocal(settings: Readonly<Record<string, string | number | undefined>>): string {
   return Object.entries(settings)
     .map(([name, value]) => `set local ${name} = '${value}'`)
@@ -84,24 +81,24 @@ function startupOptions(settings: Readonly<Record<string, string>>): string {
 }
 
 /**
- * No sequential scans: every statement names one account, and a scan reads the records of all of them. PostgreSQL
- * would choose it for an account that is most of the table. No parallel workers: a statement is one processor's work,
- * so that the bound on an account's statements is a bound on what it takes from others. No JIT: compiling a filter of a
- * thousand comparisons takes 40 s, in which PostgreSQL can neither time out nor be cancelled; running it takes 1 s.
+ * No sequential scans: every statement names one account, and a scan reads the records of all accounts. PostgreSQL would
+ * choose one for an account that has most of the table. No parallel workers: with one processor for each statement, the
+ * limit on an account's concurrent statements also limits its share of the processors. No JIT: to compile a filter of
+ * a thousand comparisons takes 40 s, during which PostgreSQL can neither time out nor be cancelled; to run it takes 1 s.
  */
 export function servingParameters(role: string): Readonly<Record<string, string>> {
   const settings = { enable_seqscan: 'off', max_parallel_workers_per_gather: '0', jit: 'off' }
   return role === '' ? settings : { ...settings, role }
 }
 
-/** As startup settings: in force before the first statement. */
+/** As startup options, which are in force before the first statement. */
 export function servingSettings(role: string): string {
   return startupOptions(servingParameters(role))
 }
 
 const destroyed = new WeakSet<pg.ClientBase>()
 
-/** Closes the socket without a word: for a server that does not answer, or should not be asked any more. */
+/** Closes the socket without a Terminate message: for a server that does not respond, or is no longer the primary. */
 export function destroyConnection(client: pg.ClientBase): void {
   destroyed.add(client)
   client.connection.stream.destroy()
@@ -111,7 +108,7 @@ export function isDestroyed(client: pg.ClientBase): boolean {
   return destroyed.has(client)
 }
 
-/** The values that settings have on a connection, whatever it asked for: a pooler in between may ignore that. */
+/** Reads the settings in force. They may differ from the startup options if a pooler ignores those. */
 export async function currentSettings(
   client: pg.ClientBase,
   names: readonly string[],

@@ -17,7 +17,7 @@ it.each([
   ],
   ['postgres:///q?host=db1,db2&port=5432,5433', ['postgres://db1:5432/q', 'postgres://db2:5433/q']],
   ['postgres:///q?host=/run/postgresql&port=5433', ['postgres:///q?host=%2Frun%2Fpostgresql&port=5433']],
-])('%s', (url, expected) => {
+])('splits %s', (url, expected) => {
   expect(serverUrls(url)).toEqual(expected)
 })
 
@@ -27,8 +27,8 @@ it.each([
   ['postgres://db1:x/q', 'a host and its port cannot be read'],
   ['postgres:///q?host=a,b,c&port=1,2', '3 hosts and 2 ports'],
   ['postgres://db/q?target_session_attrs=standby', 'connections always go to the primary'],
-])('refuses %s', (url, why) => {
-  expect(() => serverUrls(url)).toThrow(why)
+])('rejects %s', (url, reason) => {
+  expect(() => serverUrls(url)).toThrow(reason)
   try {
     serverUrls(url)
   } catch (error) {

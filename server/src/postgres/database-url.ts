@@ -1,12 +1,12 @@
 /**
- * A `DATABASE_URL` that names several servers, as libpq takes it: `postgres://user@one:5432,two:5433/db` or
- * `?host=one,two&port=5432,5433`. `pg` takes one server, so there is one URL for each, in the order given.
+ * Splits a `DATABASE_URL` that names several servers, in libpq's syntax (`postgres://user@one:5432,two:5433/db` or
+ * `?host=one,two&port=5432,5433`), into one URL for each server, in the same order. `pg` accepts one server only.
  */
 export function serverUrls(url: string): readonly [string, ...string[]] {
-  const [, scheme = '', user = '', authority = '', path = '', query = ''] = shape.exec(url) ?? []
+  const [, scheme = '', user = '', authority = '', path = '', query = ''] = urlPattern.exec(url) ?? []
   if (scheme === '') throw invalidUrl('it does not start with postgres://')
   const parameters = new URLSearchParams(query)
-  refuseOtherTargets(parameters)
+  rejectOtherTargets(parameters)
   const servers = authority === '' ? fromParameters(parameters) : fromAuthority(authority)
   const rest = parameters.toString()
   const urls = servers.map(({ host, port, isSocket }) => {
@@ -15,10 +15,10 @@ export function serverUrls(url: string): readonly [string, ...string[]] {
     const search = [rest, ...socket].filter((part) => part !== '').join('&')
     return `${scheme}${user}${name}${path}${search === '' ? '' : `?${search}`}`
   })
-  for (const one of urls) check(one)
-  const [first, ...more] = urls
+  for (const serverUrl of urls) validate(serverUrl)
+  const [first, ...others] = urls
   if (first === undefined) throw invalidUrl('it names no server')
-  return [first, ...more]
+  return [first, ...others]
 }
 
 interface Server {
@@ -27,20 +27,20 @@ interface Server {
   readonly isSocket: boolean
 }
 
-/** Scheme, user and password, servers, database, parameters. The last @ ends the password, as for `pg`. */
-const shape = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^@/?#]*)(\/[^?#]*)?(?:\?([^#]*))?$/
+/** Scheme, user and password, servers, database, parameters. The last @ ends the password, as in `pg`. */
+const urlPattern = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^@/?#]*)(\/[^?#]*)?(?:\?([^#]*))?$/
 
 function fromAuthority(authority: string): Server[] {
-  return authority.split(',').map((one) => {
-    const [, host = '', port = ''] = /^(\[[0-9a-fA-F:.]+\]|[^:]+)(?::(\d+))?$/.exec(one) ?? []
-    // Not repeated: what stands here may be a part of a password that was not encoded.
+  return authority.split(',').map((server) => {
+    const [, host = '', port = ''] = /^(\[[0-9a-fA-F:.]+\]|[^:]+)(?::(\d+))?$/.exec(server) ?? []
+    // The message does not quote the text: it may be part of a password that was not percent-encoded.
     if (host === '')
       throw invalidUrl('a host and its port cannot be read; percent-encode / ? # in the password')
     return { host, port, isSocket: false }
   })
 }
 
-/** As in libpq: one port for all hosts, or one for each. */
+/** As in libpq: one port for all hosts, or one port for each host. */
 function fromParameters(parameters: URLSearchParams): Server[] {
   const hosts = (parameters.get('host') ?? 'localhost').split(',')
   const ports = (parameters.get('port') ?? '').split(',')
@@ -55,8 +55,8 @@ function fromParameters(parameters: URLSearchParams): Server[] {
   }))
 }
 
-/** Only a primary can be served from, so nothing else may be asked for. */
-function refuseOtherTargets(parameters: URLSearchParams): void {
+/** Requests are served from the primary only. */
+function rejectOtherTargets(parameters: URLSearchParams): void {
   const target = parameters.get('target_session_attrs')
   if (target !== null && target !== 'read-write' && target !== 'primary') {
     throw invalidUrl(
@@ -66,24 +66,24 @@ function refuseOtherTargets(parameters: URLSearchParams): void {
   parameters.delete('target_session_attrs')
 }
 
-function check(url: string): void {
-  // `postgres://user@/database?host=/socket` has no host for Node, and one for pg.
+function validate(url: string): void {
+  // pg accepts `postgres://user@/database?host=/socket`; Node's URL requires a host after the @.
   if (URL.canParse(url.replace('@/', '@localhost/'))) return
   throw invalidUrl('percent-encode characters such as @ : / # in the user name and password')
 }
 
-/** Says why, and never shows the URL itself: it holds a password. */
+/** The message never contains the URL: it has a password in it. */
 export class InvalidDatabaseUrl extends Error {
-  readonly why: string
+  readonly reason: string
 
-  constructor(why: string) {
-    super(`The database URL is not valid: ${why}. Example: ${exampleUrl}`)
-    this.why = why
+  constructor(reason: string) {
+    super(`The database URL is not valid: ${reason}. Example: ${exampleUrl}`)
+    this.reason = reason
   }
 }
 
 export const exampleUrl = 'postgres://user:password@db1:5432,db2:5432/quartermaster'
 
-function invalidUrl(why: string): InvalidDatabaseUrl {
-  return new InvalidDatabaseUrl(why)
+function invalidUrl(reason: string): InvalidDatabaseUrl {
+  return new InvalidDatabaseUrl(reason)
 }

@@ -7,11 +7,11 @@ import type { Operation, Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
 import { cancelRunning } from './cancel.ts'
 import { ConnectionPool, type PoolState } from './connection-pool.ts'
-import { beginOn, localSettingsOf, type ServingDatabase, servingConnection } from './connections.ts'
+import { beginText, localSettingsOf, type ServingDatabase, servingConnection } from './connections.ts'
 import { PipelinedConnections } from './pipelined-connections.ts'
 import { Primary } from './primary.ts'
-import { changingOver, deadlineExceeded, failureOf, isOfServer, mayHaveCommitted } from './sqlstate.ts'
-import { prepared } from './statement-cache.ts'
+import { deadlineExceeded, failingOver, failureOf, isConnectionError, mayHaveCommitted } from './sqlstate.ts'
+import { statementCache } from './statement-cache.ts'
 import { readText, type TextRow } from './text-rows.ts'
 
 export interface DatabaseOptions extends ServingDatabase {
@@ -20,16 +20,16 @@ export interface DatabaseOptions extends ServingDatabase {
   readonly limits: Limits
 }
 
-/** A transaction under way. */
+/** Runs statements in an open transaction. */
 export interface Transaction {
   run<Row extends QueryResultRow>(statement: Statement): Promise<Row[]>
 }
 
-/** The database as requests see it: reads with a deadline, writes that are never cancelled. */
+/** Runs the statements of requests: reads with a deadline, and writes, which are never cancelled. */
 export class Database {
   readonly primary: Primary
   readonly #reads: ConnectionPool
-  readonly #connections: PipelinedConnections
+  readonly #pipelined: PipelinedConnections
   readonly #writes: ConnectionPool
   readonly #readMsMax: number
   readonly #readGraceMs: number
@@ -52,17 +52,18 @@ export class Database {
       config: servingConnection(options, { statement_timeout: readMsMax }),
       emit,
     })
-    // Apart from the others: a few slow ones would hold up the check of every request. Their plans do not depend on
-    // values, but PostgreSQL thinks so where an offset is among these, and would plan every time.
+    // Separate from the pool of reads, so that slow reads do not delay the key verification of every request. The best
+    // plan of these statements does not depend on their values. PostgreSQL estimates that it does if a value is an
+    // offset, and would plan every execution.
     const settings = { plan_cache_mode: 'force_generic_plan' }
-    const quick = { statement_timeout: Math.min(limits.pipelinedMsMax, readMsMax), settings }
-    this.#connections = new PipelinedConnections(this.primary, {
-      config: servingConnection(options, quick),
+    const pipelined = { statement_timeout: Math.min(limits.pipelinedMsMax, readMsMax), settings }
+    this.#pipelined = new PipelinedConnections(this.primary, {
+      config: servingConnection(options, pipelined),
       emit,
       limits,
     })
-    // A cancelled wait for a standby would report success, so writes have no deadline but the one on their locks,
-    // which passes before anything is written.
+    // No statement_timeout: if it ended a commit's wait for a synchronous standby, PostgreSQL would report success.
+    // Only the wait for locks is limited, and that ends before anything is written.
     this.#writes = new ConnectionPool(this.primary, {
       name: 'writes',
       max,
@@ -73,42 +74,43 @@ export class Database {
   }
 
   get pools(): readonly PoolState[] {
-    return [this.#reads.state, { pool: 'pipelined', ...this.#connections.state }, this.#writes.state]
+    return [this.#reads.state, { pool: 'pipelined', ...this.#pipelined.state }, this.#writes.state]
   }
 
   /**
-   * When all who wait hang up, the statement is cancelled and its connection free again; a quick one just ends. A read
-   * that PostgreSQL does not end at its deadline fails, and `onOverdue` is called with the moment at which it has ended.
+   * When the signal is aborted, the statement is cancelled and its connection released. A pipelined statement is not
+   * cancelled: it takes milliseconds. A read that PostgreSQL does not end at its deadline fails, and `onOverdue` is called
+   * with a promise that resolves when the statement has really ended.
    */
   read<Row extends TextRow<Row>>(
     statement: Statement,
     signal?: AbortSignal,
     onOverdue?: (ended: Promise<void>) => void,
   ): Promise<Row[]> {
-    if (statement.execution === 'pipelined') return this.#connections.read<Row>(statement)
-    return this.#readAlone<Row>(statement, signal, onOverdue)
+    if (statement.execution === 'pipelined') return this.#pipelined.read<Row>(statement)
+    return this.#readOnPool<Row>(statement, signal, onOverdue)
   }
 
-  async #readAlone<Row extends TextRow<Row>>(
+  async #readOnPool<Row extends TextRow<Row>>(
     statement: Statement,
     signal: AbortSignal | undefined,
     onOverdue: ((ended: Promise<void>) => void) | undefined,
-    isSecond = false,
+    isRetry = false,
   ): Promise<Row[]> {
     const client = await this.#reads.acquire()
     let cancelled: Promise<void> | undefined
-    let soon: NodeJS.Timeout | undefined
-    const cancelSoon = () => {
-      soon = setTimeout(() => {
+    let cancelTimer: NodeJS.Timeout | undefined
+    const onAbort = () => {
+      cancelTimer = setTimeout(() => {
         cancelled = cancelRunning(client)
       }, this.#cancelAfterMs)
     }
-    signal?.addEventListener('abort', cancelSoon)
-    const giveBack = async (error?: unknown) => {
-      signal?.removeEventListener('abort', cancelSoon)
-      clearTimeout(soon)
+    signal?.addEventListener('abort', onAbort)
+    const release = async (error?: unknown) => {
+      signal?.removeEventListener('abort', onAbort)
+      clearTimeout(cancelTimer)
       if (cancelled !== undefined) await cancelled
-      this.#reads.release(client, error !== undefined && isOfServer(error))
+      this.#reads.release(client, error !== undefined && isConnectionError(error))
     }
     let rows: Row[]
     let isOverdue = false
@@ -117,48 +119,49 @@ export class Database {
       const running = this.#run<Row>(client, statement)
       rows = await withTimeout(this.#readMsMax + this.#readGraceMs, running, () => {
         isOverdue = true
-        // Its place stays taken until it is really gone: otherwise such reads would pile up in the database.
+        // Its connection counts as in use until the backend has ended: otherwise such reads would pile up in PostgreSQL.
         this.primary.terminate(client)
-        const ended = running.then(() => giveBack(), giveBack)
+        const ended = running.then(() => release(), release)
         onOverdue?.(ended)
         return deadlineExceeded()
       })
     } catch (error) {
-      if (!isOverdue) await giveBack(error)
+      if (!isOverdue) await release(error)
       throw signal?.aborted === true ? clientDisconnected(error) : failureOf(error)
     }
-    const isCurrent = this.primary.isCurrent(rows[0])
-    await giveBack(isCurrent ? undefined : 'of another server')
+    const isCurrent = this.primary.isCurrentRow(rows[0])
+    await release(isCurrent ? undefined : 'not the current primary')
     if (isCurrent) return rows
-    if (isSecond) throw changingOver()
+    if (isRetry) throw failingOver()
     await this.primary.check()
-    return await this.#readAlone<Row>(statement, signal, onOverdue, true)
+    return await this.#readOnPool<Row>(statement, signal, onOverdue, true)
   }
 
   async #run<Row extends TextRow<Row>>(client: pg.Client, statement: Statement): Promise<Row[]> {
-    await planFor(client, statement)
+    await setPlanCacheMode(client, statement)
     return await this.#timed(statement.operation, readText<Row>(client, statement))
   }
 
-  /** How many quick statements are under way, and since when the first of them is. */
+  /** Pipelined statements in flight. */
   get waiting(): number {
-    return this.#connections.underWay
+    return this.#pipelined.inFlight
   }
 
+  /** When the oldest pipelined statement in flight was sent, by `performance.now()`. Infinity if there is none. */
   get waitingSince(): number {
-    return this.#connections.underWaySince
+    return this.#pipelined.inFlightSince
   }
 
-  /** One statement that is a transaction of its own. */
+  /** Runs one statement as its own transaction. */
   async writeOne<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
     const until = performance.now() + this.#writeMsMax
     const client = await this.#writes.acquire()
-    const running = committed(client, () =>
+    const running = failOnWarning(client, () =>
       this.#timed(statement.operation, readText<Row>(client, statement)),
     )
-    const giveBack = (error?: unknown) =>
-      this.#writes.release(client, error !== undefined && isOfServer(error))
-    running.then(() => giveBack(), giveBack)
+    const release = (error?: unknown) =>
+      this.#writes.release(client, error !== undefined && isConnectionError(error))
+    running.then(() => release(), release)
     try {
       return await withTimeout(until - performance.now(), running, () => outcomeUnknown(undefined))
     } catch (error) {
@@ -166,51 +169,52 @@ export class Database {
     }
   }
 
-  /** Runs `work` in a transaction and commits. What it throws rolls back. */
+  /** Runs `work` in a transaction and commits it, or rolls it back if `work` throws. */
   async write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const until = performance.now() + this.#writeMsMax
     const client = await this.#writes.acquire()
-    const stage: Stage = { isCommitting: false, isGivenUp: false }
-    const running = this.#transact(client, work, stage)
+    const progress: Progress = { isCommitting: false, isAbandoned: false }
+    const running = this.#transact(client, work, progress)
     const ended = running.then(
       () => this.#writes.release(client),
       (error: unknown) => this.#rollBack(client, error),
     )
-    const late = () => {
-      stage.isGivenUp = true
-      return stage.isCommitting ? outcomeUnknown(undefined) : tooLate()
+    const onTimeout = () => {
+      progress.isAbandoned = true
+      return progress.isCommitting ? outcomeUnknown(undefined) : writeTimedOut()
     }
     try {
-      return await withTimeout(until - performance.now(), running, late)
+      return await withTimeout(until - performance.now(), running, onTimeout)
     } catch (error) {
-      // Rolled back before the caller is answered: the next request may need what the transaction has locked.
-      if (!stage.isGivenUp) await withTimeout(until - performance.now(), ended, tooLate).catch(() => {})
-      throw stage.isCommitting && mayHaveCommitted(error) ? outcomeUnknown(error) : failureOf(error)
+      // Waits for the rollback: the caller's next request may need the locks of this transaction.
+      if (!progress.isAbandoned)
+        await withTimeout(until - performance.now(), ended, writeTimedOut).catch(() => {})
+      throw progress.isCommitting && mayHaveCommitted(error) ? outcomeUnknown(error) : failureOf(error)
     }
   }
 
   async #transact<T>(
     client: pg.Client,
     work: (transaction: Transaction) => Promise<T>,
-    stage: Stage,
+    progress: Progress,
   ): Promise<T> {
-    await client.query(beginOn(client))
+    await client.query(beginText(client))
     const result = await work({
       run: (statement) => {
-        if (stage.isGivenUp) throw tooLate()
+        if (progress.isAbandoned) throw writeTimedOut()
         return this.#timed(statement.operation, run(client, statement))
       },
     })
-    if (stage.isGivenUp) throw tooLate()
-    stage.isCommitting = true
-    await committed(client, () => this.#timed('commit', client.query('commit')))
+    if (progress.isAbandoned) throw writeTimedOut()
+    progress.isCommitting = true
+    await failOnWarning(client, () => this.#timed('commit', client.query('commit')))
     return result
   }
 
   async #rollBack(client: pg.Client, error: unknown): Promise<void> {
     try {
-      if (!isOfServer(error)) await client.query('rollback')
-      this.#writes.release(client, isOfServer(error))
+      if (!isConnectionError(error)) await client.query('rollback')
+      this.#writes.release(client, isConnectionError(error))
     } catch {
       this.#writes.release(client, true)
     }
@@ -218,7 +222,7 @@ export class Database {
 
   async close(): Promise<void> {
     this.primary.close()
-    await Promise.all([this.#reads.close(), this.#connections.close(), this.#writes.close()])
+    await Promise.all([this.#reads.close(), this.#pipelined.close(), this.#writes.close()])
   }
 
   async #timed<T>(operation: Operation | 'commit', running: Promise<T>): Promise<T> {
@@ -234,25 +238,25 @@ export class Database {
   }
 }
 
-/** Connections that plan for all values alike. */
-const generic = new WeakSet<pg.Client>()
+/** Connections with `plan_cache_mode = force_generic_plan`. */
+const withGenericPlans = new WeakSet<pg.Client>()
 
 /**
- * A steady statement has one plan. PostgreSQL would not believe it where a limit or an offset is among the values, and
- * plan every time, which takes longer than to run it.
+ * For a statement of class `generic`, one plan is best for all values. If a limit or an offset is among the values,
+ * PostgreSQL estimates otherwise and plans every execution, which takes longer than the execution itself.
  */
-async function planFor(client: pg.Client, { execution }: Statement): Promise<void> {
-  const isSteady = execution !== undefined
-  // Said in each transaction there.
+async function setPlanCacheMode(client: pg.Client, { execution }: Statement): Promise<void> {
+  const isGeneric = execution !== undefined
+  // Behind a pooler, each transaction sets it.
   if (localSettingsOf(client) !== undefined) return
-  if (generic.has(client) === isSteady) return
-  await client.query(`set plan_cache_mode = ${isSteady ? 'force_generic_plan' : 'auto'}`)
-  if (isSteady) generic.add(client)
-  else generic.delete(client)
+  if (withGenericPlans.has(client) === isGeneric) return
+  await client.query(`set plan_cache_mode = ${isGeneric ? 'force_generic_plan' : 'auto'}`)
+  if (isGeneric) withGenericPlans.add(client)
+  else withGenericPlans.delete(client)
 }
 
 async function run<Row extends QueryResultRow>(client: pg.Client, statement: Statement): Promise<Row[]> {
-  const name = prepared.nameFor(client, statement)
+  const name = statementCache.nameFor(client, statement)
   const result = await client.query<Row>({
     ...(name === undefined ? {} : { name }),
     text: statement.text,
@@ -261,38 +265,43 @@ async function run<Row extends QueryResultRow>(client: pg.Client, statement: Sta
   return result.rows
 }
 
-/** PostgreSQL reports a commit whose wait for the standby was broken off as done, with a warning. It may be lost yet. */
-async function committed<T>(client: pg.Client, committing: () => Promise<T>): Promise<T> {
+/**
+ * If a commit's wait for the synchronous standby is interrupted, PostgreSQL reports success and a warning. A failover may
+ * still lose such a commit.
+ */
+async function failOnWarning<T>(client: pg.Client, commit: () => Promise<T>): Promise<T> {
   let warning: unknown
-  const note = (notice: { severity?: string | undefined }) => {
+  const onNotice = (notice: { severity?: string | undefined }) => {
     if (notice.severity === 'WARNING') warning = notice
   }
-  client.on('notice', note)
+  client.on('notice', onNotice)
   try {
-    const result = await committing()
+    const result = await commit()
     if (warning !== undefined) throw outcomeUnknown(warning)
     return result
   } finally {
-    client.off('notice', note)
+    client.off('notice', onNotice)
   }
 }
 
-/** How far a write has come when its time is up. */
-interface Stage {
+interface Progress {
   isCommitting: boolean
-  /** Its caller has been told that nothing was written, so nothing may be. */
-  isGivenUp: boolean
+  /** The caller's error said that nothing was written, so the transaction must not write any more. */
+  isAbandoned: boolean
 }
 
-function tooLate(): Failure {
-  return new Failure('overloaded', 'The write took too long to begin. Nothing was written; try again.')
+function writeTimedOut(): Failure {
+  return new Failure(
+    'overloaded',
+    'The write timed out before it was committed. Nothing was written; try again.',
+  )
 }
 
 function outcomeUnknown(cause: unknown): Failure {
   return new Failure(
     'outcome_unknown',
-    'The database did not confirm the write in time: it may have been committed or not. ' +
-      'Try again with the same Idempotency-Key; without one, look first.',
+    'The database did not confirm the write in time: it may or may not have been committed. ' +
+      'Try again with the same Idempotency-Key; without one, first check whether the record exists.',
     [],
     cause,
   )

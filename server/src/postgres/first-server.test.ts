@@ -2,15 +2,15 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { limits } from '../limits.ts'
 import { firstServer } from './first-server.ts'
 
-/** What a server does when a connection to it is opened: it can be changed between two attempts. */
+/** What a server does when a connection to it is opened. Tests change it between two attempts. */
 type Behaviour = 'primary' | 'standby' | 'down' | 'silent'
 
 class Servers {
   readonly behaviours: Record<string, Behaviour>
   readonly opened: string[] = []
   readonly discarded: string[] = []
-  /** Makes the silent ones answer. */
-  readonly wake: (() => void)[] = []
+  /** Each makes one silent server respond. */
+  readonly respond: (() => void)[] = []
 
   constructor(behaviours: Record<string, Behaviour>) {
     this.behaviours = behaviours
@@ -19,7 +19,7 @@ class Servers {
   async open(url: string): Promise<string> {
     this.opened.push(url)
     if (this.behaviours[url] === 'down') throw new Error(`${url} refuses connections`)
-    if (this.behaviours[url] === 'silent') await new Promise<void>((resolve) => this.wake.push(resolve))
+    if (this.behaviours[url] === 'silent') await new Promise<void>((resolve) => this.respond.push(resolve))
     return url
   }
 
@@ -41,20 +41,20 @@ describe('firstServer', () => {
     vi.useRealTimers()
   })
 
-  it('begins with the preferred server, and stops there if it answers', async () => {
+  it('tries the preferred server first, and no other if it responds', async () => {
     const servers = new Servers({ a: 'primary', b: 'primary' })
     expect(await firstServer(['a', 'b'], 1, servers)).toEqual(['b', 1])
     await vi.advanceTimersByTimeAsync(limits.nextServerDelayMs * 3)
     expect(servers.opened).toEqual(['b'])
   })
 
-  it('goes on at once after a server that refuses, and after a standby', async () => {
+  it('tries the next server at once after a refused connection and after a standby', async () => {
     const servers = new Servers({ a: 'down', b: 'standby', c: 'primary' })
     expect(await firstServer(['a', 'b', 'c'], 0, servers)).toEqual(['c', 2])
     expect(servers.discarded).toEqual(['b'])
   })
 
-  it('fails when every server has failed, and then says that there is a standby rather than that one is down', async () => {
+  it('rejects when every server has failed, with the error of a standby rather than of a server that is down', async () => {
     for (const preferred of [0, 1]) {
       const servers = new Servers({ a: 'standby', b: 'down' })
       await expect(firstServer(['a', 'b'], preferred, servers)).rejects.toThrow('a is a standby')
@@ -62,14 +62,14 @@ describe('firstServer', () => {
     }
   })
 
-  it('does not wait for a silent server before it tries the next', async () => {
+  it('tries the next server while the first does not respond', async () => {
     const servers = new Servers({ a: 'silent', b: 'primary' })
     const first = firstServer(['a', 'b'], 0, servers)
     await vi.advanceTimersByTimeAsync(limits.nextServerDelayMs)
     expect(await first).toEqual(['b', 1])
   })
 
-  it('finds a standby promoted while another server is silent', async () => {
+  it('finds a standby that is promoted while another server does not respond', async () => {
     const servers = new Servers({ a: 'silent', b: 'standby' })
     const first = firstServer(['a', 'b'], 0, servers)
     await vi.advanceTimersByTimeAsync(limits.nextServerDelayMs * 2)
@@ -84,7 +84,7 @@ describe('firstServer', () => {
     const first = firstServer(['a', 'b'], 0, servers)
     await vi.advanceTimersByTimeAsync(limits.nextServerDelayMs)
     await first
-    for (const wake of servers.wake) wake()
+    for (const respond of servers.respond) respond()
     await vi.advanceTimersByTimeAsync(0)
     expect(servers.discarded).toEqual(['a'])
   })
@@ -93,7 +93,7 @@ describe('firstServer', () => {
     const servers = new Servers({ a: 'silent' })
     const first = firstServer(['a'], 0, servers)
     await vi.advanceTimersByTimeAsync(limits.nextServerDelayMs * 5)
-    for (const wake of servers.wake) wake()
+    for (const respond of servers.respond) respond()
     expect(await first).toEqual(['a', 0])
     expect(servers.opened).toEqual(['a'])
   })

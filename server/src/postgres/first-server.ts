@@ -1,71 +1,71 @@
 import pg from 'pg'
 import { limits } from '../limits.ts'
 
-/** How a connection to one of several servers is opened, and closed when it is not the one that is used. */
 export interface ServerAttempts<T> {
   open(url: string): Promise<T>
-  /** Called for the connection that would be used. Throws if this server will not do. */
+  /** Called with an open connection. Throws if the server is not acceptable, for example a standby. */
   accept(opened: T): void
-  /** Called for one that was not accepted, or was opened after another one had been. */
+  /** Called with a connection that was not accepted, or was opened after another one had been accepted. */
   discard(opened: T): void
 }
 
 /**
- * Tries servers in turn, from the preferred one on, and returns the first connection that is accepted, with the place of its
- * server. A server that does not answer does not keep the others from being tried, again and again while it is awaited: one
- * of them may become the primary in the meantime. Fails when every server has failed.
+ * Connects to the servers one after the other, starting with the preferred one. Returns the first connection that is
+ * accepted and the index of its server. If a server does not respond within `nextServerDelayMs`, the next one is tried as
+ * well. Servers that failed are tried again as long as one has not responded: one of them may become the primary
+ * meanwhile. Rejects when every server has failed.
  */
 export function firstServer<T>(
   urls: readonly string[],
   preferred: number,
   attempts: ServerAttempts<T>,
 ): Promise<[T, number]> {
-  const places = urls.map((_, i) => (preferred + i) % urls.length)
-  const awaited = new Set<number>()
+  const order = urls.map((_, i) => (preferred + i) % urls.length)
+  const connecting = new Set<number>()
   let tried = 0
-  let isOver = false
+  let isSettled = false
   let failure: unknown
   const { promise, resolve, reject } = Promise.withResolvers<[T, number]>()
 
-  const start = (place: number) => {
-    awaited.add(place)
-    attempts.open(urls[place] ?? '').then(
-      (opened) => accept(opened, place),
-      (error: unknown) => fail(error, place, error instanceof pg.DatabaseError),
+  const start = (index: number) => {
+    connecting.add(index)
+    attempts.open(urls[index] ?? '').then(
+      (opened) => accept(opened, index),
+      (error: unknown) => fail(error, index, error instanceof pg.DatabaseError),
     )
   }
   const startNext = () => {
-    const place = places[tried++]
-    if (place !== undefined) start(place)
+    const index = order[tried++]
+    if (index !== undefined) start(index)
   }
-  const accept = (opened: T, place: number) => {
-    if (isOver) return attempts.discard(opened)
+  const accept = (opened: T, index: number) => {
+    if (isSettled) return attempts.discard(opened)
     try {
       attempts.accept(opened)
     } catch (error) {
       attempts.discard(opened)
-      return fail(error, place, true)
+      return fail(error, index, true)
     }
-    end()
-    resolve([opened, place])
+    settle()
+    resolve([opened, index])
   }
-  const fail = (error: unknown, place: number, hasAnswered: boolean) => {
-    awaited.delete(place)
-    // A server that cannot be reached says less than one that answers, if only that it is a standby.
-    if (failure === undefined || hasAnswered) failure = error
-    if (isOver) return
-    if (tried < places.length) return startNext()
-    if (awaited.size > 0) return
-    end()
+  const fail = (error: unknown, index: number, hasResponded: boolean) => {
+    connecting.delete(index)
+    // An error from a server that responded ("is a standby") is reported rather than one from an unreachable server.
+    if (failure === undefined || hasResponded) failure = error
+    if (isSettled) return
+    if (tried < order.length) return startNext()
+    if (connecting.size > 0) return
+    settle()
     reject(failure)
   }
-  const end = () => {
-    isOver = true
+  const settle = () => {
+    isSettled = true
     clearInterval(timer)
   }
   const timer = setInterval(() => {
-    if (tried < places.length) startNext()
-    else for (const place of places) if (!awaited.has(place)) start(place)
+    if (tried < order.length) startNext()
+    else for (const index of order) if (!connecting.has(index)) start(index)
   }, limits.nextServerDelayMs)
   startNext()
   return promise

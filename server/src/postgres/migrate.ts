@@ -5,11 +5,11 @@ import { runner } from 'node-pg-migrate'
 import type pg from 'pg'
 import { limits } from '../limits.ts'
 import { withClient } from './client.ts'
-import { isAnotherMigration, isLockFailure, LockWatch, retryDelayMs } from './migration-lock.ts'
+import { isConcurrentMigration, isLockFailure, LockMonitor, retryDelayMs } from './migration-lock.ts'
 
 const folder = fileURLToPath(new URL('../../migrations', import.meta.url))
 
-/** The names of all migrations this build brings, in order. */
+/** The names of all migrations of this build, in order. */
 export const migrationNames: readonly string[] = readdirSync(folder)
   .filter((file) => file.endsWith('.sql'))
   .toSorted()
@@ -25,25 +25,24 @@ export interface MigrateOptions {
 }
 
 /**
- * Applies what is pending, each in a transaction, one process at a time. Returns the names of what was applied.
+ * Applies the pending migrations, each in its own transaction, one process at a time. Returns the names of those applied.
  *
- * While a migration waits for a lock, every statement on that table queues behind it. So it waits only briefly, gives up,
- * lets the others pass and tries again.
+ * While a migration waits for a lock, every statement on that table queues behind it. Therefore it waits for a short
+ * time only, then lets the queued statements run and tries again.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<string[]> {
-  await refuseUnfitDatabase(url)
-  return await withClient(url, async (watching) => {
-    const before = await appliedMigrations(watching)
-    await applyPending(url, watching, { ...options, count: options.count ?? Number.POSITIVE_INFINITY })
-    await letServerSeeMigrations(watching)
-    const known = new Set(before)
-    return (await appliedMigrations(watching)).filter((name) => !known.has(name))
+  await rejectUnsupportedDatabase(url)
+  return await withClient(url, async (monitor) => {
+    const before = new Set(await appliedMigrations(monitor))
+    await applyPending(url, monitor, { ...options, count: options.count ?? Number.POSITIVE_INFINITY })
+    await grantReadOfMigrations(monitor)
+    return (await appliedMigrations(monitor)).filter((name) => !before.has(name))
   })
 }
 
 async function applyPending(
   url: string,
-  watching: pg.Client,
+  monitor: pg.Client,
   { count, log = () => {}, ...options }: MigrateOptions & { readonly count: number },
 ): Promise<void> {
   const { lockMs, tries, retryMsMin } = {
@@ -52,22 +51,23 @@ async function applyPending(
     retryMsMin: limits.migrateRetryMsMin,
     ...options,
   }
-  const watch = new LockWatch(watching, log)
-  const goal = (await appliedMigrations(watching)).length + count
+  const lockMonitor = new LockMonitor(monitor, log)
+  const goal = (await appliedMigrations(monitor)).length + count
   for (let tried = 1; ; tried++) {
-    const left = goal - (await appliedMigrations(watching)).length
+    const remaining = goal - (await appliedMigrations(monitor)).length
     try {
-      await attempt(url, { count: left, lockMs, log, watch })
+      await attempt(url, { count: remaining, lockMs, log, lockMonitor })
       return
     } catch (error) {
       if (!isLockFailure(error)) throw error
-      const another = isAnotherMigration(error)
-      if (tried >= tries) throw await lockFailure(watching, { watch, tries, lockMs, another, error })
+      const isConcurrent = isConcurrentMigration(error)
+      if (tried >= tries)
+        throw await lockFailure(monitor, { lockMonitor, tries, lockMs, isConcurrent, error })
       const delayMs = retryDelayMs(tried, retryMsMin)
-      const why = another
-        ? 'Another process migrates this database.'
-        : `Gave up after ${lockMs / 1000} s, so that requests do not queue behind the migration.`
-      log(`${why} Next try in ${(delayMs / 1000).toFixed(1)} s (${tried + 1} of ${tries}).`)
+      const reason = isConcurrent
+        ? 'Another process is migrating this database.'
+        : `Timed out after ${lockMs / 1000} s, so that requests do not queue behind the migration.`
+      log(`${reason} Next try in ${(delayMs / 1000).toFixed(1)} s (${tried + 1} of ${tries}).`)
       await sleep(delayMs)
     }
   }
@@ -77,12 +77,12 @@ interface Attempt {
   readonly count: number
   readonly lockMs: number
   readonly log: (line: string) => void
-  readonly watch: LockWatch
+  readonly lockMonitor: LockMonitor
 }
 
-/** On a connection of its own: one whose transaction failed is of no use for the next. */
-async function attempt(url: string, { count, lockMs, log, watch }: Attempt): Promise<void> {
-  const complaints: string[] = []
+/** Opens a new connection, because the transaction of the previous attempt may have failed. */
+async function attempt(url: string, { count, lockMs, log, lockMonitor }: Attempt): Promise<void> {
+  const warnings: string[] = []
   await withClient(url, async (client) => {
     const { rows } = await client.query<{ pid: number }>(
       `select pg_backend_pid() as pid, set_config('lock_timeout', $1, false)`,
@@ -98,15 +98,15 @@ async function attempt(url: string, { count, lockMs, log, watch }: Attempt): Pro
       singleTransaction: false,
       logger: {
         info: () => {},
-        warn: (line) => complaints.push(line),
-        error: (line) => complaints.push(line),
+        warn: (line) => warnings.push(line),
+        error: (line) => warnings.push(line),
         debug: () => {},
       },
     })
     try {
-      await watch.during(rows[0]?.pid ?? 0, running)
+      await lockMonitor.during(rows[0]?.pid ?? 0, running)
     } catch (error) {
-      if (!isLockFailure(error)) for (const line of complaints) log(line)
+      if (!isLockFailure(error)) for (const line of warnings) log(line)
       throw error
     }
   })
@@ -114,44 +114,44 @@ async function attempt(url: string, { count, lockMs, log, watch }: Attempt): Pro
 
 async function lockFailure(
   client: pg.Client,
-  given: {
-    readonly watch: LockWatch
+  failed: {
+    readonly lockMonitor: LockMonitor
     readonly tries: number
     readonly lockMs: number
-    readonly another: boolean
+    readonly isConcurrent: boolean
     readonly error: unknown
   },
 ): Promise<Error> {
   const applied = new Set(await appliedMigrations(client))
-  const name = migrationNames.find((one) => !applied.has(one)) ?? 'The migration'
-  const cause = { cause: given.error }
-  if (given.another) {
+  const name = migrationNames.find((migration) => !applied.has(migration)) ?? 'The migration'
+  const cause = { cause: failed.error }
+  if (failed.isConcurrent) {
     return new Error(
-      `${name} was not applied: another process migrates this database. Run quartermaster migrate again when it has ended.`,
+      `${name} was not applied: another process is migrating this database. Run quartermaster migrate again when it has ended.`,
       cause,
     )
   }
-  const lock = given.watch.last ?? 'a lock that another session holds'
+  const lock = failed.lockMonitor.last ?? 'a lock that another session holds'
   return new Error(
-    `${name} was not applied: ${given.tries} times it waited ${given.lockMs / 1000} s for ${lock}. Nothing of it is in the database, and ` +
+    `${name} was not applied: ${failed.tries} times it waited ${failed.lockMs / 1000} s for ${lock}. This migration changed nothing, and ` +
       'requests are served as before. Wait until that transaction has ended, or end it with select pg_terminate_backend(PROCESS); ' +
       'then run quartermaster migrate again.',
     cause,
   )
 }
 
-/** Those that the database has, in the order in which they were applied. */
+/** In the order in which they were applied. */
 export async function appliedMigrations(client: pg.ClientBase): Promise<string[]> {
-  const { rows: tables } = await client.query<{ there: boolean }>(
-    `select to_regclass('migration') is not null as there`,
+  const { rows: tables } = await client.query<{ exists: boolean }>(
+    `select to_regclass('migration') is not null as exists`,
   )
-  if (tables[0]?.there !== true) return []
+  if (tables[0]?.exists !== true) return []
   const { rows } = await client.query<{ name: string }>('select name from migration order by id')
   return rows.map(({ name }) => name)
 }
 
-/** "Contains" folds case by the database's ctype; one that knows only ASCII would miss É for é, for ever. */
-async function refuseUnfitDatabase(url: string): Promise<void> {
+/** "Contains" ignores case by the database's ctype. With an ASCII-only ctype, É would never match é. */
+async function rejectUnsupportedDatabase(url: string): Promise<void> {
   await withClient(url, async (client) => {
     const { rows } = await client.query<{ encoding: string; version: number; name: string }>(
       `select getdatabaseencoding() as encoding, current_setting('server_version_num')::int as version,
@@ -167,13 +167,13 @@ async function refuseUnfitDatabase(url: string): Promise<void> {
     if (database.encoding !== 'UTF8' || !(await foldsCase(client))) {
       throw new Error(
         `The database ${database.name} does not fold the case of all letters (encoding ${database.encoding}). ` +
-          `Make it with: create database ${database.name} template template0 encoding 'UTF8' locale 'C.UTF-8'`,
+          `Create it with: create database ${database.name} template template0 encoding 'UTF8' locale 'C.UTF-8'`,
       )
     }
   })
 }
 
-/** Asked of UTF-8 only: another encoding may have no such letters, and then refuses the question. */
+/** For UTF-8 databases only: an encoding without these letters would reject the statement. */
 export async function foldsCase(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ folds: boolean }>(
     `select lower('ÉЖ' collate "default") = 'éж' as folds`,
@@ -181,10 +181,10 @@ export async function foldsCase(client: pg.ClientBase): Promise<boolean> {
   return rows[0]?.folds === true
 }
 
-/** Also where an earlier run ended between its last migration and this. */
-async function letServerSeeMigrations(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ sees: boolean }>(
-    `select has_table_privilege('quartermaster_server', 'migration', 'select') as sees`,
+/** Runs even if no migration is pending: an earlier run may have ended before this grant. */
+async function grantReadOfMigrations(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ granted: boolean }>(
+    `select has_table_privilege('quartermaster_server', 'migration', 'select') as granted`,
   )
-  if (rows[0]?.sees !== true) await client.query('grant select on migration to quartermaster_server')
+  if (rows[0]?.granted !== true) await client.query('grant select on migration to quartermaster_server')
 }

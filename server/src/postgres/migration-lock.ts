@@ -5,22 +5,22 @@ import { limits } from '../limits.ts'
 /** A lock that a migration waits for. */
 interface BlockedLock {
   readonly mode: string
-  /** The table or index, or the kind of lock where it is on none. */
+  /** The table or index; for a lock on neither, its type. */
   readonly target: string
   readonly pid: number
-  /** What PostgreSQL shows of the session that holds it; a role without pg_read_all_stats sees less of others. */
+  /** The session that holds the lock. These are null if the role may not read them (pg_read_all_stats). */
   readonly user: string | null
   readonly application: string | null
   readonly state: string | null
   readonly seconds: number | null
 }
 
-/** Looks from a second connection at what the first one waits for, and reports each holder once. */
-export class LockWatch {
+/** Polls, on a second connection, which locks the migration waits for, and logs each holder once. */
+export class LockMonitor {
   readonly #client: pg.Client
   readonly #log: (line: string) => void
-  #told = ''
-  /** What the migration waited for last, as the rest of a sentence. */
+  #lastLogged = ''
+  /** The lock that the migration waited for last, to be used in a sentence. */
   last: string | undefined
 
   constructor(client: pg.Client, log: (line: string) => void) {
@@ -28,34 +28,34 @@ export class LockWatch {
     this.#log = log
   }
 
-  /** Watches the session `pid` until the work has ended. */
+  /** Polls the locks of the session `pid` until `work` has ended. */
   async during<T>(pid: number, work: Promise<T>): Promise<T> {
     const ended = new AbortController()
-    const watching = this.#watch(pid, ended.signal)
+    const polling = this.#poll(pid, ended.signal)
     try {
       return await work
     } finally {
       ended.abort()
-      await watching
+      await polling
     }
   }
 
-  async #watch(pid: number, ended: AbortSignal): Promise<void> {
+  async #poll(pid: number, ended: AbortSignal): Promise<void> {
     try {
       while (!ended.aborted) {
-        for (const lock of await blockedLocks(this.#client, pid)) this.#note(lock)
+        for (const lock of await blockedLocks(this.#client, pid)) this.#report(lock)
         await sleep(limits.migratePollMs, undefined, { signal: ended })
       }
     } catch {
-      // It has ended, or the connection broke: the migration itself says what is wrong.
+      // The sleep was aborted, or the connection broke. The migration itself reports its error.
     }
   }
 
-  #note(lock: BlockedLock): void {
+  #report(lock: BlockedLock): void {
     this.last = `${lock.mode} on ${lock.target}, which ${holderOf(lock)}`
-    const name = `${lock.mode} ${lock.target} ${lock.pid}`
-    if (name === this.#told) return
-    this.#told = name
+    const id = `${lock.mode} ${lock.target} ${lock.pid}`
+    if (id === this.#lastLogged) return
+    this.#lastLogged = id
     this.#log(`Waiting for ${this.last}.`)
   }
 }
@@ -83,18 +83,18 @@ function holderOf({ pid, user, application, state, seconds }: BlockedLock): stri
   return `process ${pid} holds${known.length === 0 ? '' : ` (${known.join(', ')})`}`
 }
 
-/** Whether it was only a lock: another try may get it. */
+/** Whether the migration failed only because of a lock, so that it can be retried. */
 export function isLockFailure(error: unknown): boolean {
   // lock_not_available; deadlock_detected
   if (error instanceof pg.DatabaseError) return error.code === '55P03' || error.code === '40P01'
-  return isAnotherMigration(error)
+  return isConcurrentMigration(error)
 }
 
-export function isAnotherMigration(error: unknown): boolean {
+export function isConcurrentMigration(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Another migration is already running')
 }
 
-/** Grows with every try, and is never the same for two processes that began together. */
+/** Exponential backoff with jitter, so that two processes that started together do not retry together. */
 export function retryDelayMs(tries: number, retryMsMin: number): number {
   return Math.min(limits.migrateRetryMsMax, retryMsMin * 2 ** (tries - 1)) * (0.5 + Math.random() / 2)
 }

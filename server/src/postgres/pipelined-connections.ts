@@ -6,7 +6,7 @@ import type { Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
 import { destroyConnection } from './connections.ts'
 import type { Primary } from './primary.ts'
-import { changingOver, failureOf, isOfServer, storeAway } from './sqlstate.ts'
+import { databaseUnavailable, failingOver, failureOf, isConnectionError } from './sqlstate.ts'
 import { readText, type TextRow } from './text-rows.ts'
 
 export interface PipelineOptions {
@@ -16,80 +16,85 @@ export interface PipelineOptions {
 }
 
 /**
- * A few connections on which quick statements travel one behind the other, without waiting for each other's answers.
- * PostgreSQL finds the next statement already there.
+ * Connections in pipeline mode: statements of class `pipelined` are sent without waiting for the results of the ones
+ * before, so that PostgreSQL starts the next statement without a network round trip in between.
  */
 export class PipelinedConnections {
   readonly #connections: readonly [PipelinedConnection, ...PipelinedConnection[]]
   readonly #timer: NodeJS.Timeout
   readonly #statementsMax: number
   readonly #batchStatements: number
-  /** The lane of this turn, and how many statements it was given. */
+  /** The connection in use in this event-loop iteration, and the statements sent in this iteration. */
   #current: PipelinedConnection
-  #given = 0
+  #sentInIteration = 0
 
   constructor(primary: Primary, options: PipelineOptions) {
     const { limits } = options
     this.#statementsMax = limits.pipelinedStatementsMax
     this.#batchStatements = limits.pipelinedBatchStatements
-    const lane = () => new PipelinedConnection(primary, options)
-    this.#connections = [lane(), ...Array.from({ length: limits.pipelinedConnections - 1 }, lane)]
+    const connection = () => new PipelinedConnection(primary, options)
+    this.#connections = [connection(), ...Array.from({ length: limits.pipelinedConnections - 1 }, connection)]
     this.#current = this.#connections[0]
     this.#timer = setInterval(() => {
-      for (const one of this.#connections) one.breakIfSilent()
+      for (const each of this.#connections) each.closeIfSilent()
     }, limits.pipelinedCheckMs).unref()
     primary.onChange(() => {
-      for (const one of this.#connections) one.breakUnlessCurrent()
+      for (const each of this.#connections) each.closeUnlessCurrent()
     })
   }
 
-  /** Every request comes through here, some twice: no promise around the lane's own. */
+  /** Not async: every request calls this once or twice, and a second promise would cost time. */
   read<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
-    const lane = this.#choose()
-    if (lane.underWay >= this.#statementsMax) return Promise.reject(overloaded())
-    return lane.read<Row>(statement)
+    const connection = this.#choose()
+    if (connection.inFlight >= this.#statementsMax) return Promise.reject(overloaded())
+    return connection.read<Row>(statement)
   }
 
-  get underWay(): number {
+  /** Statements without a result yet. */
+  get inFlight(): number {
     let sum = 0
-    for (const lane of this.#connections) sum += lane.underWay
+    for (const connection of this.#connections) sum += connection.inFlight
     return sum
   }
 
-  /** By `performance.now()`. */
-  get underWaySince(): number {
-    let first = Number.POSITIVE_INFINITY
-    for (const lane of this.#connections) first = Math.min(first, lane.underWaySince)
-    return first
+  /** When the oldest of them was sent, by `performance.now()`. Infinity if there is none. */
+  get inFlightSince(): number {
+    let oldest = Number.POSITIVE_INFINITY
+    for (const connection of this.#connections) oldest = Math.min(oldest, connection.inFlightSince)
+    return oldest
   }
 
-  /** The first statements of an event-loop iteration share a connection, so that they wake one backend; then the emptiest. */
+  /**
+   * The first `pipelinedBatchStatements` of an event-loop iteration share a connection, so that they wake one backend. The
+   * next batch takes the connection with the fewest statements in flight.
+   */
   #choose(): PipelinedConnection {
-    if (this.#given === 0) setImmediate(() => (this.#given = 0))
-    if (this.#given % this.#batchStatements === 0) {
-      for (const lane of this.#connections) if (lane.underWay < this.#current.underWay) this.#current = lane
+    if (this.#sentInIteration === 0) setImmediate(() => (this.#sentInIteration = 0))
+    if (this.#sentInIteration % this.#batchStatements === 0) {
+      for (const connection of this.#connections)
+        if (connection.inFlight < this.#current.inFlight) this.#current = connection
     }
-    this.#given++
+    this.#sentInIteration++
     return this.#current
   }
 
-  /** What waits is what is behind another statement on its lane. */
+  /** `waiting` counts the statements queued behind another one on their connection. */
   get state(): { max: number; open: number; idle: number; waiting: number } {
-    const open = this.#connections.filter((lane) => lane.isOpen)
-    const waiting = this.#connections.reduce((sum, { underWay }) => sum + Math.max(0, underWay - 1), 0)
-    const idle = open.filter(({ underWay }) => underWay === 0).length
+    const open = this.#connections.filter((connection) => connection.isOpen)
+    const waiting = this.#connections.reduce((sum, { inFlight }) => sum + Math.max(0, inFlight - 1), 0)
+    const idle = open.filter(({ inFlight }) => inFlight === 0).length
     return { max: this.#connections.length, open: open.length, idle, waiting }
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    await Promise.all(this.#connections.map((lane) => lane.close()))
+    await Promise.all(this.#connections.map((connection) => connection.close()))
   }
 }
 
 class PipelinedConnection {
-  /** When the statements under way were sent, in this order: PostgreSQL answers them in the same. */
-  readonly #sent: number[] = []
+  /** When each statement in flight was sent, oldest first: PostgreSQL returns results in the same order. */
+  readonly #sentAt: number[] = []
   readonly #primary: Primary
   readonly #config: pg.ClientConfig
   readonly #emit: EmitEvent
@@ -97,12 +102,13 @@ class PipelinedConnection {
   readonly #reconnectMsMax: number
   #client: pg.Client | undefined
   #connecting: Promise<pg.Client> | undefined
-  /** When an answer last came, by `performance.now()`. */
-  #heardAt = 0
+  /** When the last result arrived, by `performance.now()`. */
+  #lastResultAt = 0
+  /** The previous check found the connection silent. */
   #isSuspect = false
-  /** The last connection was closed because nothing was heard on it. */
+  /** The last connection was closed because the server did not respond on it. */
   #wasSilent = false
-  /** Closed because another server is the primary: what was under way on them is read again. */
+  /** Connections closed because another server is the primary. Their statements in flight are sent again. */
   readonly #outdated = new WeakSet<pg.Client>()
 
   constructor(primary: Primary, { config, emit, limits }: PipelineOptions) {
@@ -117,80 +123,83 @@ class PipelinedConnection {
     return this.#client !== undefined
   }
 
-  get underWay(): number {
-    return this.#sent.length
+  get inFlight(): number {
+    return this.#sentAt.length
   }
 
-  get underWaySince(): number {
-    return this.#sent[0] ?? Number.POSITIVE_INFINITY
+  get inFlightSince(): number {
+    return this.#sentAt[0] ?? Number.POSITIVE_INFINITY
   }
 
-  async read<Row extends TextRow<Row>>(statement: Statement, isSecond = false): Promise<Row[]> {
-    const sent = performance.now()
-    this.#sent.push(sent)
+  async read<Row extends TextRow<Row>>(statement: Statement, isRetry = false): Promise<Row[]> {
+    const sentAt = performance.now()
+    this.#sentAt.push(sentAt)
     let client = this.#client
     let rows: Row[] | undefined
     try {
       client ??= await this.#connect()
       rows = await readText<Row>(client, statement)
     } catch (error) {
-      if (client === undefined || !isOfServer(error)) throw failureOf(error)
-      this.#break(client)
+      if (client === undefined || !isConnectionError(error)) throw failureOf(error)
+      this.#destroy(client)
       if (!this.#outdated.has(client)) throw failureOf(error)
     } finally {
-      this.#sent.shift()
+      this.#sentAt.shift()
       const { operation } = statement
       const now = performance.now()
-      if (rows !== undefined) this.#heardAt = now
-      this.#emit({ kind: 'statement-ended', operation, ms: now - sent, failed: rows === undefined })
+      if (rows !== undefined) this.#lastResultAt = now
+      this.#emit({ kind: 'statement-ended', operation, ms: now - sentAt, failed: rows === undefined })
     }
-    if (rows !== undefined && this.#primary.isCurrent(rows[0])) return rows
-    return await this.#readAgain<Row>(client, statement, isSecond)
+    if (rows !== undefined && this.#primary.isCurrentRow(rows[0])) return rows
+    return await this.#retry<Row>(client, statement, isRetry)
   }
 
-  /** The row is of a server that is the primary no more, or of one that has just become it: a new connection tells. */
-  async #readAgain<Row extends TextRow<Row>>(
+  /** The row came from a server that is not the known primary. A new connection finds out which server is. */
+  async #retry<Row extends TextRow<Row>>(
     client: pg.Client,
     statement: Statement,
-    isSecond: boolean,
+    isRetry: boolean,
   ): Promise<Row[]> {
     this.#outdated.add(client)
-    this.#break(client)
-    if (isSecond) throw changingOver()
+    this.#destroy(client)
+    if (isRetry) throw failingOver()
     await this.#primary.check()
     return await this.read<Row>(statement, true)
   }
 
-  /** Twice in a row: after a pause of the whole process, answers may be there that have not been read yet. */
-  breakIfSilent(): void {
-    const since = Math.max(this.underWaySince, this.#heardAt)
-    const isSilent = this.#sent.length > 0 && performance.now() - since > this.#silenceMsMax
+  /**
+   * Closes the connection if two checks in a row find it silent. One is not enough: after a pause of the process, results
+   * may be in the socket that have not been read yet.
+   */
+  closeIfSilent(): void {
+    const since = Math.max(this.inFlightSince, this.#lastResultAt)
+    const isSilent = this.#sentAt.length > 0 && performance.now() - since > this.#silenceMsMax
     if (isSilent && this.#isSuspect && this.#client !== undefined) {
       this.#wasSilent = true
-      this.#break(this.#client)
+      this.#destroy(this.#client)
     }
     this.#isSuspect = isSilent
   }
 
-  breakUnlessCurrent(): void {
-    if (this.#client === undefined || this.#primary.leadsToCurrent(this.#client)) return
+  closeUnlessCurrent(): void {
+    if (this.#client === undefined || this.#primary.isCurrentConnection(this.#client)) return
     this.#outdated.add(this.#client)
-    this.#break(this.#client)
+    this.#destroy(this.#client)
   }
 
-  /** What is under way on it fails. */
-  #break(client: pg.Client): void {
+  /** Statements in flight on the connection fail. */
+  #destroy(client: pg.Client): void {
     if (this.#client === client) this.#client = undefined
     destroyConnection(client)
   }
 
-  /** The connection may take longer to open than anybody waits for it. */
+  /** With a timeout: to open a connection may take longer than a request may wait. */
   #connect(): Promise<pg.Client> {
     this.#connecting ??= this.#open().finally(() => {
       this.#connecting = undefined
     })
     const ms = this.#wasSilent ? this.#reconnectMsMax : this.#silenceMsMax
-    return withTimeout(ms, this.#connecting, () => storeAway())
+    return withTimeout(ms, this.#connecting, () => databaseUnavailable())
   }
 
   async #open(): Promise<pg.Client> {

@@ -15,7 +15,13 @@ import {
 } from './connections.ts'
 import { serverUrls } from './database-url.ts'
 import { firstServer } from './first-server.ts'
-import { changingOver, failureToConnect, isStatementLost, statementsLost, storeAway } from './sqlstate.ts'
+import {
+  connectFailureOf,
+  databaseUnavailable,
+  failingOver,
+  isPreparedStatementLost,
+  preparedStatementsLost,
+} from './sqlstate.ts'
 
 interface Server {
   readonly epoch: string
@@ -27,31 +33,31 @@ interface Server {
 interface Opening {
   readonly client: pg.Client
   readonly number: number
-  readonly begunAt: number
+  readonly startedAt: number
 }
 
-/** Fails on a standby: there is no current WAL position to write to. */
+/** Fails on a standby, which has no current WAL position. */
 const identify =
   sql`select ${epoch} as epoch, (pg_control_system()).system_identifier::text as system`.statement().text
 
 /**
- * Which server is the primary, as the newest connection shows it. All connections of a process are opened here, and the
- * address is tried once a second: a connection that stays open may lead to a server that is the primary no more, and
- * that server does not know. When another server answers, all connections to the one before are closed.
+ * Finds out which server is the primary, and opens all connections of the process. It opens a new connection once a
+ * second, because an open connection may be to a server that is no longer the primary and has not noticed. If the new
+ * connection reaches another server, all connections to the previous one are closed.
  */
 export class Primary {
   readonly #database: ServingDatabase
   readonly #urls: readonly string[]
   readonly #epochs = new WeakMap<pg.ClientBase, string>()
   readonly #onChange = new Set<(epoch: string) => void>()
-  /** Clients whose backend goes on after its deadline. */
+  /** Connections whose backend still runs a statement after its deadline. */
   readonly #overdue = new Set<pg.Client>()
   readonly #timer: NodeJS.Timeout
   #preferred = 0
   #current: Server | undefined
-  /** Connections are numbered when they are begun: one that was begun earlier never overrules a later one. */
-  #begun = 0
-  #newest = 0
+  /** Connections are numbered when they are started. An older one never overrules what a newer one found. */
+  #lastStarted = 0
+  #newestAccepted = 0
   readonly #opening = new Set<Opening>()
   #failures = 0
   #retryAt = 0
@@ -65,43 +71,43 @@ export class Primary {
     this.#timer = setInterval(() => void this.#startCheck(), limits.primaryCheckMs).unref()
   }
 
-  /** Why requests fail again and again though the database is there; it stays until the process is configured otherwise. */
+  /** A misconfiguration that makes requests fail although the database responds. It remains until the process restarts. */
   get fault(): Failure | undefined {
     return this.#fault
   }
 
-  /** Called with the epoch of the new primary: connections of any other are to be closed. */
-  onChange(then: (epoch: string) => void): void {
-    this.#onChange.add(then)
+  /** The listener is called with the epoch of the new primary, and must close its connections to other servers. */
+  onChange(listener: (epoch: string) => void): void {
+    this.#onChange.add(listener)
   }
 
-  /** Whether a row may be believed. One that does not say where it comes from may. */
-  isCurrent(row: object | undefined): boolean {
+  /** Whether the row was read from the current primary. True if the row has no epoch. */
+  isCurrentRow(row: object | undefined): boolean {
     if (row === undefined || !('epoch' in row)) return true
     return row.epoch === this.#current?.epoch
   }
 
-  /** Whether this connection leads to the server that is the primary now. */
-  leadsToCurrent(client: pg.ClientBase): boolean {
+  /** Whether the connection is to the current primary. */
+  isCurrentConnection(client: pg.ClientBase): boolean {
     return this.#epochs.get(client) === this.#current?.epoch
   }
 
-  /** A new connection to the primary. After a failure the next ones fail at once, for a short time. */
+  /** Opens a connection to the primary. For a short time after a failure, calls fail at once with the same error. */
   async open(config: ServingConfig): Promise<pg.Client> {
     if (this.#failure !== undefined && performance.now() < this.#retryAt) throw this.#failure
     try {
       return await this.#openAny(config)
     } catch (error) {
-      throw this.#backOff(failureToConnect(error))
+      throw this.#backOff(connectFailureOf(error))
     }
   }
 
-  /** Compares over a fresh connection. Fails silently: the connections that are open may still do. */
+  /** Opens a connection to find out which server is the primary. Never rejects: open connections may still work. */
   check(): Promise<void> {
     return this.#checking ?? this.#startCheck()
   }
 
-  /** Also while another check is awaited: that one may lead to a server that is silent, and this one to another. */
+  /** Does not wait for a check in flight: that one may have reached a server that does not respond. */
   #startCheck(): Promise<void> {
     const checking = this.#check().finally(() => {
       if (this.#checking === checking) this.#checking = undefined
@@ -110,9 +116,9 @@ export class Primary {
     return checking
   }
 
-  /** Ends a backend that goes on after its deadline, which PostgreSQL does only when it next looks for signals. */
+  /** Terminates a backend whose statement PostgreSQL did not cancel at its deadline. */
   terminate(client: pg.Client): void {
-    // Behind a pooler its number is not that of a backend.
+    // Behind a pooler, processID is not the id of a backend.
     if (localSettingsOf(client) !== undefined) {
       destroyConnection(client)
       return
@@ -130,45 +136,45 @@ export class Primary {
     try {
       const client = await this.#openAny({ application_name: 'quartermaster check' })
       try {
-        if (this.#overdue.size > 0) await this.#endOverdue(client)
+        if (this.#overdue.size > 0) await this.#terminateOverdue(client)
       } finally {
         client.end().catch(() => {})
       }
     } catch (error) {
-      this.#backOff(failureToConnect(error))
+      this.#backOff(connectFailureOf(error))
     }
   }
 
-  async #endOverdue(client: pg.Client): Promise<void> {
+  async #terminateOverdue(client: pg.Client): Promise<void> {
     const overdue = [...this.#overdue]
     const { rows } = await client.query<{ pid: number }>(
       'select pid, pg_terminate_backend(pid) from pg_stat_activity where pid = any($1)',
       [overdue.map(({ processID }) => processID)],
     )
-    const there = new Set(rows.map(({ pid }) => pid))
-    for (const one of overdue) if (!there.has(one.processID)) destroyConnection(one)
+    const running = new Set(rows.map(({ pid }) => pid))
+    for (const each of overdue) if (!running.has(each.processID)) destroyConnection(each)
   }
 
   async #openAny(config: ServingConfig): Promise<pg.Client> {
     const until = performance.now() + limits.connectMsMax
     for (;;) {
-      const first = this.#begun + 1
+      const first = this.#lastStarted + 1
       try {
         return await this.#openFirst(config)
       } catch (error) {
-        const isOvertaken = this.#newest > first
+        const isOvertaken = this.#newestAccepted > first
         if (!isOvertaken || performance.now() > until) throw error
       }
     }
   }
 
   async #openFirst(config: ServingConfig): Promise<pg.Client> {
-    const [{ client }, place] = await firstServer(this.#urls, this.#preferred, {
+    const [{ client }, index] = await firstServer(this.#urls, this.#preferred, {
       open: (url) => this.#openOne(url, config),
       accept: (opened) => this.#accept(opened),
       discard: (opened) => destroyConnection(opened.client),
     })
-    this.#preferred = place
+    this.#preferred = index
     this.#failures = 0
     this.#failure = undefined
     return client
@@ -176,41 +182,41 @@ export class Primary {
 
   async #openOne(url: string, config: ServingConfig): Promise<Opening & { readonly server: Server }> {
     const client = new pg.Client({ ...connectionDefaults, ...config, connectionString: url })
-    // A connection that breaks fails its statement, and says so a second time: without a listener that ends the process.
+    // A broken connection fails its statement, and pg also emits an error event. Without a listener, the process would exit.
     client.on('error', (error) => {
       if (!isDestroyed(client)) this.#database.emit({ kind: 'connection-broken', error })
     })
-    const opening: Opening = { client, number: ++this.#begun, begunAt: performance.now() }
+    const opening: Opening = { client, number: ++this.#lastStarted, startedAt: performance.now() }
     this.#opening.add(opening)
     client.connection.on('errorMessage', (error: { code?: string }) => {
-      if (isStatementLost(error)) this.#fault ??= statementsLost(error)
+      if (isPreparedStatementLost(error)) this.#fault ??= preparedStatementsLost(error)
     })
-    const late = setTimeout(() => destroyConnection(client), limits.connectMsMax)
+    const timeout = setTimeout(() => destroyConnection(client), limits.connectMsMax)
     try {
       await client.connect()
       const { rows } = await client.query<Server>(identify)
       const [server] = rows
-      if (server === undefined) throw new Error('The server does not say which one it is.')
+      if (server === undefined) throw new Error('The server did not return its epoch.')
       if (config.localSettings !== undefined) setLocalSettings(client, config.localSettings)
-      else await confirm(client, config.expected ?? {})
+      else await verifySettings(client, config.expected ?? {})
       return { ...opening, server }
     } catch (error) {
       destroyConnection(client)
       throw error
     } finally {
-      clearTimeout(late)
+      clearTimeout(timeout)
       this.#opening.delete(opening)
     }
   }
 
-  #accept({ client, server, number, begunAt }: Opening & { readonly server: Server }): void {
-    const before = this.#current
+  #accept({ client, server, number, startedAt }: Opening & { readonly server: Server }): void {
+    const previous = this.#current
     this.#observe(server, number)
     this.#epochs.set(client, server.epoch)
-    const isAnother = server.epoch !== before?.epoch
+    const hasChanged = server.epoch !== previous?.epoch
     for (const other of this.#opening) {
       const isOvertaken =
-        other.number < number && (isAnother || other.begunAt < begunAt - limits.connectLagMsMax)
+        other.number < number && (hasChanged || other.startedAt < startedAt - limits.connectLagMsMax)
       if (isOvertaken) destroyConnection(other.client)
     }
   }
@@ -218,22 +224,22 @@ export class Primary {
   #observe(server: Server, number: number): void {
     const current = this.#current
     if (current !== undefined && server.system === current.system && isEarlier(server, current)) {
-      throw storeAway(
+      throw databaseUnavailable(
         undefined,
-        'The database answers as an earlier primary: another server has been promoted since. If a backup was restored ' +
+        'The server at this address is a former primary: another server has been promoted since. If a backup was restored ' +
           'on purpose, restart this process.',
       )
     }
-    if (number < this.#newest) {
-      if (server.epoch !== current?.epoch) throw changingOver()
+    if (number < this.#newestAccepted) {
+      if (server.epoch !== current?.epoch) throw failingOver()
       return
     }
-    this.#newest = number
+    this.#newestAccepted = number
     if (server.epoch === current?.epoch) return
     this.#current = server
     if (current === undefined) return
     this.#database.emit({ kind: 'primary-changed', timeline: timelineOf(server) })
-    for (const then of this.#onChange) then(server.epoch)
+    for (const listener of this.#onChange) listener(server.epoch)
   }
 
   #backOff(failure: Failure): Failure {
@@ -246,25 +252,25 @@ export class Primary {
 }
 
 /**
- * A pooler may be told to ignore what a connection begins with. Then requests would be served with the login's own rights
- * and without the bounds on what a statement may cost, so they are refused.
+ * A pooler may be configured to ignore startup options. Requests would then run with the login's own privileges and
+ * without the limits on what a statement may cost. Therefore the connection is rejected.
  */
-async function confirm(client: pg.Client, expected: Readonly<Record<string, string>>): Promise<void> {
+async function verifySettings(client: pg.Client, expected: Readonly<Record<string, string>>): Promise<void> {
   const names = Object.keys(expected)
   if (names.length === 0) return
   const rows = await currentSettings(client, names)
   const dropped = rows.filter(({ name, is }) => is !== expected[name]).map(({ name }) => name)
   if (dropped.length === 0) return
-  throw storeAway(
+  throw databaseUnavailable(
     undefined,
-    `A connection pooler before the database drops settings of the service (${dropped.join(', ')}). Its operator has to ` +
-      'set DATABASE_POOLER=transaction, or to give them to the login: quartermaster doctor says how.',
+    `A connection pooler before the database drops settings of the service (${dropped.join(', ')}). The operator must ` +
+      'set DATABASE_POOLER=transaction, or set them for the login: quartermaster doctor shows how.',
   )
 }
 
-/** By timeline: promoting a standby begins the next one. */
-function isEarlier(one: Server, other: Server): boolean {
-  return timelineOf(one) < timelineOf(other)
+/** By timeline: promoting a standby starts a new one. */
+function isEarlier(a: Server, b: Server): boolean {
+  return timelineOf(a) < timelineOf(b)
 }
 
 function timelineOf(server: Server): string {

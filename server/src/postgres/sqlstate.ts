@@ -1,17 +1,17 @@
 import { DatabaseError } from 'pg'
 import { Failure } from '../errors.ts'
 
-/** What an error of PostgreSQL, or of the way to it, means for the caller: the one place that knows SQLSTATEs. */
+/** Maps an error of PostgreSQL or of the connection to it to a `Failure`. The only place that maps SQLSTATEs. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error
-  if (!(error instanceof DatabaseError)) return storeAway(error)
+  if (!(error instanceof DatabaseError)) return databaseUnavailable(error)
   switch (error.code ?? '') {
-    case '57014': // query_canceled: only the statement deadline cancels
+    case '57014': // query_canceled: by statement_timeout
       return deadlineExceeded(error)
-    case '55P03': // lock_not_available: the write gave up before it wrote anything
+    case '55P03': // lock_not_available: lock_timeout passed before anything was written
       return new Failure(
         'overloaded',
-        'Other writes of this account took too long. Nothing was written; try again.',
+        'The write waited too long for other writes of this account. Nothing was written; try again.',
         [],
         error,
       )
@@ -20,7 +20,7 @@ export function failureOf(error: unknown): Failure {
     case '53100': // disk_full
       return new Failure(
         'overloaded',
-        'The database has no room for more work now. Try again shortly.',
+        'The database has no connections, memory or disk space left. Try again shortly.',
         [],
         error,
       )
@@ -29,86 +29,89 @@ export function failureOf(error: unknown): Failure {
     case '57P03': // cannot_connect_now
     case '57P04': // database_dropped
     case '57P05': // idle_session_timeout
-    case '08000': // connection_exception, of a pooler or a distributed database in between
+    case '08000': // connection_exception: from a pooler or a distributed database
     case '08003':
     case '08006':
     case '3D000': // invalid_catalog_name: the database is being restored
-    case '42P01': // undefined_table: the same, or it was not migrated
+    case '42P01': // undefined_table: the database is being restored, or is not migrated
     case '42501': // insufficient_privilege: pg_restore grants privileges last
-    case '25006': // read_only_sql_transaction: a standby that was a primary a moment ago
-    case '55000': // object_not_in_prerequisite_state: a standby, asked for its timeline
+    case '25006': // read_only_sql_transaction: a standby that was the primary until now
+    case '55000': // object_not_in_prerequisite_state: a standby has no current WAL position
     case '40001': // serialization_failure
     case '40P01': // deadlock_detected
-      return changingOver(error)
-    case '08P01': // protocol_violation: of a pooler that refuses startup parameters it does not know
-      return storeAway(
+      return failingOver(error)
+    case '08P01': // protocol_violation: from a pooler that does not accept the startup parameters
+      return databaseUnavailable(
         error,
-        'A connection pooler before the database refuses how the service connects. Its operator has to set DATABASE_POOLER=transaction.',
+        'A connection pooler before the database rejects the startup parameters of the service. The operator must set DATABASE_POOLER=transaction.',
       )
     case '26000': // invalid_sql_statement_name
     case '42P05': // duplicate_prepared_statement
-      return statementsLost(error)
+      return preparedStatementsLost(error)
     default:
-      return new Failure('internal', 'Something went wrong on our side. It has been noted.', [], error)
+      return new Failure('internal', 'An internal error occurred. It has been logged.', [], error)
   }
 }
 
-/** Whether PostgreSQL itself answered: it is there, whatever it has refused. */
-export function isDatabaseAnswer(error: unknown): boolean {
+/** Whether PostgreSQL itself returned the error, which means that it is available. */
+export function isDatabaseError(error: unknown): boolean {
   return error instanceof Failure && error.cause instanceof DatabaseError
 }
 
-/** No connection: whatever the reason, a password or a network, the caller can only wait for the operator. */
-export function failureToConnect(error: unknown): Failure {
+/** For an error while connecting. Whatever its cause, such as a wrong password, the caller can only try again later. */
+export function connectFailureOf(error: unknown): Failure {
   const failure = failureOf(error)
-  return failure.code === 'internal' ? storeAway(error) : failure
+  return failure.code === 'internal' ? databaseUnavailable(error) : failure
 }
 
 export function deadlineExceeded(cause?: unknown): Failure {
   return new Failure(
     'deadline_exceeded',
-    'The query took longer than it may. Narrow the filter, or ask for fewer records at once.',
+    'The query exceeded its time limit. Narrow the filter, or request fewer records at once.',
     [],
     cause,
   )
 }
 
-export function storeAway(
+export function databaseUnavailable(
   cause?: unknown,
   detail = 'The database cannot be reached. Try again shortly.',
 ): Failure {
   return new Failure('database_unavailable', detail, [], cause)
 }
 
-/** Only a pooler in between, which gives each transaction another backend, loses or mixes up what is prepared by name. */
-export function statementsLost(cause: unknown): Failure {
-  return storeAway(
+/** Only a pooler that assigns a backend to each transaction causes these errors. */
+export function preparedStatementsLost(cause: unknown): Failure {
+  return databaseUnavailable(
     cause,
-    'A connection pooler before the database loses prepared statements. Its operator has to set DATABASE_POOLER=transaction.',
+    'A connection pooler before the database loses prepared statements. The operator must set DATABASE_POOLER=transaction.',
   )
 }
 
-export function isStatementLost(error: { readonly code?: string | undefined }): boolean {
+export function isPreparedStatementLost(error: { readonly code?: string | undefined }): boolean {
   return error.code === '26000' || error.code === '42P05'
 }
 
-/** Between two servers, or between two states of one: another try a little later succeeds. */
-export function changingOver(cause?: unknown): Failure {
-  return storeAway(cause, 'The database is changing over. Try again shortly.')
+/** The database is between two states, such as a failover or a restore. A retry succeeds shortly. */
+export function failingOver(cause?: unknown): Failure {
+  return databaseUnavailable(
+    cause,
+    'The database is restarting, failing over or being restored. Try again shortly.',
+  )
 }
 
 /**
- * Whether an error is about the server or the connection, not about the statement: it shuts down, is a standby, or the
- * connection broke. The connection is not to be used again.
+ * Whether the error is about the connection or its server, not about the statement: the server shuts down, is a standby,
+ * or the connection broke. The connection must not be used again.
  */
-export function isOfServer(error: unknown): boolean {
+export function isConnectionError(error: unknown): boolean {
   if (error instanceof Failure) return false
   if (!(error instanceof DatabaseError)) return true
   const code = error.code ?? ''
   return code.startsWith('57P') || code.startsWith('08') || code === '25006' || code === '55000'
 }
 
-/** Whether a write that failed so, or its commit, may have been committed: the server went before it could answer. */
+/** Whether the failed write may have been committed: the connection ended before the server confirmed. */
 export function mayHaveCommitted(error: unknown): boolean {
   if (error instanceof Failure) return false
   if (!(error instanceof DatabaseError)) return true

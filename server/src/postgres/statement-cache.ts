@@ -13,79 +13,82 @@ declare module 'pg' {
   }
 }
 
-interface Named {
+interface PreparedStatement {
   readonly name: string
   uses: number
 }
 
 /**
- * Names for statements worth keeping prepared: those whose best plan does not depend on their values, and whose text
- * comes again. Each costs PostgreSQL memory on every connection, so there are only so many. A text that comes twice as
- * often as the least used one takes its place; its name never comes again, and each connection closes it in its time.
+ * Decides which statements are prepared, and names them: those whose best plan does not depend on their values, and whose
+ * text recurs. Each uses memory of PostgreSQL on every connection, so there are at most `preparedStatementsMax`. A
+ * candidate used more than twice as often as the least used statement replaces it. Names are never reused; each
+ * connection closes the replaced statement when it next prepares one.
  */
-export class PreparedNames {
-  readonly #named = new Map<string, Named>()
-  readonly #seen = new LRUCache<string, number>({ max: limits.preparedCandidatesMax })
-  #given = 0
-  #counted = 0
+export class StatementCache {
+  /** By text. */
+  readonly #prepared = new Map<string, PreparedStatement>()
+  /** Uses of texts that are not prepared. */
+  readonly #candidates = new LRUCache<string, number>({ max: limits.preparedCandidatesMax })
+  #lastNumber = 0
+  #usesSinceDecay = 0
 
-  /** The name to send this statement by. What the connection has prepared in vain is closed on the way to it. */
+  /** The statement's name, or undefined if it is not prepared. Also closes replaced statements on the connection. */
   nameFor(client: pg.ClientBase, { execution, text }: Statement): string | undefined {
-    // The backend of the next transaction would not know the name.
+    // Behind a pooler, the backend of the next transaction would not have the prepared statement.
     if (execution === undefined || localSettingsOf(client) !== undefined) return undefined
     const { connection } = client
     const name = this.nameOf(text)
-    if (name !== undefined && connection.parsedStatements[name] === undefined) this.#closeOld(connection)
+    if (name !== undefined && connection.parsedStatements[name] === undefined) this.#closeReplaced(connection)
     return name
   }
 
   nameOf(text: string): string | undefined {
-    if (++this.#counted >= limits.preparedDecayStatements) this.#forgetHalf()
-    const named = this.#named.get(text)
-    if (named !== undefined) {
-      named.uses++
-      return named.name
+    if (++this.#usesSinceDecay >= limits.preparedDecayStatements) this.#decay()
+    const statement = this.#prepared.get(text)
+    if (statement !== undefined) {
+      statement.uses++
+      return statement.name
     }
-    const uses = (this.#seen.get(text) ?? 0) + 1
-    if (uses < limits.preparedUsesMin || !this.#hasRoomFor(uses)) {
-      this.#seen.set(text, uses)
+    const uses = (this.#candidates.get(text) ?? 0) + 1
+    if (uses < limits.preparedUsesMin || !this.#makeSpace(uses)) {
+      this.#candidates.set(text, uses)
       return undefined
     }
-    this.#seen.delete(text)
-    const name = `q${++this.#given}`
-    this.#named.set(text, { name, uses })
+    this.#candidates.delete(text)
+    const name = `q${++this.#lastNumber}`
+    this.#prepared.set(text, { name, uses })
     return name
   }
 
-  #hasRoomFor(uses: number): boolean {
-    if (this.#named.size < limits.preparedStatementsMax) return true
+  /** Replaces the least used statement if the cache is full. False if a candidate with this many uses may not replace it. */
+  #makeSpace(uses: number): boolean {
+    if (this.#prepared.size < limits.preparedStatementsMax) return true
     let [least, leastUses] = ['', Number.POSITIVE_INFINITY]
-    for (const [text, named] of this.#named)
-      if (named.uses < leastUses) [least, leastUses] = [text, named.uses]
+    for (const [text, statement] of this.#prepared)
+      if (statement.uses < leastUses) [least, leastUses] = [text, statement.uses]
     if (uses <= 2 * leastUses) return false
-    this.#named.delete(least)
-    this.#seen.set(least, leastUses)
+    this.#prepared.delete(least)
+    this.#candidates.set(least, leastUses)
     return true
   }
 
-  /** So that what was asked for often, and no longer is, makes room. */
-  #forgetHalf(): void {
-    this.#counted = 0
-    for (const named of this.#named.values()) named.uses = Math.floor(named.uses / 2)
-    // All of them first, the longest unseen first: setting one makes it the newest.
-    for (const [text, uses] of [...this.#seen.entries()].toReversed())
-      this.#seen.set(text, Math.floor(uses / 2))
+  /** Halves all counts, so that statements that are no longer used can be replaced. */
+  #decay(): void {
+    this.#usesSinceDecay = 0
+    for (const statement of this.#prepared.values()) statement.uses = Math.floor(statement.uses / 2)
+    // Copied and set from the least to the most recently used, because setting an entry makes it the most recent.
+    for (const [text, uses] of [...this.#candidates.entries()].toReversed())
+      this.#candidates.set(text, Math.floor(uses / 2))
   }
 
-  /** Goes out with the next statement, and asks for no answer of its own. */
-  #closeOld(connection: pg.Connection): void {
+  /** The Close messages are sent with the next statement and cost no round trip. */
+  #closeReplaced(connection: pg.Connection): void {
     for (const [name, text] of Object.entries(connection.parsedStatements)) {
-      if (this.#named.get(text)?.name === name) continue
+      if (this.#prepared.get(text)?.name === name) continue
       connection.close({ type: 'S', name }, true)
       delete connection.parsedStatements[name]
     }
   }
 }
 
-/** Those of this process. */
-export const prepared = new PreparedNames()
+export const statementCache = new StatementCache()

@@ -1,16 +1,17 @@
 import pg from 'pg'
 import type { Statement } from '../sql.ts'
-import { beginOn, localSettingsOf } from './connections.ts'
-import { prepared } from './statement-cache.ts'
+import { beginText, localSettingsOf } from './connections.ts'
+import { statementCache } from './statement-cache.ts'
 
 /** A row as PostgreSQL sends it: every column as text, or null. */
 export type TextRow<Row> = { readonly [Column in keyof Row]: string | null }
 
 /**
- * A query whose rows stay the text they came as. `pg` looks up a converter for every column of every answer; what
- * requests read is text already, or a number or two that the reader converts. Saves a tenth of a cold request.
+ * A query that returns columns as the text that PostgreSQL sent. `pg` looks up a type parser for every column of every
+ * result; requests read text, and one or two numbers that the caller converts. Saves a tenth of the time of an uncached
+ * request.
  */
-class TextRows extends pg.Query {
+class TextQuery extends pg.Query {
   name: string | undefined
   readonly #rows: Record<string, string | null>[] = []
   #columns: readonly { readonly name: string }[] = []
@@ -20,12 +21,12 @@ class TextRows extends pg.Query {
     name: string | undefined,
     done: (error: Error | null | undefined) => void,
   ) {
-    // The text by itself, not a configuration: that would be copied, property by property.
+    // Text and values, not a config object: pg would copy that property by property.
     super(text, [...values], done)
     this.name = name
   }
 
-  get read(): readonly unknown[] {
+  get rows(): readonly unknown[] {
     return this.#rows
   }
 
@@ -42,7 +43,7 @@ class TextRows extends pg.Query {
   handleCommandComplete(): void {}
 }
 
-/** Every request comes through here: no promise around that of the statement. */
+/** Not async: every request calls this, and a second promise would cost time. */
 export function readText<Row extends TextRow<Row>>(
   client: pg.ClientBase,
   statement: Statement,
@@ -52,21 +53,21 @@ export function readText<Row extends TextRow<Row>>(
 }
 
 /**
- * The statement with the settings that its backend lacks. All three are on their way before the first is answered, where
- * the connection is pipelined.
+ * Runs the statement in a transaction that begins with the connection's local settings. On a pipelined connection, all
+ * three are sent before the first result arrives.
  */
 async function readInTransaction<Row extends TextRow<Row>>(
   client: pg.ClientBase,
   statement: Statement,
 ): Promise<Row[]> {
-  // Pipelined connections have it among their settings.
+  // Pipelined connections have plan_cache_mode among their local settings.
   const generic = statement.execution === 'generic' ? '; set local plan_cache_mode = force_generic_plan' : ''
   const [begun, read, ended] = await Promise.allSettled([
-    client.query(`${beginOn(client)}${generic}`),
+    client.query(`${beginText(client)}${generic}`),
     readOne<Row>(client, statement),
     client.query('commit'),
   ])
-  // The first that failed is the reason; PostgreSQL refuses what follows in the same transaction.
+  // The first error is the cause: PostgreSQL then rejects every later statement of the transaction.
   if (begun.status === 'rejected') throw begun.reason
   if (read.status === 'rejected') throw read.reason
   if (ended.status === 'rejected') throw ended.reason
@@ -75,9 +76,9 @@ async function readInTransaction<Row extends TextRow<Row>>(
 
 function readOne<Row extends TextRow<Row>>(client: pg.ClientBase, statement: Statement): Promise<Row[]> {
   return new Promise((resolve, reject) => {
-    const query: TextRows = new TextRows(statement, prepared.nameFor(client, statement), (error) => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- which columns there are, the statement says
-      if (error == null) resolve(query.read as Row[])
+    const query: TextQuery = new TextQuery(statement, statementCache.nameFor(client, statement), (error) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement determines the columns
+      if (error == null) resolve(query.rows as Row[])
       else reject(error)
     })
     client.query(query)

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Transaction } from './database.ts'
 
-/** All of the work, or nothing of it. */
+/** Runs `work` in a transaction: commits it, or rolls it back if `work` throws. */
 export async function inTransaction<T>(
   client: pg.ClientBase,
   work: (transaction: Transaction) => Promise<T>,
@@ -14,7 +14,7 @@ export async function inTransaction<T>(
     await client.query('commit')
     return result
   } catch (error) {
-    // A connection that broke has nothing left to roll back; the first error is the one worth telling.
+    // If the connection broke, the rollback fails, too. The first error is the one to report.
     await client.query('rollback').catch(() => {})
     throw error
   }

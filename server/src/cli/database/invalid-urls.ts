@@ -38,7 +38,7 @@ function databaseUrlFault(variable: string, url: string | undefined): Unreadable
       const message = `${variable} names the file ${file}, which cannot be read.`
       return [{ variable, message, repair: `Put it there, readable for this user, or change ${variable}.` }]
     }
-    const why = error instanceof InvalidDatabaseUrl ? error.why : 'it cannot be read as a URL'
+    const why = error instanceof InvalidDatabaseUrl ? error.reason : 'it cannot be read as a URL'
     const repair = `Set ${variable} as in ${exampleUrl}, with characters such as @ : / # of the password percent-encoded.`
     return [{ variable, message: `${variable} is not valid: ${why}.`, repair }]
   }

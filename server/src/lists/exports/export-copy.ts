@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { to } from 'pg-copy-streams'
 import type { ResourceName } from '../../catalog/resources.ts'
 import { limits } from '../../limits.ts'
-import { beginOn } from '../../postgres/connections.ts'
+import { beginText } from '../../postgres/connections.ts'
 import type { AccountScope } from '../../scope.ts'
 import { type Statement, sql, value } from '../../sql.ts'
 import { stateColumns, type TallyState } from '../../tally-state.ts'
@@ -32,7 +32,7 @@ export async function startExport(
   resource: ResourceName,
   copy: CopyStatement,
 ): Promise<StartedExport> {
-  await client.query(beginOn(client, ' isolation level repeatable read read only'))
+  await client.query(beginText(client, ' isolation level repeatable read read only'))
   const tally = tallyStatement(scope, resource)
   const { rows } = await client.query<TallyState & { total: string }>(tally.text, [...tally.values])
   const [state] = rows

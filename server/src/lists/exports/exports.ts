@@ -5,7 +5,7 @@ import type { Limits } from '../../limits.ts'
 import { ConnectionPool } from '../../postgres/connection-pool.ts'
 import { type ServingIdentity, servingConnection } from '../../postgres/connections.ts'
 import type { Primary } from '../../postgres/primary.ts'
-import { changingOver, failureOf } from '../../postgres/sqlstate.ts'
+import { failingOver, failureOf } from '../../postgres/sqlstate.ts'
 import type { AccountScope } from '../../scope.ts'
 import type { Statement } from '../../sql.ts'
 import type { TallyState } from '../../tally-state.ts'
@@ -111,7 +111,7 @@ export class RunningExport implements TallyState, SlotHolder {
   async start(scope: AccountScope, resource: ResourceName, copy: Statement): Promise<void> {
     try {
       const started = await startExport(this.#client, scope, resource, copy)
-      if (!this.#primary.isCurrent(started)) throw changingOver()
+      if (!this.#primary.isCurrentRow(started)) throw failingOver()
       this.#export = started
     } catch (error) {
       throw this.#reasonOf(error)

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Config } from '../../../config.ts'
 import { connectToPrimary } from '../../../postgres/client.ts'
 import {
-  beginOn,
+  beginText,
   currentSettings,
   servingConnection,
   servingParameters,
@@ -75,7 +75,7 @@ async function backendOf(client: pg.Client): Promise<number | undefined> {
 /** What was asked for, and was not done: only a pooler in between ignores it. */
 async function droppedSettings(client: pg.Client, config: Config): Promise<Finding[]> {
   const asked = servingParameters(config.DATABASE_ROLE)
-  await client.query(beginOn(client))
+  await client.query(beginText(client))
   const rows = await currentSettings(client, Object.keys(asked))
   await client.query('commit')
   const user = pg.escapeIdentifier(placeOf(config.DATABASE_URL ?? '').user)
