@@ -15,7 +15,7 @@ const folders = [
   'client/src',
   'client/test',
   'acceptance',
-  'figures/src',
+  'verification/src',
   'bench/src',
 ]
 const sourceFiles = folders.flatMap((folder) =>

@@ -1,4 +1,4 @@
--- The requests of all figures. After `--` come settings, as name=value:
+-- The requests of all benchmarks. After `--` come settings, as name=value:
 --   accounts  a file of "host key [etag]" lines, in random order
 --   shape     list: the same URL for every account; cold: pages by orders of fields; one: records by id; create
 --   path, query, pages, ids   what the URLs are made of; orders: a file with orders of fields, forms: how many of them

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Context } from '../../figures/src/figure.ts'
-import { forgetAll } from './forget.ts'
+import type { Context } from '../../verification/src/check.ts'
 import { median } from './numbers.ts'
-import { forms, knownAnswers, mainStand } from './rates.ts'
+import { type Fixture, smallRecords } from './ratios/fixture.ts'
+import { forgetAll } from './ratios/forget.ts'
+import { forms, knownAnswers, mainFixture } from './ratios/rates.ts'
 import { Server } from './server.ts'
-import { type Stand, smallRecords } from './stand.ts'
 import { type Requests, Wrk } from './wrk.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -26,7 +26,7 @@ interface Turn {
 interface Workload {
   readonly name: string
   readonly status: '200' | '201' | '304'
-  readonly requests: (stand: Stand, server: Server) => Promise<Requests>
+  readonly requests: (fixture: Fixture, server: Server) => Promise<Requests>
   /** What the caches hold is made out of date before each turn. */
   readonly isCold?: boolean
 }
@@ -42,10 +42,10 @@ const workloads: readonly Workload[] = [
   {
     name: 'not modified',
     status: '304',
-    requests: async (stand, server) => ({
+    requests: async (fixture, server) => ({
       shape: 'list',
       path: products,
-      accounts: await knownAnswers({ ...stand, server }, `known-${server.port}.txt`),
+      accounts: await knownAnswers({ ...fixture, server }, `known-${server.port}.txt`),
     }),
   },
   {
@@ -91,8 +91,8 @@ const workloads: readonly Workload[] = [
  * second each, so that whatever else the machine does meets both. Ratios are medians of the ratios of neighbouring turns.
  */
 export async function compareWith(revision: string, context: Context): Promise<void> {
-  const stand = await mainStand(context)
-  const folder = join(stand.folder, 'other')
+  const fixture = await mainFixture(context)
+  const folder = join(fixture.folder, 'other')
   execFileSync('git', ['worktree', 'add', '--force', '--detach', folder, revision], {
     cwd: root,
     stdio: 'ignore',
@@ -100,11 +100,11 @@ export async function compareWith(revision: string, context: Context): Promise<v
   try {
     context.log(`npm ci for ${revision}`)
     execFileSync('npm', ['ci', '--loglevel=error'], { cwd: folder, stdio: 'ignore' })
-    const other = await Server.start(stand.url, stand.folder, false, {}, folder)
+    const other = await Server.start(fixture.url, fixture.folder, false, {}, folder)
     try {
       const stolen = stealOf()
       print(['workload', 'requests/s', '', 'server µs', '', 'database µs', '', 'p99 ms', ''])
-      for (const workload of workloads) await compare(context, stand, [other, stand.server], workload)
+      for (const workload of workloads) await compare(context, fixture, [other, fixture.server], workload)
       const { ticks, of } = stealOf()
       const share = ((ticks - stolen.ticks) / Math.max(1, of - stolen.of)) * 100
       process.stdout.write(`other → this (ratio); steal ${share.toFixed(1)} % of CPU time\n`)
@@ -118,13 +118,13 @@ export async function compareWith(revision: string, context: Context): Promise<v
 
 async function compare(
   context: Context,
-  stand: Stand,
+  fixture: Fixture,
   servers: readonly [Server, Server],
   { name, status, requests, isCold = false }: Workload,
 ): Promise<void> {
   const wrks: Wrk[] = []
   for (const server of servers) {
-    const wrk = new Wrk(server.port, await requests(stand, server), clients)
+    const wrk = new Wrk(server.port, await requests(fixture, server), clients)
     await wrk.prove(status)
     wrks.push(wrk)
   }
@@ -133,7 +133,7 @@ async function compare(
     for (const side of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
       const [server, wrk] = [servers[side], wrks[side]]
       if (wrk === undefined) continue
-      if (isCold) await forgetAll(stand)
+      if (isCold) await forgetAll(fixture)
       turns[side].push(await turn(server, wrk))
     }
   }

@@ -2,23 +2,29 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { commit, contextOf, messageOf, type Result, runFigures } from '../../figures/src/runner.ts'
+import type { Check } from '../../verification/src/check.ts'
+import { commit, contextOf, messageOf, type Result, runChecks } from '../../verification/src/runner.ts'
 import { compareWith } from './against.ts'
-import type { BenchContext, BenchFigure, BenchOutcome } from './figure.ts'
-import { figures } from './figures.ts'
+import type { BenchContext, BenchOutcome } from './benchmark.ts'
 import { plot } from './plot.ts'
+import { suites } from './suites.ts'
 
-const usage = `npm run bench -- [--quick] [--only NAME,NAME] [--profile]
+const usage = `npm run bench -- [SUITE] [--quick] [--only NAME,NAME] [--profile]
 npm run bench -- --against REVISION [--quick]
 
-Figures: ${figures.map(({ name }) => name).join(', ')}
+Without a suite, all of them run.
+${Object.entries(suites)
+  .map(([name, benchmarks]) => `${name}: ${benchmarks.map((benchmark) => benchmark.name).join(', ')}`)
+  .join('\n')}
 `
 
 interface Options {
-  readonly figures: readonly BenchFigure[]
+  readonly benchmarks: readonly Check[]
+  /** All benchmarks of `ratios`, in full size: the run that the chart in `docs` shows. */
+  readonly isForChart: boolean
   readonly quick: boolean
   readonly profile: boolean
-  /** The commit to compare with, instead of measuring the figures. */
+  /** The commit to compare with, instead of running the benchmarks. */
   readonly against: string | undefined
 }
 
@@ -41,8 +47,9 @@ if (options === undefined) {
 
 function readOptions(args: string[]): Options | undefined {
   try {
-    const { values } = parseArgs({
+    const { values, positionals } = parseArgs({
       args,
+      allowPositionals: true,
       options: {
         quick: { type: 'boolean' },
         only: { type: 'string' },
@@ -50,12 +57,17 @@ function readOptions(args: string[]): Options | undefined {
         against: { type: 'string' },
       },
     })
-    const only = values.only?.split(',') ?? figures.map(({ name }) => name)
-    const unknown = only.filter((name) => !figures.some((figure) => figure.name === name))
-    if (unknown.length > 0) throw new Error(`no figure ${unknown.join(', ')}`)
+    const [suite] = positionals
+    const all = suite === undefined ? Object.values(suites).flat() : suites[suite]
+    if (all === undefined || positionals.length > 1) return undefined
+    const only = values.only?.split(',') ?? all.map(({ name }) => name)
+    const unknown = only.filter((name) => !all.some((benchmark) => benchmark.name === name))
+    if (unknown.length > 0) throw new Error(`There is no benchmark ${unknown.join(', ')}.`)
+    const quick = values.quick ?? false
     return {
-      figures: figures.filter(({ name }) => only.includes(name)),
-      quick: values.quick ?? false,
+      benchmarks: all.filter(({ name }) => only.includes(name)),
+      isForChart: !quick && (suites['ratios'] ?? []).every(({ name }) => only.includes(name)),
+      quick,
       profile: values.profile ?? false,
       against: values.against,
     }
@@ -65,30 +77,30 @@ function readOptions(args: string[]): Options | undefined {
   }
 }
 
-async function runAll({ figures: wanted, quick, profile }: Options): Promise<Result<BenchOutcome>[]> {
+type BenchResult = Result<Partial<BenchOutcome> & Awaited<ReturnType<Check['run']>>>
+
+async function runAll({ benchmarks, quick, profile }: Options): Promise<BenchResult[]> {
   const { context, stop } = contextOf(quick, 1)
   try {
     const benchContext: BenchContext = { ...context, profile }
-    return await runFigures(wanted, benchContext, (outcome) => ({ ...outcome, series: [] }))
+    return await runChecks(benchmarks, benchContext, (outcome) => outcome)
   } finally {
     await stop()
   }
 }
 
-/** The plot in `docs` is of whole runs in full size; others stay beside their results. */
-function writeResults(chosen: Options, results: readonly Result<BenchOutcome>[]): void {
+/** The chart in `docs` shows complete runs in full size; other runs write theirs next to their results. */
+function writeResults({ isForChart, quick }: Options, results: readonly BenchResult[]): void {
   const out = fileURLToPath(new URL('../out/', import.meta.url))
   mkdirSync(out, { recursive: true })
   const at = new Date().toISOString()
   const machine = { node: process.version, cores: availableParallelism(), load: loadavg() }
-  const { quick } = chosen
-  const written = { suite: 'bench', ...commit(), quick, at, machine, figures: results }
+  const written = { suite: 'bench', ...commit(), quick, at, machine, benchmarks: results }
   writeFileSync(`${out}bench.json`, `${JSON.stringify(written, null, 2)}\n`)
-  const picture = plot(
-    results.flatMap(({ name, bound, ok, series }) => series.map((one) => ({ name, bound, ok, ...one }))),
+  const chart = plot(
+    results.flatMap(({ name, bound, ok, series = [] }) => series.map((one) => ({ name, bound, ok, ...one }))),
     `${written.commit?.slice(0, 12) ?? 'no commit'}, ${at.slice(0, 10)}, ${machine.cores} cores${quick ? ', quick' : ''}`,
   )
-  const whole = !quick && chosen.figures.length === figures.length
-  const place = whole ? fileURLToPath(new URL('../../docs/', import.meta.url)) : out
-  writeFileSync(`${place}bench.svg`, picture)
+  const folder = isForChart ? fileURLToPath(new URL('../../docs/', import.meta.url)) : out
+  writeFileSync(`${folder}bench.svg`, chart)
 }

@@ -1,4 +1,4 @@
-import type { Bar, Series } from './figure.ts'
+import type { Bar, Series } from './benchmark.ts'
 import { short } from './numbers.ts'
 
 export interface Row extends Series {

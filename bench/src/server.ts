@@ -3,8 +3,8 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { unlimited } from '../../figures/src/service.ts'
 import { freePort } from '../../server/src/cli/database/throwaway-postgres.ts'
+import { unlimited } from '../../verification/src/service.ts'
 
 const ownRoot = fileURLToPath(new URL('../../', import.meta.url))
 const profiles = fileURLToPath(new URL('../out/', import.meta.url))

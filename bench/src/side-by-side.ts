@@ -1,5 +1,5 @@
-import type { Context } from '../../figures/src/figure.ts'
-import type { Bar, BenchOutcome, Series } from './figure.ts'
+import type { Context } from '../../verification/src/check.ts'
+import type { Bar, BenchOutcome, Series } from './benchmark.ts'
 import { median, short } from './numbers.ts'
 
 export type Run = (seconds: number) => Promise<number>

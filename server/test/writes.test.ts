@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => client.end())
 
-interface Stand {
+interface Fixture {
   readonly service: TestService
   readonly busy: TestAccount
   readonly calm: TestAccount
@@ -30,7 +30,7 @@ interface Stand {
   readonly letGo: () => Promise<void>
 }
 
-async function stand(environment: Record<string, string>, work: (stand: Stand) => Promise<void>) {
+async function fixture(environment: Record<string, string>, work: (fixture: Fixture) => Promise<void>) {
   const busy = await account(client, `busy-${++made}`)
   const calm = await account(client, `calm-${made}`)
   const blocker = await connected(url)
@@ -69,7 +69,7 @@ it.each([
 ])(
   'creates, %s: an account holds few connections, and the others go on',
   async (_, poolMax, held, headers) => {
-    await stand({ DATABASE_POOL_MAX: poolMax }, async ({ service, busy, calm, letGo }) => {
+    await fixture({ DATABASE_POOL_MAX: poolMax }, async ({ service, busy, calm, letGo }) => {
       const numbered = (n: number) =>
         Object.fromEntries(Object.entries(headers).map(([key, of]) => [key, of.replace('{n}', String(n))]))
       const most = held + limits.accountWritesWaitingMax
@@ -101,7 +101,7 @@ it.each([
 )
 
 it('changes of keys take part', async () => {
-  await stand({ DATABASE_POOL_MAX: '10' }, async ({ service, busy, calm, letGo }) => {
+  await fixture({ DATABASE_POOL_MAX: '10' }, async ({ service, busy, calm, letGo }) => {
     const creates = [create(service, busy, 'One'), create(service, busy, 'Two')]
     await eventually(async () => (await connectionsHeld()) === 2)
     let isMade = false
@@ -123,7 +123,7 @@ it('changes of keys take part', async () => {
 })
 
 it('a write that waits for its turn is not begun when its client hangs up', async () => {
-  await stand({ DATABASE_POOL_MAX: '2' }, async ({ service, busy, letGo }) => {
+  await fixture({ DATABASE_POOL_MAX: '2' }, async ({ service, busy, letGo }) => {
     const first = create(service, busy, 'First')
     await eventually(async () => (await connectionsHeld()) === 1)
     const count = (isSo: (event: Event) => boolean) => service.events.filter(isSo).length

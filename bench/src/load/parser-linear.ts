@@ -1,0 +1,104 @@
+import { type FilterBounds, FilterError, filterBounds, parse } from '@quartermaster/filter'
+import type { Check } from '../../../verification/src/check.ts'
+
+/** Texts of about `length` characters that a careless parser would take long for. */
+const shapes: Record<string, (length: number) => string> = {
+  opening: (length) => '('.repeat(length),
+  closing: (length) => ')'.repeat(length),
+  'nested groups': (length) => `${'('.repeat(length / 2)}a=1${')'.repeat(length / 2)}`,
+  'groups in a value': (length) => `(a=${'('.repeat(length / 2)}${')'.repeat(length / 2)})`,
+  backslashes: (length) => `a=${'\\'.repeat(length)}`,
+  'quoted backslashes': (length) => `a="${'\\'.repeat(length)}"`,
+  'quoted escapes of nothing': (length) => `a="${'\\x'.repeat(length / 2)}"`,
+  quotes: (length) => `a=${'"'.repeat(length)}`,
+  'quoted quotes': (length) => `a="${'\\"'.repeat(length / 2)}"`,
+  'unclosed quote': (length) => `a="${'x'.repeat(length)}`,
+  'unclosed quotes': (length) => 'a="&'.repeat(length / 4),
+  commas: (length) => `a[${','.repeat(length)}]`,
+  'list of ones': (length) => `a[${'1,'.repeat(length / 2)}1]`,
+  'unclosed list': (length) => `a[${'1,'.repeat(length / 2)}`,
+  'opening brackets': (length) => `a${'['.repeat(length)}`,
+  'unclosed lists': (length) => 'a[1&'.repeat(length / 4),
+  conditions: (length) => `${'a=1&'.repeat(length / 4)}a=1`,
+  'or and and': (length) => `${'a=1|b=2&'.repeat(length / 8)}a=1`,
+  joins: (length) => '&'.repeat(length),
+  'long name': (length) => 'a'.repeat(length),
+  'long value': (length) => `a=${'x'.repeat(length)}`,
+  spaces: (length) => ' '.repeat(length),
+  'spaces in a value': (length) => `a=x${' '.repeat(length)}x`,
+  'spaces within quotes': (length) => `a="${' '.repeat(length)}"x`,
+  'stray words': (length) => `a="1"${' and'.repeat(length / 4)}`,
+  exclamation: (length) => `a${'!'.repeat(length)}`,
+}
+
+// The bounds would end most of these early; what is to be linear is the reading itself. Only the depth stays, for the
+// parser calls itself for each level.
+const wide: FilterBounds = {
+  conditionsMax: Number.MAX_SAFE_INTEGER,
+  listValuesMax: Number.MAX_SAFE_INTEGER,
+  depthMax: filterBounds.depthMax,
+  lengthMax: 10_000_000,
+}
+
+// Eight times this is just below the bound of 64 KB.
+const length = 8_000
+const times = 8
+const boundRatio = 3
+
+/** The time per character at 8 n over that at n. A quadratic parser would show 8. */
+export const parserLinear: Check = {
+  name: 'parser_linear',
+  bound: `at most ${boundRatio} × per character`,
+  async run(context) {
+    const rounds = context.size(41, 15)
+    const ratios: { name: string; ratio: number }[] = []
+    const progress = context.progress('shapes of text', Object.keys(shapes).length * 2)
+    for (const [name, shape] of Object.entries(shapes)) {
+      for (const [kind, bounds] of [
+        ['', filterBounds],
+        [' without bounds', wide],
+      ] as const) {
+        ratios.push({
+          name: `${name}${kind}`,
+          ratio: ratioOf(shape(length), shape(length * times), bounds, rounds),
+        })
+        progress.step()
+      }
+    }
+    progress.end()
+    ratios.sort((a, b) => b.ratio - a.ratio)
+    const worst = ratios[0]?.ratio ?? Number.POSITIVE_INFINITY
+    const note = ratios.slice(0, 5).map(({ name, ratio }) => `${ratio.toFixed(2)} ${name}`)
+    return { value: `${worst.toFixed(2)} at worst`, ok: worst <= boundRatio, note: note.join('\n') }
+  },
+}
+
+/** The least of many rounds: whatever else the machine does only ever adds. Both lengths take turns. */
+export function ratioOf(
+  short: string,
+  long: string,
+  bounds: FilterBounds,
+  rounds: number,
+  read = parse,
+): number {
+  let shortMs = Number.POSITIVE_INFINITY
+  let longMs = Number.POSITIVE_INFINITY
+  for (let round = 0; round < rounds; round += 1) {
+    shortMs = Math.min(shortMs, timed(times, short, bounds, read))
+    longMs = Math.min(longMs, timed(1, long, bounds, read))
+  }
+  return longMs / long.length / (shortMs / times / short.length)
+}
+
+/** Several short ones in a row, so that both take about as long and the clock is fine enough for either. */
+function timed(repeats: number, text: string, bounds: FilterBounds, read: typeof parse): number {
+  const started = performance.now()
+  for (let repeat = 0; repeat < repeats; repeat += 1) {
+    try {
+      read(text, bounds)
+    } catch (error) {
+      if (!(error instanceof FilterError)) throw error
+    }
+  }
+  return performance.now() - started
+}

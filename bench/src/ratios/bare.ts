@@ -1,0 +1,56 @@
+import { insertStatement } from '../../../server/src/writes/create-partner.ts'
+import { type Fixture, fieldNames, smallRecords } from './fixture.ts'
+import type { Script } from './pgbench.ts'
+
+/** The statements of the bare engine: what a service that remembers nothing would send. */
+
+export const columns = fieldNames.join(', ')
+
+export function pageAndCount({ small }: Fixture, pagesMax: number): Script {
+  return {
+    text: `\\set account random(:first, :last)
+\\set skipped 10 * random(0, ${pagesMax - 1})
+select ${columns} from product where account_id = :account order by id limit 10 offset :skipped;
+select count(*) from product where account_id = :account;
+`,
+    variables: accountsOf(small),
+  }
+}
+
+export function oneRecord({ small }: Fixture): Script {
+  return {
+    text: `\\set account random(:first, :last)
+\\set id random(1, ${smallRecords})
+select ${columns} from product where account_id = :account and id = :id;
+`,
+    variables: accountsOf(small),
+  }
+}
+
+/** The service's own statement, as it stands. */
+export function createPartner({ small }: Fixture, name: string): Script {
+  const statement = insertStatement({ accountId: 'account' }, 'name')
+  const text = statement.text.replaceAll(
+    /\$(\d+)/g,
+    (_, n: string) => `:${String(statement.values[Number(n) - 1])}`,
+  )
+  return {
+    text: `\\set account random(:first, :last)\n${text};\n`,
+    variables: { ...accountsOf(small), name },
+  }
+}
+
+export function pageAt({ large }: Fixture, limit: number, pages: { first: number; last: number }): Script {
+  return {
+    text: `\\set skipped ${limit} * (random(:first, :last) - 1)
+select ${columns} from product where account_id = :account order by id limit ${limit} offset :skipped;
+`,
+    variables: { account: large.id, ...pages },
+  }
+}
+
+function accountsOf(small: Fixture['small']): { first: string; last: string } {
+  const [first, last] = [small[0]?.id, small.at(-1)?.id]
+  if (first === undefined || last === undefined) throw new Error('no small accounts')
+  return { first, last }
+}

@@ -1,0 +1,56 @@
+import type { Check } from '../../verification/src/check.ts'
+import { abuse } from './load/abuse.ts'
+import { inputsLinear } from './load/inputs-linear.ts'
+import { jitStorm } from './load/jit-storm.ts'
+import { limitsShared } from './load/limits-shared.ts'
+import { noisyNeighbour } from './load/noisy-neighbour.ts'
+import { overload } from './load/overload.ts'
+import { parserLinear } from './load/parser-linear.ts'
+import { redisKilled } from './load/redis-killed.ts'
+import { telemetryCost } from './load/telemetry-cost.ts'
+import { writesFair } from './load/writes-fair.ts'
+import { wrongKeys } from './load/wrong-keys.ts'
+import { growAccounts, growRecords } from './ratios/grow.ts'
+import { jump } from './ratios/jump.ts'
+import { memory } from './ratios/memory.ts'
+import { walkFlat, walkLimit } from './ratios/paging.ts'
+import { coldList, create, notModified, oneRecordCold, warmList } from './ratios/rates.ts'
+import { totalAgain } from './ratios/total-again.ts'
+import { exportMemory } from './transfer/export-memory.ts'
+import { exportTime } from './transfer/export-time.ts'
+import { importRate } from './transfer/import-rate.ts'
+
+/**
+ * The benchmarks of `npm run bench -- SUITE`, in this order. In `ratios` the largest data are loaded last, and `memory`
+ * is the peak of all servers before it.
+ */
+export const suites: Readonly<Record<string, readonly Check[]>> = {
+  ratios: [
+    warmList,
+    notModified,
+    coldList,
+    oneRecordCold,
+    create,
+    totalAgain,
+    walkFlat,
+    walkLimit,
+    jump,
+    growAccounts,
+    growRecords,
+    memory,
+  ],
+  transfer: [importRate, exportTime, exportMemory],
+  load: [
+    parserLinear,
+    inputsLinear,
+    wrongKeys,
+    telemetryCost,
+    limitsShared,
+    redisKilled,
+    noisyNeighbour,
+    writesFair,
+    jitStorm,
+    overload,
+    abuse,
+  ],
+}

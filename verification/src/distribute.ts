@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { withClient } from '../../server/src/postgres/client.ts'
+import type { Check, Context } from './check.ts'
+import { Service } from './service.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const accountTables = [
+  'api_key',
+  'audit',
+  'tally',
+  'idempotency',
+  'product',
+  'partner',
+  'company',
+  'request',
+  'usage',
+]
+
+/**
+ * Every statement of a whole acceptance run that touches an account's tables names exactly one account: as often as it
+ * names such a table, and always the same one. Then a database distributed by account_id sends it to one shard.
+ */
+export const oneAccount: Check = {
+  name: 'one_account_each',
+  bound: '= all statements',
+  async run(context) {
+    const service = await Service.start({
+      shared_preload_libraries: 'pg_stat_statements',
+      'pg_stat_statements.max': '10000',
+      'pg_stat_statements.track': 'all',
+    })
+    try {
+      const { url } = service.postgres
+      await withClient(url, (client) => client.query('create extension pg_stat_statements'))
+      await acceptance(context, url)
+      const { rows } = await withClient(url, (client) =>
+        client.query<{ query: string }>(
+          `select s.query from pg_stat_statements s join pg_roles r on r.oid = s.userid
+           where r.rolname = 'quartermaster_server'`,
+        ),
+      )
+      const statements = rows
+        .map(({ query }) => query)
+        .filter((query) => tablesIn(query) > 0 && !isOfMany(query))
+      const wrong = statements.filter((query) => !namesOneAccount(query))
+      return {
+        value: `${statements.length - wrong.length} of ${statements.length}`,
+        ok: wrong.length === 0 && statements.length > 100,
+        note: wrong.slice(0, 5).join('\n\n'),
+      }
+    } finally {
+      await service.stop()
+    }
+  },
+}
+
+/**
+ * The exceptions, each for many accounts at once and of the shards that hold them: the keys and tallies of all requests
+ * that wait; what accounts did, written after the answers; and what of it is too old.
+ */
+function isOfMany(query: string): boolean {
+  // The first column of what is inserted is the account.
+  if (/^insert into (?:request|usage)\b/.test(query)) return /from unnest\(\$\d+::bigint\[\]/.test(query)
+  const named = /from unnest\(\$1::bigint\[\]/.test(query)
+  if (/^delete from (?:request|usage) where account_id = any\(\$1::bigint\[\]\)/.test(query)) return true
+  return named && /k\.account_id = any\(\$1::bigint\[\]\)/.test(query)
+}
+
+export function tablesIn(query: string): number {
+  const pattern = new RegExp(`\\b(?:from|join|update|into) (?:${accountTables.join('|')})\\b`, 'g')
+  return query.match(pattern)?.length ?? 0
+}
+
+/** A table written to by `insert into` gets its account as a value, in the place of its first column. */
+export function namesOneAccount(query: string): boolean {
+  const conditions = [...query.matchAll(/\baccount_id = (\$\d+|'\d+')::bigint/g)].map((match) => match[1])
+  const inserts = [
+    ...query.matchAll(
+      /\binsert into \w+(?: as \w+)? \(account_id,[^)]*\)\s*(?:values \(|select )(\$\d+)::bigint/g,
+    ),
+  ].map((match) => match[1])
+  const accounts = [...conditions, ...inserts]
+  return accounts.length >= tablesIn(query) && new Set(accounts).size === 1
+}
+
+function acceptance(context: Context, databaseUrl: string): Promise<void> {
+  context.log('the acceptance tests, on a database that keeps its statements')
+  const child = spawn('npm', ['run', '--silent', 'acceptance'], {
+    cwd: root,
+    env: { ...process.env, ACCEPTANCE_DATABASE_URL: databaseUrl },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
+  return new Promise((resolve, reject) => {
+    child.once('close', (code) => {
+      if (code === 0) resolve()
+      else reject(new Error(`the acceptance tests ended with ${code}:\n${output.slice(-4000)}`))
+    })
+  })
+}

@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest'
+import { Random } from '../random.ts'
+import { type Case, judge, type Rows, randomCase } from './cases.ts'
+import { evaluate } from './evaluate.ts'
+import { firstDifference, jsonLine } from './fixture.ts'
+import { judgePage } from './large-proof.ts'
+import { prove } from './proof.ts'
+import { randomRows } from './rows.ts'
+import { type PlainRecord, resources } from './schema.ts'
+import { objection } from './statement-grammar.ts'
+import { encodeForm, encodeRaw, write } from './write.ts'
+
+const rowsOf = (seed: number): Rows => ({
+  rows: {
+    product: randomRows(new Random(seed, 1), resources.product, 40),
+    partner: randomRows(new Random(seed, 2), resources.partner, 40),
+    company: randomRows(new Random(seed, 3), resources.company, 40),
+  },
+})
+
+const accounts = [rowsOf(1), rowsOf(2)]
+const quiet = { seed: 1, progress: () => ({ step() {}, end() {} }) }
+
+const answerWith = (records: readonly PlainRecord[], status = 200) => {
+  const data = records.map((record) => ({ id: Number(record['id']) }))
+  const meta = { count: data.length, total: data.length }
+  return { status, headers: {}, text: JSON.stringify({ data, meta }) }
+}
+
+const bodyOf = (changed: readonly PlainRecord[]) =>
+  `{"data":[${changed.map((row) => jsonLine(resources.product, row)).join()}]}`
+const rowsAnswer = (changed: readonly PlainRecord[]) => ({ status: 200, headers: {}, text: bodyOf(changed) })
+
+const decode = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))
+
+const list = (where: string) =>
+  `with few as materialized (
+  select id from product where account_id = $1::bigint and ${where} limit $3::int + 1
+), size as materialized (select count(*) as n from few)
+select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, case when (select n from size) <= $3::int then (select n from size)
+  else (select count(*) from product where account_id = $1::bigint and ${where}) end as total, p.count, p.records, p.last_id
+from tally t
+cross join (
+  select count(*) as count, coalesce(string_agg('{"name":' || to_json(r.name)::text || ',"id":' || r.id::text || '}', ',' order by r.id), '') as records,
+    max(r.id) as last_id
+  from (
+    select id, name from product where account_id = $1::bigint
+      and id = any(array(select id from few order by id limit $4::int offset $5::bigint)) and (select n from size) <= $3::int
+    union all
+    (    select id, name from product where account_id = $1::bigint and ${where}
+      and (select n from size) > $3::int
+    order by id limit $4::int offset $5::bigint)
+  ) r
+) p
+where t.account_id = $1::bigint and t.resource = $6::text`
+
+/** A service that is right but for the records that `mistake` makes of the right ones. */
+const service =
+  (mistake: (right: PlainRecord[], theCase: Case<Rows>) => PlainRecord[]) => async (theCase: Case<Rows>) => {
+    if (theCase.spoilt) return answerWith([], 400)
+    const right = evaluate(theCase.filter, theCase.resource, theCase.account.rows[theCase.resource.name])
+    return answerWith(mistake(right, theCase))
+  }
+
+describe('the proof', () => {
+  it('finds nothing wrong with right answers', async () => {
+    const outcome = await prove(
+      quiet,
+      500,
+      accounts,
+      service((right) => right),
+    )
+    expect(outcome).toMatchObject({ ok: true, value: '0 of 500' })
+  })
+
+  it('tells a service that drops nulls from what is negative', async () => {
+    const nullsDropped = service((right, { filter }) =>
+      filter.kind === 'condition' && filter.operator === '!='
+        ? right.filter((record) => record[filter.field.text] !== null)
+        : right,
+    )
+    const outcome = await prove(quiet, 500, accounts, nullsDropped)
+    expect(outcome.ok).toBe(false)
+    expect(outcome.note).toContain('missing')
+  })
+
+  it.each<[string, (right: PlainRecord[]) => PlainRecord[]]>([
+    ['one record too few', (right) => right.slice(1)],
+    ['the order turned', (right) => right.toReversed()],
+    ['one record twice', (right) => [...right, ...right.slice(-1)]],
+  ])('tells a service with %s', async (_mistake, mistake) => {
+    expect((await prove(quiet, 50, accounts, service(mistake))).ok).toBe(false)
+  })
+
+  it('tells a wrong total, a wrong status, a broken connection and a spoilt filter that is accepted', async () => {
+    const cases = Array.from({ length: 200 }, (_, index) => randomCase(accounts, 1, 2, index))
+    const sound = cases.find(({ spoilt }) => !spoilt)
+    const spoilt = cases.find((theCase) => theCase.spoilt)
+    if (sound === undefined || spoilt === undefined) throw new Error('both kinds are needed')
+    const right = await service((records) => records)(sound)
+    expect(judge(sound, right)).toBeUndefined()
+    const more = right.text.replace(/"total":(\d+)/, (_, total) => `"total":${Number(total) + 1}`)
+    expect(judge(sound, { ...right, text: more })).toContain('meta')
+    expect(judge(sound, { ...right, status: 500 })).toContain('500')
+    expect(judge(spoilt, answerWith([]))).toContain('where 400 is due')
+    const broken = await prove(quiet, 20, accounts, () => Promise.reject(new Error('reset')))
+    expect(broken).toMatchObject({ ok: false })
+  })
+
+  it('is the same for the same seed', () => {
+    expect(randomCase(accounts, 7, 2, 3).text).toBe(randomCase(accounts, 7, 2, 3).text)
+    expect(randomCase(accounts, 7, 2, 3).text).not.toBe(randomCase(accounts, 8, 2, 3).text)
+  })
+})
+
+it('tells a page that begins elsewhere, and a wrong total', () => {
+  const rows = accounts[0]?.rows.partner ?? []
+  const page = (from: number, total: number) => ({
+    ...answerWith(rows.slice(from, from + 10)),
+    text: JSON.stringify({
+      data: rows.slice(from, from + 10).map((row) => ({ id: Number(row['id']) })),
+      meta: { total },
+    }),
+  })
+  expect(judgePage(rows, 2, 10, page(10, 40))).toBeUndefined()
+  expect(judgePage(rows, 2, 10, page(11, 40))).toContain('is due')
+  expect(judgePage(rows, 2, 10, page(10, 41))).toContain('total')
+  expect(judgePage(rows, 2, 10, answerWith([], 500))).toContain('500')
+})
+
+it('tells a row that came back changed', () => {
+  const rows = accounts[0]?.rows.product ?? []
+  expect(firstDifference(resources.product, rows, rowsAnswer(rows))).toBeUndefined()
+  const rounded = rows.map((row) => ({ ...row, list_price: String(Number(row['list_price'])) }))
+  expect(firstDifference(resources.product, rows, rowsAnswer(rounded))).toContain('list_price')
+  expect(firstDifference(resources.product, rows, rowsAnswer(rows.slice(1)))).toContain('39 found')
+})
+
+it('encodes a filter in two ways that decode to it', () => {
+  for (let index = 0; index < 300; index += 1) {
+    const { filter, random } = randomCase(accounts, 5, index)
+    const text = write(filter, random)
+    expect(decode(encodeForm(text, random))).toBe(text)
+    expect(decode(encodeRaw(text))).toBe(text)
+  }
+  expect(encodeRaw('&a=1&&b>2|c[1]&limit=3&')).toBe('%26a=1%26&b>2|c[1]%26limit=3%26')
+})
+
+describe('the grammar of statements', () => {
+  it.each(['name = $2::text', '(active = $2::boolean or (id > $6::bigint and id < $7::bigint))', 'false'])(
+    'knows %s',
+    (where) => expect(objection(list(where))).toBeUndefined(),
+  )
+
+  it.each([
+    "name = 'bolt'",
+    'name = $2::text or true',
+    'name = $2::text) or (1=1',
+    'name = $2::text -- and more',
+    "(name = '' or id = 5)",
+    'id = 5',
+    'name = (select hash from api_key)',
+    'account_id = $9::bigint',
+  ])('objects to %s', (where) => expect(objection(list(where))).toBeDefined())
+
+  const exported = (where: string) =>
+    String.raw`copy (select '{"id":' || r.id::text || '}' from product r where ${where} order by r.id)
+to stdout (format csv, delimiter E'\x01', quote E'\x02')`
+
+  it.each([
+    "account_id = '17'::bigint",
+    "account_id = '17'::bigint and (name = current_setting('quartermaster.v2')::text)",
+  ])('knows an export where %s', (where) => expect(objection(exported(where))).toBeUndefined())
+
+  it.each([
+    "account_id = '17' or true",
+    "account_id = '17'::bigint and name = '17'::text",
+    "account_id = '17'::bigint and name = current_setting('is_superuser')::text",
+    "id = '17'::bigint",
+    "account_id = current_setting('quartermaster.v2')",
+  ])('objects to an export where %s', (where) => expect(objection(exported(where))).toBeDefined())
+
+  it.each(['drop table product', 'select 1; select 2', "select name from account where name = 'x'"])(
+    'objects to %s',
+    (text) => expect(objection(text)).toBeDefined(),
+  )
+})

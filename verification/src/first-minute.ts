@@ -1,0 +1,69 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Check } from './check.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const minutesMax = 5
+
+/** The README's commands, as they are written there, on a clean clone of what is committed. */
+export const firstMinute: Check = {
+  name: 'first_minute',
+  bound: 'a list, as the README says',
+  run: (context) =>
+    onCleanClone(async (folder) => {
+      const script = quickStart(readFileSync(join(folder, 'README.md'), 'utf8'))
+      context.log('the quick start of the README on a clean clone')
+      const started = performance.now()
+      const output = await bash(script, folder)
+      const seconds = Math.round((performance.now() - started) / 1000)
+      const listed = /"data":\[\{"id":1,/.test(output)
+      return {
+        value: listed ? `a list after ${seconds} s` : 'no list',
+        ok: listed,
+        ...(listed ? {} : { note: output.slice(-2000) }),
+      }
+    }),
+}
+
+/** With a clean clone of what is committed, which is removed afterwards. */
+export async function onCleanClone<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-clone-'))
+  try {
+    execFileSync('git', ['clone', '--quiet', '--no-hardlinks', root, folder])
+    return await work(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The block that is marked as the quick start: ```sh quickstart. */
+export function quickStart(readme: string): string {
+  const block = /^```sh quickstart\n([\s\S]*?)^```$/m.exec(readme)?.[1]
+  if (block === undefined) throw new Error('the README has no quick start')
+  return block
+}
+
+export function bash(script: string, cwd: string): Promise<string> {
+  // A new user's shell: nothing of this run's Node, npm or database.
+  const path = (process.env['PATH'] ?? '').split(':').filter((part) => !part.startsWith(root))
+  const kept = Object.entries(process.env).filter(([name]) => !/^(?:npm_|DATABASE_|NODE$)/.test(name))
+  const env = { ...Object.fromEntries(kept), PATH: path.join(':') }
+  const child = spawn('bash', ['-e', '-c', script], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: minutesMax * 60_000,
+  })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
+  return new Promise((resolve, reject) => {
+    child.once('close', (code) => {
+      if (code === 0) resolve(output)
+      else reject(new Error(`the quick start ended with ${code}:\n${output.slice(-3000)}`))
+    })
+  })
+}

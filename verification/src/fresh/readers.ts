@@ -1,0 +1,91 @@
+import type { Random } from '../random.ts'
+import { type Growing, Ledger } from './oracle.ts'
+import type { Condition, FieldName, ListRead, Read } from './read.ts'
+
+const ledgerFields: readonly (readonly FieldName[])[] = [
+  ['id', 'name', 'phone'],
+  ['id'],
+  ['phone', 'email', 'is_customer', 'is_company', 'name', 'id'],
+]
+
+const conditions: readonly Condition[] = [
+  { text: 'is_customer=true', holds: (row) => row.is_customer },
+  { text: 'is_customer!=true', holds: (row) => !row.is_customer },
+  { text: 'name*BLUE', holds: (row) => row.name.includes('blue') },
+  { text: 'name!*red', holds: (row) => !row.name.includes('red') },
+  { text: 'email=null', holds: (row) => row.email === null },
+  { text: 'is_customer=true&name*red', holds: (row) => row.is_customer && row.name.includes('red') },
+  { text: 'is_company=true|phone=null', holds: (row) => row.is_company || row.phone === null },
+]
+
+/** Most readers ask for the same few lists, as they do in life: that is what is kept, shared and not modified. */
+export function anyRead(oracle: Ledger | Growing, random: Random): Read {
+  return oracle instanceof Ledger ? ledgerRead(oracle, random) : growingRead(oracle, random)
+}
+
+function ledgerRead(oracle: Ledger, random: Random): Read {
+  const { rows } = oracle
+  const lastId = rows.at(-1)?.id ?? 1
+  if (random.chance(0.3)) {
+    // Also ids that were deleted, and ones that are not given yet.
+    const id = random.chance(0.5)
+      ? random.pick(rows).id
+      : random.integer(Math.max(1, lastId - 100), lastId + 2)
+    return { kind: 'one', id, fields: random.pick(ledgerFields) }
+  }
+  if (random.chance(0.5)) {
+    const condition = random.chance(0.5) ? undefined : conditions[0]
+    return {
+      kind: 'list',
+      page: random.pick([1, 2, Math.ceil(rows.length / 10)]),
+      limit: 10,
+      fields: ['id', 'name', 'phone'],
+      condition,
+    }
+  }
+  const from = lastId - random.integer(0, 60)
+  const after: Condition = { text: `id>=${from}`, holds: ({ id }) => id >= from }
+  return {
+    kind: 'list',
+    page: random.integer(1, 6),
+    limit: random.pick([3, 10, 17, 1000]),
+    fields: random.pick(ledgerFields),
+    condition: random.chance(0.2) ? undefined : random.pick([after, ...conditions]),
+  }
+}
+
+function growingRead({ floor, ceiling }: Growing, random: Random): Read {
+  const fields = random.pick<readonly FieldName[]>([
+    ['id', 'name'],
+    ['name', 'id'],
+  ])
+  const recent = Math.max(1, random.integer(floor - 5, ceiling + 2))
+  if (random.chance(0.3)) {
+    return { kind: 'one', id: random.chance(0.7) ? recent : random.integer(1, floor + 1), fields }
+  }
+  const limit = random.pick([10, 100])
+  const last = Math.max(1, Math.ceil(floor / limit))
+  const list: ListRead = { kind: 'list', page: last, limit, fields, condition: undefined }
+  if (random.chance(0.4)) return random.chance(0.5) ? list : { ...list, page: 1 }
+  const border = Math.max(1, random.chance(0.7) ? Math.floor(recent / 20) * 20 : random.integer(1, floor + 1))
+  const operator = random.pick(['>=', '<='])
+  return {
+    ...list,
+    page: random.pick([1, 2, Math.max(1, last - 1), last, last + 1]),
+    condition: random.chance(0.3) ? undefined : { text: `id${operator}${border}`, holds: () => true },
+  }
+}
+
+/**
+ * What its writer asks for at once, of whichever process: the record, the page that it must be on, or the list that
+ * everybody asks for and some process has kept from before.
+ */
+export function readOfWritten(oracle: Ledger | Growing, id: number, random: Random): Read {
+  const isLedger = oracle instanceof Ledger
+  const fields: readonly FieldName[] = isLedger ? ['id', 'name', 'phone'] : ['id', 'name']
+  if (random.chance(0.3)) return { kind: 'one', id, fields }
+  const limit = 10
+  const place = isLedger ? oracle.rows.findIndex((row) => row.id === id) + 1 : id
+  const page = random.chance(0.5) ? Math.ceil(place / limit) || 1 : 1
+  return { kind: 'list', page, limit, fields, condition: undefined }
+}

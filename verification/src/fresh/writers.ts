@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { importRecords } from '../../../server/src/import/import-records.ts'
+import type { Client } from '../client.ts'
+import type { Random } from '../random.ts'
+import { type Checker, headersOf, type Watched } from './checker.ts'
+import { Growing, type Ledger } from './oracle.ts'
+import { partnerPath, type Row } from './read.ts'
+import { readOfWritten } from './readers.ts'
+
+export interface Writing {
+  readonly client: Client
+  readonly ports: readonly number[]
+  readonly ownerUrl: string
+  readonly checker: Checker
+  readonly random: Random
+  /** Told to each record in its name. */
+  readonly writer: number
+  isOver(): boolean
+  onWrite(): void
+}
+
+/** What moves in a ledger stays small, so that a page is a good part of it and an import changes most of what readers look at. */
+const rowsMin = 25
+const rowsMax = 80
+const colours = ['red', 'blue', 'green', 'grey']
+
+/** Writes until it is over, and looks at once whether what it wrote is there. */
+export async function write(account: Watched, writing: Writing): Promise<void> {
+  const { checker, random } = writing
+  const { oracle } = account
+  for (let n = 1; !writing.isOver(); n++) {
+    const name = `${random.pick(colours)} ${writing.writer}-${n}`
+    const id =
+      oracle instanceof Growing
+        ? await grow({ ...account, oracle }, name, writing)
+        : await oracle.inTurn(() => change({ ...account, oracle }, name, writing))
+    writing.onWrite()
+    await checker.check(account, readOfWritten(oracle, id, random), random)
+    await sleep(random.integer(...account.restMs))
+  }
+}
+
+async function grow(account: Watched<Growing>, name: string, writing: Writing): Promise<number> {
+  account.oracle.begin()
+  const id = await create(account, name, writing)
+  account.oracle.acknowledged(id, name)
+  return id
+}
+
+/** One write of a ledger; the id of a record that it wrote. */
+async function change(account: Watched<Ledger>, name: string, writing: Writing): Promise<number> {
+  const { oracle } = account
+  const { random } = writing
+  const nextId = oracle.lastId + 1
+  if (oracle.moving.length < rowsMax && random.chance(0.4)) {
+    const row = { id: nextId, name, is_company: false, is_customer: false, email: null, phone: null }
+    await oracle.write([[...oracle.rows, row]], async () => {
+      const id = await create(account, name, writing)
+      if (id !== nextId) throw new Error(`${account.name}: ${name} has the id ${id}, not ${nextId}`)
+    })
+    return nextId
+  }
+  const inserted = Array.from({ length: random.integer(1, 4) }, (_, at) => ({
+    ...anyRow(random, name),
+    id: nextId + at * 2,
+  }))
+  if (oracle.moving.length >= rowsMax || random.chance(0.3)) await replace(account, name, inserted, writing)
+  else await update(account, name, inserted, writing)
+  return random.pick(inserted).id
+}
+
+/** Inserts and updates in one batch: one step. */
+async function update(account: Watched<Ledger>, name: string, inserted: readonly Row[], writing: Writing) {
+  const { oracle } = account
+  const { random } = writing
+  const changed = oracle.moving
+    .filter(() => random.chance(0.6))
+    .map(({ id }) => ({ ...anyRow(random, name), id }))
+  const records = [...inserted, ...changed]
+  await oracle.write([merged(oracle.rows, records)], () => load(account, records, false, writing))
+}
+
+/** The file is written first, then what it did not have is deleted: two steps, both of which may be seen. */
+async function replace(account: Watched<Ledger>, name: string, inserted: readonly Row[], writing: Writing) {
+  const { oracle } = account
+  const { random } = writing
+  const share = rowsMin / oracle.moving.length
+  const kept = oracle.moving
+    .filter(() => random.chance(share))
+    .map((row) => (random.chance(0.5) ? row : { ...anyRow(random, name), id: row.id }))
+  const records = [...oracle.rows.slice(0, oracle.still), ...kept, ...inserted]
+  await oracle.write([merged(oracle.rows, records), records], () => load(account, records, true, writing))
+}
+
+function merged(before: readonly Row[], records: readonly Row[]): Row[] {
+  const ids = new Set(records.map(({ id }) => id))
+  return [...before.filter(({ id }) => !ids.has(id)), ...records]
+}
+
+export function anyRow(random: Random, name: string): Omit<Row, 'id'> {
+  return {
+    name: `${random.pick(colours)} ${name}`,
+    is_company: random.chance(0.3),
+    is_customer: random.chance(0.5),
+    email: random.chance(0.3) ? null : `${random.digits(4)}@example.com`,
+    phone: random.chance(0.3) ? null : name,
+  }
+}
+
+async function load(account: Watched, records: readonly Row[], replaces: boolean, { ownerUrl }: Writing) {
+  await importRecords({ ownerUrl, account: account.name, resource: 'partner', records, replace: replaces })
+}
+
+async function create(account: Watched, name: string, { client, ports, random }: Writing): Promise<number> {
+  const answer = await client.ask({
+    port: random.pick(ports),
+    method: 'POST',
+    path: partnerPath,
+    headers: [...headersOf(account), 'Content-Type', 'application/json'],
+    body: JSON.stringify({ name }),
+  })
+  if (answer.status !== 201) throw new Error(`create ${name}: ${answer.status} ${answer.text.slice(0, 300)}`)
+  const { data }: { data: { id: number } } = JSON.parse(answer.text)
+  return data.id
+}

@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { withClient } from '../../../server/src/postgres/client.ts'
+import type { Check, Context } from '../check.ts'
+import { Random } from '../random.ts'
+import { Service } from '../service.ts'
+import { differences, expectedTable, seconds } from './bare-copy.ts'
+import { writeProducts } from './files.ts'
+
+/**
+ * Two imports, each killed ten times at a random moment and run again until it ends by itself: a first file, and then
+ * another with `--replace` that leaves out a tenth of it and changes a tenth. After every kill the tally must be right.
+ */
+export const importKilled: Check = {
+  name: 'import_killed',
+  bound: '= 0 lost, doubled or miscounted',
+  async run(context) {
+    const records = context.size(1_000_000, 20_000)
+    const kills = context.size(10, 3)
+    const service = await Service.start({ shared_buffers: '1GB', max_wal_size: '8GB' })
+    try {
+      const first = join(service.folder, 'first.csv')
+      const second = join(service.folder, 'second.csv')
+      await writeProducts(first, records, context.seed)
+      await writeProducts(second, records, context.seed, (record) => {
+        const id = Number(record['id'])
+        if (id % 10 === 3) return null
+        return id % 10 === 7 ? { ...record, qty_available: id } : record
+      })
+      await service.command(['account', 'create', 'acme'])
+      const wrong = {
+        first: await killedOften(context, service, kills, [first]),
+        second: await killedOften(context, service, kills, [second, '--replace']),
+      }
+      const { lost, miscounted } = {
+        lost: wrong.first.differences + wrong.second.differences,
+        miscounted: wrong.first.miscounted + wrong.second.miscounted,
+      }
+      return {
+        value: `${lost} wrong, ${miscounted} miscounted, ${kills * 2} kills`,
+        ok: lost + miscounted === 0,
+      }
+    } finally {
+      await service.stop()
+    }
+  },
+}
+
+async function killedOften(context: Context, service: Service, kills: number, args: readonly string[]) {
+  const random = new Random(context.seed, args.length)
+  const command = ['import', 'product', ...args, '--account', 'acme']
+  // The moments are spread over what a whole run takes, which the first run, killed late, cannot tell: ask a bound.
+  const longestMs = context.size(60_000, 4_000)
+  let miscounted = 0
+  for (let kill = 0; kill < kills; kill++) {
+    const child = service.spawn(command)
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    const moment = random.integer(0, longestMs)
+    await Promise.race([sleep(moment), ended])
+    child.kill('SIGKILL')
+    await ended
+    const fault = await withClient(service.postgres.url, tallyFault)
+    context.log(`killed after ${moment} ms: ${fault ?? 'the tally is right'}`)
+    if (fault !== undefined) miscounted++
+  }
+  const last = await seconds(() => service.command(command))
+  context.log(`run to its end in ${last.toFixed(1)} s`)
+  return withClient(service.postgres.url, async (client) => {
+    await expectedTable(client, args[0] ?? '')
+    const fault = await tallyFault(client)
+    return {
+      differences: await differences(client, '1'),
+      miscounted: miscounted + (fault === undefined ? 0 : 1),
+    }
+  })
+}
+
+/** The backend of a killed client may still be at work: what it holds is waited for, then nothing may be off. */
+async function tallyFault(client: pg.Client): Promise<string | undefined> {
+  await client.query('begin')
+  await client.query(`select 1 from tally where account_id = 1 and resource = 'product' for update`)
+  const { rows } = await client.query<{ fault: string | null }>(
+    `select case when t.total <> p.n or t.last_id < p.last_id or t.version < p.version
+                 then format('total %s of %s', t.total, p.n) end as fault
+     from tally t, (select count(*) as n, coalesce(max(id), 0) as last_id, coalesce(max(version), 0) as version
+                    from product where account_id = 1) p
+     where t.account_id = 1 and t.resource = 'product'`,
+  )
+  await client.query('commit')
+  return rows[0]?.fault ?? undefined
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Check } from '../check.ts'
+import { bash, onCleanClone } from '../first-minute.ts'
+
+/** In the order in which a new user would read them: the first one starts the service that the others ask. */
+const guides = [
+  'first-request',
+  'incremental-sync',
+  'full-sync',
+  'creating-partners',
+  'warehouse',
+  'errors-and-limits',
+]
+
+interface Block {
+  readonly guide: string
+  readonly commands: string
+  /** What they print, where the guide says it. */
+  readonly printed: string | undefined
+}
+
+/** Every command of the guides, as it is written there, on a clean clone of what is committed. */
+export const guidesWork: Check = {
+  name: 'guides',
+  bound: 'all work as written',
+  run: (context) =>
+    onCleanClone(async (folder) => {
+      const blocks = guides.flatMap((guide) =>
+        blocksOf(guide, readFileSync(join(folder, `docs/guides/${guide}.md`), 'utf8')),
+      )
+      context.log(`${blocks.length} blocks of commands from ${guides.length} guides on a clean clone`)
+      const output = await bash([...blocks.map(marked), 'kill $!', 'wait'].join('\n'), folder)
+      const parts = output.split(/^== block$\n/m).slice(1)
+      const wrong = blocks.flatMap(({ guide, commands, printed }, at) =>
+        printed === undefined || parts[at]?.includes(printed)
+          ? []
+          : [`${guide}:\n${commands}printed\n${parts[at]}`],
+      )
+      const promised = blocks.filter(({ printed }) => printed !== undefined).length
+      return {
+        value: `${blocks.length} blocks ran, ${promised - wrong.length} of ${promised} printed as said`,
+        ok: wrong.length === 0 && promised >= guides.length,
+        ...(wrong.length === 0 ? {} : { note: wrong.join('\n') }),
+      }
+    }),
+}
+
+function blocksOf(guide: string, text: string): Block[] {
+  const found = text.matchAll(/^```sh\n([\s\S]*?)^```\n(?:\s*```text\n([\s\S]*?)^```$)?/gm)
+  return Array.from(found, ([, commands = '', printed]) => ({ guide, commands, printed }))
+}
+
+function marked({ commands }: Block): string {
+  return `echo '== block'\n${commands}`
+}

@@ -1,0 +1,72 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Context, type Stoppable, shared } from '../check.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+export const tsc7 = join(root, 'node_modules/typescript/bin/tsc')
+/** As a program: called as a function, it would leave NODE_ENV=production to everything that runs after it. */
+export const vite = join(root, 'node_modules/vite/bin/vite.js')
+export const tsc59 = join(root, 'verification/node_modules/typescript/bin/tsc')
+
+/** The client as `npm pack` makes it, and empty projects that install it from there. */
+export class Packed implements Stoppable {
+  readonly #folder: string
+  readonly #archive: string
+
+  private constructor(folder: string, archive: string) {
+    this.#folder = folder
+    this.#archive = archive
+  }
+
+  static async make(context: Context): Promise<Packed> {
+    context.log('packing the client')
+    const folder = mkdtempSync(join(tmpdir(), 'quartermaster-packed-'))
+    execFileSync('npm', ['pack', '--silent', '--workspace', 'client', '--pack-destination', folder], {
+      cwd: root,
+    })
+    return new Packed(folder, join(folder, 'quartermaster-client-0.1.0.tgz'))
+  }
+
+  /** A folder with these files and nothing else, into which the package is installed, without any network. */
+  async project(name: string, files: Readonly<Record<string, string>>): Promise<string> {
+    const folder = join(this.#folder, name)
+    mkdirSync(folder)
+    for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
+    await output(
+      'npm',
+      ['install', '--silent', '--offline', '--no-audit', '--no-fund', this.#archive],
+      folder,
+    )
+    return folder
+  }
+
+  /** Another runtime than Node, brought for this run alone: each is larger than all the rest. */
+  async runtime(version: 'deno@2' | 'bun@1'): Promise<string> {
+    const name = version.slice(0, version.indexOf('@'))
+    const folder = join(this.#folder, `runtime-${name}`)
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'package.json'), '{"private":true}')
+    await output('npm', ['install', '--silent', '--no-audit', '--no-fund', version], folder)
+    return join(folder, 'node_modules/.bin', name)
+  }
+
+  async stop(): Promise<void> {
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+export const packed = shared((context) => Packed.make(context))
+
+/** What a program wrote to stdout; an error with all that it wrote where it failed. */
+export function output(program: string, args: readonly string[], cwd: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(program, args, { cwd }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout)
+      else reject(new Error(`${program} ${args.join(' ')}:\n${stdout}${stderr}`, { cause: error }))
+    })
+  })
+}

@@ -1,0 +1,140 @@
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { chromium, type Page } from 'playwright-core'
+import { demoCompanies, demoPartners, demoProducts } from '../../../server/src/cli/demo/demo-data.ts'
+import { importRecords } from '../../../server/src/import/import-records.ts'
+import type { Check } from '../check.ts'
+import { Service } from '../service.ts'
+import { runSamples, type Sample } from './reference-samples.ts'
+
+const picture = fileURLToPath(new URL('../../../verification/out/reference.png', import.meta.url))
+const browserPath = '/usr/bin/chromium'
+
+interface Operation {
+  readonly summary: string
+  readonly 'x-codeSamples': readonly Sample[]
+}
+
+/**
+ * The reference as a person sees it, in a real browser: every operation with its first sample, no request to another
+ * host, nothing in the console; the pages of all errors; and every sample of it run against the same service.
+ */
+export const referencePage: Check = {
+  name: 'reference_page',
+  bound: '0 faults',
+  async run(context) {
+    const service = await Service.start()
+    try {
+      const key = await service.account('acme')
+      const load = { ownerUrl: service.postgres.url, account: 'acme' }
+      await importRecords({ ...load, resource: 'product', records: demoProducts(200) })
+      await importRecords({ ...load, resource: 'partner', records: demoPartners(50) })
+      await importRecords({ ...load, resource: 'company', records: demoCompanies(5) })
+      const { port } = await service.serve({ DEFAULT_ACCOUNT: 'acme' })
+      const operations = await operationsAt(port)
+      const looked = await look(port, operations)
+      const samples = operations.flatMap((operation) => operation['x-codeSamples'])
+      const ran = await runSamples(context, samples, service.folder, {
+        BASE_URL: `http://127.0.0.1:${port}`,
+        KEY: key,
+        KEY_ID: await newKeyId(port, key),
+      })
+      const faults = [...looked.faults, ...ran.faults]
+      const left = ran.left === 0 ? '' : `, ${ran.left} without a client to run them`
+      return {
+        value: `${faults.length} (${looked.seen} seen, ${ran.count} samples run${left})`,
+        ok: faults.length === 0 && looked.seen > 0 && ran.count > 0,
+        note: faults.slice(0, 20).join('\n'),
+      }
+    } finally {
+      await service.stop()
+    }
+  },
+}
+
+/** A key that the samples about keys may rotate and revoke. */
+async function newKeyId(port: number, key: string): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${port}/manage/v1/keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'samples', scopes: ['product:read'] }),
+  })
+  const made: { data: { key_id: string } } = JSON.parse(await answer.text())
+  return made.data.key_id
+}
+
+async function operationsAt(port: number): Promise<readonly Operation[]> {
+  const answer = await fetch(`http://127.0.0.1:${port}/openapi.json`)
+  const { paths }: { paths: Record<string, Record<string, Operation>> } = JSON.parse(await answer.text())
+  return Object.values(paths).flatMap((methods) => Object.values(methods))
+}
+
+async function look(
+  port: number,
+  operations: readonly Operation[],
+): Promise<{ seen: number; faults: string[] }> {
+  const origin = `http://acme.localhost:${port}`
+  const faults: string[] = []
+  const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] })
+  try {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 860 } })
+    page.on('request', (request) => {
+      const { protocol, origin: asked } = new URL(request.url())
+      if (protocol !== 'data:' && protocol !== 'blob:' && asked !== origin)
+        faults.push(`asks another host: ${request.url()}`)
+    })
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning')
+        faults.push(`in the console: ${message.text()}`)
+    })
+    page.on('pageerror', (error) => faults.push(`in the page: ${error.message}`))
+    page.on('response', (response) => {
+      if (response.status() >= 400) faults.push(`${response.status()}: ${response.url()}`)
+    })
+    await page.goto(`${origin}/reference`, { waitUntil: 'networkidle' })
+    let seen = 0
+    for (const operation of operations) {
+      const fault = await missing(page, operation)
+      if (fault === undefined) seen += 1
+      else faults.push(fault)
+      if (operation === operations[0]) {
+        mkdirSync(fileURLToPath(new URL('../../../verification/out/', import.meta.url)), { recursive: true })
+        await page.screenshot({ path: picture })
+      }
+    }
+    faults.push(...(await errorPages(page, origin)))
+    return { seen, faults }
+  } finally {
+    await browser.close()
+  }
+}
+
+/** By the list at the side, as a person would go there; what is not in view is not drawn. */
+async function missing(
+  page: Page,
+  { summary, 'x-codeSamples': [sample] }: Operation,
+): Promise<string | undefined> {
+  try {
+    await page.getByRole('link', { name: summary }).first().click({ timeout: 20_000 })
+    await page.getByRole('heading', { name: summary }).first().waitFor({ timeout: 20_000 })
+    const code = sample?.source.split('\n')[0] ?? ''
+    await page.getByText(code.slice(0, 40)).first().waitFor({ timeout: 20_000 })
+    return undefined
+  } catch (error) {
+    return `${summary} is not to be seen: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`
+  }
+}
+
+/** Every error in the introduction has a page, and the page is about it. */
+async function errorPages(page: Page, origin: string): Promise<string[]> {
+  const faults: string[] = []
+  const answer = await page.goto(`${origin}/reference/errors`)
+  const codes = await page.locator('td a code').allTextContents()
+  if (answer?.status() !== 200 || codes.length < 15) return ['the list of errors is not there']
+  for (const code of codes) {
+    await page.goto(`${origin}/reference/errors/${code}`)
+    const heading = await page.getByRole('heading', { level: 1 }).textContent()
+    if (!heading?.startsWith(code)) faults.push(`the page of ${code} is about ${heading}`)
+  }
+  return faults
+}

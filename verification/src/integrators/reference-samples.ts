@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Context } from '../check.ts'
+
+export interface Sample {
+  readonly lang: string
+  readonly label: string
+  readonly source: string
+}
+
+const client = fileURLToPath(new URL('../../../client/', import.meta.url))
+
+/** Runs every sample as it is written, in an empty folder, with nothing but what the reference tells to set. */
+export async function runSamples(
+  context: Context,
+  samples: readonly Sample[],
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<{ count: number; left: number; faults: string[] }> {
+  const hasClient = existsSync(client)
+  if (hasClient) {
+    const built = await run('npm', ['run', '--silent', 'build'], client, {})
+    if (built !== undefined) return { count: 0, left: 0, faults: [`the client cannot be built: ${built}`] }
+  }
+  const runnable = samples.filter(({ lang }) => lang !== 'TypeScript' || hasClient)
+  const faults: string[] = []
+  const progress = context.progress('samples', runnable.length)
+  for (const sample of runnable) {
+    const fault = await runOne(sample, folder, environment)
+    if (fault !== undefined) faults.push(`${sample.label}:\n${sample.source}\n${fault}`)
+    progress.step()
+  }
+  progress.end()
+  return { count: runnable.length, left: samples.length - runnable.length, faults }
+}
+
+function runOne(
+  { lang, source }: Sample,
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  const place = mkdtempSync(join(folder, 'sample-'))
+  if (lang === 'Shell') return run('bash', ['-euc', source], place, environment)
+  mkdirSync(join(place, 'node_modules/@quartermaster'), { recursive: true })
+  symlinkSync(client, join(place, 'node_modules/@quartermaster/client'))
+  writeFileSync(join(place, 'sample.mts'), source)
+  return run(process.execPath, ['sample.mts'], place, environment)
+}
+
+/** What it said where it failed, or where it had nothing to say; nothing where it worked. */
+function run(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env['PATH'] ?? '', HOME: cwd, ...environment }
+    execFile(program, args, { cwd, env, timeout: 60_000 }, (error, stdout, stderr) => {
+      resolve(error === null ? undefined : `${error.message}\n${stdout}${stderr}`)
+    })
+  })
+}

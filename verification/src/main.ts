@@ -1,0 +1,72 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { Check, Outcome } from './check.ts'
+import { commit, contextOf, messageOf, type Result, runChecks } from './runner.ts'
+import { suites } from './suites.ts'
+
+const usage = `npm run verify -- SUITE [--quick] [--only NAME,NAME] [--seed N]
+
+Suites: ${Object.keys(suites).join(', ')}
+`
+
+interface Options {
+  readonly suite: string
+  readonly checks: readonly Check[]
+  readonly quick: boolean
+  readonly seed: number
+}
+
+const options = readOptions(process.argv.slice(2))
+if (options === undefined) {
+  process.stderr.write(usage)
+  process.exitCode = 2
+} else {
+  const results = await runAll(options)
+  writeResults(options, results)
+  process.exitCode = results.every(({ ok }) => ok) ? 0 : 1
+}
+
+function readOptions(args: string[]): Options | undefined {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { quick: { type: 'boolean' }, only: { type: 'string' }, seed: { type: 'string' } },
+    })
+    const suite = positionals[0] ?? ''
+    const all = suites[suite]
+    if (all === undefined || positionals.length > 1) return undefined
+    const only = values.only?.split(',')
+    const unknown = only?.filter((name) => !all.some((check) => check.name === name)) ?? []
+    if (unknown.length > 0) {
+      const known = all.map(({ name }) => name).join(', ')
+      throw new Error(`no check ${unknown.join(', ')} in ${suite}: there are ${known}`)
+    }
+    const seed = Number(values.seed ?? 1)
+    if (!Number.isSafeInteger(seed)) throw new Error(`--seed takes an integer, not ${values.seed}`)
+    const checks = only ? all.filter(({ name }) => only.includes(name)) : all
+    return { suite, checks, quick: values.quick ?? false, seed }
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n\n`)
+    return undefined
+  }
+}
+
+async function runAll({ checks, quick, seed }: Options): Promise<Result<Outcome>[]> {
+  const { context, stop } = contextOf(quick, seed)
+  try {
+    return await runChecks(checks, context, (outcome) => outcome)
+  } finally {
+    await stop()
+  }
+}
+
+function writeResults({ suite, quick, seed }: Options, checks: readonly Result<Outcome>[]): void {
+  const folder = fileURLToPath(new URL('../../verification/out/', import.meta.url))
+  mkdirSync(folder, { recursive: true })
+  const machine = { node: process.version, cores: availableParallelism() }
+  const results = { suite, ...commit(), quick, seed, at: new Date().toISOString(), machine, checks }
+  writeFileSync(`${folder}${suite}.json`, `${JSON.stringify(results, null, 2)}\n`)
+}

@@ -1,0 +1,95 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Context, Stoppable } from '../check.ts'
+import { Client } from '../client.ts'
+import { inParallel } from '../parallel.ts'
+import { type ServerProcess, Service } from '../service.ts'
+
+/** An account whose every text bears its own marker, and whose ids no other account has. */
+export interface MarkedAccount {
+  readonly name: string
+  readonly marker: string
+  /** Begins the marker, and no other account's, without being it: to be searched for without being sent. */
+  readonly stem: string
+  readonly key: string
+  readonly revokedKey: string
+  readonly firstId: number
+}
+
+export const productCount = 30
+export const otherCount = 10
+
+export interface LeakFixture extends Stoppable {
+  readonly accounts: readonly MarkedAccount[]
+  readonly server: ServerProcess
+  readonly client: Client
+}
+
+export async function startLeakFixture(context: Context): Promise<LeakFixture> {
+  context.log('starting a database, importing marked accounts')
+  const service = await Service.start()
+  try {
+    const count = context.size(50, 8)
+    const accounts: MarkedAccount[] = []
+    const progress = context.progress('marked accounts', count)
+    await inParallel(count, 2, async (index) => {
+      accounts[index] = await markedAccount(service, index)
+      progress.step()
+    })
+    progress.end()
+    // Few accounts and many who ask: none is told to come back later.
+    const server = await service.serve({ ACCOUNT_READS_MAX: '64' })
+    const client = new Client(32)
+    const stop = async () => {
+      client.close()
+      await service.stop()
+    }
+    return { accounts, server, client, stop }
+  } catch (error) {
+    await service.stop()
+    throw error
+  }
+}
+
+async function markedAccount(service: Service, index: number): Promise<MarkedAccount> {
+  const name = `leak-${index}`
+  const stem = `zq${letters(index)}`
+  const marker = `${stem}qz`
+  const key = await service.account(name)
+  const revokedKey = await revoked(service, name, marker)
+  const firstId = (index + 1) * 1000
+  const rows = {
+    product: (at: number) => ({ name: `${marker} product ${at}`, default_code: `${marker}-${at}` }),
+    partner: (at: number) => ({
+      name: `${marker} partner ${at}`,
+      email: `${at}@${marker}`,
+      phone: `${marker}${at}`,
+    }),
+    company: (at: number) => ({
+      name: `${marker} company ${at}`,
+      company_code: `${marker}${at}`,
+      branch_user: `${marker}${at}`,
+    }),
+  }
+  for (const [resource, row] of Object.entries(rows)) {
+    const count = resource === 'product' ? productCount : otherCount
+    const lines = Array.from({ length: count }, (_, at) => JSON.stringify({ id: firstId + at, ...row(at) }))
+    const file = join(service.folder, `${name}-${resource}.ndjson`)
+    writeFileSync(file, `${lines.join('\n')}\n`)
+    await service.command(['import', resource, file, '--account', name])
+  }
+  return { name, stem, marker, key, revokedKey, firstId }
+}
+
+async function revoked(service: Service, account: string, marker: string): Promise<string> {
+  const name = `${marker} revoked`
+  const out = await service.command(['key', 'create', '--account', account, '--name', name, '--json'])
+  const { key, key_id: id }: { key: string; key_id: string } = JSON.parse(out)
+  await service.command(['key', 'revoke', id, '--account', account])
+  return key
+}
+
+/** Two letters, so that no marker is part of another. */
+function letters(index: number): string {
+  return String.fromCharCode(97 + Math.floor(index / 26), 97 + (index % 26))
+}

@@ -1,0 +1,195 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { withClient } from '../../../server/src/postgres/client.ts'
+
+export interface NodeParts {
+  /** Its data directory. */
+  readonly data: string
+  readonly socketFolder: string
+  readonly port: number
+  /** The program `postgres`. */
+  readonly program: string
+  readonly user: { readonly uid?: number; readonly gid?: number }
+}
+
+/** Writes need not survive the machine, only the server's own end. */
+const settings = {
+  listen_addresses: '127.0.0.1',
+  fsync: 'off',
+  shared_buffers: '64MB',
+  max_connections: '150',
+  wal_level: 'replica',
+  wal_keep_size: '128MB',
+  // A paused or killed standby is found out in the time of a check.
+  wal_sender_timeout: '5s',
+  wal_receiver_timeout: '5s',
+  wal_retrieve_retry_interval: '200ms',
+}
+
+/** One PostgreSQL server: its files, and its process while it runs. */
+export class PostgresNode {
+  readonly data: string
+  readonly port: number
+  readonly #parts: NodeParts
+  #process: ChildProcess | undefined
+
+  constructor(parts: NodeParts) {
+    this.#parts = parts
+    this.data = parts.data
+    this.port = parts.port
+  }
+
+  /** As its superuser. */
+  url(database: string): string {
+    return `postgres://postgres@127.0.0.1:${this.port}/${database}`
+  }
+
+  /** Returns when it accepts connections: a standby, when it can be read. */
+  async start(more: Record<string, string> = {}): Promise<void> {
+    const { program, user, socketFolder } = this.#parts
+    const all = { ...settings, port: String(this.port), unix_socket_directories: socketFolder, ...more }
+    const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    const log = openSync(this.#log, 'a')
+    const child = spawn(program, ['-D', this.data, ...options], {
+      ...user,
+      cwd: this.data,
+      detached: true,
+      stdio: ['ignore', log, log],
+    })
+    closeSync(log)
+    child.unref()
+    this.#process = child
+    const until = Date.now() + 30_000
+    while (!(await this.#accepts())) {
+      if (!this.isRunning || Date.now() > until)
+        throw new Error(`PostgreSQL did not start:\n${readFileSync(this.#log, 'utf8').slice(-2000)}`)
+      await sleep(20)
+    }
+  }
+
+  get isRunning(): boolean {
+    const child = this.#process
+    return child !== undefined && child.exitCode === null && child.signalCode === null
+  }
+
+  /**
+   * A clean shutdown: connections are closed, and the standbys have received everything before it ends. One that still
+   * runs after a while is killed, because a check must end; it says whether that was needed.
+   */
+  async stop(): Promise<'stopped' | 'killed'> {
+    if (!this.isRunning) return 'stopped'
+    const ended = this.#ended()
+    this.#process?.kill('SIGINT')
+    const stopped = await Promise.race([ended.then(() => true), sleep(15_000, false, { ref: false })])
+    if (stopped) return 'stopped'
+    await this.kill()
+    return 'killed'
+  }
+
+  /** All of its processes at once, as a machine that goes away. */
+  async kill(): Promise<void> {
+    if (!this.isRunning) return
+    const ended = this.#ended()
+    this.#signal('SIGKILL')
+    await ended
+  }
+
+  /** There, and silent: connections stay, nothing is answered, and new ones are accepted by the kernel alone. */
+  pause(): void {
+    this.#signal('SIGSTOP')
+  }
+
+  resume(): void {
+    this.#signal('SIGCONT')
+  }
+
+  /** A standby becomes a primary; returns once it is. */
+  async promote(): Promise<void> {
+    await withClient(this.url('postgres'), async (client) => {
+      await client.query('select pg_promote(false)')
+      await waitUntil(async () => !(await isInRecovery(client)))
+    })
+  }
+
+  /** A server that recovers from files becomes a primary by itself. */
+  async promoted(): Promise<void> {
+    await withClient(this.url('postgres'), (client) => waitUntil(async () => !(await isInRecovery(client))))
+  }
+
+  /** A standby has replayed all that the primary has written by now. */
+  async caughtUpWith(primary: PostgresNode): Promise<void> {
+    const lsn = await withClient(primary.url('postgres'), async (client) => {
+      const { rows } = await client.query<{ lsn: string }>('select pg_current_wal_lsn() as lsn')
+      return rows[0]?.lsn
+    })
+    await withClient(this.url('postgres'), (client) =>
+      waitUntil(async () => {
+        const { rows } = await client.query<{ there: boolean }>(
+          'select coalesce(pg_last_wal_replay_lsn() >= $1, false) as there',
+          [lsn],
+        )
+        return rows[0]?.there ?? false
+      }),
+    )
+  }
+
+  /** A standby stops following: what the primary writes from now on never arrives here. */
+  async disconnectFromPrimary(): Promise<void> {
+    await withClient(this.url('postgres'), async (client) => {
+      await client.query(`alter system set primary_conninfo = ''`)
+      await client.query('select pg_reload_conf()')
+      await waitUntil(async () => {
+        const { rowCount } = await client.query('select 1 from pg_stat_wal_receiver')
+        return rowCount === 0
+      })
+    })
+  }
+
+  get #log(): string {
+    return `${this.data}.log`
+  }
+
+  #ended(): Promise<unknown> {
+    const child = this.#process
+    return new Promise((resolve) => child?.once('exit', resolve))
+  }
+
+  /** The postmaster first: it starts nothing more. Its children are in process groups of their own. */
+  #signal(name: NodeJS.Signals): void {
+    const pid = this.#process?.pid
+    if (pid === undefined || !this.isRunning) return
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+    for (const one of [pid, ...children.filter((child) => child !== '').map(Number)]) {
+      try {
+        process.kill(one, name)
+      } catch {
+        // Ended by itself in the meantime.
+      }
+    }
+  }
+
+  async #accepts(): Promise<boolean> {
+    try {
+      await withClient(this.url('postgres'), (client) => client.query('select 1'))
+      return true
+    } catch {
+      return false
+    }
+  }
+}
+
+async function isInRecovery(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ recovering: boolean }>('select pg_is_in_recovery() as recovering')
+  return rows[0]?.recovering ?? true
+}
+
+/** Asks again and again until it is so. What never comes about throws. */
+export async function waitUntil(isSo: () => Promise<boolean>, patienceMs = 30_000): Promise<void> {
+  const end = Date.now() + patienceMs
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error(`it did not come about within ${patienceMs / 1000} s`)
+    await sleep(10)
+  }
+}

@@ -1,0 +1,90 @@
+import { execFileSync } from 'node:child_process'
+import type { Check, Context, Outcome } from './check.ts'
+import { progressTo } from './progress.ts'
+
+export type Result<O extends Outcome> = O & {
+  readonly name: string
+  readonly bound: string
+  readonly seconds: number
+}
+
+/** A check whose outcome may say more than others. */
+export interface Measured<O extends Outcome, C extends Context> extends Omit<Check, 'run'> {
+  run(context: C): Promise<O>
+}
+
+/** What every run needs of a context: progress and notes on stderr, sizes by --quick, and what to stop in the end. */
+export function contextOf(quick: boolean, seed: number): { context: Context; stop: () => Promise<void> } {
+  const stops: (() => Promise<void>)[] = []
+  // Broken off, it ends in order: what it started is ended on exit.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+  return {
+    context: {
+      quick,
+      seed,
+      size: (full, small) => (quick ? small : full),
+      progress: (label, total) => progressTo(process.stderr, label, total),
+      log: (line) => void process.stderr.write(`${line}\n`),
+      atEnd: (stop) => void stops.push(stop),
+    },
+    stop: async () => {
+      for (const stop of stops.toReversed()) await stop()
+    },
+  }
+}
+
+/** Runs checks one after the other and prints a line for each. One that breaks is short, with what `broken` adds. */
+export async function runChecks<O extends Outcome, C extends Context>(
+  checks: readonly Measured<O, C>[],
+  context: C,
+  broken: (outcome: Outcome) => O,
+): Promise<Result<O>[]> {
+  const results: Result<O>[] = []
+  const nameWidth = Math.max(...checks.map(({ name }) => name.length))
+  const boundWidth = Math.max(...checks.map(({ bound }) => bound.length))
+  for (const check of checks) {
+    context.log(`— ${check.name}`)
+    const result = await measure(check, context, broken)
+    results.push(result)
+    const { name, value, bound, ok, note } = result
+    if (note !== undefined) context.log(note)
+    process.stdout.write(
+      `${name.padEnd(nameWidth)}  ${value.padEnd(34)}  ${bound.padEnd(boundWidth)}  ${ok ? 'ok' : 'SHORT'}\n`,
+    )
+  }
+  return results
+}
+
+/** What could not be measured was not shown. */
+async function measure<O extends Outcome, C extends Context>(
+  check: Measured<O, C>,
+  context: C,
+  broken: (outcome: Outcome) => O,
+): Promise<Result<O>> {
+  const { name, bound } = check
+  const started = performance.now()
+  const seconds = () => Math.round((performance.now() - started) / 100) / 10
+  try {
+    return { name, bound, ...(await check.run(context)), seconds: seconds() }
+  } catch (error) {
+    const outcome = broken({ value: 'not measured', ok: false, note: messageOf(error) })
+    return { name, bound, ...outcome, seconds: seconds() }
+  }
+}
+
+/** The commit that is measured, and whether there is nothing beside it. */
+export function commit(): { commit: string | null; clean: boolean } {
+  try {
+    return { commit: git('rev-parse', 'HEAD').trim(), clean: git('status', '--porcelain') === '' }
+  } catch {
+    return { commit: null, clean: false }
+  }
+}
+
+function git(...args: string[]): string {
+  return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

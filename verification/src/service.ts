@@ -1,0 +1,205 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import {
+  freePort,
+  startThrowawayPostgres,
+  type ThrowawayPostgres,
+} from '../../server/src/cli/database/throwaway-postgres.ts'
+import type { Stoppable } from './check.ts'
+
+const program = fileURLToPath(new URL('../../server/bin/quartermaster.js', import.meta.url))
+
+export const allScopes = 'product:read,partner:read,partner:create,company:read,account:manage'
+
+/** Requests are counted, and none refused for its number: a check asks faster than any account may. */
+export const unlimited = { REQUESTS_PER_MINUTE: '1000000000', KEY_REQUESTS_PER_MINUTE: '1000000000' }
+
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** A database of its own, migrated, with as many server processes on it as asked for: all as an operator would. */
+export class Service implements Stoppable {
+  readonly postgres: ThrowawayPostgres
+  readonly folder: string
+  readonly #servers: ServerProcess[] = []
+
+  private constructor(postgres: ThrowawayPostgres) {
+    this.postgres = postgres
+    this.folder = mkdtempSync(join(tmpdir(), 'quartermaster-checks-'))
+  }
+
+  static async start(settings: Record<string, string> = {}): Promise<Service> {
+    return Service.on(await startThrowawayPostgres({ fsync: 'off', ...settings }))
+  }
+
+  /** On a database that is there already. It is stopped with the service. */
+  static async on(postgres: ThrowawayPostgres): Promise<Service> {
+    const service = new Service(postgres)
+    try {
+      await service.command(['migrate'])
+    } catch (error) {
+      await service.stop()
+      throw error
+    }
+    return service
+  }
+
+  get environment(): Record<string, string> {
+    const { url } = this.postgres
+    return { DATABASE_URL: url, DATABASE_OWNER_URL: url, LOG_LEVEL: 'warn', ...unlimited }
+  }
+
+  /** Runs `quartermaster …` to its end; what it wrote to stdout. */
+  async command(args: readonly string[]): Promise<string> {
+    const child = start(args, this.environment, ['ignore', 'pipe', 'pipe'])
+    let out = ''
+    let err = ''
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text))
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+    if (code !== 0) throw new Error(`quartermaster ${args.join(' ')} ended with ${code}:\n${err}${out}`)
+    return out
+  }
+
+  /** Starts `quartermaster …` and leaves its end to the caller. */
+  spawn(args: readonly string[]): ChildProcess {
+    return start(args, this.environment, ['ignore', 'ignore', 'ignore'])
+  }
+
+  /** The new key of a new account. */
+  async account(name: string, scopes = allScopes): Promise<string> {
+    await this.command(['account', 'create', name])
+    return this.key(name, scopes)
+  }
+
+  async key(account: string, scopes = allScopes): Promise<string> {
+    const out = await this.command([
+      'key',
+      'create',
+      '--account',
+      account,
+      '--name',
+      'verification',
+      '--scopes',
+      scopes,
+      '--json',
+    ])
+    const key = /"(qm_[0-9A-Za-z]+)"/.exec(out)?.[1]
+    if (key === undefined) throw new Error(`key create gave no key: ${out}`)
+    return key
+  }
+
+  /** `nodeArguments` come before the program: what Node itself is told. */
+  async serve(
+    environment: Record<string, string> = {},
+    nodeArguments: readonly string[] = [],
+  ): Promise<ServerProcess> {
+    const log = join(this.folder, `server-${this.#servers.length}.log`)
+    const settings = { ...this.environment, ...environment }
+    const server = new ServerProcess(await freePort(), settings, log, nodeArguments)
+    this.#servers.push(server)
+    await server.start()
+    return server
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.kill()))
+    await this.postgres.stop()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** `quartermaster serve` on a port of its own, which it keeps over restarts. */
+export class ServerProcess {
+  readonly port: number
+  /** What it wrote to stdout and stderr. */
+  readonly log: string
+  readonly #environment: Record<string, string>
+  readonly #nodeArguments: readonly string[]
+  #child: ChildProcess | undefined
+
+  constructor(
+    port: number,
+    environment: Record<string, string>,
+    log: string,
+    nodeArguments: readonly string[] = [],
+  ) {
+    this.port = port
+    this.log = log
+    this.#environment = environment
+    this.#nodeArguments = nodeArguments
+  }
+
+  async start(): Promise<void> {
+    const log = openSync(this.log, 'a')
+    const args = ['serve', '--port', String(this.port)]
+    const child = start(args, this.#environment, ['ignore', log, log], this.#nodeArguments)
+    closeSync(log)
+    this.#child = child
+    const until = Date.now() + 30_000
+    while (!(await this.#ready())) {
+      if (child.exitCode !== null || Date.now() > until) {
+        throw new Error(`the server did not come up:\n${readFileSync(this.log, 'utf8').slice(-3000)}`)
+      }
+      await sleep(50)
+    }
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0
+  }
+
+  /** Of its memory, in bytes: what is resident now, and the most since this was last asked with `forget`. */
+  memory({ forget }: { readonly forget: boolean }): { readonly now: number; readonly most: number } {
+    const status = readFileSync(`/proc/${this.#child?.pid}/status`, 'utf8')
+    const bytes = (name: string) =>
+      Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024
+    // https://docs.kernel.org/filesystems/proc.html: 5 resets the peak.
+    if (forget) writeFileSync(`/proc/${this.#child?.pid}/clear_refs`, '5')
+    return { now: bytes('VmRSS'), most: bytes('VmHWM') }
+  }
+
+  /** SIGKILL, as a machine that goes away. */
+  async kill(): Promise<void> {
+    const child = this.#child
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGKILL')
+    await ended
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child?.kill(name)
+  }
+
+  async #ready(): Promise<boolean> {
+    try {
+      const response = await fetch(`http://127.0.0.1:${this.port}/readyz`)
+      await response.arrayBuffer()
+      return response.ok
+    } catch {
+      return false
+    }
+  }
+}
+
+function start(
+  args: readonly string[],
+  environment: Record<string, string>,
+  stdio: ['ignore', number | 'pipe' | 'ignore', number | 'pipe' | 'ignore'],
+  nodeArguments: readonly string[] = [],
+): ChildProcess {
+  const child = spawn(process.execPath, [...nodeArguments, program, ...args], {
+    env: { ...process.env, ...environment },
+    stdio,
+  })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  return child
+}

@@ -1,0 +1,69 @@
+import type { Check } from './check.ts'
+import { oneAccount } from './distribute.ts'
+import { exactlyOnce } from './exactly-once.ts'
+import { epoch } from './failover/epoch.ts'
+import { switchover } from './failover/switchover.ts'
+import { exportProof } from './filter-proof/export-proof.ts'
+import { noInjection } from './filter-proof/injection.ts'
+import { largeProof } from './filter-proof/large-proof.ts'
+import { filterProof } from './filter-proof/proof.ts'
+import { rawForms } from './filter-proof/raw-forms.ts'
+import { firstMinute } from './first-minute.ts'
+import { neverLost } from './fresh/never-lost.ts'
+import { brokenIsCaught, neverStale } from './fresh/never-stale.ts'
+import { importKilled } from './import/killed.ts'
+import { clientSize } from './integrators/client-size.ts'
+import { exportConsistent } from './integrators/export-consistent.ts'
+import { guidesWork } from './integrators/guides.ts'
+import { packedClient } from './integrators/packed-client.ts'
+import { referencePage } from './integrators/reference-page.ts'
+import { roundTrip } from './integrators/round-trip.ts'
+import { createsUnderFire, syncUnderFire } from './integrators/sync-under-fire.ts'
+import { typeCases } from './integrators/type-cases.ts'
+import { noLeak } from './no-leak/no-leak.ts'
+import { printIdentity } from './parser/print-identity.ts'
+import { parserStrings } from './parser/strings.ts'
+import { oneBuffers, pageBuffers, plansIndexed, walksInOrder } from './plans/plans.ts'
+import { alertFires } from './trust/alert-fires.ts'
+import { cardinality } from './trust/cardinality.ts'
+import { revocation } from './trust/revocation.ts'
+import { secrets } from './trust/secrets.ts'
+import { wrongChecksum } from './trust/wrong-checksum.ts'
+
+/**
+ * The checks of `npm run verify -- SUITE`, in this order. `no_injection` reads the statements that the checks before it
+ * caused, so it runs after them. `filter_proof_large` imports more rows, so it runs after that.
+ */
+export const suites: Record<string, readonly Check[]> = {
+  service: [
+    printIdentity,
+    parserStrings,
+    filterProof,
+    exportProof,
+    rawForms,
+    noInjection,
+    largeProof,
+    noLeak,
+    exactlyOnce,
+    oneAccount,
+    plansIndexed,
+    walksInOrder,
+    pageBuffers,
+    oneBuffers,
+    importKilled,
+    firstMinute,
+  ],
+  lists: [neverStale, brokenIsCaught, neverLost],
+  integrators: [
+    packedClient,
+    clientSize,
+    typeCases,
+    roundTrip,
+    syncUnderFire,
+    createsUnderFire,
+    guidesWork,
+    exportConsistent,
+    referencePage,
+  ],
+  trust: [revocation, wrongChecksum, secrets, alertFires, cardinality, epoch, switchover],
+}
