@@ -1,43 +1,43 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { expect, inject } from 'vitest'
-import type { Keys } from './place.ts'
+import type { Keys } from './environment.ts'
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
 }
 
-export interface Ask {
+export interface RequestOptions {
   readonly method?: string
-  /** Without the service domain, or whole where it has a dot or a colon. */
+  /** The account's label, to which the service domain is added; a complete host if it contains a dot or a colon. */
   readonly host?: string
-  /** A key itself, or null for no Authorization header. */
+  /** An API key, or null for no Authorization header. */
   readonly key?: string | null
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   readonly baseUrl?: string
 }
 
-// No connection is kept: the service may close one after an error, and a test must not meet that of another.
+// No keep-alive: the service may close a connection after an error, and another test must not reuse it.
 const agent = new Agent({ keepAlive: false })
 
-/** One request, the path byte for byte as given. As acme with its key to everything, where nothing else is said. */
-export function send(path: string, ask: Ask = {}): Promise<Answer> {
-  const place = inject('place')
-  const { hostname, port } = new URL(ask.baseUrl ?? place.baseUrl)
-  const host = ask.host ?? 'acme'
-  const key = ask.key === undefined ? place.keys.acme : ask.key
+/** Sends one request, with the path unchanged. By default to the account acme, with its key that has every scope. */
+export function send(path: string, options: RequestOptions = {}): Promise<HttpResponse> {
+  const target = inject('target')
+  const { hostname, port } = new URL(options.baseUrl ?? target.baseUrl)
+  const host = options.host ?? 'acme'
+  const key = options.key === undefined ? target.keys.acme : options.key
   const headers: Record<string, string | number> = {
-    host: /[.:]/.test(host) || host === 'localhost' ? host : `${host}.${place.domain}`,
+    host: /[.:]/.test(host) || host === 'localhost' ? host : `${host}.${target.domain}`,
     ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-    ...(ask.body === undefined ? {} : { 'content-length': Buffer.byteLength(ask.body) }),
-    ...ask.headers,
+    ...(options.body === undefined ? {} : { 'content-length': Buffer.byteLength(options.body) }),
+    ...options.headers,
   }
-  // Node refuses text beyond Latin-1 in a path; so the UTF-8 bytes go one character each.
+  // Node rejects characters beyond Latin-1 in a path, so each UTF-8 byte is passed as one character.
   const raw = Buffer.from(path, 'utf8').toString('latin1')
   return new Promise((resolve, reject) => {
-    const outgoing = request({ agent, hostname, port, method: ask.method ?? 'GET', path: raw, headers })
+    const outgoing = request({ agent, hostname, port, method: options.method ?? 'GET', path: raw, headers })
     outgoing.on('response', (incoming) => {
       const chunks: Buffer[] = []
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -48,11 +48,11 @@ export function send(path: string, ask: Ask = {}): Promise<Answer> {
       })
     })
     outgoing.on('error', reject)
-    outgoing.end(ask.body)
+    outgoing.end(options.body)
   })
 }
 
-export const keyOf = (name: keyof Keys): string => inject('place').keys[name]
+export const keyOf = (name: keyof Keys): string => inject('target').keys[name]
 
 export const products = '/api/v1/inventory/product'
 export const partners = '/api/v1/resources/partner'
@@ -92,67 +92,67 @@ export interface Problem {
   readonly errors?: readonly Fault[]
 }
 
-export function listIn(answer: Answer): List {
-  expect(answer.status, answer.text).toBe(200)
-  expect(answer.headers['content-type']).toMatch(/^application\/json\b/)
-  const body: List = JSON.parse(answer.text)
+export function listIn(response: HttpResponse): List {
+  expect(response.status, response.text).toBe(200)
+  expect(response.headers['content-type']).toMatch(/^application\/json\b/)
+  const body: List = JSON.parse(response.text)
   return body
 }
 
-export function recordIn(answer: Answer): Row {
-  expect(answer.status, answer.text).toBe(200)
-  expect(answer.headers['content-type']).toMatch(/^application\/json\b/)
-  const body: { data: Row } = JSON.parse(answer.text)
+export function recordIn(response: HttpResponse): Row {
+  expect(response.status, response.text).toBe(200)
+  expect(response.headers['content-type']).toMatch(/^application\/json\b/)
+  const body: { data: Row } = JSON.parse(response.text)
   return body.data
 }
 
-export function problemIn(answer: Answer, status: number): Problem {
-  expect(answer.status, answer.text).toBe(status)
-  expect(answer.headers['content-type']).toMatch(/^application\/problem\+json\b/)
-  const body: Problem = JSON.parse(answer.text)
+export function problemIn(response: HttpResponse, status: number): Problem {
+  expect(response.status, response.text).toBe(status)
+  expect(response.headers['content-type']).toMatch(/^application\/problem\+json\b/)
+  const body: Problem = JSON.parse(response.text)
   return body
 }
 
 /** The one fault of a 400. */
-export function faultIn(answer: Answer): Fault {
-  const { errors } = problemIn(answer, 400)
-  expect(errors, answer.text).toHaveLength(1)
+export function faultIn(response: HttpResponse): Fault {
+  const { errors } = problemIn(response, 400)
+  expect(errors, response.text).toHaveLength(1)
   const fault = errors?.[0]
   if (fault === undefined) throw new Error('no fault')
   return fault
 }
 
-export async function list(path: string, ask?: Ask): Promise<List> {
-  return listIn(await send(path, ask))
+export async function list(path: string, options?: RequestOptions): Promise<List> {
+  return listIn(await send(path, options))
 }
 
 export const encoded = (filter: string): string => encodeURIComponent(filter)
 
-/** The ids that a filter finds, all on one page. */
+/** The ids of all records that match a filter, read as one page. */
 export async function idsOf(filter: string, path = products): Promise<readonly unknown[]> {
   const found = await list(`${path}?fields=id&limit=1000&filter=${encoded(filter)}`)
   expect(found.meta.total).toBe(found.data.length)
   return found.data.map((row) => row['id'])
 }
 
-/** The fault that a filter of products is refused with. */
+/** The only fault that the service reports for a filter. */
 export async function filterFault(filter: string, path = products): Promise<Fault> {
   return faultIn(await send(`${path}?filter=${encoded(filter)}`))
 }
 
-export function create(body: string, ask: Ask = {}): Promise<Answer> {
+export function create(body: string, options: RequestOptions = {}): Promise<HttpResponse> {
   return send(partners, {
     method: 'POST',
     host: 'initech',
     key: keyOf('initech'),
     body,
-    ...ask,
-    headers: { 'content-type': 'application/json', ...ask.headers },
+    ...options,
+    headers: { 'content-type': 'application/json', ...options.headers },
   })
 }
 
-export function createdId(answer: Answer): number {
-  expect(answer.status, answer.text).toBe(201)
-  const body: { data: { id: number } } = JSON.parse(answer.text)
+export function createdId(response: HttpResponse): number {
+  expect(response.status, response.text).toBe(201)
+  const body: { data: { id: number } } = JSON.parse(response.text)
   return body.data.id
 }

@@ -1,6 +1,5 @@
 import { describe, expect, inject, test } from 'vitest'
 import {
-  type Ask,
   companies,
   create,
   keyOf,
@@ -8,15 +7,17 @@ import {
   partners,
   problemIn,
   products,
+  type RequestOptions,
   recordIn,
   send,
 } from './client.ts'
 
-const name = async (ask: Ask) => recordIn(await send(`${products}/1?fields=name`, ask))['name']
+const name = async (options: RequestOptions) =>
+  recordIn(await send(`${products}/1?fields=name`, options))['name']
 
 describe('A1: the account', () => {
   test('[A1] is the first label of the host, whatever its case and port', async () => {
-    const { domain } = inject('place')
+    const { domain } = inject('target')
     for (const host of [
       `acme.${domain}`,
       `ACME.${domain}`,
@@ -29,7 +30,7 @@ describe('A1: the account', () => {
   })
 
   test('[A1] any other host has no account', async () => {
-    const { domain } = inject('place')
+    const { domain } = inject('target')
     for (const host of [
       'localhost',
       '127.0.0.1',
@@ -45,18 +46,18 @@ describe('A1: the account', () => {
     }
   })
 
-  test('[A1] X-Forwarded-Host counts for nothing from anyone', async () => {
-    const { domain } = inject('place')
+  test('[A1] X-Forwarded-Host is ignored without a trusted proxy', async () => {
+    const { domain } = inject('target')
     const headers = { 'x-forwarded-host': `globex.${domain}` }
     expect(await name({ headers })).toBe('Hex bolt M8')
     problemIn(await send(products, { headers, key: keyOf('globex') }), 401)
   })
 })
 
-const proxied = (): Ask => ({ baseUrl: inject('place').own?.proxiedUrl ?? '' })
+const proxied = (): RequestOptions => ({ baseUrl: inject('target').local?.proxiedUrl ?? '' })
 
-describe.skipIf(inject('place').own === undefined)('A1: for one account, behind a proxy', () => {
-  test('[A1] hosts without a label are of the default account', async () => {
+describe.skipIf(inject('target').local === undefined)('A1: with a default account, behind a proxy', () => {
+  test('[A1] hosts without an account label get the default account', async () => {
     for (const host of ['localhost', 'localhost:8080', '127.0.0.1', '127.0.0.1:8080', '[::1]:8080']) {
       expect(await name({ ...proxied(), host })).toBe('Hex bolt M8')
     }
@@ -65,7 +66,7 @@ describe.skipIf(inject('place').own === undefined)('A1: for one account, behind 
     problemIn(await send(products, { ...proxied(), host: 'localhost', key: keyOf('globex') }), 401)
   })
 
-  test('[A1] X-Forwarded-Host counts from a trusted proxy', async () => {
+  test('[A1] X-Forwarded-Host is used from a trusted proxy', async () => {
     const headers = { 'x-forwarded-host': 'globex.localhost' }
     expect(await name({ ...proxied(), host: 'inside.example', headers, key: keyOf('globex') })).toBe(
       'globex turbine',
@@ -74,17 +75,17 @@ describe.skipIf(inject('place').own === undefined)('A1: for one account, behind 
   })
 })
 
-/** With one character of its random part changed, so that the checksum is wrong; and one that was never issued. */
+/** A key with one random character changed, so that its checksum is wrong. */
 const tampered = () => keyOf('acme').replace(/^qm_(.)/, (_, first) => `qm_${first === 'A' ? 'B' : 'A'}`)
 
-const refused = (): Record<string, Ask> => ({
+const unauthenticated = (): Record<string, RequestOptions> => ({
   'no header': { key: null },
   'an empty header': { key: null, headers: { authorization: '' } },
   'no key': { key: null, headers: { authorization: 'Bearer' } },
-  'only the key': { key: null, headers: { authorization: keyOf('acme') } },
+  'the key without a scheme': { key: null, headers: { authorization: keyOf('acme') } },
   'another scheme': { key: null, headers: { authorization: `Basic ${keyOf('acme')}` } },
   'something after the key': { key: null, headers: { authorization: `Bearer ${keyOf('acme')} x` } },
-  'no key of ours': { key: 'secret' },
+  'a key in another format': { key: 'secret' },
   'a wrong checksum': { key: tampered() },
   'an unknown key': { key: `qm_${'0'.repeat(36)}` },
   'an expired key': { key: keyOf('expired') },
@@ -96,24 +97,24 @@ const refused = (): Record<string, Ask> => ({
   'a key of a suspended account elsewhere': { key: keyOf('suspended') },
 })
 
-describe('A2: who gets 401', () => {
-  test('[A2][B8] all get one and the same answer', async () => {
+describe('A2: 401', () => {
+  test('[A2][B8] the response is the same for every cause', async () => {
     const bodies = new Set<string>()
-    for (const [who, ask] of Object.entries(refused())) {
-      const answer = await send(products, ask)
-      expect(answer.status, who).toBe(401)
-      expect(answer.headers['www-authenticate'], who).toBe('Bearer')
-      const { request_id, ...rest } = problemIn(answer, 401)
-      expect(request_id).toBe(answer.headers['x-request-id'])
+    for (const [cause, options] of Object.entries(unauthenticated())) {
+      const response = await send(products, options)
+      expect(response.status, cause).toBe(401)
+      expect(response.headers['www-authenticate'], cause).toBe('Bearer')
+      const { request_id, ...rest } = problemIn(response, 401)
+      expect(request_id).toBe(response.headers['x-request-id'])
       bodies.add(JSON.stringify(rest))
     }
     expect([...bodies]).toHaveLength(1)
   })
 
-  test('[A2][B9] authentication is judged before anything else in the request', async () => {
+  test('[A2][B9] authentication is checked before everything else in the request', async () => {
     const key = null
     const json = { 'content-type': 'application/json' }
-    for (const [path, ask] of [
+    for (const [path, options] of [
       [`${products}?limit=0`, { key }],
       [`${products}?filter=(`, { key }],
       [`${products}/999`, { key }],
@@ -127,11 +128,11 @@ describe('A2: who gets 401', () => {
       [partners, { key, method: 'POST', headers: json, body: `"${'x'.repeat(100_000)}"` }],
       [products, { key, method: 'QUERY', headers: json, body: '{}' }],
     ] as const) {
-      expect(problemIn(await send(path, ask), 401).code).toBe('unauthenticated')
+      expect(problemIn(await send(path, options), 401).code).toBe('unauthenticated')
     }
   })
 
-  test('[A2] a key in the URL is none', async () => {
+  test('[A2] a key in the URL is not accepted', async () => {
     for (const query of ['api_key', 'key', 'access_token', 'authorization']) {
       problemIn(await send(`${products}?${query}=${keyOf('acme')}`, { key: null }), 401)
     }
@@ -148,12 +149,12 @@ describe('A4: scopes', () => {
   const keys = ['productRead', 'partnerRead', 'partnerCreate', 'companyRead', 'accountManage'] as const
 
   for (const holder of keys) {
-    test(`[A4] ${holder} opens what it names and nothing else`, async () => {
+    test(`[A4] ${holder} gives access to its operation and nothing else`, async () => {
       const key = keyOf(holder)
       for (const [needed, path] of reads) {
-        for (const ask of [{ key }, { key, method: 'HEAD' }] as const) {
-          expect((await send(path, ask)).status).toBe(needed === holder ? 200 : 403)
-          expect((await send(`${path}/1`, ask)).status).toBe(needed === holder ? 200 : 403)
+        for (const options of [{ key }, { key, method: 'HEAD' }] as const) {
+          expect((await send(path, options)).status).toBe(needed === holder ? 200 : 403)
+          expect((await send(`${path}/1`, options)).status).toBe(needed === holder ? 200 : 403)
         }
         const query = {
           key,
@@ -162,16 +163,16 @@ describe('A4: scopes', () => {
         }
         expect((await send(path, { ...query, body: '' })).status).toBe(needed === holder ? 200 : 403)
       }
-      // A body that is refused shows who may create without creating anything.
+      // An invalid body gets 400 if the key may create, and creates nothing.
       const post = await send(partners, { key, method: 'POST', headers: json, body: '{}' })
       expect(post.status).toBe(holder === 'partnerCreate' ? 400 : 403)
       if (post.status === 403) expect(problemIn(post, 403).code).toBe('scope_missing')
     })
   }
 
-  test('[A4] a key that may read but not create creates nothing', async () => {
-    const answer = await create('{"name":"Not allowed"}', { host: 'acme', key: keyOf('partnerRead') })
-    expect(problemIn(answer, 403).code).toBe('scope_missing')
+  test('[A4] a key without the scope partner:create creates nothing', async () => {
+    const response = await create('{"name":"Not allowed"}', { host: 'acme', key: keyOf('partnerRead') })
+    expect(problemIn(response, 403).code).toBe('scope_missing')
     expect((await list(`${partners}?filter=name="Not%20allowed"`)).meta.total).toBe(0)
   })
 })

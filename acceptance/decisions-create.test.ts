@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import {
-  type Answer,
   create,
   createdId,
   encoded,
   faultIn,
+  type HttpResponse,
   keyOf,
   list,
   partners,
@@ -16,8 +16,8 @@ import {
 
 const initech = () => ({ host: 'initech', key: keyOf('initech') })
 const named = (name: unknown) => JSON.stringify({ name })
-const nameOf = async (answer: Answer) =>
-  recordIn(await send(`${partners}/${createdId(answer)}?fields=name`, initech()))['name']
+const nameOf = async (response: HttpResponse) =>
+  recordIn(await send(`${partners}/${createdId(response)}?fields=name`, initech()))['name']
 const withKey = (body: string, key: string) => create(body, { headers: { 'idempotency-key': key } })
 
 describe('C1: the body', () => {
@@ -37,7 +37,7 @@ describe('C1: the body', () => {
     }
   })
 
-  test('[C1] half a surrogate pair is no text', async () => {
+  test('[C1] half of a surrogate pair is rejected', async () => {
     expect(faultIn(await create('{"name":"a\\ud83d"}')).pointer).toBe('/name')
   })
 
@@ -47,7 +47,7 @@ describe('C1: the body', () => {
     }
   })
 
-  test('[C1] all other members are named', async () => {
+  test('[C1] every unknown member is reported', async () => {
     const { errors } = problemIn(
       await create('{"name":"x","is_company":true,"nmae":"y","__proto__":{}}'),
       400,
@@ -56,7 +56,7 @@ describe('C1: the body', () => {
     expect(unknown?.toSorted()).toEqual(['/__proto__', '/is_company', '/nmae'])
   })
 
-  test('[C1] malformed JSON, or JSON that is no object, is a 400', async () => {
+  test('[C1] malformed JSON, or JSON that is not an object, is a 400', async () => {
     for (const body of [
       '{"name":"x"',
       '{name:"x"}',
@@ -73,40 +73,40 @@ describe('C1: the body', () => {
     }
   })
 
-  test('[C1] no JSON content type is a 400', async () => {
+  test('[C1] a missing or other content type is a 400', async () => {
     const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'text/json']
     for (const type of types) {
-      const answer = await create(named('Wrong type'), { headers: { 'content-type': type } })
-      expect(faultIn(answer).code).toBe('content_type_invalid')
+      const response = await create(named('Wrong type'), { headers: { 'content-type': type } })
+      expect(faultIn(response).code).toBe('content_type_invalid')
     }
     const none = await send(partners, { ...initech(), method: 'POST', body: named('Wrong type') })
     expect(faultIn(none).code).toBe('content_type_invalid')
-    for (const more of [{}, { body: '' }]) {
-      expect((await send(partners, { ...initech(), method: 'POST', ...more })).status).toBe(400)
+    for (const rest of [{}, { body: '' }]) {
+      expect((await send(partners, { ...initech(), method: 'POST', ...rest })).status).toBe(400)
     }
     expect((await list(`${partners}?filter=name="Wrong%20type"`, initech())).meta.total).toBe(0)
   })
 
-  test('[C1] a charset beside the JSON content type is taken', async () => {
+  test('[C1] a charset parameter of the JSON content type is accepted', async () => {
     const headers = { 'content-type': 'application/json; charset=utf-8' }
     expect((await create(named('Charset'), { headers })).status).toBe(201)
   })
 })
 
-describe('C2: the envelope', () => {
-  test('[C2] both path spellings answer alike', async () => {
+describe('C2: the response body', () => {
+  test('[C2] the path with and without a trailing slash gets the same response', async () => {
     for (const path of [partners, `${partners}/`]) {
       const headers = { 'content-type': 'application/json' }
-      const answer = await send(path, { ...initech(), method: 'POST', headers, body: named('Spelled') })
-      const id = createdId(answer)
-      expect(answer.text).toBe(`{"data":{"id":${id}}}`)
-      expect(answer.headers.location).toMatch(new RegExp(`/api/v1/resources/partner/${id}$`))
+      const response = await send(path, { ...initech(), method: 'POST', headers, body: named('Spelled') })
+      const id = createdId(response)
+      expect(response.text).toBe(`{"data":{"id":${id}}}`)
+      expect(response.headers.location).toMatch(new RegExp(`/api/v1/resources/partner/${id}$`))
     }
   })
 })
 
 describe('C3: retries', () => {
-  test('[C3] the same key and body replay the same answer', async () => {
+  test('[C3] the same key and body replay the same response', async () => {
     const key = randomUUID()
     const name = `Once ${key}`
     const first = await withKey(named(name), key)
@@ -131,16 +131,16 @@ describe('C3: retries', () => {
 
   test('[C3] another key, or none, creates another partner', async () => {
     const body = named('Again and again')
-    const answers = [
+    const responses = [
       await withKey(body, randomUUID()),
       await withKey(body, randomUUID()),
       await create(body),
       await create(body),
     ]
-    expect(new Set(answers.map(createdId)).size).toBe(4)
+    expect(new Set(responses.map(createdId)).size).toBe(4)
   })
 
-  test('[C3] keys are kept per account', async () => {
+  test('[C3] keys are stored per account', async () => {
     const key = randomUUID()
     const headers = { 'idempotency-key': key }
     expect((await withKey(named('Here'), key)).status).toBe(201)
@@ -158,24 +158,24 @@ describe('C3: retries', () => {
     expect((await list(`${partners}?filter=name="Bad%20key"`, initech())).meta.total).toBe(0)
   })
 
-  test('[C3] a request that was refused does not use its key up', async () => {
+  test('[C3] a rejected request does not use its key', async () => {
     const key = randomUUID()
     problemIn(await withKey('{}', key), 400)
-    expect((await withKey(named('Mended'), key)).status).toBe(201)
+    expect((await withKey(named('Corrected'), key)).status).toBe(201)
   })
 
-  test('[C3] of many at once one creates; the others replay it or are told that it still runs', async () => {
+  test('[C3] of concurrent requests one creates; the others replay it or get 409 while it runs', async () => {
     const key = randomUUID()
     const body = named(`Race ${key}`)
-    const answers = await Promise.all(Array.from({ length: 24 }, () => withKey(body, key)))
-    const made = answers.filter(({ status }) => status === 201)
-    const running = answers.filter(({ status }) => status === 409)
-    expect(made.length + running.length).toBe(24)
-    expect(made.length).toBeGreaterThan(0)
-    expect(new Set(made.map(createdId)).size).toBe(1)
-    const original = made.filter(({ headers }) => headers['idempotent-replayed'] === undefined)
+    const responses = await Promise.all(Array.from({ length: 24 }, () => withKey(body, key)))
+    const created = responses.filter(({ status }) => status === 201)
+    const running = responses.filter(({ status }) => status === 409)
+    expect(created.length + running.length).toBe(24)
+    expect(created.length).toBeGreaterThan(0)
+    expect(new Set(created.map(createdId)).size).toBe(1)
+    const original = created.filter(({ headers }) => headers['idempotent-replayed'] === undefined)
     expect(original).toHaveLength(1)
-    for (const answer of running) expect(problemIn(answer, 409).code).toBe('idempotency_conflict')
+    for (const response of running) expect(problemIn(response, 409).code).toBe('idempotency_conflict')
     const found = await list(`${partners}?filter=${encoded(`name="Race ${key}"`)}`, initech())
     expect(found.meta.total).toBe(1)
   })

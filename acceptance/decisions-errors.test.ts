@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import {
-  type Answer,
   companies,
   create,
   encoded,
+  type HttpResponse,
   keyOf,
   list,
   listIn,
@@ -23,8 +23,12 @@ const mismatch = async () => {
   return create('{"name":"Two"}', { headers })
 }
 
-/** One request for every status that a request alone can bring about. */
-const provoked: readonly (readonly [status: number, code: string, ask: () => Promise<Answer>])[] = [
+/** One request for every status that a client can cause. */
+const provoked: readonly (readonly [
+  status: number,
+  code: string,
+  sendRequest: () => Promise<HttpResponse>,
+])[] = [
   [400, 'request_invalid', () => send(`${products}?filter=list_prise>10`)],
   [400, 'body_invalid', () => create('{}')],
   [401, 'unauthenticated', () => send(products, { key: null })],
@@ -40,22 +44,22 @@ const provoked: readonly (readonly [status: number, code: string, ask: () => Pro
 ]
 
 describe('E1: the error body', () => {
-  for (const [status, code, ask] of provoked) {
-    test(`[E1][B7] ${status} ${code} is a problem of RFC 9457`, async () => {
-      const answer = await ask()
-      const problem = problemIn(answer, status)
+  for (const [status, code, sendRequest] of provoked) {
+    test(`[E1][B7] ${status} ${code} is a problem document (RFC 9457)`, async () => {
+      const response = await sendRequest()
+      const problem = problemIn(response, status)
       expect(problem).toMatchObject({ type: `/reference/errors/${code}`, status, code })
       expect(problem.title).toMatch(/^[A-Z].*\.$/)
       expect(problem.detail).not.toBe('')
-      expect(problem.request_id).toBe(answer.headers['x-request-id'])
+      expect(problem.request_id).toBe(response.headers['x-request-id'])
       const known = ['type', 'title', 'status', 'detail', 'code', 'request_id', 'errors']
       expect(Object.keys(problem).filter((member) => !known.includes(member))).toEqual([])
     })
   }
 
-  test('[E1] errors tell parameter, code, message, offset, length, expected and suggestion', async () => {
-    const answer = await send(`${products}?filter=${encoded('id[1,2')}`)
-    expect(Object.keys(problemIn(answer, 400).errors?.[0] ?? {}).toSorted()).toEqual([
+  test('[E1] errors have parameter, code, message, offset, length, expected and suggestion', async () => {
+    const response = await send(`${products}?filter=${encoded('id[1,2')}`)
+    expect(Object.keys(problemIn(response, 400).errors?.[0] ?? {}).toSorted()).toEqual([
       'code',
       'expected',
       'length',
@@ -66,15 +70,15 @@ describe('E1: the error body', () => {
     ])
   })
 
-  test('[E1] errors in a body tell the JSON pointer', async () => {
+  test('[E1] errors in a body have a JSON pointer', async () => {
     const { errors } = problemIn(await create('{"name":"x","a/b~c":1}'), 400)
     expect(errors).toMatchObject([{ pointer: '/a~1b~0c', code: 'member_unknown' }])
   })
 
-  test('[E1] an error shows no stack, no SQL and no internal name', async () => {
+  test('[E1] an error reveals no stack, no SQL and no internal name', async () => {
     const internal =
       /select |insert |\bfrom \w+ where|pg_|postgres|node_modules|\.ts\b|\bat \w+ \(|fastify|FST_|account_id/i
-    for (const [, , ask] of provoked) expect((await ask()).text).not.toMatch(internal)
+    for (const [, , sendRequest] of provoked) expect((await sendRequest()).text).not.toMatch(internal)
     for (const filter of [
       'id=1;drop table product',
       "name='",
@@ -90,13 +94,13 @@ describe('E1: the error body', () => {
 })
 
 describe('E2: other statuses', () => {
-  for (const [status, code, ask] of provoked) {
+  for (const [status, code, sendRequest] of provoked) {
     test(`[E2] ${status}: ${code}`, async () => {
-      expect(problemIn(await ask(), status).code).toBe(code)
+      expect(problemIn(await sendRequest(), status).code).toBe(code)
     })
   }
 
-  test('[E2] 405 says what is allowed', async () => {
+  test('[E2] 405 has the allowed methods in Allow', async () => {
     for (const [path, allowed] of [
       [products, ['GET', 'HEAD', 'QUERY']],
       [partners, ['GET', 'HEAD', 'QUERY', 'POST']],
@@ -105,45 +109,48 @@ describe('E2: other statuses', () => {
       [`${partners}/1`, ['GET', 'HEAD']],
     ] as const) {
       for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PURGE', 'PROPFIND', 'LINK']) {
-        const answer = await send(path, { method })
-        problemIn(answer, 405)
-        expect(answer.headers.allow?.split(/, */).toSorted()).toEqual([...allowed].toSorted())
+        const response = await send(path, { method })
+        problemIn(response, 405)
+        expect(response.headers.allow?.split(/, */).toSorted()).toEqual([...allowed].toSorted())
       }
     }
   })
 })
 
 /** The references of a Link header, by their relation. */
-function linksIn(answer: Answer): Record<string, string> {
-  const links = String(answer.headers['link'] ?? '').matchAll(/<([^>]*)>; *rel="?([a-z]+)"?/g)
+function linksIn(response: HttpResponse): Record<string, string> {
+  const links = String(response.headers['link'] ?? '').matchAll(/<([^>]*)>; *rel="?([a-z]+)"?/g)
   return Object.fromEntries([...links].map(([, reference = '', rel = '']) => [rel, reference]))
 }
 
-describe('E3: headers on every answer', () => {
-  test('[E3] every answer has an X-Request-Id of its own', async () => {
-    const answers = [await send(products), ...(await Promise.all(provoked.map(([, , ask]) => ask())))]
-    const ids = answers.map(({ headers }) => headers['x-request-id'])
+describe('E3: headers on every response', () => {
+  test('[E3] every response has a unique X-Request-Id', async () => {
+    const responses = [
+      await send(products),
+      ...(await Promise.all(provoked.map(([, , sendRequest]) => sendRequest()))),
+    ]
+    const ids = responses.map(({ headers }) => headers['x-request-id'])
     for (const id of ids) expect(id).toMatch(/^\S{8,128}$/)
-    expect(new Set(ids).size).toBe(answers.length)
+    expect(new Set(ids).size).toBe(responses.length)
   })
 
-  test('[E3] an X-Request-Id that was sent is taken over if it is sane', async () => {
-    const sane = 'req-2026.11:14_a'
-    expect((await send(products, { headers: { 'x-request-id': sane } })).headers['x-request-id']).toBe(sane)
-    const refused = await send(products, { key: null, headers: { 'x-request-id': sane } })
-    expect(problemIn(refused, 401).request_id).toBe(sane)
-    for (const odd of ['x'.repeat(1000), 'a b', '<script>', 'a"b', '']) {
-      const { headers } = await send(products, { headers: { 'x-request-id': odd } })
-      expect(headers['x-request-id']).not.toBe(odd)
+  test('[E3] an X-Request-Id of the client is used if it is valid', async () => {
+    const valid = 'req-2026.11:14_a'
+    expect((await send(products, { headers: { 'x-request-id': valid } })).headers['x-request-id']).toBe(valid)
+    const rejected = await send(products, { key: null, headers: { 'x-request-id': valid } })
+    expect(problemIn(rejected, 401).request_id).toBe(valid)
+    for (const invalid of ['x'.repeat(1000), 'a b', '<script>', 'a"b', '']) {
+      const { headers } = await send(products, { headers: { 'x-request-id': invalid } })
+      expect(headers['x-request-id']).not.toBe(invalid)
       expect(headers['x-request-id']).toMatch(/^\S{8,128}$/)
     }
   })
 
   test('[E3] a list links to its first, previous, next and last page', async () => {
     const filter = encoded('name*"e"&active=true|id[1,2]')
-    const answer = await send(`${products}?fields=id,name&filter=${filter}&limit=4&page=2`)
-    const { pagination } = listIn(answer)
-    const links = linksIn(answer)
+    const response = await send(`${products}?fields=id,name&filter=${filter}&limit=4&page=2`)
+    const { pagination } = listIn(response)
+    const links = linksIn(response)
     expect(Object.keys(links).toSorted()).toEqual(['first', 'last', 'next', 'prev'])
     for (const [rel, page] of [
       ['first', 1],
@@ -160,7 +167,7 @@ describe('E3: headers on every answer', () => {
     }
   })
 
-  test('[E3] the first page links to none before it, the last to none after it', async () => {
+  test('[E3] the first page has no prev link, the last no next link', async () => {
     const first = linksIn(await send(`${products}?limit=20`))
     expect(Object.keys(first).toSorted()).toEqual(['first', 'last', 'next'])
     const last = linksIn(await send(`${products}?limit=20&page=2`))
@@ -169,16 +176,16 @@ describe('E3: headers on every answer', () => {
 })
 
 describe('HEAD', () => {
-  test('[B2] HEAD answers as GET does, without the body', async () => {
-    for (const [path, ask] of [
+  test('[B2] HEAD has the status and headers of GET, without the body', async () => {
+    for (const [path, options] of [
       [products, {}],
       [`${partners}/1`, {}],
       [`${partners}/999`, {}],
       [`${products}?limit=0`, {}],
       [companies, { key: null }],
     ] as const) {
-      const get = await send(path, ask)
-      const head = await send(path, { ...ask, method: 'HEAD' })
+      const get = await send(path, options)
+      const head = await send(path, { ...options, method: 'HEAD' })
       expect(head.status).toBe(get.status)
       expect(head.text).toBe('')
       for (const header of ['content-type', 'link']) expect(head.headers[header]).toBe(get.headers[header])

@@ -1,13 +1,23 @@
 import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, inject, test } from 'vitest'
-import { type Ask, companies, create, createdId, keyOf, listIn, partners, products, send } from './client.ts'
+import {
+  companies,
+  create,
+  createdId,
+  keyOf,
+  listIn,
+  partners,
+  products,
+  type RequestOptions,
+  send,
+} from './client.ts'
 
-const known = (etag: string | undefined, more: Ask = {}): Ask => ({
-  ...more,
-  headers: { ...more.headers, 'if-none-match': etag ?? '' },
+const ifNoneMatch = (etag: string | undefined, options: RequestOptions = {}): RequestOptions => ({
+  ...options,
+  headers: { ...options.headers, 'if-none-match': etag ?? '' },
 })
-const initech: Ask = { host: 'initech' }
+const initech: RequestOptions = { host: 'initech' }
 
 describe('E3: ETag', () => {
   test('[E3-etag] a list or record that did not change is a 304 without a body', async () => {
@@ -19,13 +29,13 @@ describe('E3: ETag', () => {
     ]) {
       const first = await send(path)
       expect(first.headers.etag, path).toMatch(/^(W\/)?"[^"]+"$/)
-      const again = await send(path, known(first.headers.etag))
+      const again = await send(path, ifNoneMatch(first.headers.etag))
       expect([again.status, again.text, again.headers.etag]).toEqual([304, '', first.headers.etag])
       expect(again.headers['x-request-id']).toBeDefined()
     }
   })
 
-  test('[E3-etag] the same list written in another way has the same ETag, another list has another', async () => {
+  test('[E3-etag] equivalent queries have the same ETag, other queries another', async () => {
     const etag = async (query: string) => (await send(`${products}?${query}`)).headers.etag
     const one = await etag('filter=active=true&limit=3')
     expect(await etag('limit=3&filter=%20active%20%3D%20%22true%22&page=1')).toBe(one)
@@ -40,12 +50,12 @@ describe('E3: ETag', () => {
     expect(new Set([one, ...others]).size).toBe(5)
   })
 
-  test('[E3-etag] several ETags may be known, and * is any', async () => {
+  test('[E3-etag] If-None-Match accepts several ETags and *', async () => {
     const { etag } = (await send(products)).headers
-    expect((await send(products, known(`"a", ${etag} , W/"b"`))).status).toBe(304)
-    expect((await send(products, known('*'))).status).toBe(304)
-    expect((await send(products, known('"a"'))).status).toBe(200)
-    expect((await send(`${products}/999999`, known('*'))).status).toBe(404)
+    expect((await send(products, ifNoneMatch(`"a", ${etag} , W/"b"`))).status).toBe(304)
+    expect((await send(products, ifNoneMatch('*'))).status).toBe(304)
+    expect((await send(products, ifNoneMatch('"a"'))).status).toBe(200)
+    expect((await send(`${products}/999999`, ifNoneMatch('*'))).status).toBe(404)
   })
 
   test('[E3-etag] a write is seen by the next request: new ETag, new total, new record', async () => {
@@ -54,34 +64,34 @@ describe('E3: ETag', () => {
     const { total } = listIn(before).meta
     for (let i = 1; i <= 5; i++) {
       const id = createdId(await create(JSON.stringify({ name: `Seen ${i}` }), key))
-      const after = await send(`${partners}?limit=1000`, known(before.headers.etag, key))
+      const after = await send(`${partners}?limit=1000`, ifNoneMatch(before.headers.etag, key))
       const { data, meta } = listIn(after)
       expect([after.status, meta.total, data.at(-1)?.['id']]).toEqual([200, total + i, id])
       expect((await send(`${partners}/${id}`, key)).status).toBe(200)
     }
   })
 
-  test('[E3-etag] another account never gets what was kept for this one', async () => {
+  test('[E3-etag] a cached response is never sent to another account', async () => {
     const acme = await send(`${products}?limit=1`)
     const globex = await send(
       `${products}?limit=1`,
-      known(acme.headers.etag, { host: 'globex', key: keyOf('globex') }),
+      ifNoneMatch(acme.headers.etag, { host: 'globex', key: keyOf('globex') }),
     )
     expect(globex.text).not.toBe(acme.text)
     expect(
-      (await send(`${products}?limit=1`, known(acme.headers.etag, { key: keyOf('globex') }))).status,
+      (await send(`${products}?limit=1`, ifNoneMatch(acme.headers.etag, { key: keyOf('globex') }))).status,
     ).toBe(401)
   })
 })
 
-describe('compressed answers', () => {
-  test('[E3-etag] are sent to who takes them, and say the same', async () => {
+describe('compressed responses', () => {
+  test('[E3-etag] are sent if the client accepts gzip, with the same content', async () => {
     const path = `${products}?limit=30`
     const plain = await send(path)
-    const zipped = await bytes(path, 'gzip')
-    expect(zipped.encoding).toBe('gzip')
-    expect(gunzipSync(zipped.body).toString()).toBe(plain.text)
-    expect(zipped.etag).toBe(plain.headers.etag)
+    const compressed = await bytes(path, 'gzip')
+    expect(compressed.encoding).toBe('gzip')
+    expect(gunzipSync(compressed.body).toString()).toBe(plain.text)
+    expect(compressed.etag).toBe(plain.headers.etag)
     expect((await bytes(path, 'gzip;q=0')).encoding).toBeUndefined()
     expect((await bytes(path, 'identity')).encoding).toBeUndefined()
     expect((await bytes(path, 'br, gzip;q=0.5')).encoding).toBe('gzip')
@@ -92,9 +102,9 @@ function bytes(
   path: string,
   accepted: string,
 ): Promise<{ encoding: string | undefined; etag: string | undefined; body: Buffer }> {
-  const { hostname, port } = new URL(inject('place').baseUrl)
+  const { hostname, port } = new URL(inject('target').baseUrl)
   const headers = {
-    host: `acme.${inject('place').domain}`,
+    host: `acme.${inject('target').domain}`,
     authorization: `Bearer ${keyOf('acme')}`,
     'accept-encoding': accepted,
   }

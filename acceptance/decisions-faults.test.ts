@@ -1,36 +1,36 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import {
-  type Answer,
-  type Ask,
   create,
   createdId,
   encoded,
+  type HttpResponse,
   keyOf,
   list,
   partners,
   problemIn,
   products,
+  type RequestOptions,
   send,
 } from './client.ts'
 import { type Running, startServer } from './operator.ts'
-import { startWire, type Wire } from './postgres-wire.ts'
+import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
 
-const databaseUrl = inject('place').own?.databaseUrl
+const databaseUrl = inject('target').local?.databaseUrl
 
-/** A service of its own, with the least patience and one connection, on a line to its database that can be cut. */
-describe.skipIf(databaseUrl === undefined)('E2: when the store is slow or away', () => {
-  let wire: Wire
+/** A separate service with short timeouts and one connection, behind a proxy to its database that can fail. */
+describe.skipIf(databaseUrl === undefined)('E2: if the database is slow or unavailable', () => {
+  let proxy: PostgresProxy
   let server: Running
-  const here = (): Ask => ({ baseUrl: server.url })
-  /** Looked up, and then refused: the least work a request can be. */
-  const stranger = (): Ask => ({ ...here(), key: keyOf('globex') })
-  const initech = (): Ask => ({ ...here(), host: 'initech', key: keyOf('initech') })
+  const local = (): RequestOptions => ({ baseUrl: server.url })
+  /** Costs only a key lookup: the key belongs to another account, so that the request gets 401. */
+  const otherAccountKey = (): RequestOptions => ({ ...local(), key: keyOf('globex') })
+  const initech = (): RequestOptions => ({ ...local(), host: 'initech', key: keyOf('initech') })
 
   beforeAll(async () => {
-    wire = await startWire(databaseUrl ?? '')
+    proxy = await startPostgresProxy(databaseUrl ?? '')
     server = await startServer({
-      DATABASE_URL: wire.databaseUrl,
+      DATABASE_URL: proxy.databaseUrl,
       DATABASE_POOL_MAX: '1',
       READ_MS_MAX: '50',
       LOG_LEVEL: 'silent',
@@ -39,67 +39,70 @@ describe.skipIf(databaseUrl === undefined)('E2: when the store is slow or away',
 
   afterAll(async () => {
     await server.stop()
-    await wire.close()
+    await proxy.close()
   })
 
-  async function mended(): Promise<void> {
-    wire.mend()
-    const until = Date.now() + 30_000
-    // Not by /readyz alone, which may tell what was so a second ago.
-    while ((await send(products, here())).status !== 200 || (await send('/readyz', here())).status !== 200) {
-      if (Date.now() > until) throw new Error('The service did not come back.')
+  async function restored(): Promise<void> {
+    proxy.restore()
+    const deadline = Date.now() + 30_000
+    // Not /readyz alone, whose result may be up to one second old.
+    while (
+      (await send(products, local())).status !== 200 ||
+      (await send('/readyz', local())).status !== 200
+    ) {
+      if (Date.now() > deadline) throw new Error('The service did not recover.')
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
 
-  test('[E2] a query that runs past its deadline is a 504', async () => {
+  test('[E2] a query that exceeds its timeout is a 504', async () => {
     const slow = Array.from({ length: 200 }, (_, i) => `name!*"no such text in any name ${i}"`).join('&')
-    const answer = await send(products, {
-      ...here(),
+    const response = await send(products, {
+      ...local(),
       host: 'bulk',
       key: keyOf('bulk'),
       method: 'QUERY',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: `filter=${encoded(slow)}`,
     })
-    expect(problemIn(answer, 504).code).toBe('deadline_exceeded')
-    expect((await send(products, here())).status).toBe(200)
+    expect(problemIn(response, 504).code).toBe('deadline_exceeded')
+    expect((await send(products, local())).status).toBe(200)
   })
 
-  test('[E2] a store that is away is a 503 with Retry-After, and back when it is back', async () => {
-    expect((await send(products, here())).status).toBe(200)
-    wire.cut()
+  test('[E2] an unavailable database is a 503 with Retry-After, and requests succeed once it is back', async () => {
+    expect((await send(products, local())).status).toBe(200)
+    proxy.disconnect()
     try {
       for (const path of [products, `${partners}/1`, '/readyz']) {
-        const answer = await eventually503(path)
-        expect(problemIn(answer, 503).code).toBe('database_unavailable')
-        expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
+        const response = await eventually503(path)
+        expect(problemIn(response, 503).code).toBe('database_unavailable')
+        expect(Number(response.headers['retry-after'])).toBeGreaterThan(0)
       }
-      expect((await send('/livez', here())).status).toBe(200)
+      expect((await send('/livez', local())).status).toBe(200)
     } finally {
-      await mended()
+      await restored()
     }
-    expect((await send(products, here())).status).toBe(200)
+    expect((await send(products, local())).status).toBe(200)
   })
 
-  // A look at the database may serve several who ask /readyz within a second.
-  async function eventually503(path: string): Promise<Answer> {
-    const until = Date.now() + 30_000
+  // /readyz caches its result for up to one second.
+  async function eventually503(path: string): Promise<HttpResponse> {
+    const deadline = Date.now() + 30_000
     for (;;) {
-      const answer = await send(path, here())
-      if (answer.status === 503 || Date.now() > until) return answer
+      const response = await send(path, local())
+      if (response.status === 503 || Date.now() > deadline) return response
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
 
   test('[C3] a 5xx is never replayed', async () => {
     const headers = { 'idempotency-key': randomUUID() }
-    const body = JSON.stringify({ name: `After the storm ${headers['idempotency-key']}` })
-    wire.cut()
+    const body = JSON.stringify({ name: `After the outage ${headers['idempotency-key']}` })
+    proxy.disconnect()
     try {
       expect((await create(body, { ...initech(), headers })).status).toBe(503)
     } finally {
-      await mended()
+      await restored()
     }
     const first = await create(body, { ...initech(), headers })
     expect(first.headers['idempotent-replayed']).toBeUndefined()
@@ -108,18 +111,18 @@ describe.skipIf(databaseUrl === undefined)('E2: when the store is slow or away',
     expect(again.headers['idempotent-replayed']).toBe('true')
   })
 
-  test('[E2] more work than can wait is a 503 with Retry-After, at once', async () => {
-    expect((await list(products, here())).meta.total).toBe(30)
-    wire.stall()
-    const flood = Array.from({ length: 1050 }, () => send(products, stranger()))
+  test('[E2] if the queue is full, the response is an immediate 503 with Retry-After', async () => {
+    expect((await list(products, local())).meta.total).toBe(30)
+    proxy.stall()
+    const flood = Array.from({ length: 1050 }, () => send(products, otherAccountKey()))
     try {
-      const answer = await Promise.race(flood)
-      expect(problemIn(answer, 503).code).toBe('overloaded')
-      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
+      const response = await Promise.race(flood)
+      expect(problemIn(response, 503).code).toBe('overloaded')
+      expect(Number(response.headers['retry-after'])).toBeGreaterThan(0)
     } finally {
-      await mended()
+      await restored()
       await Promise.allSettled(flood)
     }
-    expect((await list(products, here())).meta.total).toBe(30)
+    expect((await list(products, local())).meta.total).toBe(30)
   })
 })

@@ -18,49 +18,49 @@ const viaQuery = (filter: string) =>
     body: `fields=id&filter=${encoded(filter)}`,
   })
 
-const told = (fault: Fault) => `${fault.message} ${fault.expected?.join(' ') ?? ''}`.replaceAll(',', '')
+const textOf = (fault: Fault) => `${fault.message} ${fault.expected?.join(' ') ?? ''}`.replaceAll(',', '')
 
-/** A filter of exactly so many bytes that finds nothing. */
+/** A filter with this number of bytes that matches nothing. */
 const ofBytes = (bytes: number) => `name=${'x'.repeat(bytes - 5)}`
 
 const conditions = (count: number) => Array.from({ length: count }, () => 'id=1').join('|')
 const values = (count: number) => `id[${Array.from({ length: count }, (_, i) => i + 1).join(',')}]`
 const levels = (count: number) => `${'('.repeat(count)}id=1${')'.repeat(count)}`
 
-describe('F10: bounds', () => {
+describe('F10: limits', () => {
   test('[F10] 8 KB of filter in a URL', async () => {
     expect((await list(`${products}?filter=${ofBytes(8192)}`)).meta.total).toBe(0)
     const fault = faultIn(await send(`${products}?filter=${ofBytes(8193)}`))
     expect(fault.code).toBe('filter_too_long')
-    expect(told(fault)).toMatch(/8192|8 KB/)
+    expect(textOf(fault)).toMatch(/8192|8 KB/)
   })
 
   test('[F10] 64 KB of filter in a QUERY', async () => {
     expect((await viaQuery(ofBytes(65_536))).status).toBe(200)
     const fault = faultIn(await viaQuery(ofBytes(65_537)))
     expect(fault.code).toBe('filter_too_long')
-    expect(told(fault)).toMatch(/65536|64 KB/)
+    expect(textOf(fault)).toMatch(/65536|64 KB/)
   })
 
   test('[F10] 200 conditions', async () => {
     expect(await idsOf(conditions(200))).toEqual([1])
     const fault = await filterFault(conditions(201))
     expect(fault.code).toBe('filter_too_many_conditions')
-    expect(told(fault)).toContain('200')
+    expect(textOf(fault)).toContain('200')
   })
 
   test('[F10] 1,000 list values', async () => {
     expect(await idsOf(values(1000))).toHaveLength(30)
     const fault = await filterFault(values(1001))
     expect(fault.code).toBe('filter_too_many_values')
-    expect(told(fault)).toContain('1000')
+    expect(textOf(fault)).toContain('1000')
   })
 
   test('[F10] 32 levels of grouping', async () => {
     expect(await idsOf(levels(32))).toEqual([1])
     const fault = await filterFault(levels(33))
     expect(fault.code).toBe('filter_too_deep')
-    expect(told(fault)).toContain('32')
+    expect(textOf(fault)).toContain('32')
   })
 })
 
@@ -77,7 +77,7 @@ describe('F11: an error in a filter', () => {
     ['name="a" x', 'filter_unexpected', 9, 1, '&', undefined],
     ['=5', 'filter_field_expected', 0, 1, 'field', undefined],
   ] as const) {
-    test(`[F11] ${filter} is told at its place`, async () => {
+    test(`[F11] ${filter} is reported at its position`, async () => {
       const fault = await filterFault(filter)
       expect(fault).toMatchObject({ parameter: 'filter', code, offset, length })
       expect(fault.expected?.join(' ')).toContain(expected)
@@ -91,20 +91,20 @@ describe('F11: an error in a filter', () => {
     expect(fault).toMatchObject({ code: 'field_unknown', offset: 9, length: 10 })
   })
 
-  test('[F11] an unknown field names the nearest and the corrected filter', async () => {
+  test('[F11] an unknown field is reported with the nearest name and a corrected filter', async () => {
     const fault = await filterFault('list_prise>10')
     expect(fault).toMatchObject({ parameter: 'filter', code: 'field_unknown', offset: 0, length: 10 })
     expect(fault.message).toContain('list_prise')
     expect(decodeURIComponent(fault.suggestion ?? '')).toContain('list_price')
   })
 
-  test('[F11] where no name is near, none is suggested', async () => {
+  test('[F11] if no name is similar, none is suggested', async () => {
     expect((await filterFault('zzzzzzzz=1')).suggestion).toBeUndefined()
   })
 
   test('[F11] all unknown fields are reported at once', async () => {
-    const answer = await send(`${products}?filter=${encoded('nam=1|active=true&(list_prise>2|foo[1])')}`)
-    const { errors } = problemIn(answer, 400)
+    const response = await send(`${products}?filter=${encoded('nam=1|active=true&(list_prise>2|foo[1])')}`)
+    const { errors } = problemIn(response, 400)
     expect(errors?.map(({ code, offset, length }) => [code, offset, length])).toEqual([
       ['field_unknown', 0, 3],
       ['field_unknown', 19, 10],
@@ -112,7 +112,7 @@ describe('F11: an error in a filter', () => {
     ])
   })
 
-  test('[F11] a value that does not fit its field is told at its place', async () => {
+  test('[F11] a value of the wrong type is reported at its position', async () => {
     expect(await filterFault('active=true&id=x1')).toMatchObject({
       code: 'value_not_for_type',
       offset: 15,

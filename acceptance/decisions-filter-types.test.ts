@@ -4,8 +4,8 @@ import { filterFault, idsOf, products, recordIn, send } from './client.ts'
 const all = [...Array.from({ length: 29 }, (_, i) => i + 1), 42]
 const allBut = (...ids: readonly number[]) => all.filter((id) => !ids.includes(id))
 
-describe('F6: ordering', () => {
-  test('[F6] is for numbers and timestamps', async () => {
+describe('F6: comparison operators', () => {
+  test('[F6] are for numbers and timestamps', async () => {
     expect(await idsOf('product_tmpl_id>122')).toEqual([42])
     expect(await idsOf('qty_available<=-1')).toEqual([7, 19])
     expect(await idsOf('write_date>=2026-02-03')).toEqual([29, 42])
@@ -20,9 +20,9 @@ describe('F6: ordering', () => {
     test(`[F6] ${filter} is a 400 that names the type of the field and its operators`, async () => {
       const fault = await filterFault(filter)
       expect(fault).toMatchObject({ parameter: 'filter', code: 'operator_not_for_type' })
-      const told = JSON.stringify(fault)
-      expect(told).toContain(type)
-      for (const operator of operators) expect(told).toContain(operator)
+      const text = JSON.stringify(fault)
+      expect(text).toContain(type)
+      for (const operator of operators) expect(text).toContain(operator)
     })
   }
 })
@@ -69,18 +69,18 @@ describe('F7: numbers', () => {
     '1 2',
     '٣',
   ]) {
-    test(`[F7] list_price=${value} is no JSON number: 400`, async () => {
+    test(`[F7] list_price=${value} is not a JSON number: 400`, async () => {
       expect((await filterFault(`list_price=${value}`)).code).toBe('value_not_for_type')
     })
   }
 
-  test('[F7] an integer field takes integers', async () => {
+  test('[F7] an integer field accepts only integers', async () => {
     for (const filter of ['id=1.5', 'categ_id>7.1', 'id[1,2.5]', 'product_tmpl_id=x', 'id=']) {
       expect((await filterFault(filter)).code).toBe('value_not_for_type')
     }
   })
 
-  test('[B5] an integer beyond 2^53 − 1 either way is a 400', async () => {
+  test('[B5] an integer beyond ±(2^53 − 1) is a 400', async () => {
     expect(await idsOf('id<9007199254740991')).toEqual(all)
     for (const filter of [
       'id=9007199254740992',
@@ -129,7 +129,7 @@ describe('F9: timestamps', () => {
     ['create_date=2026-01-05T08:00:00.500Z', [2]],
     ['create_date>2026-01-05T08:00:00.000Z&id<4', [2, 3]],
     ['write_date<=2026-02-01T00:00:00.001Z', [1, 2]],
-    // Without a zone it is UTC; with one it is the same moment.
+    // Without an offset the time is in UTC; with an offset it is converted.
     ['create_date=2026-01-05T08:00:00', [1, 2]],
     ['create_date=2026-01-05T08:00:01.000', [3]],
     ['create_date=2026-01-05T10:00:00+02:00', [1, 2]],
@@ -140,7 +140,7 @@ describe('F9: timestamps', () => {
     })
   }
 
-  test('[F9] any value copied from an answer finds its record', async () => {
+  test('[F9] a value copied from a response matches its record', async () => {
     for (const id of [2, 4, 6, 29, 42]) {
       const one = recordIn(await send(`${products}/${id}`))
       for (const field of ['create_date', 'write_date']) {
@@ -158,7 +158,7 @@ describe('F9: timestamps', () => {
     '05.01.2026',
     '1767600000',
   ]) {
-    test(`[F9] create_date=${value} is no timestamp: 400`, async () => {
+    test(`[F9] create_date=${value} is not a timestamp: 400`, async () => {
       expect((await filterFault(`create_date=${value}`)).code).toBe('value_not_for_type')
     })
   }

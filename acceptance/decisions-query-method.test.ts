@@ -1,15 +1,25 @@
 import { describe, expect, test } from 'vitest'
-import { type Ask, companies, encoded, faultIn, list, partners, problemIn, products, send } from './client.ts'
+import {
+  companies,
+  encoded,
+  faultIn,
+  list,
+  partners,
+  problemIn,
+  products,
+  type RequestOptions,
+  send,
+} from './client.ts'
 
 const form = 'application/x-www-form-urlencoded'
-const query = (body: string, type = form): Ask => ({
+const query = (body: string, type = form): RequestOptions => ({
   method: 'QUERY',
   headers: { 'content-type': type },
   body,
 })
 
 describe('Q7: QUERY', () => {
-  test('[Q7] a QUERY with the parameters in its body is the same list', async () => {
+  test('[Q7] a QUERY with the parameters in its body returns the same list as GET', async () => {
     const parameters = 'filter=list_price>10&active=true&limit=5&fields=id,name&page=2'
     expect(await list(products, query(parameters))).toEqual(await list(`${products}?${parameters}`))
     expect(await list(partners, query('limit=2'))).toEqual(await list(`${partners}?limit=2`))
@@ -19,7 +29,7 @@ describe('Q7: QUERY', () => {
     )
   })
 
-  test('[Q7] a filter too long for a URL finds its records by QUERY', async () => {
+  test('[Q7] a filter that is too long for a URL works with QUERY', async () => {
     const codes = Array.from({ length: 900 }, (_, i) => `"no such product code ${i}"`)
     const filter = `default_code[${[...codes, 'MIX'].join(',')}]`
     expect(filter.length).toBeGreaterThan(16 * 1024)
@@ -28,31 +38,31 @@ describe('Q7: QUERY', () => {
     expect([414, 431]).toContain((await send(`${products}?filter=${encoded(filter)}`)).status)
   })
 
-  test('[Q7] what is wrong in the body is a 400 as in a URL', async () => {
+  test('[Q7] invalid parameters in the body are a 400, as in a URL', async () => {
     expect(faultIn(await send(products, query('limit=0'))).code).toBe('limit_invalid')
     expect(faultIn(await send(products, query('nosuch=1'))).code).toBe('parameter_unknown')
     expect(faultIn(await send(products, query('filter=list_prise>10'))).code).toBe('field_unknown')
   })
 
-  test('[Q7] the URL form works up to 16 KB', async () => {
+  test('[Q7] a URL can have up to 16 KB', async () => {
     const spaces = '%20'.repeat(5300)
     const path = `${products}?fields=id&filter=id=1${spaces}`
     expect(path.length).toBeGreaterThan(15_900)
     expect((await list(path)).data).toEqual([{ id: 1 }])
   })
 
-  test('[B6] another content type is a 415 that names the right one', async () => {
+  test('[B6] another content type is a 415 with Accept-Query', async () => {
     for (const type of ['application/json', 'text/plain', 'multipart/form-data']) {
-      const answer = await send(products, query('{"limit":2}', type))
-      expect(problemIn(answer, 415).code).toBe('media_type_unsupported')
-      expect(answer.headers).toMatchObject({ 'accept-query': expect.stringContaining(form) })
+      const response = await send(products, query('{"limit":2}', type))
+      expect(problemIn(response, 415).code).toBe('media_type_unsupported')
+      expect(response.headers).toMatchObject({ 'accept-query': expect.stringContaining(form) })
     }
   })
 
-  test('[B6] no content type is refused, with and without a body', async () => {
-    for (const more of [{}, { body: '' }, { body: 'limit=2' }]) {
-      const answer = await send(products, { method: 'QUERY', ...more })
-      expect([400, 415], answer.text).toContain(answer.status)
+  test('[B6] a missing content type is rejected, with and without a body', async () => {
+    for (const rest of [{}, { body: '' }, { body: 'limit=2' }]) {
+      const response = await send(products, { method: 'QUERY', ...rest })
+      expect([400, 415], response.text).toContain(response.status)
     }
   })
 

@@ -18,14 +18,14 @@ describe('Q1: & inside a filter', () => {
     })
   }
 
-  test('[Q1] every segment after the filter belongs to it until a parameter begins', async () => {
+  test('[Q1] segments after the filter belong to it until the next parameter', async () => {
     expect(await idsAt('filter=categ_id=7&active=true&list_price>4&list_price<32&limit=9')).toEqual([
       10, 15, 42,
     ])
     expect(await idsAt('filter=id=1|id=2&categ_id=7&fields=id')).toEqual([1, 2])
   })
 
-  test('[Q1] an unknown segment that follows no filter is a 400', async () => {
+  test('[Q1] an unknown segment that does not follow a filter is a 400', async () => {
     for (const query of [
       'active=true',
       'active=true&filter=list_price>10',
@@ -38,7 +38,7 @@ describe('Q1: & inside a filter', () => {
     }
   })
 
-  test('[Q1] empty segments are nothing', async () => {
+  test('[Q1] empty segments are ignored', async () => {
     expect(await idsAt('&&limit=2&&page=2&')).toEqual([3, 4])
     expect((await list(`${products}?`)).meta.count).toBe(10)
   })
@@ -76,25 +76,25 @@ test('[Q2] the same parameter twice is a 400', async () => {
 })
 
 describe('Q3: fields', () => {
-  test('[Q3] an empty fields is all fields', async () => {
+  test('[Q3] an empty fields parameter returns all fields', async () => {
     expect(await list(`${products}?fields=&limit=2`)).toEqual(await list(`${products}?limit=2`))
   })
 
-  test('[Q3] a name given twice counts once', async () => {
+  test('[Q3] a repeated name is returned once', async () => {
     const { text } = await send(`${products}?fields=name,id,name&limit=1`)
     expect(text).toContain('[{"name":"Hex bolt M8","id":1}]')
   })
 
-  test('[Q3] records carry the fields in the order asked', async () => {
+  test('[Q3] records have the fields in the requested order', async () => {
     const { text } = await send(`${products}?fields=list_price,id,active&limit=1`)
     expect(text).toContain('[{"list_price":0.1,"id":1,"active":true}]')
   })
 
-  test('[Q3] id is not added when it was not asked for', async () => {
+  test('[Q3] id is not added if it was not requested', async () => {
     expect((await list(`${products}?fields=name&limit=1`)).data).toEqual([{ name: 'Hex bolt M8' }])
   })
 
-  test('[Q3] all unknown names are reported, with the nearest', async () => {
+  test('[Q3] all unknown names are reported, with the most similar name', async () => {
     const { errors } = problemIn(await send(`${products}?fields=nam,id,list_prise`), 400)
     expect(errors).toMatchObject([
       { parameter: 'fields', code: 'field_unknown' },
@@ -119,7 +119,7 @@ describe('Q4: page and limit', () => {
     '99999999999999999999',
     'null',
   ]) {
-    test(`[Q4] limit=${value} is a 400 that states the bound`, async () => {
+    test(`[Q4] limit=${value} is a 400 that states the limit`, async () => {
       const fault = faultIn(await send(`${products}?limit=${encoded(value)}`))
       expect(fault).toMatchObject({ parameter: 'limit', code: 'limit_invalid' })
       expect(fault.message).toMatch(/\b1\b.*\b1,?000\b/)
@@ -127,7 +127,7 @@ describe('Q4: page and limit', () => {
   }
 
   for (const value of ['0', '-1', 'abc', '1.5', '1e2', '', '1x', '99999999999999999999']) {
-    test(`[Q4] page=${value} is a 400 that states the bound`, async () => {
+    test(`[Q4] page=${value} is a 400 that states the limit`, async () => {
       const fault = faultIn(await send(`${products}?page=${encoded(value)}`))
       expect(fault).toMatchObject({ parameter: 'page', code: 'page_invalid' })
       expect(fault.message).toMatch(/\b1\b/)
@@ -135,8 +135,8 @@ describe('Q4: page and limit', () => {
   }
 })
 
-describe('B14: a window of ids beside the filter', () => {
-  test('[B14] has the records beyond after_id, up to max_id, and their total', async () => {
+describe('B14: after_id and max_id', () => {
+  test('[B14] return the records with greater ids up to max_id, and their total', async () => {
     const all = (await list(`${products}?fields=id&limit=1000`)).data.map(({ id }) => Number(id))
     const [after, max] = [all[3] ?? 0, all[8] ?? 0]
     const window = `after_id=${after}&max_id=${max}`
@@ -148,12 +148,12 @@ describe('B14: a window of ids beside the filter', () => {
     expect((await list(`${products}?after_id=${max}&max_id=${after}`)).meta.total).toBe(0)
   })
 
-  test('[B14] leads to its other pages by Link', async () => {
-    const answer = await send(`${products}?after_id=1&max_id=9&limit=2`)
-    expect(String(answer.headers['link'])).toContain('?after_id=1&max_id=9&page=2&limit=2>; rel="next"')
+  test('[B14] are part of the Link header', async () => {
+    const response = await send(`${products}?after_id=1&max_id=9&limit=2`)
+    expect(String(response.headers['link'])).toContain('?after_id=1&max_id=9&page=2&limit=2>; rel="next"')
   })
 
-  test('[B14] counts for no bound of the filter', async () => {
+  test('[B14] do not count towards the limits of the filter', async () => {
     const widest = ['id>0', ...Array.from({ length: 199 }, () => 'id!=0')].join('&')
     const plain = await list(`${products}?filter=${encoded(widest)}`)
     const within = await list(`${products}?filter=${encoded(widest)}&after_id=0&max_id=9007199254740991`)
@@ -162,7 +162,7 @@ describe('B14: a window of ids beside the filter', () => {
   })
 
   for (const value of ['-1', 'abc', '1.5', '', '9007199254740992', '99999999999999999999']) {
-    test(`[B14] after_id=${value} and max_id=${value} are a 400 that states the bound`, async () => {
+    test(`[B14] after_id=${value} and max_id=${value} are a 400 that states the limit`, async () => {
       for (const name of ['after_id', 'max_id']) {
         const fault = faultIn(await send(`${products}?${name}=${encoded(value)}`))
         expect(fault).toMatchObject({ parameter: name, code: `${name}_invalid` })
@@ -171,7 +171,7 @@ describe('B14: a window of ids beside the filter', () => {
     })
   }
 
-  test('[B14] is not for lists of administrators, which are not in order of ids', async () => {
+  test('[B14] are unknown for the lists of administrators, which are not ordered by id', async () => {
     const fault = faultIn(await send('/manage/v1/audit?after_id=1', { key: keyOf('accountManage') }))
     expect(fault).toMatchObject({ parameter: 'after_id', code: 'parameter_unknown' })
   })
@@ -191,7 +191,7 @@ describe('Q5: a page beyond the last', () => {
     expect(filtered.pagination.previousPage).toBe(3)
   })
 
-  test('[Q5] where nothing matches there is no page', async () => {
+  test('[Q5] if nothing matches, there are no pages', async () => {
     const none = { data: [], meta: { count: 0, total: 0 } }
     expect(await list(`${products}?filter=id=999`)).toEqual({
       ...none,
@@ -205,19 +205,19 @@ describe('Q5: a page beyond the last', () => {
 })
 
 describe('Q6: order', () => {
-  test('[Q6] records come by id, whatever the filter reads them by', async () => {
+  test('[Q6] records are ordered by id, with any filter', async () => {
     expect(await idsAt('filter=list_price[250,12.5,-3.25]&limit=9')).toEqual([4, 19, 25, 42])
     expect(await idsAt('filter=name*hex&limit=9')).toEqual([1, 2, 3, 4, 42])
   })
 
-  test('[Q6] a walk through all pages meets every record once', async () => {
-    const ask = { host: 'bulk', key: keyOf('bulk') }
-    const met: unknown[] = []
+  test('[Q6] reading all pages returns every record once', async () => {
+    const options = { host: 'bulk', key: keyOf('bulk') }
+    const ids: unknown[] = []
     for (let page: number | null = 1; page !== null; ) {
-      const body = await list(`${products}?fields=id&limit=611&filter=active=true&page=${page}`, ask)
-      met.push(...body.data.map((row) => row['id']))
+      const body = await list(`${products}?fields=id&limit=611&filter=active=true&page=${page}`, options)
+      ids.push(...body.data.map((row) => row['id']))
       page = body.pagination.nextPage
     }
-    expect(met).toEqual(Array.from({ length: 2500 }, (_, i) => i + 1))
+    expect(ids).toEqual(Array.from({ length: 2500 }, (_, i) => i + 1))
   })
 })

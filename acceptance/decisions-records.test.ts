@@ -17,7 +17,7 @@ import {
 import { issueKey, quartermaster } from './operator.ts'
 
 describe('R1: types', () => {
-  test('[R1] a product that tells nothing has nulls where it may', async () => {
+  test('[R1] a product without optional values has nulls and defaults', async () => {
     expect(recordIn(await send(`${products}/21`))).toEqual({
       id: 21,
       name: 'No code at all',
@@ -105,8 +105,8 @@ describe('R4: ids', () => {
     expect(recordIn(await send(`${products}/1?fields=id`))).toEqual({ id: 1 })
   })
 
-  test.skipIf(inject('place').own === undefined)('[R4] begin with 1 and are never reused', async () => {
-    const environment = { DATABASE_URL: inject('place').own?.databaseUrl ?? '' }
+  test.skipIf(inject('target').local === undefined)('[R4] begin with 1 and are never reused', async () => {
+    const environment = { DATABASE_URL: inject('target').local?.databaseUrl ?? '' }
     const account = 'counting'
     await quartermaster(environment, 'account', 'create', account)
     const { key } = await issueKey(environment, account, 'counts')
@@ -114,14 +114,14 @@ describe('R4: ids', () => {
     expect([await next(), await next(), await next()]).toEqual([1, 2, 3])
     const file = fileURLToPath(new URL('fixtures/one-partner.csv', import.meta.url))
     await quartermaster(environment, 'import', 'partner', file, '--account', account, '--replace')
-    const left = await list(`${partners}?fields=id,name`, { host: account, key })
-    expect(left.data).toEqual([{ id: 1, name: 'The only one left' }])
-    expect(left.meta.total).toBe(1)
+    const remaining = await list(`${partners}?fields=id,name`, { host: account, key })
+    expect(remaining.data).toEqual([{ id: 1, name: 'The only one left' }])
+    expect(remaining.meta.total).toBe(1)
     expect(await next()).toBe(4)
   })
 })
 
-test('[R5] nothing is left out for being inactive, and inactive records can be fetched', async () => {
+test('[R5] inactive records are listed and can be fetched', async () => {
   expect(recordIn(await send(`${products}/25?fields=id,active`))).toEqual({ id: 25, active: false })
   expect((await list(`${products}?limit=1`)).meta.total).toBe(30)
 })

@@ -2,7 +2,6 @@ import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, inject, test } from 'vitest'
 import {
-  type Ask,
   companies,
   encoded,
   faultIn,
@@ -12,28 +11,35 @@ import {
   partners,
   problemIn,
   products,
+  type RequestOptions,
   type Row,
   send,
 } from './client.ts'
 
 const ndjson = 'application/x-ndjson'
 const csv = 'text/csv'
-const as = (accept: string, more: Ask = {}): Ask => ({ ...more, headers: { ...more.headers, accept } })
+const accepting = (accept: string, options: RequestOptions = {}): RequestOptions => ({
+  ...options,
+  headers: { ...options.headers, accept },
+})
 
 interface End {
   readonly $end: { readonly count: number; readonly version: string }
 }
 
-async function exported(path: string, ask: Ask = {}): Promise<{ records: Row[]; end: End['$end'] }> {
-  const answer = await send(path, as(ndjson, ask))
-  expect([answer.status, answer.headers['content-type']]).toEqual([200, ndjson])
-  expect(answer.text.endsWith('\n')).toBe(true)
-  const lines = answer.text.slice(0, -1).split('\n')
+async function exported(
+  path: string,
+  options: RequestOptions = {},
+): Promise<{ records: Row[]; end: End['$end'] }> {
+  const response = await send(path, accepting(ndjson, options))
+  expect([response.status, response.headers['content-type']]).toEqual([200, ndjson])
+  expect(response.text.endsWith('\n')).toBe(true)
+  const lines = response.text.slice(0, -1).split('\n')
   const end: End = JSON.parse(lines.pop() ?? '')
   return { records: lines.map((line): Row => JSON.parse(line)), end: end.$end }
 }
 
-/** A reader of RFC 4180 as short as the format: rows of cells, each with whether it stood in quotes. */
+/** A minimal parser of RFC 4180: rows of cells, each with its text and whether it was quoted. */
 function rowsOf(text: string): { text: string; quoted: boolean }[][] {
   const rows: { text: string; quoted: boolean }[][] = [[]]
   const cell = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/gy
@@ -68,20 +74,20 @@ describe('B10: export', () => {
     }
   })
 
-  test('[B10] takes no page and no limit, and refuses what a list refuses', async () => {
+  test('[B10] accepts no page and no limit, and rejects what a list rejects', async () => {
     for (const name of ['page', 'limit']) {
-      const fault = faultIn(await send(`${products}?${name}=1`, as(csv)))
+      const fault = faultIn(await send(`${products}?${name}=1`, accepting(csv)))
       expect([fault.parameter, fault.code]).toEqual([name, 'parameter_not_for_export'])
     }
-    expect(faultIn(await send(`${products}?filter=nane=x`, as(ndjson))).code).toBe('field_unknown')
-    problemIn(await send(products, as(csv, { key: null })), 401)
-    problemIn(await send(partners, as(csv, { key: keyOf('productRead') })), 403)
+    expect(faultIn(await send(`${products}?filter=nane=x`, accepting(ndjson))).code).toBe('field_unknown')
+    problemIn(await send(products, accepting(csv, { key: null })), 401)
+    problemIn(await send(partners, accepting(csv, { key: keyOf('productRead') })), 403)
   })
 
-  test('[B10] tells its total beforehand and its count afterwards, and has a name', async () => {
+  test('[B10] has the total in a header, the count in a trailer, and a file name', async () => {
     const { meta } = await list(products)
-    const answer = await send(products, as(csv))
-    expect(answer.headers).toMatchObject({
+    const response = await send(products, accepting(csv))
+    expect(response.headers).toMatchObject({
       'content-type': 'text/csv; charset=utf-8; header=present',
       'content-disposition': 'attachment; filename="products.csv"',
       'x-total-count': String(meta.total),
@@ -89,53 +95,53 @@ describe('B10: export', () => {
       vary: 'accept, accept-encoding',
     })
     expect(await trailersOf(`${products}?filter=${encoded('id<3')}`)).toEqual({ 'x-record-count': '2' })
-    const head = await send(products, as(csv, { method: 'HEAD' }))
+    const head = await send(products, accepting(csv, { method: 'HEAD' }))
     expect([head.status, head.text, head.headers['x-total-count']]).toEqual([200, '', String(meta.total)])
   })
 
-  test('[B10] unchanged is a 304; each form has its own ETag, which names the version', async () => {
-    const [one, other] = [await send(products, as(csv)), await send(products, as(ndjson))]
+  test('[B10] is a 304 if unchanged; each format has its own ETag, which contains the version', async () => {
+    const [one, other] = [await send(products, accepting(csv)), await send(products, accepting(ndjson))]
     const json = await send(products)
     expect(new Set([one, other, json].map(({ headers }) => headers.etag)).size).toBe(3)
     expect(one.headers.etag).toContain((await exported(products)).end.version)
     for (const accept of [csv, ndjson]) {
       const etag = (accept === csv ? one : other).headers.etag ?? ''
-      const again = await send(products, as(accept, { headers: { 'if-none-match': etag } }))
+      const again = await send(products, accepting(accept, { headers: { 'if-none-match': etag } }))
       expect([again.status, again.text]).toEqual([304, ''])
     }
   })
 
-  test('[B10] comes compressed where that is asked for', async () => {
-    const place = inject('place')
-    const { hostname, port } = new URL(place.baseUrl)
+  test('[B10] is compressed if the client accepts gzip', async () => {
+    const target = inject('target')
+    const { hostname, port } = new URL(target.baseUrl)
     const headers = {
-      host: `acme.${place.domain}`,
-      authorization: `Bearer ${place.keys.acme}`,
+      host: `acme.${target.domain}`,
+      authorization: `Bearer ${target.keys.acme}`,
       accept: ndjson,
       'accept-encoding': 'gzip',
     }
     const bytes = await new Promise<Buffer>((resolve, reject) => {
-      request({ hostname, port, path: products, headers, agent: false }, (answer) => {
-        expect(answer.headers['content-encoding']).toBe('gzip')
-        const pieces: Buffer[] = []
-        answer.on('data', (piece: Buffer) => pieces.push(piece))
-        answer.on('end', () => resolve(Buffer.concat(pieces)))
+      request({ hostname, port, path: products, headers, agent: false }, (response) => {
+        expect(response.headers['content-encoding']).toBe('gzip')
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('end', () => resolve(Buffer.concat(chunks)))
       })
         .on('error', reject)
         .end()
     })
-    expect(gunzipSync(bytes).toString()).toBe((await send(products, as(ndjson))).text)
+    expect(gunzipSync(bytes).toString()).toBe((await send(products, accepting(ndjson))).text)
   })
 })
 
 function trailersOf(path: string): Promise<NodeJS.Dict<string>> {
-  const place = inject('place')
-  const { hostname, port } = new URL(place.baseUrl)
-  const headers = { host: `acme.${place.domain}`, authorization: `Bearer ${place.keys.acme}`, accept: csv }
+  const target = inject('target')
+  const { hostname, port } = new URL(target.baseUrl)
+  const headers = { host: `acme.${target.domain}`, authorization: `Bearer ${target.keys.acme}`, accept: csv }
   return new Promise((resolve, reject) => {
-    request({ hostname, port, path, headers, agent: false }, (answer) => {
-      answer.resume()
-      answer.on('end', () => resolve(answer.trailers))
+    request({ hostname, port, path, headers, agent: false }, (response) => {
+      response.resume()
+      response.on('end', () => resolve(response.trailers))
     })
       .on('error', reject)
       .end()
@@ -143,11 +149,11 @@ function trailersOf(path: string): Promise<NodeJS.Dict<string>> {
 }
 
 describe('B11: CSV', () => {
-  test('[B11] gives back every record, with nothing that a spreadsheet would run', async () => {
+  test('[B11] has every record, and no text that a spreadsheet would execute as a formula', async () => {
     const formula = /^[=+\-@\t\r\n＝＋－＠]/
     for (const path of [products, partners, companies]) {
       const { records } = await exported(path)
-      const { text } = await send(path, as(csv))
+      const { text } = await send(path, accepting(csv))
       expect(text.startsWith('\uFEFF')).toBe(true)
       const [names = [], ...rows] = rowsOf(text.slice(1))
       const read = rows.map((row) =>
@@ -171,7 +177,7 @@ describe('B11: CSV', () => {
 })
 
 describe('B12: Accept', () => {
-  test('[B12] only the name of a type asks for an export; everything else is JSON as ever', async () => {
+  test('[B12] only an explicit media type requests an export; everything else returns JSON', async () => {
     for (const accept of [
       '*/*',
       'application/json',
@@ -183,7 +189,7 @@ describe('B12: Accept', () => {
       'text/csv;q=0',
       'text/csv;header=absent',
     ]) {
-      expect(listIn(await send(`${products}?limit=1`, as(accept))).data, accept).toHaveLength(1)
+      expect(listIn(await send(`${products}?limit=1`, accepting(accept))).data, accept).toHaveLength(1)
     }
     for (const [accept, type] of [
       ['text/csv, */*;q=0.1', 'text/csv'],
@@ -191,8 +197,8 @@ describe('B12: Accept', () => {
       ['application/x-ndjson;q=0.5, text/csv;q=0.6', 'text/csv'],
       ['TEXT/CSV; charset=UTF-8', 'text/csv'],
     ] as const) {
-      const answer = await send(products, as(accept))
-      expect([answer.status, answer.headers['content-type']?.split(';')[0]], accept).toEqual([200, type])
+      const response = await send(products, accepting(accept))
+      expect([response.status, response.headers['content-type']?.split(';')[0]], accept).toEqual([200, type])
     }
     expect(listIn(await send(products, { headers: {} })).data).toHaveLength(10)
   })

@@ -4,21 +4,21 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
+import type { Keys } from './environment.ts'
 import { everyScope, issueKey, quartermaster, type Running, startPostgres, startServer } from './operator.ts'
-import type { Keys } from './place.ts'
 
 const bulkProducts = 2500
 
 /**
- * A running service with the fixtures in it. `ACCEPTANCE_BASE_URL`, `ACCEPTANCE_DOMAIN` and `ACCEPTANCE_KEYS` (JSON,
- * as `Keys`) name one that runs elsewhere; otherwise all of it is started here, by the operator's own commands, on the
- * empty database that `ACCEPTANCE_DATABASE_URL` names or on a throw-away one.
+ * Provides a running service with the fixtures. To test a service that already runs, set `ACCEPTANCE_BASE_URL`,
+ * `ACCEPTANCE_DOMAIN` and `ACCEPTANCE_KEYS` (JSON, as `Keys`). Otherwise the service is started here with the operator's
+ * commands, on the empty database `ACCEPTANCE_DATABASE_URL` or on a temporary one.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const baseUrl = process.env['ACCEPTANCE_BASE_URL']
   if (baseUrl !== undefined) {
     const keys: Keys = JSON.parse(process.env['ACCEPTANCE_KEYS'] ?? '{}')
-    project.provide('place', { baseUrl, domain: process.env['ACCEPTANCE_DOMAIN'] ?? 'localhost', keys })
+    project.provide('target', { baseUrl, domain: process.env['ACCEPTANCE_DOMAIN'] ?? 'localhost', keys })
     return async () => {}
   }
   const started: Running[] = []
@@ -26,22 +26,22 @@ export default async function setup(project: TestProject): Promise<() => Promise
     for (const running of started.toReversed()) await running.stop()
   }
   try {
-    const databaseUrl = process.env['ACCEPTANCE_DATABASE_URL'] ?? (await ownDatabase(started))
+    const databaseUrl = process.env['ACCEPTANCE_DATABASE_URL'] ?? (await temporaryDatabase(started))
     const environment = { DATABASE_URL: databaseUrl }
     await quartermaster(environment, 'migrate')
-    const serve = async (more: Environment) => {
-      const running = await startServer({ ...environment, ...more })
+    const serve = async (settings: Environment) => {
+      const running = await startServer({ ...environment, ...settings })
       started.push(running)
       return running
     }
     const server = await serve({})
     const proxied = await serve({ DEFAULT_ACCOUNT: 'acme', TRUSTED_PROXIES: '127.0.0.1' })
-    const keys = await furnish(environment)
-    project.provide('place', {
+    const keys = await loadFixtures(environment)
+    project.provide('target', {
       baseUrl: server.url,
       domain: 'localhost',
       keys,
-      own: { databaseUrl, proxiedUrl: proxied.url },
+      local: { databaseUrl, proxiedUrl: proxied.url },
     })
     return end
   } catch (error) {
@@ -50,7 +50,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-async function ownDatabase(started: Running[]): Promise<string> {
+async function temporaryDatabase(started: Running[]): Promise<string> {
   const postgres = await startPostgres()
   started.push(postgres)
   return postgres.url
@@ -58,8 +58,8 @@ async function ownDatabase(started: Running[]): Promise<string> {
 
 type Environment = Readonly<Record<string, string>>
 
-async function furnish(environment: Environment): Promise<Keys> {
-  const open = async (account: string) => {
+async function loadFixtures(environment: Environment): Promise<Keys> {
+  const createAccount = async (account: string) => {
     await quartermaster(environment, 'account', 'create', account)
     return (await issueKey(environment, account, 'everything')).key
   }
@@ -68,20 +68,20 @@ async function furnish(environment: Environment): Promise<Keys> {
     await quartermaster(environment, 'import', resource, path, '--account', account)
   }
   const [acme, rest] = await Promise.all([
-    open('acme').then(async (key) => {
+    createAccount('acme').then(async (key) => {
       await load('product', 'acme-products.csv', 'acme')
       await load('partner', 'acme-partners.ndjson', 'acme')
       await load('company', 'acme-companies.ndjson', 'acme')
       return { acme: key, ...(await acmeKeys(environment)) }
     }),
     (async () => {
-      const globex = await open('globex')
+      const globex = await createAccount('globex')
       await load('product', 'globex-products.ndjson', 'globex')
       await load('partner', 'globex-partners.csv', 'globex')
-      const initech = await open('initech')
-      const bulk = await open('bulk')
+      const initech = await createAccount('initech')
+      const bulk = await createAccount('bulk')
       await loadBulk(environment)
-      const suspended = await open('hooli')
+      const suspended = await createAccount('hooli')
       await quartermaster(environment, 'account', 'suspend', 'hooli')
       return { globex, initech, bulk, suspended }
     })(),
@@ -92,7 +92,7 @@ async function furnish(environment: Environment): Promise<Keys> {
 async function acmeKeys(environment: Environment) {
   const issue = async (name: string, scopes: readonly string[], ...more: readonly string[]) =>
     issueKey(environment, 'acme', name, scopes, ...more)
-  // A moment that has passed is refused. By the time the keys are all there, this one has.
+  // The service rejects an expiry in the past. This key expires before the setup ends.
   const expiry = Date.now() + 5000
   const expired = await issue('expired', everyScope, '--expires', new Date(expiry).toISOString())
   const revoked = await issue('revoked', everyScope)
@@ -113,7 +113,7 @@ async function acmeKeys(environment: Environment) {
 async function loadBulk(environment: Environment): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'acceptance-'))
   try {
-    const filler = 'a name long enough to take its time in a search '.repeat(4)
+    const filler = 'a name long enough to make a search slow '.repeat(4)
     const rows = Array.from({ length: bulkProducts }, (_, i) => `${i + 1},${filler}${i + 1},${i + 1}`)
     const file = join(folder, 'bulk.csv')
     await writeFile(file, `id,name,list_price\n${rows.join('\n')}\n`)

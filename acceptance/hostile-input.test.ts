@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, inject, test } from 'vitest'
-import { type Answer, create, encoded, partners, problemIn, products, send } from './client.ts'
+import { create, encoded, type HttpResponse, partners, problemIn, products, send } from './client.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const query = (body: string) => send(products, { method: 'QUERY', headers: form, body })
-const answerBytesMax = 64 * 1024
+const responseBytesMax = 64 * 1024
 
-/** Requests that are wrong in as many places as fit into them, or repeat as much as they can. */
-const wrong: readonly (readonly [what: string, ask: () => Promise<Answer>])[] = [
+/** Requests with as many errors or repetitions as fit into them. */
+const wrong: readonly (readonly [title: string, sendRequest: () => Promise<HttpResponse>])[] = [
   ['unknown parameters without a key', () => send(`/livez?${'x&'.repeat(8_000)}`, { key: null })],
   ['unknown parameters of a list', () => send(`${products}?${'x&'.repeat(8_000)}`)],
   ['unknown parameters of one record', () => send(`${products}/1?${'x&'.repeat(8_000)}`)],
@@ -17,7 +17,7 @@ const wrong: readonly (readonly [what: string, ask: () => Promise<Answer>])[] = 
   ['a parameter repeated', () => query('limit=1&'.repeat(30_000))],
   ['control characters in unknown parameters', () => query(`${'%01'.repeat(100)}&`.repeat(800))],
   ['unknown fields', () => query(`fields=${'x,'.repeat(85_000)}x`)],
-  ['fields that are nearly known', () => query(`fields=${'nane,'.repeat(50_000)}nane`)],
+  ['fields similar to known ones', () => query(`fields=${'nane,'.repeat(50_000)}nane`)],
   ['unknown fields in a URL', () => send(`${products}?fields=${'nane,'.repeat(3_000)}nane`)],
   ['unknown fields in a filter', () => query(`filter=${encoded(`${'nane=1&'.repeat(199)}nane=1`)}`)],
   [
@@ -26,25 +26,22 @@ const wrong: readonly (readonly [what: string, ask: () => Promise<Answer>])[] = 
   ],
   ['list values of another type', () => query(`filter=${encoded(`active[${'yes,'.repeat(999)}yes]`)}`)],
   ['a long text for a date', () => query(`filter=${encoded(`write_date>${'T'.repeat(65_000)}`)}`)],
-  [
-    'members that are not taken',
-    () => create(`{${Array.from({ length: 6_000 }, (_, n) => `"m${n}":1`).join()}}`),
-  ],
+  ['unknown members', () => create(`{${Array.from({ length: 6_000 }, (_, n) => `"m${n}":1`).join()}}`)],
 ]
 
-describe('B15: the answer to bad input is small', () => {
-  for (const [what, ask] of wrong) {
-    test(`[B15] ${what}`, async () => {
-      const answer = await ask()
-      const { errors, detail } = problemIn(answer, 400)
+describe('B15: the response to bad input is small', () => {
+  for (const [title, sendRequest] of wrong) {
+    test(`[B15] ${title}`, async () => {
+      const response = await sendRequest()
+      const { errors, detail } = problemIn(response, 400)
       expect(errors?.length).toBeGreaterThan(0)
       expect(errors?.length).toBeLessThanOrEqual(50)
-      expect(Buffer.byteLength(answer.text)).toBeLessThan(answerBytesMax)
+      expect(Buffer.byteLength(response.text)).toBeLessThan(responseBytesMax)
       expect(detail.length).toBeLessThan(1_000)
     })
   }
 
-  test('[B15] the detail tells how many faults there are', async () => {
+  test('[B15] the detail has the number of errors', async () => {
     const { detail, errors } = problemIn(await query('x&'.repeat(130_000)), 400)
     expect(detail).toContain('129999 more')
     expect(errors).toHaveLength(50)
@@ -54,8 +51,8 @@ describe('B15: the answer to bad input is small', () => {
 describe('B16: links', () => {
   const linkOf = async (path: string) => String((await send(path)).headers['link'])
 
-  test('[B16] nothing of the URL of the first who asks is in the answer that others get', async () => {
-    // Each list is one that no other test asks for: the first request is the one whose answer is kept.
+  test('[B16] a cached response contains nothing of the first client’s URL', async () => {
+    // No other test requests these lists, so the response of the first request here is cached.
     for (const [limit, target] of [
       [31, `http://evil.example${products}`],
       [32, `${products}/`],
@@ -67,7 +64,7 @@ describe('B16: links', () => {
     }
   })
 
-  test('[B16] a filter in other words has the same links', async () => {
+  test('[B16] equivalent filters have the same links', async () => {
     const links = [
       await linkOf(`${products}?limit=5&fields=id,id&filter=${encoded('  name*"e"  |(active=true)')}`),
       await linkOf(`${products}?limit=5&fields=id&filter=${encoded('name*e|active=true')}`),
@@ -78,20 +75,20 @@ describe('B16: links', () => {
     expect(links[1]).toBe(links[0])
   })
 
-  test('[B16] a fragment in the path is refused, not passed over', async () => {
+  test('[B16] a fragment in the path is rejected, not ignored', async () => {
     for (const path of [`${products}#>;rel="x",<//evil.example/?limit=3`, `${products}#`, '/livez#x']) {
-      const answer = await send(path)
-      expect(problemIn(answer, 400).code).toBe('request_invalid')
-      expect(answer.headers['link']).toBeUndefined()
+      const response = await send(path)
+      expect(problemIn(response, 400).code).toBe('request_invalid')
+      expect(response.headers['link']).toBeUndefined()
     }
-    // Where a filter begins it is a character as any other.
+    // In a filter, `#` is an ordinary character.
     expect((await send(`${products}?filter=name=C#`)).status).toBe(200)
   })
 })
 
-/** The whole answer to some bytes, read until the service closes the connection. */
-async function raw(text: string): Promise<Answer> {
-  const { hostname, port } = new URL(inject('place').baseUrl)
+/** Sends raw bytes, and reads the response until the service closes the connection. */
+async function raw(text: string): Promise<HttpResponse> {
+  const { hostname, port } = new URL(inject('target').baseUrl)
   const socket = connect(Number(port), hostname)
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -100,22 +97,22 @@ async function raw(text: string): Promise<Answer> {
   const [head = '', body = ''] = Buffer.concat(chunks)
     .toString('utf8')
     .split(/\r\n\r\n/, 2)
-  const [line = '', ...lines] = head.split('\r\n')
+  const [statusLine = '', ...headerLines] = head.split('\r\n')
   const headers = Object.fromEntries(
-    lines.map((one): [string, string] => {
-      const [name = '', ...rest] = one.split(': ')
+    headerLines.map((line): [string, string] => {
+      const [name = '', ...rest] = line.split(': ')
       return [name.toLowerCase(), rest.join(': ')]
     }),
   )
-  return { status: Number(line.split(' ')[1]), headers, text: body }
+  return { status: Number(statusLine.split(' ')[1]), headers, text: body }
 }
 
-describe('B17: what no route answers', () => {
-  const host = () => `Host: acme.${inject('place').domain}\r\n`
-  const authorization = () => `Authorization: Bearer ${inject('place').keys.acme}\r\n`
+describe('B17: requests that reach no route', () => {
+  const host = () => `Host: acme.${inject('target').domain}\r\n`
+  const authorization = () => `Authorization: Bearer ${inject('target').keys.acme}\r\n`
   const close = 'Connection: close\r\n\r\n'
 
-  const cases: readonly (readonly [what: string, status: number, code: string, text: () => string])[] = [
+  const cases: readonly (readonly [title: string, status: number, code: string, text: () => string])[] = [
     ['no Host', 400, 'request_invalid', () => `GET ${products} HTTP/1.1\r\n${authorization()}${close}`],
     ['no Host and no key', 400, 'request_invalid', () => `GET /livez HTTP/1.1\r\n${close}`],
     [
@@ -155,33 +152,33 @@ describe('B17: what no route answers', () => {
     ],
   ]
 
-  for (const [what, status, code, text] of cases) {
-    test(`[B17] ${what} is a problem document`, async () => {
-      const answer = await raw(text())
-      const problem = problemIn(answer, status)
+  for (const [title, status, code, text] of cases) {
+    test(`[B17] ${title} is a problem document`, async () => {
+      const response = await raw(text())
+      const problem = problemIn(response, status)
       expect(problem).toMatchObject({ code, status })
-      expect(answer.headers['x-request-id']).toBe(problem.request_id)
-      expect(answer.headers['x-content-type-options']).toBe('nosniff')
+      expect(response.headers['x-request-id']).toBe(problem.request_id)
+      expect(response.headers['x-content-type-options']).toBe('nosniff')
     })
   }
 
-  test('[B17] 405 for CONNECT says what is allowed', async () => {
+  test('[B17] 405 for CONNECT has Allow', async () => {
     const { headers } = await raw(`CONNECT evil.example:443 HTTP/1.1\r\n${host()}\r\n`)
     expect(headers['allow']).toContain('GET')
   })
 
-  test('[B17] an upgrade that is not offered is passed over, as HTTP has it', async () => {
+  test('[B17] an unsupported upgrade is ignored, as HTTP requires', async () => {
     const upgrade = 'Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n'
     expect((await raw(`GET /livez HTTP/1.1\r\n${host()}${upgrade}`)).status).toBe(200)
   })
 
-  test('[B17] Expect: 100-continue is met', async () => {
-    const answer = await raw(`GET /livez HTTP/1.1\r\n${host()}Expect: 100-continue\r\n${close}`)
-    expect([answer.status, answer.text]).toEqual([100, expect.stringContaining('HTTP/1.1 200')])
+  test('[B17] Expect: 100-continue is supported', async () => {
+    const response = await raw(`GET /livez HTTP/1.1\r\n${host()}Expect: 100-continue\r\n${close}`)
+    expect([response.status, response.text]).toEqual([100, expect.stringContaining('HTTP/1.1 200')])
   })
 
-  test('[B17] every answer has X-Content-Type-Options: nosniff', async () => {
-    const asked = [
+  test('[B17] every response has X-Content-Type-Options: nosniff', async () => {
+    const requests = [
       send(products),
       send(`${products}/1`),
       send(`${products}?limit=0`),
@@ -194,8 +191,8 @@ describe('B17: what no route answers', () => {
       send('/nothing'),
       send(products, { method: 'DELETE' }),
     ]
-    for (const answer of await Promise.all(asked)) {
-      expect(answer.headers['x-content-type-options'], answer.text.slice(0, 200)).toBe('nosniff')
+    for (const response of await Promise.all(requests)) {
+      expect(response.headers['x-content-type-options'], response.text.slice(0, 200)).toBe('nosniff')
     }
     const { headers } = await send(products)
     const unchanged = await send(products, { headers: { 'if-none-match': String(headers.etag) } })
@@ -211,23 +208,23 @@ describe('B18: the Content-Type of a body', () => {
     'a/b; c="',
     `application/json; a=${'x'.repeat(300)}`,
   ]
-  const foreign = ['iso-8859-1', '"utf-16"', 'us-ascii']
+  const otherCharsets = ['iso-8859-1', '"utf-16"', 'us-ascii']
 
   test('[B18] malformed on a create is a 400', async () => {
     for (const type of malformed) {
-      const answer = await create('{"name":"A"}', { headers: { 'content-type': type } })
-      expect(problemIn(answer, 400).errors, type).toMatchObject([
+      const response = await create('{"name":"A"}', { headers: { 'content-type': type } })
+      expect(problemIn(response, 400).errors, type).toMatchObject([
         { parameter: 'Content-Type', code: 'content_type_invalid' },
       ])
     }
   })
 
-  test('[B18] another charset than UTF-8 is refused, not passed over', async () => {
-    for (const charset of foreign) {
+  test('[B18] a charset other than UTF-8 is rejected, not ignored', async () => {
+    for (const charset of otherCharsets) {
       const type = `application/json; charset=${charset}`
-      const refused = problemIn(await create('{"name":"A"}', { headers: { 'content-type': type } }), 400)
-      expect(refused.errors).toMatchObject([{ code: 'content_type_invalid' }])
-      expect(refused.detail).toContain('UTF-8')
+      const rejected = problemIn(await create('{"name":"A"}', { headers: { 'content-type': type } }), 400)
+      expect(rejected.errors).toMatchObject([{ code: 'content_type_invalid' }])
+      expect(rejected.detail).toContain('UTF-8')
       const headers = { 'content-type': `${form['content-type']}; charset=${charset}` }
       expect(
         problemIn(await send(products, { method: 'QUERY', headers, body: 'limit=1' }), 415).detail,
@@ -235,7 +232,7 @@ describe('B18: the Content-Type of a body', () => {
     }
   })
 
-  test('[B18] UTF-8 by name is taken', async () => {
+  test('[B18] UTF-8 is accepted', async () => {
     for (const charset of ['utf-8', 'UTF-8', '"utf-8"']) {
       const type = `application/json; charset=${charset}`
       expect((await create('{"name":"A"}', { headers: { 'content-type': type } })).status).toBe(201)
@@ -246,12 +243,12 @@ describe('B18: the Content-Type of a body', () => {
 
   test('[B18] malformed on a QUERY is a 415', async () => {
     for (const type of malformed) {
-      const answer = await send(products, {
+      const response = await send(products, {
         method: 'QUERY',
         headers: { 'content-type': type },
         body: 'limit=1',
       })
-      problemIn(answer, 415)
+      problemIn(response, 415)
     }
   })
 })

@@ -1,59 +1,66 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import {
-  type Answer,
-  type Ask,
   faultIn,
+  type HttpResponse,
   keyOf,
   type List,
   list,
   problemIn,
   products,
+  type RequestOptions,
   send,
 } from './client.ts'
 
-/** What the administrator of an account does and sees. Globex has the key to everything, and few other requests. */
+/** Account management. The tests use the account globex, which other tests seldom use. */
 
-const globex: Ask = { host: 'globex', key: keyOf('globex') }
+const globex: RequestOptions = { host: 'globex', key: keyOf('globex') }
 const keys = '/manage/v1/keys'
 
-interface MadeKey {
+interface CreatedKey {
   readonly key: string
   readonly key_id: string
   readonly state: string
   readonly created_at: string
 }
 
-function post(path: string, body: object | undefined, ask: Ask = globex): Promise<Answer> {
-  const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-  const headers = { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...ask.headers }
-  return send(path, { ...ask, method: 'POST', ...sent, headers })
+function post(
+  path: string,
+  body: object | undefined,
+  options: RequestOptions = globex,
+): Promise<HttpResponse> {
+  const content = body === undefined ? {} : { body: JSON.stringify(body) }
+  const headers = {
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...options.headers,
+  }
+  return send(path, { ...options, method: 'POST', ...content, headers })
 }
 
-async function made(name: string, scopes: readonly string[] = ['product:read']): Promise<MadeKey> {
+async function createKey(name: string, scopes: readonly string[] = ['product:read']): Promise<CreatedKey> {
   return dataIn(await post(keys, { name, scopes }), 201)
 }
 
-function dataIn(answer: Answer, status: number): MadeKey {
-  expect(answer.status, answer.text).toBe(status)
-  const { data }: { data: MadeKey } = JSON.parse(answer.text)
+function dataIn(response: HttpResponse, status: number): CreatedKey {
+  expect(response.status, response.text).toBe(status)
+  const { data }: { data: CreatedKey } = JSON.parse(response.text)
   return data
 }
 
 const statusWith = async (key: string) => (await send(products, { host: 'globex', key })).status
 
-/** What is written after the answer is there some seconds later: usage waits longest, and a busy machine adds to it. */
-async function eventually(path: string, isThere: (found: List) => boolean): Promise<List> {
-  const until = performance.now() + 15_000
+/** Polls until data that is written asynchronously appears: last use, request log and usage follow within seconds. */
+async function eventually(path: string, hasArrived: (found: List) => boolean): Promise<List> {
+  const deadline = performance.now() + 15_000
   for (;;) {
     const found = await list(path, globex)
-    if (isThere(found) || performance.now() > until) return found
+    if (hasArrived(found) || performance.now() > deadline) return found
     await sleep(100)
   }
 }
 
-test('[M1] an administrator makes a key, sees it without its secret, and revokes it', async () => {
-  const key = await made('till')
+test('[M1] an administrator creates a key, lists it without its secret, and revokes it', async () => {
+  const key = await createKey('till')
   expect(key.key).toMatch(/^qm_[0-9A-Za-z]{36}$/)
   expect(await statusWith(key.key)).toBe(200)
   const listed = await send(`${keys}?filter=key_id=${key.key_id}`, globex)
@@ -64,31 +71,31 @@ test('[M1] an administrator makes a key, sees it without its secret, and revokes
   problemIn(await send(products, { host: 'globex', key: key.key }), 401)
 })
 
-test('[M1] other scopes open none of it, and another account’s keys are unknown', async () => {
+test('[M1] other scopes get 403, and keys of another account are unknown', async () => {
   for (const path of [keys, '/manage/v1/audit', '/manage/v1/requests', '/manage/v1/usage']) {
     problemIn(await send(path, { key: keyOf('productRead') }), 403)
     problemIn(await send(path, { key: null }), 401)
   }
-  const key = await made('theirs')
+  const key = await createKey('theirs')
   problemIn(await post(`${keys}/${key.key_id}/revoke`, undefined, { key: keyOf('accountManage') }), 404)
   expect(await statusWith(key.key)).toBe(200)
 })
 
-test('[M1] a create sent again makes no second key, and shows none again', async () => {
-  const again: Ask = { ...globex, headers: { 'idempotency-key': `once ${Date.now()}` } }
-  const wish = { name: 'made once', scopes: ['product:read'] }
-  const first = dataIn(await post(keys, wish, again), 201)
-  const second = await post(keys, wish, again)
+test('[M1] a retried create makes no second key, and does not show the key again', async () => {
+  const retried: RequestOptions = { ...globex, headers: { 'idempotency-key': `once ${Date.now()}` } }
+  const parameters = { name: 'created once', scopes: ['product:read'] }
+  const first = dataIn(await post(keys, parameters, retried), 201)
+  const second = await post(keys, parameters, retried)
   expect(problemIn(second, 409)).toMatchObject({ code: 'key_already_created' })
   expect(second.text).toContain(first.key_id)
   expect(second.text).not.toContain(first.key)
-  expect(problemIn(await post(keys, { ...wish, name: 'other' }, again), 422).code).toBe(
+  expect(problemIn(await post(keys, { ...parameters, name: 'other' }, retried), 422).code).toBe(
     'idempotency_mismatch',
   )
 })
 
-test('[A3-rotation] a rotation makes a new key, and the old one goes on until the overlap ends', async () => {
-  const old = await made('rotated', ['product:read', 'company:read'])
+test('[A3-rotation] a rotation creates a new key, and the old one is valid until the overlap ends', async () => {
+  const old = await createKey('rotated', ['product:read', 'company:read'])
   const next = dataIn(await post(`${keys}/${old.key_id}/rotate`, { overlap_seconds: 5 }), 201)
   expect(next).toMatchObject({ name: 'rotated', scopes: ['product:read', 'company:read'] })
   expect([await statusWith(old.key), await statusWith(next.key)]).toEqual([200, 200])
@@ -100,8 +107,8 @@ test('[A3-rotation] a rotation makes a new key, and the old one goes on until th
   expect([await statusWith(old.key), await statusWith(next.key)]).toEqual([401, 200])
 })
 
-test('[A3-rotation] without an overlap the old key ends at once; an overlap has to be said, and has a bound', async () => {
-  const old = await made('at once')
+test('[A3-rotation] with an overlap of 0 the old key ends immediately; the overlap is required and limited', async () => {
+  const old = await createKey('at once')
   for (const overlap of [undefined, -1, 1.5, 2_592_001]) {
     problemIn(await post(`${keys}/${old.key_id}/rotate`, { overlap_seconds: overlap }), 400)
   }
@@ -111,8 +118,8 @@ test('[A3-rotation] without an overlap the old key ends at once; an overlap has 
   expect(again).toMatchObject({ code: 'key_not_active', detail: expect.stringContaining(next.key_id) })
 })
 
-test('[A3-last-use] the day of a key’s last use is told', async () => {
-  const key = await made('used')
+test('[A3-last-use] a key has the day of its last use', async () => {
+  const key = await createKey('used')
   const path = `${keys}?filter=key_id=${key.key_id}`
   expect((await list(path, globex)).data[0]?.['last_used_on']).toBeNull()
   const day = new Date().toISOString().slice(0, 10)
@@ -121,9 +128,9 @@ test('[A3-last-use] the day of a key’s last use is told', async () => {
   expect([day, new Date().toISOString().slice(0, 10)]).toContain(found.data[0]?.['last_used_on'])
 })
 
-test('[M2] the audit tells who did what, when and from where, newest first', async () => {
-  const agent: Ask = { ...globex, headers: { 'user-agent': 'acceptance/1' } }
-  const key = dataIn(await post(keys, { name: 'told', scopes: ['product:read'] }, agent), 201)
+test('[M2] the audit log has who did what, when and from where, newest first', async () => {
+  const agent: RequestOptions = { ...globex, headers: { 'user-agent': 'acceptance/1' } }
+  const key = dataIn(await post(keys, { name: 'audited', scopes: ['product:read'] }, agent), 201)
   await post(`${keys}/${key.key_id}/revoke`, undefined, agent)
   const { data, meta } = await list(`/manage/v1/audit?filter=subject=${key.key_id}`, globex)
   expect(meta.total).toBe(2)
@@ -137,12 +144,12 @@ test('[M2] the audit tells who did what, when and from where, newest first', asy
   problemIn(await send('/manage/v1/audit', { ...globex, method: 'DELETE' }), 405)
 })
 
-test('[M3] the request log has requests and refusals of known keys, with what was asked and why it failed', async () => {
+test('[M3] the request log has the accepted and rejected requests of known keys, with parameters and errors', async () => {
   const at = { ...globex, headers: { 'x-request-id': `m3-${Date.now()}` } }
-  const bad = { ...globex, headers: { 'x-request-id': `${at.headers['x-request-id']}-bad` } }
+  const invalid = { ...globex, headers: { 'x-request-id': `${at.headers['x-request-id']}-bad` } }
   await send(`${products}?filter=list_price>1&active=true&limit=2`, at)
-  await send(`${products}?filter=list_prise>1`, bad)
-  await send(products, { ...bad, key: keyOf('acme') })
+  await send(`${products}?filter=list_prise>1`, invalid)
+  await send(products, { ...invalid, key: keyOf('acme') })
   const path = `/manage/v1/requests?filter=request_id*${at.headers['x-request-id']}`
   const { data, meta } = await eventually(path, ({ meta: { total } }) => total >= 2)
   expect(meta.total).toBe(2)
@@ -160,7 +167,7 @@ test('[M3] the request log has requests and refusals of known keys, with what wa
   expect(JSON.stringify(data)).not.toContain(keyOf('globex').slice(3, 33))
 })
 
-test('[M3] the request log is a list like any other', async () => {
+test('[M3] the request log has pages, fields and filters', async () => {
   await eventually('/manage/v1/requests', ({ meta }) => meta.total >= 2)
   const page = await list('/manage/v1/requests?limit=1&page=2&fields=at,status&filter=status<500', globex)
   expect(page.meta.count).toBe(1)
@@ -171,7 +178,7 @@ test('[M3] the request log is a list like any other', async () => {
 })
 
 test('[M4] usage has requests, errors and percentiles by key and route, per day and per minute', async () => {
-  const key = await made('counted')
+  const key = await createKey('counted')
   for (let i = 0; i < 4; i++) await send(`${products}?limit=${i + 1}`, { host: 'globex', key: key.key })
   await send(`${products}?limit=0`, { host: 'globex', key: key.key })
   const filter = `filter=key_id=${key.key_id}`

@@ -1,4 +1,4 @@
-/** As much of an OpenAPI 3.1 document as its examples need. */
+/** The parts of an OpenAPI 3.1 document that the tests of its examples use. */
 export interface Document {
   readonly openapi: string
   readonly info: { readonly title: string; readonly version: string; readonly description: string }
@@ -40,17 +40,17 @@ export interface Schema {
   readonly maxLength?: number
 }
 
-/** With every `$ref` replaced by what it refers to. */
+/** Parses a document and resolves every `$ref`. */
 export function parseDocument(text: string): Document {
   const root: unknown = JSON.parse(text)
   const resolve = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(resolve)
     if (!isObject(node)) return node
-    if (typeof node['$ref'] === 'string') return resolve(at(root, node['$ref']))
+    if (typeof node['$ref'] === 'string') return resolve(resolvePointer(root, node['$ref']))
     return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, resolve(value)]))
   }
   const document: unknown = resolve(root)
-  if (!isDocument(document)) throw new Error('This is no OpenAPI document.')
+  if (!isDocument(document)) throw new Error('This is not an OpenAPI document.')
   return document
 }
 
@@ -63,35 +63,35 @@ export function examplesOf(parameter: Parameter): readonly unknown[] {
   return parameter.example === undefined ? [] : [parameter.example]
 }
 
-/** Where a value is not as its schema says; nothing where it is. */
-export function departures(value: unknown, schema: Schema, place = ''): string[] {
+/** The differences between a value and its schema; empty if the value is valid. */
+export function schemaErrors(value: unknown, schema: Schema, path = ''): string[] {
   const found: string[] = []
   const types = schema.type === undefined ? [] : [schema.type].flat()
   if (types.length > 0 && !types.some((type) => hasType(value, type))) {
-    return [`${place}: ${JSON.stringify(value)} is no ${types.join(' or ')}`]
+    return [`${path}: ${JSON.stringify(value)} is not ${types.join(' or ')}`]
   }
-  if (schema.enum !== undefined && !schema.enum.includes(value)) found.push(`${place}: not of the enum`)
+  if (schema.enum !== undefined && !schema.enum.includes(value)) found.push(`${path}: not in the enum`)
   if (schema.const !== undefined && schema.const !== value)
-    found.push(`${place}: not ${JSON.stringify(schema.const)}`)
-  if (typeof value === 'number' && value < (schema.minimum ?? value)) found.push(`${place}: too small`)
+    found.push(`${path}: not ${JSON.stringify(schema.const)}`)
+  if (typeof value === 'number' && value < (schema.minimum ?? value)) found.push(`${path}: too small`)
   if (typeof value === 'string' && value.length > (schema.maxLength ?? value.length))
-    found.push(`${place}: too long`)
+    found.push(`${path}: too long`)
   if (Array.isArray(value) && schema.items !== undefined) {
     const { items } = schema
-    found.push(...value.flatMap((item, i) => departures(item, items, `${place}/${i}`)))
+    found.push(...value.flatMap((item, i) => schemaErrors(item, items, `${path}/${i}`)))
   }
-  return isObject(value) ? [...found, ...departuresOfObject(value, schema, place)] : found
+  return isObject(value) ? [...found, ...objectSchemaErrors(value, schema, path)] : found
 }
 
-function departuresOfObject(value: Record<string, unknown>, schema: Schema, place: string): string[] {
+function objectSchemaErrors(value: Record<string, unknown>, schema: Schema, path: string): string[] {
   const { properties = {}, required = [], additionalProperties = true } = schema
-  const missing = required.filter((name) => !(name in value)).map((name) => `${place}/${name}: missing`)
-  const inside = Object.entries(value).flatMap(([name, member]) => {
+  const missing = required.filter((name) => !(name in value)).map((name) => `${path}/${name}: missing`)
+  const invalid = Object.entries(value).flatMap(([name, member]) => {
     const known = properties[name]
-    if (known !== undefined) return departures(member, known, `${place}/${name}`)
-    return additionalProperties ? [] : [`${place}/${name}: unknown`]
+    if (known !== undefined) return schemaErrors(member, known, `${path}/${name}`)
+    return additionalProperties ? [] : [`${path}/${name}: unknown`]
   })
-  return [...missing, ...inside]
+  return [...missing, ...invalid]
 }
 
 function hasType(value: unknown, type: string): boolean {
@@ -106,7 +106,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function at(root: unknown, reference: string): unknown {
+function resolvePointer(root: unknown, reference: string): unknown {
   return reference
     .split('/')
     .slice(1)

@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const command = fileURLToPath(new URL('../server/bin/quartermaster.js', import.meta.url))
-// Half of what a command takes is compiling; there are some fifty of them in a run.
+// About fifty commands are started per run, and compiling takes half of their time.
 const compileCache = fileURLToPath(new URL('../node_modules/.cache/acceptance', import.meta.url))
 const run = promisify(execFile)
 
 type Environment = Readonly<Record<string, string>>
 
-/** The operator's command line, as an operator runs it. Gives what it printed. */
-export async function quartermaster(environment: Environment, ...words: readonly string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, [command, ...words], { env: surroundings(environment) })
+/** Runs a command of the operator's command line, and returns its output. */
+export async function quartermaster(environment: Environment, ...args: readonly string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, [command, ...args], { env: processEnvironment(environment) })
   return stdout
 }
 
@@ -29,9 +29,18 @@ export async function issueKey(
   account: string,
   name: string,
   scopes: readonly string[] = everyScope,
-  ...more: readonly string[]
+  ...extraOptions: readonly string[]
 ): Promise<IssuedKey> {
-  const options = ['--account', account, '--name', name, '--scopes', scopes.join(','), '--json', ...more]
+  const options = [
+    '--account',
+    account,
+    '--name',
+    name,
+    '--scopes',
+    scopes.join(','),
+    '--json',
+    ...extraOptions,
+  ]
   const issued: IssuedKey = JSON.parse(await quartermaster(environment, 'key', 'create', ...options))
   return issued
 }
@@ -41,41 +50,42 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** A PostgreSQL that goes with this process. */
+/** Starts a temporary PostgreSQL, which ends with this process. */
 export async function startPostgres(): Promise<Running> {
   const child = spawn(process.execPath, [command, 'postgres', '--json'], {
-    env: surroundings({}),
+    env: processEnvironment({}),
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const line = await firstLine(child)
   const { database_url: url }: { database_url: string } = JSON.parse(line)
-  return { url, stop: () => stopped(child) }
+  return { url, stop: () => stop(child) }
 }
 
 export async function startServer(environment: Environment): Promise<Running> {
   const port = await freePort()
   const child = spawn(process.execPath, [command, 'serve', '--port', String(port)], {
-    env: surroundings({ LOG_LEVEL: 'warn', ...environment }),
+    env: processEnvironment({ LOG_LEVEL: 'warn', ...environment }),
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  let complaint = ''
+  let errorOutput = ''
   child.stderr?.on('data', (chunk: Buffer) => {
-    complaint = `${complaint}${chunk.toString()}`.slice(-4000)
+    errorOutput = `${errorOutput}${chunk.toString()}`.slice(-4000)
   })
   const url = `http://127.0.0.1:${port}`
-  const until = Date.now() + 30_000
+  const deadline = Date.now() + 30_000
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}:\n${complaint}`)
-    if (await answers(`${url}/readyz`)) return { url, stop: () => stopped(child) }
-    if (Date.now() > until) {
-      await stopped(child)
-      throw new Error(`The service was not ready within 30 s:\n${complaint}`)
+    if (child.exitCode !== null)
+      throw new Error(`The service exited with code ${child.exitCode}:\n${errorOutput}`)
+    if (await isReady(`${url}/readyz`)) return { url, stop: () => stop(child) }
+    if (Date.now() > deadline) {
+      await stop(child)
+      throw new Error(`The service was not ready within 30 s:\n${errorOutput}`)
     }
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 
-async function answers(url: string): Promise<boolean> {
+async function isReady(url: string): Promise<boolean> {
   try {
     return (await fetch(url)).status === 200
   } catch {
@@ -89,22 +99,22 @@ async function firstLine(child: ChildProcess): Promise<string> {
     text += String(chunk)
     if (text.includes('\n')) return text.slice(0, text.indexOf('\n'))
   }
-  throw new Error('The throw-away PostgreSQL did not start.')
+  throw new Error('The temporary PostgreSQL did not start.')
 }
 
-async function stopped(child: ChildProcess): Promise<void> {
+async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, 'exit')
+  const exited = once(child, 'exit')
   child.kill('SIGTERM')
-  await ended
+  await exited
 }
 
-/** None of the caller's own settings: only what a test says. */
-function surroundings(environment: Environment): NodeJS.ProcessEnv {
+/** Without the caller's own settings, so that only those of the test apply. */
+function processEnvironment(environment: Environment): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, LANG } = process.env
-  const kept = Object.entries({ PATH, HOME, TMPDIR, LANG }).filter(([, value]) => value !== undefined)
+  const inherited = Object.entries({ PATH, HOME, TMPDIR, LANG }).filter(([, value]) => value !== undefined)
   return {
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(inherited),
     NODE_COMPILE_CACHE: compileCache,
     SHUTDOWN_DELAY_MS: '0',
     ...environment,

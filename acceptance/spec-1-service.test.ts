@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { companies, create, createdId, keyOf, list, partners, products, recordIn, send } from './client.ts'
 
-test('[1-1] every answer, good or bad, is JSON', async () => {
+test('[1-1] every response is JSON', async () => {
   const good = await send(products)
   expect(good.headers['content-type']).toMatch(/^application\/json\b/)
   expect(() => JSON.parse(good.text)).not.toThrow()
@@ -34,21 +34,21 @@ test('[1-4] one partner is fetched by its identifier', async () => {
 })
 
 test('[1-5] a partner that was created can be read', async () => {
-  const id = createdId(await create('{"name":"Made in section one"}'))
-  const made = await send(`${partners}/${id}?fields=id,name`, { host: 'initech', key: keyOf('initech') })
-  expect(recordIn(made)).toEqual({ id, name: 'Made in section one' })
+  const id = createdId(await create('{"name":"Created in section one"}'))
+  const created = await send(`${partners}/${id}?fields=id,name`, { host: 'initech', key: keyOf('initech') })
+  expect(recordIn(created)).toEqual({ id, name: 'Created in section one' })
 })
 
-test('[1-6] a partner is told to be a customer, a vendor or an employee', async () => {
-  const answer = await send(`${partners}?fields=id,is_customer,is_vendor,is_employee&filter=id[1,2,3]`)
-  expect(JSON.parse(answer.text).data).toEqual([
+test('[1-6] a partner is a customer, a vendor or an employee', async () => {
+  const response = await send(`${partners}?fields=id,is_customer,is_vendor,is_employee&filter=id[1,2,3]`)
+  expect(JSON.parse(response.text).data).toEqual([
     { id: 1, is_customer: false, is_vendor: false, is_employee: true },
     { id: 2, is_customer: false, is_vendor: true, is_employee: false },
     { id: 3, is_customer: true, is_vendor: false, is_employee: false },
   ])
 })
 
-test('[1-7] the same path on two hosts is the data of two accounts', async () => {
+test('[1-7] the same path on two hosts returns the data of two accounts', async () => {
   const path = `${products}/1?fields=name`
   expect(recordIn(await send(path))).toEqual({ name: 'Hex bolt M8' })
   const other = await send(path, { host: 'globex', key: keyOf('globex') })

@@ -22,7 +22,7 @@ describe('2.1 product', () => {
     expect(values[0]).toBe('Hex bolt M8')
   })
 
-  test('[2.1-3] default_code is a string, or null where there is none', async () => {
+  test('[2.1-3] default_code is a string, or null', async () => {
     const values = await everyValue(products, 'default_code')
     expect(values[0]).toBe('BLT-M8')
     expect(values.filter((value) => typeof value !== 'string')).toEqual([null])
@@ -46,13 +46,13 @@ describe('2.1 product', () => {
     expect(values.filter((value) => value === true)).toHaveLength(27)
   })
 
-  test('[2.1-7] categ_id is an integer, or null where there is none', async () => {
+  test('[2.1-7] categ_id is an integer, or null', async () => {
     const values = await everyValue(products, 'categ_id')
     expect(values.filter((value) => !Number.isInteger(value))).toEqual([null])
     expect(values[0]).toBe(7)
   })
 
-  test('[2.1-8] product_tmpl_id is an integer, or null where there is none', async () => {
+  test('[2.1-8] product_tmpl_id is an integer, or null', async () => {
     const values = await everyValue(products, 'product_tmpl_id')
     expect(values.filter((value) => !Number.isInteger(value))).toEqual([null])
     expect(values.at(-1)).toBe(1042)
@@ -76,7 +76,7 @@ describe('2.1 product', () => {
     expect(values[28]).toBe('2026-02-03T09:08:07.006Z')
   })
 
-  test('[2.1-12] products live under inventory/product, and nowhere else', async () => {
+  test('[2.1-12] products are at inventory/product, and nowhere else', async () => {
     expect((await send('/api/v1/inventory/product')).status).toBe(200)
     expect((await send('/api/v1/resources/product')).status).toBe(404)
     expect((await send('/api/v1/product')).status).toBe(404)
@@ -111,7 +111,7 @@ describe('2.2 partner', () => {
     expect(values.filter((value) => value === false)).toHaveLength(18)
   })
 
-  test('[2.2-5] partners live under resources/partner, and nowhere else', async () => {
+  test('[2.2-5] partners are at resources/partner, and nowhere else', async () => {
     expect((await send('/api/v1/resources/partner')).status).toBe(200)
     expect((await send('/api/v1/inventory/partner')).status).toBe(404)
   })
@@ -133,12 +133,12 @@ describe('2.3 company', () => {
     expect(await everyValue(companies, 'company_code')).toEqual(['QMH', null, '', 'OB&S', 'null', 'QST'])
   })
 
-  test('[2.3-3] branch_user is digits as text, leading zeros and all', async () => {
+  test('[2.3-3] branch_user is a string of digits, with leading zeros', async () => {
     const expected = ['00001', '00017', '17', '000417', '417', '00417']
     expect(await everyValue(companies, 'branch_user')).toEqual(expected)
   })
 
-  test('[2.3-4] companies live under resources/company, and nowhere else', async () => {
+  test('[2.3-4] companies are at resources/company, and nowhere else', async () => {
     expect(recordIn(await send('/api/v1/resources/company/42?fields=id'))).toEqual({ id: 42 })
     expect((await send('/api/v1/inventory/company')).status).toBe(404)
   })

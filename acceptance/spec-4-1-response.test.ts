@@ -8,13 +8,13 @@ describe('the body of a list', () => {
     expect((await page(5)).data).toEqual([{ id: 29 }, { id: 42 }])
   })
 
-  test('[4.1-26] meta.count is the number of records in this answer', async () => {
+  test('[4.1-26] meta.count is the number of records in this response', async () => {
     expect((await page(1)).meta.count).toBe(7)
     expect((await page(5)).meta.count).toBe(2)
     expect((await list(`${products}?filter=id=42`)).meta.count).toBe(1)
   })
 
-  test('[4.1-27] meta.total is the number of records that match, on whatever page', async () => {
+  test('[4.1-27] meta.total is the number of matching records, on every page', async () => {
     expect((await page(1)).meta.total).toBe(30)
     expect((await page(5)).meta.total).toBe(30)
     expect((await list(`${products}?filter=categ_id=7&limit=2`)).meta.total).toBe(8)
@@ -54,7 +54,7 @@ describe('the body of a list', () => {
     expect(bulk.pagination.totalPages).toBe(3)
   })
 
-  test('[4.1-25] the body has nothing but data, meta and pagination', async () => {
+  test('[4.1-25] the body has only data, meta and pagination', async () => {
     const body = await page(1)
     expect(Object.keys(body)).toEqual(['data', 'meta', 'pagination'])
     expect(Object.keys(body.meta)).toEqual(['count', 'total'])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { companies, idsOf, list, partners, problemIn, products, send } from './client.ts'
 
-test('[4-1] all paths are relative to the account address, and nothing answers beside them', async () => {
+test('[4-1] all paths are relative to the account address, and no other path exists', async () => {
   for (const path of [products, partners, companies]) {
     expect((await send(path)).status).toBe(200)
     problemIn(await send(path.replace('/api/v1', '')), 404)
@@ -19,7 +19,7 @@ test('[4-2] every operation needs authentication', async () => {
 })
 
 describe('4.2 get many products', () => {
-  test('[4.2-1] GET /api/v1/inventory/product answers 200 with a list', async () => {
+  test('[4.2-1] GET /api/v1/inventory/product returns 200 with a list', async () => {
     const body = await list('/api/v1/inventory/product')
     expect(body.meta).toEqual({ count: 10, total: 30 })
     expect(body.data[0]).toEqual({
@@ -37,7 +37,7 @@ describe('4.2 get many products', () => {
     })
   })
 
-  test('[4.2-2] it takes fields, filter, limit and page', async () => {
+  test('[4.2-2] it accepts fields, filter, limit and page', async () => {
     const body = await list(`${products}?fields=id&filter=id>3&limit=2&page=2`)
     expect(body.data).toEqual([{ id: 6 }, { id: 7 }])
   })
@@ -52,7 +52,7 @@ describe('4.2 get many products', () => {
 })
 
 describe('4.4 get many partners', () => {
-  test('[4.4-1] GET /api/v1/resources/partner answers 200 with a list', async () => {
+  test('[4.4-1] GET /api/v1/resources/partner returns 200 with a list', async () => {
     const body = await list('/api/v1/resources/partner')
     expect(body.meta).toEqual({ count: 10, total: 20 })
     expect(body.data[0]).toEqual({
@@ -71,7 +71,7 @@ describe('4.4 get many partners', () => {
     })
   })
 
-  test('[4.4-2] it takes fields, filter, limit and page', async () => {
+  test('[4.4-2] it accepts fields, filter, limit and page', async () => {
     const body = await list(`${partners}?fields=name&filter=is_customer=true&limit=3&page=2`)
     expect(body.data).toEqual([{ name: "Finn O'Hara" }, { name: 'Kontor 100% AG' }, { name: 'Mia Customer' }])
     expect(body.meta.total).toBe(13)
@@ -95,7 +95,7 @@ describe('4.4 get many partners', () => {
 })
 
 describe('4.5 get many companies', () => {
-  test('[4.5-1] GET /api/v1/resources/company answers 200 with a list', async () => {
+  test('[4.5-1] GET /api/v1/resources/company returns 200 with a list', async () => {
     const body = await list('/api/v1/resources/company')
     expect(body.meta).toEqual({ count: 6, total: 6 })
     expect(body.data[5]).toEqual({
@@ -108,7 +108,7 @@ describe('4.5 get many companies', () => {
     })
   })
 
-  test('[4.5-2] it takes fields, filter, limit and page', async () => {
+  test('[4.5-2] it accepts fields, filter, limit and page', async () => {
     const body = await list(`${companies}?fields=branch_user&filter=id<42&limit=2&page=3`)
     expect(body.data).toEqual([{ branch_user: '417' }])
   })
@@ -121,7 +121,7 @@ describe('4.5 get many companies', () => {
     expect(problemIn(await send(companies, { key: null }), 401).code).toBe('unauthenticated')
   })
 
-  test('[4.5-5] companies are not created, changed or deleted', async () => {
+  test('[4.5-5] companies cannot be created, changed or deleted', async () => {
     const headers = { 'content-type': 'application/json' }
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       problemIn(await send(companies, { method, headers, body: '{"name":"x"}' }), 405)

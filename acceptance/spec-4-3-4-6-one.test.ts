@@ -3,8 +3,8 @@ import { companies, faultIn, keyOf, partners, problemIn, products, recordIn, sen
 
 describe('4.3 get one product', () => {
   test('[4.3-1] the record is directly in data, without meta or pagination', async () => {
-    const answer = await send('/api/v1/inventory/product/42')
-    expect(recordIn(answer)).toEqual({
+    const response = await send('/api/v1/inventory/product/42')
+    expect(recordIn(response)).toEqual({
       id: 42,
       name: 'Hex bolt M8 × 40, zinc',
       default_code: 'BLT-M8-040',
@@ -17,10 +17,10 @@ describe('4.3 get one product', () => {
       create_date: '2026-03-02T08:15:00.000Z',
       write_date: '2026-11-14T09:30:00.000Z',
     })
-    expect(Object.keys(JSON.parse(answer.text))).toEqual(['data'])
+    expect(Object.keys(JSON.parse(response.text))).toEqual(['data'])
   })
 
-  test('[4.3-2][R6] it takes fields, and answers 200, 400, 401 or 404', async () => {
+  test('[4.3-2][R6] it accepts fields, and returns 200, 400, 401 or 404', async () => {
     expect(recordIn(await send(`${products}/3?fields=qty_available,id`))).toEqual({
       qty_available: 25.5,
       id: 3,
@@ -32,9 +32,9 @@ describe('4.3 get one product', () => {
 })
 
 describe('4.6 get one partner', () => {
-  test('[4.6-1] GET with an id answers 200 with the record directly in data', async () => {
-    const answer = await send('/api/v1/resources/partner/5')
-    expect(recordIn(answer)).toEqual({
+  test('[4.6-1] GET with an id returns 200 with the record directly in data', async () => {
+    const response = await send('/api/v1/resources/partner/5')
+    expect(recordIn(response)).toEqual({
       id: 5,
       name: 'Émile Patient',
       is_company: false,
@@ -48,10 +48,10 @@ describe('4.6 get one partner', () => {
       create_date: '2026-04-05T06:30:00.000Z',
       write_date: '2026-05-05T18:45:30.250Z',
     })
-    expect(Object.keys(JSON.parse(answer.text))).toEqual(['data'])
+    expect(Object.keys(JSON.parse(response.text))).toEqual(['data'])
   })
 
-  test('[4.6-2] the id in the path says which record', async () => {
+  test('[4.6-2] the id in the path selects the record', async () => {
     for (const [id, name] of [
       [1, 'Ada Lovelace'],
       [19, '山田 太郎'],

@@ -30,7 +30,7 @@ test('[7-3] a malformed create request is a 400', async () => {
   expect(problemIn(await create('name=x'), 400).code).toBe('body_invalid')
 })
 
-test('[7-4] missing or unaccepted authentication is a 401', async () => {
+test('[7-4] missing or invalid authentication is a 401', async () => {
   expect(problemIn(await send(products, { key: null }), 401).code).toBe('unauthenticated')
   expect(problemIn(await send(products, { key: 'not-a-key' }), 401).code).toBe('unauthenticated')
 })
@@ -41,7 +41,7 @@ test('[7-5] a single-record request for an id that does not exist is a 404', asy
   }
 })
 
-test('[7-6] an error has a body of one shape', async () => {
+test('[7-6] every error has the same members', async () => {
   const shape = ['code', 'detail', 'request_id', 'status', 'title', 'type']
   for (const [path, status] of [
     [`${products}?limit=0`, 400],

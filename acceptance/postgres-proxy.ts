@@ -1,29 +1,29 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** The line between the service and its database, which a test can stop, cut and mend. */
-export interface Wire {
+/** A TCP proxy between the service and its database, with which a test simulates network failures. */
+export interface PostgresProxy {
   readonly databaseUrl: string
-  /** Nothing passes any more, but no connection breaks. */
+  /** Stops forwarding data, but leaves all connections open. */
   stall(): void
-  /** Every connection breaks, and new ones break at once. */
-  cut(): void
-  mend(): void
+  /** Closes every connection, and new ones immediately. */
+  disconnect(): void
+  restore(): void
   close(): Promise<void>
 }
 
-export async function startWire(databaseUrl: string): Promise<Wire> {
+export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
-  let state: 'whole' | 'stalled' | 'cut' = 'whole'
-  const server = createServer((near) => {
-    if (state === 'cut') {
-      near.destroy()
+  let state: 'connected' | 'stalled' | 'disconnected' = 'connected'
+  const server = createServer((client) => {
+    if (state === 'disconnected') {
+      client.destroy()
       return
     }
-    const far = connect(Number(target.port), target.hostname)
+    const upstream = connect(Number(target.port), target.hostname)
     for (const [from, to] of [
-      [near, far],
-      [far, near],
+      [client, upstream],
+      [upstream, client],
     ] as const) {
       sockets.add(from)
       from.pipe(to)
@@ -37,20 +37,20 @@ export async function startWire(databaseUrl: string): Promise<Wire> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
-  const near = new URL(databaseUrl)
-  near.host = `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
+  const proxyUrl = new URL(databaseUrl)
+  proxyUrl.host = `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
   return {
-    databaseUrl: near.href,
+    databaseUrl: proxyUrl.href,
     stall: () => {
       state = 'stalled'
       for (const socket of sockets) socket.pause()
     },
-    cut: () => {
-      state = 'cut'
+    disconnect: () => {
+      state = 'disconnected'
       for (const socket of sockets) socket.destroy()
     },
-    mend: () => {
-      state = 'whole'
+    restore: () => {
+      state = 'connected'
       for (const socket of sockets) socket.resume()
     },
     close: async () => {
