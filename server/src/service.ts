@@ -76,7 +76,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
         shared,
       ),
     },
-    emit: emitToAll(emit, (event) => activity.note(event)),
+    emit: emitToAll(emit, (event) => activity.record(event)),
     ready,
     isStopping,
     shutdown: shutdown.signal,

@@ -86,7 +86,7 @@ describe('quartermaster', { timeout: 60_000 }, () => {
       key_requests_per_minute: null,
     })
     expect((await run('account', 'limit', 'acme', '--key-requests', '60')).stdout).toBe(
-      'requests a minute: 600; each key: 60\n',
+      'requests per minute: 600; per key: 60\n',
     )
     await run('account', 'limit', 'acme', '--requests', 'default')
     expect(await limitsOf('show', 'acme')).toMatchObject({

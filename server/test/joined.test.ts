@@ -42,7 +42,7 @@ const questionsAnswered = () => {
     (one) => one.kind === 'statement-ended' && one.operation === 'verify_key',
   )
   if (ended.length < sent.length) return 0
-  return sent.reduce((sum, one) => sum + (one.kind === 'keys-verified' ? one.questions : 0), 0)
+  return sent.reduce((sum, one) => sum + (one.kind === 'keys-verified' ? one.keys : 0), 0)
 }
 
 const answersBySource = async () => {

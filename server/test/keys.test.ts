@@ -187,7 +187,7 @@ describe('rotation', () => {
       409,
       {
         code: 'key_not_active',
-        detail: expect.stringContaining(`The key ${next['key_id']} took its place.`),
+        detail: expect.stringContaining(`It was replaced by the key ${next['key_id']}.`),
       },
     ])
   })

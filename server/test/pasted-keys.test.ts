@@ -87,7 +87,7 @@ describe('a key that was pasted', () => {
       },
     )
     expect(cli.code).not.toBe(0)
-    expect(cli.stderr).toContain('has an API key in it')
+    expect(cli.stderr).toContain('contains an API key')
   })
 
   it('in a Content-Type is rejected', async () => {

@@ -82,7 +82,7 @@ it.each([
       await eventually(() => refusals.length >= 5)
       expect([refusals[0]?.headers.get('retry-after'), refusals[0]?.body]).toMatchObject([
         '1',
-        { code: 'account_busy', detail: expect.stringMatching(/^This account has more writes waiting/) },
+        { code: 'account_busy', detail: expect.stringMatching(/^This account has too many writes waiting/) },
       ])
       await eventually(async () => (await connectionsHeld()) === held)
 

@@ -16,7 +16,7 @@ const limiterOf = (totalMax = 100) =>
 
 const scope = (accountId: string) => ({ accountId })
 
-/** Operations that end when they are told to; `log` has what became of each, in order. */
+/** Starts and ends operations by name. `log` has the outcome of each, in order. */
 class Operations {
   readonly log: string[] = []
   readonly #limiter: AccountLimiter
@@ -50,7 +50,7 @@ class Operations {
 
 const settled = () => vi.advanceTimersByTimeAsync(0)
 
-it('runs so many of an account at once; the others wait in order, and more are refused', async () => {
+it('runs two operations of an account at once, queues three in order, and rejects the sixth', async () => {
   const operations = new Operations(limiterOf())
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await operations.begin(name)
   expect(operations.log).toEqual(['a runs', 'b runs', 'f account_busy'])
@@ -60,14 +60,14 @@ it('runs so many of an account at once; the others wait in order, and more are r
   expect(operations.log.slice(3)).toEqual(['c runs', 'd runs', 'e runs'])
 })
 
-it('another account does not wait', async () => {
+it('does not make another account wait', async () => {
   const operations = new Operations(limiterOf())
   for (const name of ['a', 'b', 'c']) await operations.begin(name)
   await operations.begin('other', '2')
   expect(operations.log).toEqual(['a runs', 'b runs', 'other runs'])
 })
 
-it('refuses what waits too long, and what all accounts have beyond the total', async () => {
+it('rejects an operation that waits too long, or exceeds the total of all accounts', async () => {
   const limiter = limiterOf(4)
   const operations = new Operations(limiter)
   for (const name of ['a', 'b', 'c']) await operations.begin(name)
@@ -76,12 +76,12 @@ it('refuses what waits too long, and what all accounts have beyond the total', a
   expect(operations.log).toEqual(['a runs', 'b runs', 'other runs', 'third overloaded'])
   await vi.advanceTimersByTimeAsync(1_000)
   expect(operations.log.slice(4)).toEqual(['c account_busy'])
-  expect(limiter.underWay).toBe(3)
+  expect(limiter.inFlight).toBe(3)
   await operations.begin('third again', '3')
   expect(operations.log.slice(5)).toEqual(['third again runs'])
 })
 
-it('what hangs up while it waits is not started, and its place is free', async () => {
+it('does not start an operation whose client disconnects while it waits, and frees its place in the queue', async () => {
   const limiter = limiterOf()
   const operations = new Operations(limiter)
   const client = new AbortController()
@@ -93,5 +93,5 @@ it('what hangs up while it waits is not started, and its place is free', async (
   for (const name of ['a', 'b', 'd']) await operations.end(name)
   expect(operations.log).toEqual(['a runs', 'b runs', 'c client_disconnected', 'd runs', 'e runs', 'f runs'])
   for (const name of ['e', 'f']) await operations.end(name)
-  expect(limiter.underWay).toBe(0)
+  expect(limiter.inFlight).toBe(0)
 })

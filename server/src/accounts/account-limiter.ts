@@ -4,57 +4,57 @@ import type { AccountScope } from '../scope.ts'
 export interface AccountLimits {
   /** Operations of one account that run at once. */
   readonly runningMax: number
-  /** Operations of one account that wait for one of those to end, and how long each waits. */
+  /** Operations of one account that wait for a slot, and how long each waits. */
   readonly waitingMax: number
   readonly waitMsMax: number
   /** Operations of all accounts, running and waiting. */
   readonly totalMax: number
-  /** The error of an operation that finds the queue full, or waits too long. */
+  /** The error if the account's queue is full, or an operation waits too long. */
   readonly busy: () => Failure
 }
 
 interface AccountQueue {
   running: number
-  /** In the order in which they came. */
+  /** Oldest first. */
   readonly waiting: Set<() => void>
 }
 
 /**
- * Per-account concurrency limiter: so many operations of an account run at once, a bounded number waits, first come
- * first served, and more are refused. However much one account sends, the others find connections free.
+ * Per-account concurrency limiter: at most `runningMax` operations of an account run at once, `waitingMax` more wait in
+ * order of arrival, and the rest are rejected. One account therefore cannot use all connections to the database.
  */
 export class AccountLimiter {
   readonly #limits: AccountLimits
-  /** Of accounts with an operation under way, and of no others. */
+  /** Only of accounts that have a running operation. */
   readonly #queues = new Map<string, AccountQueue>()
-  #underWay = 0
+  #inFlight = 0
 
   constructor(limits: AccountLimits) {
     this.#limits = limits
   }
 
-  /** Running and waiting, of all accounts. */
-  get underWay(): number {
-    return this.#underWay
+  /** Operations of all accounts, running and waiting. */
+  get inFlight(): number {
+    return this.#inFlight
   }
 
   /**
-   * Takes a slot of the account, when one is free. The caller releases it, once. An operation whose client hangs up
-   * while it waits is not started.
+   * Waits for a slot of the account. Returns the function that releases it, which the caller must call once. Rejects if the
+   * signal is aborted while the operation waits.
    */
   async acquire({ accountId }: AccountScope, signal: AbortSignal): Promise<() => void> {
-    if (this.#underWay >= this.#limits.totalMax) throw overloaded()
+    if (this.#inFlight >= this.#limits.totalMax) throw overloaded()
     const queue = this.#queueOf(accountId)
-    this.#underWay++
+    this.#inFlight++
     try {
       if (queue.running < this.#limits.runningMax) queue.running++
       else await this.#wait(queue, signal)
     } catch (error) {
-      this.#underWay--
+      this.#inFlight--
       throw error
     }
     return () => {
-      this.#underWay--
+      this.#inFlight--
       this.#release(accountId, queue)
     }
   }
@@ -77,7 +77,7 @@ export class AccountLimiter {
         signal.removeEventListener('abort', abort)
         waiting.delete(start)
       }
-      const refuse = (failure: Failure): void => {
+      const fail = (failure: Failure): void => {
         leave()
         reject(failure)
       }
@@ -85,14 +85,14 @@ export class AccountLimiter {
         leave()
         resolve()
       }
-      const timeout = setTimeout(() => refuse(busy()), waitMsMax)
-      const abort = (): void => refuse(clientDisconnected())
+      const timeout = setTimeout(() => fail(busy()), waitMsMax)
+      const abort = (): void => fail(clientDisconnected())
       signal.addEventListener('abort', abort)
       waiting.add(start)
     })
   }
 
-  /** The slot passes to the operation that has waited longest. */
+  /** Passes the slot to the operation that has waited longest. */
   #release(accountId: string, queue: AccountQueue): void {
     const [start] = queue.waiting
     if (start !== undefined) {

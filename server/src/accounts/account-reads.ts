@@ -7,27 +7,27 @@ import type { Statement } from '../sql.ts'
 import { AccountLimiter } from './account-limiter.ts'
 
 /**
- * Reads of an account, so many at once; a few more wait for their turn. So one account can neither take all connections
- * nor all of the database's processors. Quick statements need no turn.
+ * Runs reads through the per-account concurrency limiter, so that one account can use neither all connections nor all
+ * processors of the database. Pipelined statements take milliseconds and are not limited.
  */
 export class AccountReads {
   readonly #database: Database
   readonly #limiter: AccountLimiter
 
-  constructor(database: Database, atOnce: number, waitMsMax: number) {
+  constructor(database: Database, runningMax: number, waitMsMax: number) {
     this.#database = database
     this.#limiter = new AccountLimiter({
-      runningMax: atOnce,
+      runningMax,
       waitingMax: limits.accountReadsWaitingMax,
       waitMsMax,
       totalMax: limits.readsInFlightMax,
-      busy: () => accountBusy(atOnce),
+      busy: () => accountBusy(runningMax),
     })
   }
 
-  /** Whether no more should be let in: there is room only for those on their way. */
+  /** Whether new reads should be rejected. The other half of the limit is for requests already accepted. */
   get isFull(): boolean {
-    return this.#limiter.underWay >= limits.readsInFlightMax / 2
+    return this.#limiter.inFlight >= limits.readsInFlightMax / 2
   }
 
   read<Row extends TextRow<Row>>(
@@ -36,10 +36,10 @@ export class AccountReads {
     signal: AbortSignal,
   ): Promise<Row[]> {
     if (statement.execution === 'pipelined') return this.#database.read<Row>(statement)
-    return this.#readInTurn<Row>(scope, statement, signal)
+    return this.#readLimited<Row>(scope, statement, signal)
   }
 
-  async #readInTurn<Row extends TextRow<Row>>(
+  async #readLimited<Row extends TextRow<Row>>(
     scope: AccountScope,
     statement: Statement,
     signal: AbortSignal,
@@ -52,16 +52,16 @@ export class AccountReads {
         overdue = ended
       })
     } finally {
-      // One that runs on in the database keeps its slot until it has ended.
+      // A statement that is still running in the database holds its slot until it has ended.
       void overdue.then(release)
     }
   }
 }
 
-function accountBusy(atOnce: number): Failure {
+function accountBusy(runningMax: number): Failure {
   return new Failure(
     'account_busy',
-    `This account has ${atOnce} long queries running, as many as it may, and more waiting. ` +
-      'Try again shortly, with fewer at once.',
+    `This account has ${runningMax} long queries running, the maximum, and more waiting. ` +
+      'Try again shortly, with fewer concurrent requests.',
   )
 }

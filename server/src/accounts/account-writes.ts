@@ -5,14 +5,15 @@ import type { AccountScope } from '../scope.ts'
 import { AccountLimiter } from './account-limiter.ts'
 
 /**
- * Writes of requests. PostgreSQL runs those of one account one after the other, by the lock on its tally row or on its
- * keys, so more than a few of them at once would only hold connections, which the others then wait for.
+ * Runs writes through the per-account concurrency limiter. The lock on the tally row, or on the account's keys, makes
+ * PostgreSQL run the writes of one account one after the other. Without the limiter, those that wait for the lock would
+ * occupy connections that other accounts need.
  */
 export class AccountWrites {
   readonly #database: Database
   readonly #limiter: AccountLimiter
 
-  /** `connectionsMax`: those for writes. One account never has all of them. */
+  /** `connectionsMax`: of the pool for writes. One account never gets all of them. */
   constructor(database: Database, connectionsMax: number, waitMsMax: number) {
     this.#database = database
     this.#limiter = new AccountLimiter({
@@ -24,7 +25,7 @@ export class AccountWrites {
     })
   }
 
-  /** Runs `work` when the account has a slot. Until then a client may hang up; from then on nothing stops the write. */
+  /** Runs `work` when the account has a free slot. The signal is ignored once the write has started. */
   async run<T>(
     scope: AccountScope,
     signal: AbortSignal,
@@ -43,7 +44,7 @@ export class AccountWrites {
 function accountBusy(): Failure {
   return new Failure(
     'account_busy',
-    'This account has more writes waiting than it may; they run one after the other. Nothing was written. ' +
-      'Try again shortly, with fewer at once.',
+    'This account has too many writes waiting; they run one after the other. Nothing was written. ' +
+      'Try again shortly, with fewer concurrent requests.',
   )
 }

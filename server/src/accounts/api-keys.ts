@@ -6,8 +6,16 @@ import { limits } from '../limits.ts'
 import type { Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, type Statement, sql, value } from '../sql.ts'
-import { type Actor, auditStatement, type Change } from './audit.ts'
-import { generateKey, hashOfKey, hasKey, holdsKey, isKeyId, newKeyId, type Scope } from './key-format.ts'
+import { type Actor, auditStatement } from './audit.ts'
+import {
+  containsKey,
+  containsKeyMessage,
+  generateKey,
+  hashOfKey,
+  isKeyId,
+  newKeyId,
+  type Scope,
+} from './key-format.ts'
 
 export interface Key {
   readonly keyId: string
@@ -17,33 +25,33 @@ export interface Key {
   readonly createdAt: Date
   readonly expiresAt: Date | null
   readonly revokedAt: Date | null
-  /** The key that took its place. */
+  /** The key that replaced it when it was rotated. */
   readonly replacedBy: string | null
-  /** A day, in UTC. */
+  /** A date in UTC. */
   readonly lastUsedOn: string | null
 }
 
-/** The one time that the key itself is there: only its hash is kept. */
+/** With the key itself, which is returned only when it is created: the database stores its hash. */
 export interface NewKey extends Key {
   readonly key: string
 }
 
-export interface KeyWish {
+export interface KeyParameters {
   readonly name: string
   readonly scopes: readonly Scope[]
   readonly expiresAt: Date | null
 }
 
-/** What makes a create safe to send again: it makes no second key. */
+/** The Idempotency-Key of a request, which prevents a retry from creating a second key. */
 export interface KeyIdempotency {
   readonly key: string
   readonly requestHash: Buffer
 }
 
 export interface Rotation {
-  /** How long the old key goes on; 0 revokes it at once. */
+  /** How long the old key remains valid. 0 revokes it at once. */
   readonly overlapSeconds: number
-  /** Of the new key. Undefined: it lives as long as the old one was made to. */
+  /** Of the new key. Undefined: it gets the lifetime of the old one. */
   readonly expiresAt: Date | null | undefined
 }
 
@@ -55,15 +63,16 @@ export async function createKey(
   transaction: Transaction,
   scope: AccountScope,
   actor: Actor,
-  wish: KeyWish,
+  parameters: KeyParameters,
   idempotency?: KeyIdempotency,
 ): Promise<NewKey> {
-  checkWish(wish)
+  validate(parameters)
   await transaction.run(lockStatement(scope))
-  if (idempotency !== undefined) await refuseRepeated(transaction, scope, idempotency)
-  const made = await insertKey(transaction, scope, wish, idempotency)
-  await note(transaction, scope, actor, { action: 'key.create', subject: made.keyId, details: told(made) })
-  return made
+  if (idempotency !== undefined) await rejectRetry(transaction, scope, idempotency)
+  const created = await insertKey(transaction, scope, parameters, idempotency)
+  const change = { action: 'key.create', subject: created.keyId, details: descriptionOf(created) } as const
+  await transaction.run(auditStatement(scope, actor, change))
+  return created
 }
 
 /** Newest first. */
@@ -76,8 +85,8 @@ order by created_at desc, key_id limit ${value(limit)}::int`.statement()
 }
 
 /**
- * A new key of the same name and scopes takes the place of the old one, which goes on until the overlap ends. Only an
- * active key is rotated, so that a rotation sent twice does not make two.
+ * Creates a key with the name and scopes of the old one, which remains valid until the overlap ends. Only an active key
+ * can be rotated, so that a request sent twice does not create two keys.
  */
 export async function rotateKey(
   transaction: Transaction,
@@ -85,28 +94,28 @@ export async function rotateKey(
   actor: Actor,
   keyId: string,
   rotation: Rotation,
-): Promise<{ readonly made: NewKey; readonly old: Key }> {
+): Promise<{ readonly created: NewKey; readonly old: Key }> {
   if (!isKeyId(keyId)) throw unknownKey(keyId)
   await transaction.run(lockStatement(scope))
   const [found] = await transaction.run<Key>(keyStatement(scope, keyId))
   if (found === undefined) throw unknownKey(keyId)
   if (found.state !== 'active') throw notActive(found)
   const { name, scopes } = found
-  const made = await insertKey(transaction, scope, { name, scopes, expiresAt: expiryOf(found, rotation) })
+  const created = await insertKey(transaction, scope, { name, scopes, expiresAt: expiryOf(found, rotation) })
   const [old] = await transaction.run<Key>(
-    replaceStatement(scope, keyId, made.keyId, rotation.overlapSeconds),
+    replaceStatement(scope, keyId, created.keyId, rotation.overlapSeconds),
   )
   if (old === undefined) throw unknownKey(keyId)
   const until =
     rotation.overlapSeconds === 0
       ? 'the old one is revoked'
       : `the old one until ${dateOrNever(old.expiresAt)}`
-  const details = `to ${made.keyId}: ${told(made)}; ${until}`
-  await note(transaction, scope, actor, { action: 'key.rotate', subject: keyId, details })
-  return { made, old }
+  const details = `to ${created.keyId}: ${descriptionOf(created)}; ${until}`
+  await transaction.run(auditStatement(scope, actor, { action: 'key.rotate', subject: keyId, details }))
+  return { created, old }
 }
 
-/** Holds from the next request on. A key revoked before keeps the moment it was, and nothing is written. */
+/** Takes effect with the next request. If the key is revoked already, nothing is written and `revokedAt` does not change. */
 export async function revokeKey(
   transaction: Transaction,
   scope: AccountScope,
@@ -117,7 +126,8 @@ export async function revokeKey(
   await transaction.run(lockStatement(scope))
   const [revoked] = await transaction.run<Key>(revokeStatement(scope, keyId))
   if (revoked !== undefined) {
-    await note(transaction, scope, actor, { action: 'key.revoke', subject: keyId, details: revoked.name })
+    const change = { action: 'key.revoke', subject: keyId, details: revoked.name } as const
+    await transaction.run(auditStatement(scope, actor, change))
     return revoked
   }
   const [found] = await transaction.run<Key>(keyStatement(scope, keyId))
@@ -125,7 +135,7 @@ export async function revokeKey(
   return found
 }
 
-/** As the API and the command line show it. */
+/** The JSON of a key in the API and on the command line. */
 export function keyJson(key: Key) {
   return {
     key_id: key.keyId,
@@ -140,9 +150,9 @@ export function keyJson(key: Key) {
   }
 }
 
-function checkWish({ name, scopes }: KeyWish): void {
+function validate({ name, scopes }: KeyParameters): void {
   const length = Array.from(name).length
-  if (holdsKey(name)) throw new Failure('body_invalid', `The name of a key ${hasKey}`)
+  if (containsKey(name)) throw new Failure('body_invalid', `The name of a key ${containsKeyMessage}`)
   if (length < 1 || length > limits.keyNameCharactersMax || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
     throw new Failure(
       'body_invalid',
@@ -152,7 +162,7 @@ function checkWish({ name, scopes }: KeyWish): void {
   if (scopes.length === 0) throw new Failure('body_invalid', 'A key needs at least one scope.')
 }
 
-/** The old key's own lifetime again, from now. */
+/** Unless the request sets it: the lifetime of the old key, from now on. */
 function expiryOf(old: Key, { expiresAt }: Rotation): Date | null {
   if (expiresAt !== undefined) return expiresAt
   if (old.expiresAt === null) return null
@@ -162,35 +172,38 @@ function expiryOf(old: Key, { expiresAt }: Rotation): Date | null {
 async function insertKey(
   transaction: Transaction,
   scope: AccountScope,
-  wish: KeyWish,
+  parameters: KeyParameters,
   idempotency?: KeyIdempotency,
 ): Promise<NewKey> {
-  const [count] = await transaction.run<{ valid: number; kept: number }>(countStatement(scope))
+  const [count] = await transaction.run<{ valid: number; stored: number }>(countStatement(scope))
   if (count !== undefined && count.valid >= limits.keysValidMax) {
     throw new Failure(
       'keys_exhausted',
-      `The account has ${count.valid} valid keys, as many as it may have. Revoke one that is not used any more.`,
+      `The account has ${count.valid} valid keys, the maximum. Revoke one that is no longer used.`,
     )
   }
-  if (count !== undefined && count.kept >= limits.keysStoredMax) await transaction.run(sweepStatement(scope))
+  if (count !== undefined && count.stored >= limits.keysStoredMax)
+    await transaction.run(sweepStatement(scope))
   const key = generateKey()
-  const [made] = await transaction.run<Key>(insertStatement(scope, hashOfKey(key), wish, idempotency))
-  if (made === undefined) throw new Error('the key was not kept')
-  return { ...made, key }
+  const [created] = await transaction.run<Key>(
+    insertStatement(scope, hashOfKey(key), parameters, idempotency),
+  )
+  if (created === undefined) throw new Error('the insert returned no row')
+  return { ...created, key }
 }
 
-async function refuseRepeated(
+async function rejectRetry(
   transaction: Transaction,
   scope: AccountScope,
   { key, requestHash }: KeyIdempotency,
 ): Promise<void> {
-  const [before] = await transaction.run<{ keyId: string; same: boolean }>(
+  const [earlier] = await transaction.run<{ keyId: string; same: boolean }>(
     sql`select key_id as "keyId", request_hash = ${value(requestHash)}::bytea as same from api_key
 where account_id = ${value(scope.accountId)}::bigint and idempotency_key = ${value(key)}::text
   and created_at > now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)`.statement(),
   )
-  if (before === undefined) return
-  if (!before.same) {
+  if (earlier === undefined) return
+  if (!earlier.same) {
     throw new Failure(
       'idempotency_mismatch',
       'This Idempotency-Key was used with another request body. Use a new key for a new request.',
@@ -198,21 +211,12 @@ where account_id = ${value(scope.accountId)}::bigint and idempotency_key = ${val
   }
   throw new Failure(
     'key_already_created',
-    `This request made the key ${before.keyId} before. It was shown then and is not kept, so it cannot be shown again. ` +
-      `If that answer was lost, revoke ${before.keyId} and send the request with another Idempotency-Key.`,
+    `This request has already created the key ${earlier.keyId}. Only its hash is stored, so it cannot be shown again. ` +
+      `If you did not receive that response, revoke ${earlier.keyId} and send the request with another Idempotency-Key.`,
   )
 }
 
-async function note(
-  transaction: Transaction,
-  scope: AccountScope,
-  actor: Actor,
-  change: Change,
-): Promise<void> {
-  await transaction.run(auditStatement(scope, actor, change))
-}
-
-/** Changes of an account's keys go one after the other, so that counting them means something. */
+/** Changes of an account's keys run one after the other, so that their number cannot exceed the limit. */
 function lockStatement({ accountId }: AccountScope): Statement {
   return sql`select pg_advisory_xact_lock(hashtextextended('api_key', ${value(accountId)}::bigint))`.statement()
 }
@@ -226,14 +230,14 @@ function keyStatement(scope: AccountScope, keyId: string): Statement {
 }
 
 function countStatement({ accountId }: AccountScope): Statement {
-  return sql`select count(*) filter (where ${keyIsValid})::int as valid, count(*)::int as kept
+  return sql`select count(*) filter (where ${keyIsValid})::int as valid, count(*)::int as stored
 from api_key where account_id = ${value(accountId)}::bigint`.statement()
 }
 
 function insertStatement(
   { accountId }: AccountScope,
   hash: string | undefined,
-  { name, scopes, expiresAt }: KeyWish,
+  { name, scopes, expiresAt }: KeyParameters,
   idempotency: KeyIdempotency | undefined,
 ): Statement {
   return sql`insert into api_key (account_id, key_id, hash, name, scopes, expires_at, idempotency_key, request_hash)
@@ -257,7 +261,7 @@ function revokeStatement(scope: AccountScope, keyId: string): Statement {
 returning ${columns}`.statement()
 }
 
-/** The longest ended ones: what they did stays in the audit. */
+/** Deletes the keys that ended first. Their changes remain in the audit log. */
 function sweepStatement({ accountId }: AccountScope): Statement {
   const account = value(accountId)
   return sql`delete from api_key where account_id = ${account}::bigint and key_id in (
@@ -271,14 +275,14 @@ function unknownKey(keyId: string): Failure {
 }
 
 function notActive({ keyId, state, replacedBy }: Key): Failure {
-  const instead = replacedBy === null ? '' : ` The key ${replacedBy} took its place.`
+  const replacement = replacedBy === null ? '' : ` It was replaced by the key ${replacedBy}.`
   return new Failure(
     'key_not_active',
-    `The key ${keyId} is ${state}; only an active key can be rotated.${instead}`,
+    `The key ${keyId} is ${state}; only an active key can be rotated.${replacement}`,
   )
 }
 
-function told({ name, scopes, expiresAt }: Key): string {
+function descriptionOf({ name, scopes, expiresAt }: Key): string {
   return `${name}; ${scopes.join(', ')}; expires ${dateOrNever(expiresAt)}`
 }
 

@@ -4,14 +4,14 @@ import type { AccountScope } from '../scope.ts'
 import { type Statement, sql, value } from '../sql.ts'
 import { withoutKeys } from './key-format.ts'
 
-/** Who makes a change, and from where. */
+/** Who makes a change. */
 export interface Actor {
   readonly kind: 'key' | 'operator'
-  /** The id of the key, or the operator's user on their machine. */
+  /** The id of the key, or the operator's user name. */
   readonly id: string
   /** The User-Agent of a request, or the operator's program. */
   readonly application: string | null
-  /** The address that a request came from, or the operator's machine. */
+  /** The client's IP address, or the host name of the operator's machine. */
   readonly address: string | null
 }
 
@@ -26,11 +26,11 @@ export interface Change {
     | 'key.revoke'
   /** The id of the key, or the name of the account. */
   readonly subject: string
-  /** What the change was, for a person. */
+  /** Human-readable. */
   readonly details: string | null
 }
 
-/** Runs in the transaction of the change: there is none without its record, and no record without its change. */
+/** Must run in the transaction of the change, so that neither is committed without the other. */
 export function auditStatement(scope: AccountScope, actor: Actor, change: Change): Statement {
   const { accountId } = scope
   return sql`insert into audit (account_id, id, action, subject, details, actor, actor_id, application, address)
@@ -39,7 +39,7 @@ values (${value(accountId)}::bigint, ${value(newEntryId(Date.now()))}::text, ${v
   ${value(actor.id)}::text, ${value(stored(actor.application))}::text, ${value(actor.address)}::text)`.statement()
 }
 
-/** Without keys: a client may have been told to send one as its User-Agent. */
+/** Removes keys: a misconfigured client may send its key as User-Agent. */
 function stored(text: string | null): string | null {
   return text === null ? null : withoutKeys(text).slice(0, limits.auditTextCharactersMax).toWellFormed()
 }

@@ -10,12 +10,12 @@ export interface Account extends AccountScope {
   readonly name: string
   readonly status: 'active' | 'suspended'
   readonly createdAt: Date
-  /** Null: what the deployment gives every account. */
+  /** Null: the default of the deployment. */
   readonly requestsPerMinute: number | null
   readonly keyRequestsPerMinute: number | null
 }
 
-/** What is not there stays as it is. */
+/** An absent member is not changed. */
 export interface RateParameters {
   readonly requestsPerMinute?: number | null
   readonly keyRequestsPerMinute?: number | null
@@ -33,7 +33,7 @@ export interface AccountDetails extends Account {
   readonly tallies: readonly AccountTally[]
 }
 
-/** The same rule as the table's check: a name is a label of a host. */
+/** A label of a host name, as in the check constraint of the table. */
 const namePattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 const columns = `account_id as "accountId", name, status, created_at as "createdAt",
   requests_per_minute as "requestsPerMinute", key_requests_per_minute as "keyRequestsPerMinute"`
@@ -48,7 +48,7 @@ export async function createAccount(client: pg.ClientBase, actor: Actor, name: s
   try {
     return await inTransaction(client, async (transaction) => {
       const account = await one(client, `insert into account (name) values ($1) returning ${columns}`, [name])
-      if (account === undefined) throw new Error(`The account ${name} was not kept.`)
+      if (account === undefined) throw new Error('the insert returned no row')
       for (const resource of Object.keys(resources)) {
         await client.query('insert into tally (account_id, resource) values ($1, $2)', [
           account.accountId,
@@ -76,7 +76,7 @@ export async function accountNamed(client: pg.ClientBase, name: string): Promise
   return (await findAccount(client, name)) ?? unknownAccount(name)
 }
 
-/** In the order of names, after one of them: a million accounts are read a page at a time. */
+/** A page of accounts in order of their names, starting after a name. */
 export async function listAccounts(
   client: pg.ClientBase,
   page: { readonly after: string; readonly limit: number },
@@ -102,7 +102,7 @@ from api_key where account_id = ${value(account.accountId)}::bigint`.statement()
   return { ...account, keys: keys.rows[0] ?? { valid: 0, all: 0 }, tallies: tallies.rows }
 }
 
-/** Every key of a suspended account stops at its next request; the data stays as it is. */
+/** From the next request on, no key of the account is accepted. Its data are not changed. */
 export async function suspendAccount(client: pg.ClientBase, actor: Actor, name: string): Promise<Account> {
   return await setStatus(client, actor, name, 'suspended')
 }
@@ -111,16 +111,16 @@ export async function activateAccount(client: pg.ClientBase, actor: Actor, name:
   return await setStatus(client, actor, name, 'active')
 }
 
-/** Holds from the next request on, for what is left of the minute that runs. */
+/** Takes effect with the next request, also for the rest of the current minute. */
 export async function limitAccount(
   client: pg.ClientBase,
   actor: Actor,
   name: string,
-  wish: RateParameters,
+  parameters: RateParameters,
 ): Promise<Account> {
   return await inTransaction(client, async (transaction) => {
     const before = await accountNamed(client, name)
-    const { requestsPerMinute, keyRequestsPerMinute } = { ...before, ...wish }
+    const { requestsPerMinute, keyRequestsPerMinute } = { ...before, ...parameters }
     const changed = await one(
       client,
       `update account set requests_per_minute = $2, key_requests_per_minute = $3 where name = $1 returning ${columns}`,
@@ -133,10 +133,10 @@ export async function limitAccount(
   })
 }
 
-/** For a person. */
+/** Human-readable. */
 export function limitsOf({ requestsPerMinute, keyRequestsPerMinute }: Account): string {
-  const said = (most: number | null) => (most === null ? 'as by default' : String(most))
-  return `requests a minute: ${said(requestsPerMinute)}; each key: ${said(keyRequestsPerMinute)}`
+  const text = (max: number | null) => (max === null ? 'default' : String(max))
+  return `requests per minute: ${text(requestsPerMinute)}; per key: ${text(keyRequestsPerMinute)}`
 }
 
 async function setStatus(
@@ -165,7 +165,7 @@ async function one(client: pg.ClientBase, text: string, values: unknown[]): Prom
 
 function unknownAccount(name: string): never {
   throw new Error(
-    `There is no account named ${name}. \`quartermaster account list\` shows those there are; ` +
-      `\`quartermaster account create ${name}\` makes it.`,
+    `There is no account named ${name}. \`quartermaster account list\` lists the accounts; ` +
+      `\`quartermaster account create ${name}\` creates it.`,
   )
 }

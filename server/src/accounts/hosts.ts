@@ -1,11 +1,11 @@
-/** How hosts name accounts in this deployment. */
+/** How the host name of a request determines its account. */
 export interface Hosts {
   readonly serviceDomain: string
-  /** For hosts without a label. */
+  /** The account of hosts without a label, such as `localhost`. */
   readonly defaultAccount: string | undefined
 }
 
-/** The account a host belongs to: its first label, directly under the service domain. */
+/** `acme` for `acme.<service domain>`. Undefined if the host belongs to no account. */
 export function accountNameOf(host: string | undefined, hosts: Hosts): string | undefined {
   if (host === undefined) return undefined
   const name = host.replace(/:\d+$/, '').toLowerCase()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { generateKey, hashOfKey, holdsKey, isKeyId, newKeyId, withoutKeys } from './key-format.ts'
+import { containsKey, generateKey, hashOfKey, isKeyId, newKeyId, withoutKeys } from './key-format.ts'
 
-// Checksums and hashes of these were computed with Python's zlib and hashlib.
+// The checksums and hashes were computed with Python's zlib and hashlib.
 const zeros = 'qm_0000000000000000000000000000003hHbSt'
 const letters = 'qm_ABCDEFGHIJKLMNOPQRSTUVWXYZabcd0TCG3b'
 const paddedChecksum = 'qm_000000000000000000000000004478000LzB'
@@ -11,7 +11,7 @@ describe('a key', () => {
     expect(generateKey()).toMatch(/^qm_[0-9A-Za-z]{36}$/)
   })
 
-  test('is another one each time, and accepted as one', () => {
+  test('is different each time, and valid', () => {
     const keys = new Set(Array.from({ length: 1000 }, generateKey))
     expect(keys.size).toBe(1000)
     for (const key of keys) expect(hashOfKey(key)).toHaveLength(64)
@@ -23,19 +23,19 @@ describe('a key', () => {
       for (const c of generateKey().slice(3, 33)) counts.set(c, (counts.get(c) ?? 0) + 1)
     }
     expect(counts.size).toBe(62)
-    // 60,000 characters: 968 expected of each, ± 31; six sigma on either side.
+    // 60,000 characters: 968 of each are expected, with a standard deviation of 31; six of those on either side.
     for (const count of counts.values()) {
       expect(count).toBeGreaterThan(780)
       expect(count).toBeLessThan(1160)
     }
   })
 
-  test('has the SHA-256 of the whole as its hash', () => {
+  test('is hashed by SHA-256, with prefix and checksum', () => {
     expect(hashOfKey(zeros)).toBe('618c5ba9c57a5a98a5429d484df17c367997e15abc8633fc33efec4322dfeb70')
     expect(hashOfKey(letters)).toBe('23a6321997e1da3966c6fe9c6cf9e2b77cab5e60ad5ce7e7146ea3a66b317bc3')
   })
 
-  test('keeps the leading zeros of its checksum', () => {
+  test('has a checksum with leading zeros', () => {
     expect(hashOfKey(paddedChecksum)).toBeDefined()
   })
 
@@ -50,16 +50,16 @@ describe('a key', () => {
     ['a character that is not base62', `qm_-${zeros.slice(4)}`],
     ['a space around it', ` ${zeros}`],
     ['a line break after it', `${zeros}\n`],
-  ])('with %s is none', (_fault, text) => {
+  ])('with %s is not valid', (_fault, text) => {
     expect(hashOfKey(text)).toBeUndefined()
   })
 })
 
-test('an id of a key is 8 base62 characters', () => {
+test('a key id has 8 base62 characters', () => {
   expect(newKeyId()).toMatch(/^[0-9A-Za-z]{8}$/)
 })
 
-test('makes keys in a text unreadable, and nothing else', () => {
+test('redacts keys in a text, and nothing else', () => {
   const key = generateKey()
   expect(withoutKeys(`name=${key}&x=qm_1 and ${key}`)).toBe('name=qm_…&x=qm_1 and qm_…')
   expect(withoutKeys(key.slice(0, 20))).toBe('qm_…')
@@ -67,7 +67,7 @@ test('makes keys in a text unreadable, and nothing else', () => {
   expect(withoutKeys('no key')).toBe('no key')
 })
 
-describe('a key in another text', () => {
+describe('a key in a text', () => {
   const key = generateKey()
 
   test.each([
@@ -77,7 +77,7 @@ describe('a key in another text', () => {
     ['behind its own prefix', `qm_qm_${key}`],
     ['with more behind it', `${key}abc`],
   ])('%s is found', (_, text) => {
-    expect(holdsKey(text)).toBe(true)
+    expect(containsKey(text)).toBe(true)
   })
 
   test.each([
@@ -86,8 +86,8 @@ describe('a key in another text', () => {
     ['a part of it', key.slice(0, -1)],
     ['a wrong checksum', `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`],
     ['another name with the prefix', 'qm_import_of_2026_for_the_web_shop_in_Hamburg'],
-  ])('%s is none', (_, text) => {
-    expect(holdsKey(text)).toBe(false)
+  ])('%s is not recognized as a key', (_, text) => {
+    expect(containsKey(text)).toBe(false)
   })
 })
 
@@ -98,6 +98,6 @@ test.each([
   ['Pau4Vj6ee', false],
   ['Pau4Vj6-', false],
   ['', false],
-])('%j is an id of a key: %s', (text, is) => {
-  expect(isKeyId(text)).toBe(is)
+])('%j is a key id: %s', (text, expected) => {
+  expect(isKeyId(text)).toBe(expected)
 })

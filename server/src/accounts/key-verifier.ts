@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { ResourceName } from '../catalog/resources.ts'
 import { overloaded } from '../errors.ts'
@@ -11,35 +11,35 @@ import { placeholder, type Statement, sql } from '../sql.ts'
 import { epoch, type Tally } from '../tally-state.ts'
 import { hashOfKey, type Scope, scopes } from './key-format.ts'
 
-/** What an accepted key may do, and in which account. */
+/** The account of an accepted key, and what the key may do. */
 export interface Access extends AccountScope {
   readonly keyId: string
   readonly scopes: ReadonlySet<Scope>
-  /** As the operator set them for the account; 0 where it has what the deployment gives every account. */
+  /** Set by the operator for this account. 0: the default of the deployment. */
   readonly requestsPerMinute: number
   readonly keyRequestsPerMinute: number
 }
 
 export interface Verified {
   readonly access: Access
-  /** Current at some moment after the request arrived. Absent where the request is about no resource. */
+  /** Read after the request arrived. Undefined if the request is not for a resource. */
   readonly tally: Tally | undefined
 }
 
-interface Question {
+interface Verification {
   readonly accountId: string
   /** SHA-256 of the key, in hexadecimal. */
   readonly hash: string
   readonly resource: ResourceName | undefined
   readonly since: number
-  readonly answer: (check: Verified | undefined) => void
-  readonly fail: (error: unknown) => void
+  readonly resolve: (verified: Verified | undefined) => void
+  readonly reject: (error: unknown) => void
 }
 
-interface CheckRow {
-  /** Of the server that was asked. On a distributed database each account's own is in its entry. */
+interface VerificationRow {
+  /** Of the server that ran the statement. On a distributed database, `found` has the epoch of each account's server. */
   readonly epoch: string
-  /** `n key_id scope+scope rate key_rate epoch version xid total` for each question that found its key, separated by commas. */
+  /** `n key_id scope+scope rate key_rate epoch version xid total` for each valid key, separated by commas. */
   readonly found: string | null
 }
 
@@ -50,59 +50,61 @@ interface AccountRow {
 
 /** No account has this id. */
 const NO_ACCOUNT_ID = '0'
-/** No account has this name: none begins with a hyphen. It is looked up for hosts that name no account at all. */
+/** No account has this name, because none begins with a hyphen. It is looked up for hosts that name no account. */
 const NO_ACCOUNT_NAME = '-'
 
-/** Where a key was accepted before. */
+/** The account of a key that has been accepted. */
 interface KeyAccount {
   readonly accountName: string
   readonly accountId: string
 }
 
 /**
- * Tells who is asking and what state their data are in. There is one "no": which part was wrong is not said.
+ * Verifies API keys, and reads the tally of the requested resource in the same statement. The result does not say why a key
+ * was rejected.
  *
- * The questions of all requests that wait in one turn of the event loop are one statement. It is sent after they
- * arrived, so a key revoked or a record written before that is seen by it, whichever process did it.
+ * One statement verifies the keys of all requests that arrived in an event-loop iteration. It is sent after they
+ * arrived, so it sees every revocation and every write that was committed before, by whichever process.
  */
 export class KeyVerifier {
   readonly #database: Database
   readonly #emit: EmitEvent
   /**
-   * The account ids of keys that were accepted, by the key's hash. An account name is never given to another account, so
-   * the id stays right; whether the key does is checked every time. Cached by host name instead, the id would let a
-   * wrong key be refused sooner on a host that exists than on one that does not.
+   * The account ids of accepted keys, by the hash of the key. An account name is never reused, so the id cannot become
+   * wrong; the key itself is verified with every request. A cache by host name would make the rejection of a wrong key
+   * faster on hosts that exist, and so reveal which do.
    */
   readonly #accepted = new LRUCache<string, KeyAccount>({ max: limits.keyAccountsCached })
-  /** An account that exists: keys sent to unknown hosts are checked against it, in vain, so that it takes as long. */
+  /** An existing account. Keys for unknown hosts are verified against it with a wrong hash, so that it takes as long. */
   #decoyId = NO_ACCOUNT_ID
-  /** Account names to be looked up at the end of this turn of the event loop, and the lookup that will include them. */
+  /** Account names to look up at the end of this event-loop iteration, and the promise of that lookup. */
   #names = new Set<string>()
   #lookup: Promise<ReadonlyMap<string, string | null>> | undefined
-  #lookingUp = 0
-  #waiting: Question[] = []
+  /** Requests that wait for the id of their account. */
+  #lookupsInFlight = 0
+  #waiting: Verification[] = []
   #scheduled = false
-  /** Statements under way, and the questions in them. */
-  #underWay = 0
-  #asked = 0
+  #statementsInFlight = 0
+  /** Verifications of these statements. */
+  #inFlight = 0
 
   constructor(database: Database, emit: EmitEvent) {
     this.#database = database
     this.#emit = emit
   }
 
-  /** Requests that have no answer yet, in a statement or before it. */
+  /** Requests whose key is not verified yet. */
   get waiting(): number {
-    return this.#waiting.length + this.#asked + this.#lookingUp
+    return this.#waiting.length + this.#inFlight + this.#lookupsInFlight
   }
 
-  /** When the first of those that are in no statement yet came, by `performance.now()`. */
+  /** When the oldest request that is in no statement yet arrived, by `performance.now()`. Infinity if there is none. */
   get waitingSince(): number {
     return this.#waiting[0]?.since ?? Number.POSITIVE_INFINITY
   }
 
-  /** Every request comes through here. One whose key was accepted before costs one statement. */
-  async check(
+  /** Undefined if the key is not valid for this account. A key that has been accepted before costs one statement. */
+  async verify(
     accountName: string = NO_ACCOUNT_NAME,
     key: string,
     resource: ResourceName | undefined,
@@ -110,67 +112,68 @@ export class KeyVerifier {
     const hash = hashOfKey(key)
     if (hash === undefined) return undefined
     const accepted = this.#accepted.get(hash)
-    if (accepted?.accountName !== accountName) return this.#checkNew(accountName, hash, resource)
-    const check = await this.#answerTo(accepted.accountId, hash, resource)
-    if (check === undefined) {
-      // Revoked or expired since. It costs the two statements of every other refusal, so that the time tells nothing.
+    if (accepted?.accountName !== accountName) return this.#verifyNew(accountName, hash, resource)
+    const verified = await this.#verifyIn(accepted.accountId, hash, resource)
+    if (verified === undefined) {
+      // Revoked or expired meanwhile. Two statements, as for every other rejection, so that the time reveals nothing.
       this.#accepted.delete(hash)
       const accountId = await this.#accountId(accountName)
       // After a restore the account may have another id.
       if (accountId != null && accountId !== accepted.accountId)
-        return await this.#answerTo(accountId, hash, resource)
+        return await this.#verifyIn(accountId, hash, resource)
     }
-    return check
+    return verified
   }
 
   /**
-   * A key not accepted on this host before, whether the host exists or not: two statements, the same ones for every
-   * reason to refuse it. `docs/security.md` promises that accounts cannot be told apart by time.
+   * For a key that has not been accepted on this host. Runs the same two statements whether the host exists or not,
+   * because `docs/security.md` promises that response times do not reveal which accounts exist.
    */
-  async #checkNew(
+  async #verifyNew(
     accountName: string,
     hash: string,
     resource: ResourceName | undefined,
   ): Promise<Verified | undefined> {
     const accountId = await this.#accountId(accountName)
     if (accountId == null) {
-      await this.#answerTo(this.#decoyId, noKeyHash(hash), resource)
+      await this.#verifyIn(this.#decoyId, wrongHashOf(hash), resource)
       return undefined
     }
-    const check = await this.#answerTo(accountId, hash, resource)
-    if (check === undefined) return undefined
+    const verified = await this.#verifyIn(accountId, hash, resource)
+    if (verified === undefined) return undefined
     this.#accepted.set(hash, { accountName, accountId })
     this.#decoyId = accountId
-    return check
+    return verified
   }
 
-  #answerTo(
+  /** Queues a verification for the next statement. */
+  #verifyIn(
     accountId: string,
     hash: string,
     resource: ResourceName | undefined,
   ): Promise<Verified | undefined> {
     if (this.waiting >= limits.verificationsWaitingMax) return Promise.reject(overloaded())
-    return new Promise((answer, fail) => {
-      this.#waiting.push({ accountId, hash, resource, since: performance.now(), answer, fail })
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ accountId, hash, resource, since: performance.now(), resolve, reject })
       this.#schedule()
     })
   }
 
-  /** The names of all requests of one turn of the event loop are looked up by one statement. */
+  /** One statement looks up the account names of all requests of an event-loop iteration. Null if there is no account. */
   async #accountId(accountName: string): Promise<string | null | undefined> {
     if (this.waiting >= limits.verificationsWaitingMax) throw overloaded()
     this.#names.add(accountName)
     this.#lookup ??= this.#lookUp()
-    this.#lookingUp++
+    this.#lookupsInFlight++
     try {
       return (await this.#lookup).get(accountName)
     } finally {
-      this.#lookingUp--
+      this.#lookupsInFlight--
     }
   }
 
   async #lookUp(): Promise<ReadonlyMap<string, string | null>> {
-    await nextTurn()
+    await nextIteration()
     const names = [...this.#names]
     this.#names = new Set()
     this.#lookup = undefined
@@ -178,55 +181,58 @@ export class KeyVerifier {
     return new Map(rows.map((row) => [row.name, row.account_id]))
   }
 
-  /** While statements are under way, questions gather: the busier the process, the more of them share one. */
+  /**
+   * Sends the next statement, unless `verificationsInFlightMax` are in flight. Until one of those ends, requests queue up, so
+   * a busy process verifies more keys with each statement.
+   */
   #schedule(): void {
-    if (this.#scheduled || this.#underWay >= limits.verificationsInFlightMax || this.#waiting.length === 0)
-      return
+    const isFull = this.#statementsInFlight >= limits.verificationsInFlightMax
+    if (this.#scheduled || isFull || this.#waiting.length === 0) return
     this.#scheduled = true
     setImmediate(() => {
       this.#scheduled = false
-      const questions = this.#waiting.splice(0, limits.verificationBatchMax)
-      this.#underWay++
-      this.#asked += questions.length
-      this.#emit({ kind: 'keys-verified', questions: questions.length })
-      void this.#ask(questions).finally(() => {
-        this.#underWay--
-        this.#asked -= questions.length
+      const batch = this.#waiting.splice(0, limits.verificationBatchMax)
+      this.#statementsInFlight++
+      this.#inFlight += batch.length
+      this.#emit({ kind: 'keys-verified', keys: batch.length })
+      void this.#run(batch).finally(() => {
+        this.#statementsInFlight--
+        this.#inFlight -= batch.length
         this.#schedule()
       })
     })
   }
 
-  async #ask(questions: readonly Question[]): Promise<void> {
+  async #run(batch: readonly Verification[]): Promise<void> {
     try {
-      const [row] = await this.#database.read<CheckRow>(checkStatement(questions))
-      const checks = row === undefined ? [] : checksOf(row, questions)
-      for (const [i, question] of questions.entries()) question.answer(checks[i])
+      const [row] = await this.#database.read<VerificationRow>(verificationStatement(batch))
+      const results = row === undefined ? [] : resultsOf(row, batch)
+      for (const [i, verification] of batch.entries()) verification.resolve(results[i])
     } catch (error) {
-      for (const question of questions) question.fail(error)
+      for (const verification of batch) verification.reject(error)
     }
   }
 }
 
-/** A hash that is no key's, of a key that may be the decoy's own. */
-function noKeyHash(hash: string): string {
+/** The hash of no key. Not the hash itself, because the key may belong to the decoy account. */
+function wrongHashOf(hash: string): string {
   return hash.slice(1) + hash.slice(0, 1)
 }
 
-function checksOf(
-  { epoch: current, found }: CheckRow,
-  questions: readonly Question[],
+function resultsOf(
+  { epoch: current, found }: VerificationRow,
+  batch: readonly Verification[],
 ): (Verified | undefined)[] {
-  const checks: (Verified | undefined)[] = questions.map(() => undefined)
-  if (found === null) return checks
+  const results: (Verified | undefined)[] = batch.map(() => undefined)
+  if (found === null) return results
   for (const entry of found.split(',')) {
     const [n = '', keyId = '', granted = '', rate, keyRate, server = '', version, xid = '', total] =
       entry.split(' ')
-    const question = questions[Number(n) - 1]
-    if (question === undefined) continue
-    checks[Number(n) - 1] = {
+    const verification = batch[Number(n) - 1]
+    if (verification === undefined) continue
+    results[Number(n) - 1] = {
       access: {
-        accountId: question.accountId,
+        accountId: verification.accountId,
         keyId,
         scopes: scopeSet(granted),
         requestsPerMinute: Number(rate),
@@ -235,14 +241,14 @@ function checksOf(
       tally:
         version === undefined || version === ''
           ? undefined
-          : // The same string for all: a piece of a long one keeps the whole of it in pageCache.
+          : // Uses the row's own epoch string: a substring would keep all of `found` in memory while the tally is cached.
             { epoch: server === current ? current : server, version, xid, total: Number(total) },
     }
   }
-  return checks
+  return results
 }
 
-/** There are 32 combinations of scopes; each is made once. */
+/** Memoized: there are only 32 combinations of scopes. */
 const scopeSets = new Map<string, ReadonlySet<Scope>>()
 
 function scopeSet(granted: string): ReadonlySet<Scope> {
@@ -256,42 +262,42 @@ function scopeSet(granted: string): ReadonlySet<Scope> {
 }
 
 const names = placeholder()
-/** One row for each name, found or not: the answers take as long to read. */
+/** One row for each name, found or not, so that reading the result takes the same time. */
 const accountIds = sql`select q.name, a.account_id from unnest(${names}::text[]) q(name)
 left join account a on a.name = q.name`.template([names], 'account', 'pipelined')
 
 const accounts = placeholder()
 const hashes = placeholder()
-const asked = placeholder()
+const requestedResources = placeholder()
 
 /**
- * The one statement that names several accounts. `account_id = any($1)` beside the joins lets a distributed database
- * send it only to the shards that hold those accounts. Left joins keep PostgreSQL from looking at the account or the
- * tally before it has found the key, so that a wrong key costs the same in every account.
+ * The only statement of requests that names several accounts. `account_id = any($1)` lets a distributed database send it only
+ * to the shards of those accounts. The left joins make PostgreSQL find the key before it reads the account and the
+ * tally, so that a wrong key takes the same time in every account.
  */
-const check = sql`select ${epoch} as epoch, string_agg(
+const verificationTemplate = sql`select ${epoch} as epoch, string_agg(
   concat_ws(' ', q.n, k.key_id, array_to_string(k.scopes, '+'), coalesce(a.requests_per_minute, 0),
     coalesce(a.key_requests_per_minute, 0), ${epoch}, t.version, t.xmin, t.total), ',')
   filter (where a.status = 'active') as found
-from unnest(${accounts}::bigint[], ${hashes}::text[], ${asked}::text[]) with ordinality q(account_id, hash, resource, n)
+from unnest(${accounts}::bigint[], ${hashes}::text[], ${requestedResources}::text[]) with ordinality q(account_id, hash, resource, n)
 join api_key k on k.account_id = q.account_id and k.hash = decode(q.hash, 'hex')
 left join account a on a.account_id = k.account_id
 left join tally t on t.account_id = k.account_id and t.resource = q.resource
 where k.account_id = any(${accounts}::bigint[]) and ${keyIsValid}`.template(
-  [accounts, hashes, asked],
+  [accounts, hashes, requestedResources],
   'verify_key',
   'pipelined',
 )
 
-function checkStatement(questions: readonly Question[]): Statement {
-  return check([
-    arrayOf(questions.map((question) => question.accountId)),
-    arrayOf(questions.map((question) => question.hash)),
-    arrayOf(questions.map((question) => question.resource ?? 'none')),
+function verificationStatement(batch: readonly Verification[]): Statement {
+  return verificationTemplate([
+    arrayOf(batch.map(({ accountId }) => accountId)),
+    arrayOf(batch.map(({ hash }) => hash)),
+    arrayOf(batch.map(({ resource }) => resource ?? 'none')),
   ])
 }
 
-/** As PostgreSQL writes an array. Numbers, hashes and names of ours: nothing in them needs quotes. */
-function arrayOf(plain: readonly string[]): string {
-  return `{${plain.join(',')}}`
+/** An array literal of PostgreSQL. Account ids, hashes and resource names need no quotes. */
+function arrayOf(elements: readonly string[]): string {
+  return `{${elements.join(',')}}`
 }

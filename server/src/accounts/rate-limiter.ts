@@ -6,30 +6,30 @@ import type { Count, SharedCounters } from './shared-counters.ts'
 interface AccountCounts {
   readonly account: Count
   readonly keys: Map<string, Count>
-  /** Shared by the keys beyond those that are counted apart. */
+  /** Shared by the keys beyond `accountRateKeysTracked`. */
   readonly otherKeys: Count
-  /** Before then none of the counted keys' windows ends, by `performance.now()`. */
+  /** No window of a counted key ends before this time, by `performance.now()`. */
   keysFullUntil: number
   accountMax: number
   keyMax: number
   policy: string
 }
 
-/** What a request is told about its limits; with `refused`, which of them it met. */
-export interface Taken {
-  readonly refused: 'account' | 'key' | undefined
-  /** Of the limit that refused: requests a minute, and seconds until there are new ones. */
-  readonly most: number
+export interface RateLimitResult {
+  /** The limit that the request exceeds. */
+  readonly exceeded: 'account' | 'key' | undefined
+  /** Of that limit: requests per minute, and seconds until its window ends. */
+  readonly max: number
   readonly secondsLeft: number
-  /** The headers `RateLimit-Policy` and `RateLimit`. */
+  /** The values of the headers `RateLimit-Policy` and `RateLimit`. */
   readonly policy: string
   readonly state: string
 }
 
 /**
- * Counts requests by account and key, in windows of a minute that begin with their first request. Counting is done
- * here, at once; `shared` tells the other processes in batches, and what they used comes back that way. So a request
- * never waits for it, and goes on being counted where it is away.
+ * Counts requests by account and by key, in windows of a minute that begin with their first request. A request is counted
+ * in this process; `shared` adds the counts to Redis in batches and returns the totals of all processes. A request
+ * therefore never waits for Redis, and is limited by this process alone while Redis is unavailable.
  */
 export class RateLimiter {
   readonly #perMinute: { readonly account: number; readonly key: number }
@@ -47,30 +47,30 @@ export class RateLimiter {
     this.#shared = shared
   }
 
-  /** How many keys are counted, of all accounts. */
+  /** The number of keys that are counted, of all accounts. */
   get keyCounts(): number {
     return this.#keyCounts
   }
 
-  /** Takes one request from what the account and the key have left; a refused one takes nothing. */
-  take(access: Access): Taken {
+  /** Counts a request, unless it exceeds a limit of the account or the key. */
+  take(access: Access): RateLimitResult {
     const now = performance.now()
     const counts = this.#countsOf(access)
     const { account, accountMax, keyMax, policy } = counts
     const key = counts.keys.get(access.keyId) ?? this.#countNewKey(counts, access, now)
     if (account.endsAt <= now) begin(account, now)
     if (key.endsAt <= now) begin(key, now)
-    const refused = account.used >= accountMax ? 'account' : key.used >= keyMax ? 'key' : undefined
-    if (refused === undefined) {
+    const exceeded = account.used >= accountMax ? 'account' : key.used >= keyMax ? 'key' : undefined
+    if (exceeded === undefined) {
       this.#add(account, accountMax)
       this.#add(key, keyMax)
     }
     const accountLeft = secondsUntil(account.endsAt, now)
     const keyLeft = secondsUntil(key.endsAt, now)
     const state = `"account";r=${left(account, accountMax)};t=${accountLeft}, "key";r=${left(key, keyMax)};t=${keyLeft}`
-    return refused === 'key'
-      ? { refused, most: keyMax, secondsLeft: keyLeft, policy, state }
-      : { refused, most: accountMax, secondsLeft: accountLeft, policy, state }
+    return exceeded === 'key'
+      ? { exceeded, max: keyMax, secondsLeft: keyLeft, policy, state }
+      : { exceeded, max: accountMax, secondsLeft: accountLeft, policy, state }
   }
 
   #countsOf({ accountId, requestsPerMinute, keyRequestsPerMinute }: Access): AccountCounts {
@@ -97,7 +97,7 @@ export class RateLimiter {
     return counts
   }
 
-  /** A count is never dropped before its window ends: whoever uses many keys in turn would have no limit on any. */
+  /** A count is never dropped before its window ends. Otherwise a client could avoid the limit by alternating between keys. */
   #countNewKey(counts: AccountCounts, { accountId, keyId }: Access, now: number): Count {
     const { keys, otherKeys } = counts
     if (keys.size >= limits.accountRateKeysTracked && counts.keysFullUntil <= now) {
@@ -107,21 +107,21 @@ export class RateLimiter {
     const count = newCount(`${accountId}:${keyId}`)
     keys.set(keyId, count)
     this.#keyCounts++
-    // The account that was idle longest goes. This one was just used, so it is the last to go.
+    // Drops the least recently used account. This one was just used, so it is dropped last.
     while (this.#keyCounts > limits.rateKeysTracked) this.#accounts.pop()
     return count
   }
 
-  #add(count: Count, most: number): void {
+  #add(count: Count, max: number): void {
     count.used++
-    count.untold++
-    this.#shared?.emit(count, count.untold >= (most - count.used) / limits.rateUnsyncedDivisor)
+    count.unsynced++
+    this.#shared?.sync(count, count.unsynced >= (max - count.used) / limits.rateUnsyncedDivisor)
   }
 }
 
 const windowSeconds = limits.rateWindowMs / 1000
 
-/** A window that has ended would begin anew with the next request: without its count nothing is forgotten. */
+/** Removes counts whose window has ended: the next request would start a new window anyway. */
 function removeEnded(counts: AccountCounts, now: number): number {
   const before = counts.keys.size
   let firstEnd = Number.POSITIVE_INFINITY
@@ -134,19 +134,19 @@ function removeEnded(counts: AccountCounts, now: number): number {
 }
 
 function newCount(name: string): Count {
-  return { name, used: 0, untold: 0, endsAt: 0, telling: 'no' }
+  return { name, used: 0, unsynced: 0, endsAt: 0, pending: 'no' }
 }
 
 function begin(count: Count, now: number): void {
   count.used = 0
-  count.untold = 0
+  count.unsynced = 0
   count.endsAt = now + limits.rateWindowMs
 }
 
-function left(count: Count, most: number): number {
-  return Math.max(0, most - count.used)
+function left(count: Count, max: number): number {
+  return Math.max(0, max - count.used)
 }
 
-function secondsUntil(moment: number, now: number): number {
-  return Math.max(1, Math.ceil((moment - now) / 1000))
+function secondsUntil(time: number, now: number): number {
+  return Math.max(1, Math.ceil((time - now) / 1000))
 }

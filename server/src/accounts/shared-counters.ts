@@ -2,10 +2,10 @@ import { Redis } from 'ioredis'
 import { limits } from '../limits.ts'
 
 /**
- * Adds to each count and says what it is now and how long its window still lasts. The window begins with the first
- * request that any process tells of, and its end is Redis's to know: clocks need not agree.
+ * Adds to each counter, and returns its value and the remaining milliseconds of its window. The window begins when a process
+ * first adds to the counter, and Redis measures it, so that the clocks of processes need not agree.
  */
-const addAll = `local told = {}
+const addAll = `local results = {}
 for i, name in ipairs(KEYS) do
   local used = redis.call('INCRBY', name, ARGV[i + 1])
   local left = redis.call('PTTL', name)
@@ -13,50 +13,50 @@ for i, name in ipairs(KEYS) do
     left = tonumber(ARGV[1])
     redis.call('PEXPIRE', name, left)
   end
-  told[2 * i - 1] = used
-  told[2 * i] = left
+  results[2 * i - 1] = used
+  results[2 * i] = left
 end
-return told`
+return results`
 
-/** Requests of one account, or of one of its keys, in the minute that runs. */
+/** Requests of one account, or of one key, in the current window. */
 export interface Count {
-  /** What all processes call it. */
+  /** The same in all processes. */
   readonly name: string
-  /** As far as this process knows: what all had used when it last heard, and its own since. */
+  /** The total of all processes at the last sync, and the requests of this process since. */
   used: number
-  /** Of these, what the others have not been told. */
-  untold: number
+  /** Requests of this process that have not been added in Redis. */
+  unsynced: number
   /** By `performance.now()`. */
   endsAt: number
-  /** Already on its way to be told, when its turn comes or as soon as possible. */
-  telling: 'no' | 'later' | 'soon'
+  /** Whether the count is queued for a sync. */
+  pending: 'no' | 'later' | 'soon'
 }
 
-export interface SharedCountsOptions {
+export interface SharedCountersOptions {
   readonly url: string
-  /** Told when counts begin to be shared, or go on in this process alone. */
+  /** Called when Redis becomes available or unavailable. */
   readonly onChange: (isShared: boolean, reason: string) => void
 }
 
 /**
- * The counts of all processes, in Redis. One script takes many counts at a time: measured, 3 µs of this process for
- * each, where a command for each takes 27. A count is told soon where what is untold could matter to its limit, and
- * otherwise when some time has passed. Nobody waits for it.
+ * Adds the counts of this process to counters in Redis, which all processes share. One script adds a batch: measured, this
+ * takes 3 µs of this process for each count, and a command for each takes 27 µs. A count is synced soon if its
+ * unsynced requests could matter to its limit, and otherwise within `rateSyncMs`. No request waits for it.
  */
 export class SharedCounters {
   readonly #redis: Redis
-  readonly #onChange: SharedCountsOptions['onChange']
+  readonly #onChange: SharedCountersOptions['onChange']
   #soon: Count[] = []
-  /** Each once: what is told twice in a batch would count twice. */
+  /** A set: a count that is twice in a batch would be added twice. */
   readonly #later = new Set<Count>()
   #timer: NodeJS.Timeout | undefined
-  #isTelling = false
+  #isSyncing = false
   #isShared: boolean | undefined
 
-  constructor({ url, onChange }: SharedCountsOptions) {
+  constructor({ url, onChange }: SharedCountersOptions) {
     this.#onChange = onChange
     this.#redis = new Redis(url, {
-      // What cannot be told at once is kept in the counts themselves, so nothing has to queue here.
+      // While Redis is unavailable, nothing is queued: `unsynced` has the sum.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
@@ -69,72 +69,73 @@ export class SharedCounters {
     this.#redis.on('ready', () => this.#change(true))
   }
 
-  emit(count: Count, soon: boolean): void {
-    if (count.telling === 'soon' || (count.telling === 'later' && !soon)) return
+  /** Queues the count for the next batch. */
+  sync(count: Count, soon: boolean): void {
+    if (count.pending === 'soon' || (count.pending === 'later' && !soon)) return
     if (this.#redis.status !== 'ready') return
     if (soon) {
-      count.telling = 'soon'
+      count.pending = 'soon'
       this.#soon.push(count)
-      if (this.#soon.length === 1 && !this.#isTelling) setImmediate(() => void this.#tellSoon())
+      if (this.#soon.length === 1 && !this.#isSyncing) setImmediate(() => void this.#syncSoon())
       return
     }
-    count.telling = 'later'
+    count.pending = 'later'
     this.#later.add(count)
-    this.#timer ??= setTimeout(() => void this.#tellLater(), limits.rateSyncMs)
+    this.#timer ??= setTimeout(() => void this.#syncLater(), limits.rateSyncMs)
   }
 
   close(): void {
     clearTimeout(this.#timer)
-    // What ends on purpose is not worth telling.
+    // Suppresses the report that Redis is unavailable.
     this.#isShared = false
     this.#redis.disconnect()
   }
 
-  /** One batch at a time: while it is under way, the next one gathers. */
-  async #tellSoon(): Promise<void> {
-    if (this.#isTelling) return
-    this.#isTelling = true
+  /** One batch at a time: counts queue up while it is in flight. */
+  async #syncSoon(): Promise<void> {
+    if (this.#isSyncing) return
+    this.#isSyncing = true
     while (this.#soon.length > 0) await this.#add(this.#soon.splice(0, limits.rateSyncBatchMax))
-    this.#isTelling = false
+    this.#isSyncing = false
   }
 
-  async #tellLater(): Promise<void> {
-    const counts = [...this.#later].filter((count) => count.telling === 'later')
+  async #syncLater(): Promise<void> {
+    const counts = [...this.#later].filter((count) => count.pending === 'later')
     this.#later.clear()
-    for (let at = 0; at < counts.length; at += limits.rateSyncBatchMax) {
-      await this.#add(counts.slice(at, at + limits.rateSyncBatchMax))
+    for (let i = 0; i < counts.length; i += limits.rateSyncBatchMax) {
+      await this.#add(counts.slice(i, i + limits.rateSyncBatchMax))
     }
     this.#timer = undefined
-    if (this.#later.size > 0) this.#timer = setTimeout(() => void this.#tellLater(), limits.rateSyncMs)
+    if (this.#later.size > 0) this.#timer = setTimeout(() => void this.#syncLater(), limits.rateSyncMs)
   }
 
   async #add(counts: readonly Count[]): Promise<void> {
-    const untold = counts.map((count) => count.untold)
+    const unsynced = counts.map((count) => count.unsynced)
     for (const count of counts) {
-      count.untold = 0
-      count.telling = 'no'
+      count.unsynced = 0
+      count.pending = 'no'
     }
     try {
-      const told = await this.#redis.eval(
+      const results = await this.#redis.eval(
         addAll,
         counts.length,
         ...counts.map(({ name }) => `quartermaster:rate:${name}`),
         limits.rateWindowMs,
-        ...untold,
+        ...unsynced,
       )
       this.#change(true)
-      this.#learn(counts, Array.isArray(told) ? told.map(Number) : [])
+      this.#update(counts, Array.isArray(results) ? results.map(Number) : [])
     } catch (error) {
-      // Not told again: Redis may have heard it, and to count it twice would refuse what is allowed.
+      // Not retried: Redis may have added them already, and counting them twice would reject allowed requests.
       this.#change(false, error instanceof Error ? error.message : String(error))
     }
   }
 
-  #learn(counts: readonly Count[], told: readonly number[]): void {
+  #update(counts: readonly Count[], results: readonly number[]): void {
     const now = performance.now()
     for (const [i, count] of counts.entries()) {
-      count.used = (told[2 * i] ?? 0) + count.untold
-      count.endsAt = now + (told[2 * i + 1] ?? 0)
+      count.used = (results[2 * i] ?? 0) + count.unsynced
+      count.endsAt = now + (results[2 * i + 1] ?? 0)
     }
   }
 

@@ -2,16 +2,16 @@ import type { Limits } from '../limits.ts'
 import type { EmitEvent, Event } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { isDatabaseError } from '../postgres/sqlstate.ts'
-import type { Answered } from './answered.ts'
-import { BatchWriter, isRefused } from './batch-writer.ts'
+import type { AuthenticatedRequest } from './authenticated-request.ts'
+import { BatchWriter, isPermanent } from './batch-writer.ts'
 import { LastUse, lastUseStatement } from './last-use.ts'
 import { insertRequestsStatement, RequestLog } from './request-log.ts'
 import { Retention } from './retention.ts'
 import { addUsageStatement, Usage } from './usage.ts'
 
 /**
- * What accounts did, as they can look it up: their requests, their usage, the last use of their keys. A request is
- * noted when it was answered and written later, together with others, by one statement at a time of one connection.
+ * Records what each account's administrator can look up: requests, usage and the last use of keys. A request is recorded
+ * after its response, and written later in a batch with others. One statement runs at a time, on one connection.
  */
 export class Activity {
   readonly #database: Database
@@ -20,16 +20,16 @@ export class Activity {
   readonly #usage: Usage
   readonly #lastUse = new LastUse()
   readonly #retention: Retention
-  readonly #writers: readonly Pick<BatchWriter<unknown>, 'isEmpty' | 'write' | 'giveUp'>[]
+  readonly #writers: readonly Pick<BatchWriter<unknown>, 'isEmpty' | 'write' | 'dropAll'>[]
   readonly #timer: NodeJS.Timeout
   readonly #closeMsMax: number
   readonly #usageFlushMs: number
   #writing: Promise<boolean> | undefined
   #closing = false
-  /** Requests that will be missing from the log, or from the usage, and were not reported yet. */
+  /** Requests missing from the request log and from the usage, since the last report. */
   #unlogged = 0
   #uncounted = 0
-  #toldAt = Number.NEGATIVE_INFINITY
+  #reportedAt = Number.NEGATIVE_INFINITY
   #failing = false
 
   constructor(database: Database, emit: EmitEvent, limits: Limits) {
@@ -41,37 +41,37 @@ export class Activity {
     this.#retention = new Retention(database)
     this.#writers = [
       new BatchWriter(this.#log, insertRequestsStatement, {
-        onWritten: (rows) => this.#retention.noteAdded(rows.map(({ event }) => event.access.accountId)),
+        onWritten: (rows) => this.#retention.countAdded(rows.map(({ event }) => event.access.accountId)),
         onDropped: (rows) => {
           this.#unlogged += rows.length
-          for (const { atMs, event } of rows) this.#usage.noteUnlogged(atMs, event)
+          for (const { atMs, event } of rows) this.#usage.countUnlogged(atMs, event)
         },
       }),
       new BatchWriter(this.#usage, (sums) => addUsageStatement(sums, this.#usage.nextBatch()), {
-        onWritten: (sums) => this.#retention.noteAdded(sums.map(({ access }) => access.accountId)),
+        onWritten: (sums) => this.#retention.countAdded(sums.map(({ access }) => access.accountId)),
         onDropped: (sums) => {
           this.#uncounted += sums.reduce((all, { requests }) => all + requests, 0)
         },
       }),
-      // A day that is not written today is written with the key's first request of tomorrow.
+      // If today's use of a key is not written, the key's first request of the next day writes that day.
       new BatchWriter(this.#lastUse, lastUseStatement, { onDropped: () => {} }),
     ]
     this.#timer = setInterval(() => void this.#write(), limits.activityFlushMs).unref()
   }
 
-  /** On the way of every request, after its answer: 1 to 2 µs. */
-  note(event: Event): void {
-    if (event.kind !== 'request-completed' || !isOfKey(event)) return
+  /** Called after the response of every request; takes 1 to 2 µs. */
+  record(event: Event): void {
+    if (event.kind !== 'request-completed' || !isAuthenticated(event)) return
     const atMs = Math.round(Date.now() - event.ms)
     const logged = this.#log.offer(atMs, event)
     if (!logged) this.#unlogged++
-    const counted = this.#usage.note(atMs, event, logged)
+    const counted = this.#usage.count(atMs, event, logged)
     if (counted === 'full') this.#uncounted++
-    // A key is used for the first time on a day only where there is no sum of this minute yet.
-    if (counted !== 'counted') this.#lastUse.note(atMs, event.access)
+    // If this minute has a sum already, the use of the key on this day has been recorded.
+    if (counted !== 'counted') this.#lastUse.record(atMs, event.access)
   }
 
-  /** Writes what waits, as long as the database takes it and the time allows. The rest is lost, and reported. */
+  /** Writes what is queued until the timeout or the first failure. The rest is lost, and the loss is reported. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     this.#closing = true
@@ -80,11 +80,11 @@ export class Activity {
     while (!this.#writers.every(({ isEmpty }) => isEmpty)) {
       if (performance.now() > until || !(await this.#write())) break
     }
-    for (const writer of this.#writers) writer.giveUp()
-    this.#tellLost()
+    for (const writer of this.#writers) writer.dropAll()
+    this.#reportLost()
   }
 
-  /** Whether the database took it. */
+  /** Resolves to whether everything was written. */
   #write(): Promise<boolean> {
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined
@@ -93,41 +93,43 @@ export class Activity {
   }
 
   async #writeAll(): Promise<boolean> {
-    this.#tellLost()
+    this.#reportLost()
     const before = this.#closing ? Number.POSITIVE_INFINITY : performance.now()
     let failure: { readonly error: unknown } | undefined
     const steps = [
       ...this.#writers.map((writer) => () => writer.write(this.#database, before)),
-      () => this.#retention.work(),
+      () => this.#retention.run(),
     ]
     for (const step of steps) {
       try {
         await step()
       } catch (error) {
         failure ??= { error }
-        // A table that is locked or refuses rows is no reason to leave the others out; a database that is away is.
-        if (!isRefused(error) && !isDatabaseError(error)) break
+        // If one table is locked or rejects its rows, the others are still written, unless the database is unavailable.
+        if (!isPermanent(error) && !isDatabaseError(error)) break
       }
     }
-    // While it goes on, once is enough: the requests themselves tell of a database that is away.
+    // Reported once for a series of failures: failed requests report an unavailable database already.
     if (failure !== undefined && !this.#failing) this.#emit({ kind: 'activity-unwritten', ...failure })
     this.#failing = failure !== undefined
     return !this.#failing
   }
 
-  /** At once, and while it goes on as often as usage is written. */
-  #tellLost(): void {
+  /** Reports the first loss at once, later ones at most every `usageFlushMs`. */
+  #reportLost(): void {
     const now = performance.now()
     if (this.#unlogged + this.#uncounted === 0) return
-    if (!this.#closing && now - this.#toldAt < this.#usageFlushMs) return
+    if (!this.#closing && now - this.#reportedAt < this.#usageFlushMs) return
     if (this.#unlogged > 0) this.#emit({ kind: 'requests-unlogged', count: this.#unlogged })
     if (this.#uncounted > 0) this.#emit({ kind: 'requests-uncounted', count: this.#uncounted })
     this.#unlogged = 0
     this.#uncounted = 0
-    this.#toldAt = now
+    this.#reportedAt = now
   }
 }
 
-function isOfKey(event: Extract<Event, { kind: 'request-completed' }>): event is Answered {
+function isAuthenticated(
+  event: Extract<Event, { kind: 'request-completed' }>,
+): event is AuthenticatedRequest {
   return event.access !== undefined
 }

@@ -2,10 +2,10 @@ import { Failure } from '../errors.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Statement } from '../sql.ts'
 
-/** Collects rows until they are written. */
+/** A queue of rows. */
 export interface Collector<Row> {
   readonly isEmpty: boolean
-  /** Some rows that have waited since before then, by `performance.now()`: few enough to build a statement of quickly. */
+  /** Removes and returns rows for one statement, of those queued before this time (`performance.now()`). */
   take(before: number): readonly Row[]
 }
 
@@ -15,9 +15,9 @@ interface Batch<Row> {
 }
 
 /**
- * Writes rows in batches, one statement each, exactly once. When a connection breaks, the database may have committed the
- * batch or not. So the very same statement is sent again, before any newer batch, until the database answers it; the
- * statement has no effect on rows that have the batch already.
+ * Writes rows in batches, one statement each, exactly once. If the connection breaks, the batch may or may not have been
+ * committed. The same statement is then sent again, before any newer batch, until its outcome is known. The statements
+ * are idempotent.
  */
 export class BatchWriter<Row> {
   readonly #from: Collector<Row>
@@ -29,23 +29,23 @@ export class BatchWriter<Row> {
   constructor(
     from: Collector<Row>,
     statementOf: (rows: readonly Row[]) => Statement,
-    then: {
+    callbacks: {
       readonly onWritten?: (rows: readonly Row[]) => void
-      /** These rows will not be written: the database refuses them, or the process ends. */
+      /** The rows will not be written: the database rejected them, or the process exits. */
       readonly onDropped: (rows: readonly Row[]) => void
     },
   ) {
     this.#from = from
     this.#statementOf = statementOf
-    this.#onWritten = then.onWritten ?? (() => {})
-    this.#onDropped = then.onDropped
+    this.#onWritten = callbacks.onWritten ?? (() => {})
+    this.#onDropped = callbacks.onDropped
   }
 
   get isEmpty(): boolean {
     return this.#batch === undefined && this.#from.isEmpty
   }
 
-  /** Writes one batch: the one whose outcome is not known yet, or else the next. */
+  /** Writes the batch whose outcome is unknown, if there is one, otherwise the next. */
   async write(database: Database, before: number): Promise<void> {
     const batch = this.#batch ?? this.#next(before)
     if (batch === undefined) return
@@ -53,15 +53,15 @@ export class BatchWriter<Row> {
     try {
       await database.writeOne(batch.statement)
     } catch (error) {
-      if (isRefused(error)) this.#drop(batch.rows)
+      if (isPermanent(error)) this.#drop(batch.rows)
       throw error
     }
     this.#batch = undefined
     this.#onWritten(batch.rows)
   }
 
-  /** Drops all that waits. */
-  giveUp(): void {
+  /** Drops all queued rows. */
+  dropAll(): void {
     if (this.#batch !== undefined) this.#drop(this.#batch.rows)
     while (!this.#from.isEmpty) this.#drop(this.#from.take(Number.POSITIVE_INFINITY))
   }
@@ -83,7 +83,7 @@ export class BatchWriter<Row> {
   }
 }
 
-/** What the database refuses as such, or a defect of ours: to try it again would end the same way. */
-export function isRefused(error: unknown): boolean {
+/** The database rejected the statement, or the code has a defect: a retry would fail again. */
+export function isPermanent(error: unknown): boolean {
   return !(error instanceof Failure) || error.code === 'internal'
 }

@@ -7,17 +7,17 @@ interface Use extends RequestAccess {
   readonly day: string
 }
 
-/** The day of each key's last use, written once a day: what other processes have written is not written again. */
+/** The day of each key's last use. Written once a day for each key, unless another process has written it. */
 export class LastUse {
   readonly #seen = new LRUCache<string, string>({ max: limits.keyUsesCached })
   readonly #due = new Map<string, Use>()
 
-  note(atMs: number, { accountId, keyId }: RequestAccess): void {
-    const name = nameOf({ accountId, keyId })
+  record(atMs: number, { accountId, keyId }: RequestAccess): void {
+    const id = idOf({ accountId, keyId })
     const day = new Date(atMs).toISOString().slice(0, 10)
-    if (this.#seen.get(name) === day || this.#due.size >= limits.keyUsesCached) return
-    this.#seen.set(name, day)
-    this.#due.set(name, { accountId, keyId, day })
+    if (this.#seen.get(id) === day || this.#due.size >= limits.keyUsesCached) return
+    this.#seen.set(id, day)
+    this.#due.set(id, { accountId, keyId, day })
   }
 
   get isEmpty(): boolean {
@@ -26,20 +26,20 @@ export class LastUse {
 
   take(): readonly Use[] {
     const taken: Use[] = []
-    for (const [name, use] of this.#due) {
+    for (const [id, use] of this.#due) {
       if (taken.length >= limits.activityWriteRows) break
       taken.push(use)
-      this.#due.delete(name)
+      this.#due.delete(id)
     }
     return taken
   }
 }
 
-function nameOf({ accountId, keyId }: RequestAccess): string {
+function idOf({ accountId, keyId }: RequestAccess): string {
   return `${accountId} ${keyId}`
 }
 
-/** Rows are locked in one order, so that no two processes wait for each other. */
+/** Locks the rows in the order of the primary key, so that two processes cannot deadlock. */
 export function lastUseStatement(uses: readonly Use[]): Statement {
   const accounts = value(uses.map(({ accountId }) => accountId))
   return {

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest'
 import { limits } from '../limits.ts'
-import { latencyClass } from './latency.ts'
+import { latencyBucket } from './latency.ts'
 
-/** The middle of a class, as the list of usage computes it in SQL. */
-const middle = (number: number) =>
-  limits.latencyBucketFirstMs * limits.latencyBucketRatio ** Math.max(number - 0.5, 0)
+/** The midpoint of a bucket, as the statement of the usage list computes it. */
+const midpoint = (bucket: number) =>
+  limits.latencyBucketFirstMs * limits.latencyBucketRatio ** Math.max(bucket - 0.5, 0)
 
-it('puts every latency into a class whose middle is within 5 % of it', () => {
+it('assigns every latency to a bucket whose midpoint is within 5 % of it', () => {
   for (let ms = limits.latencyBucketFirstMs; ms < 500_000; ms *= 1.0137) {
-    expect(Math.abs(middle(latencyClass(ms)) / ms - 1)).toBeLessThan(0.05)
+    expect(Math.abs(midpoint(latencyBucket(ms)) / ms - 1)).toBeLessThan(0.05)
   }
 })
 
-it('has an end at both sides', () => {
-  expect(latencyClass(0)).toBe(0)
-  expect(latencyClass(0.049)).toBe(0)
-  expect(latencyClass(1e12)).toBe(limits.latencyBucketsMax)
+it('assigns latencies out of range to the first or the last bucket', () => {
+  expect(latencyBucket(0)).toBe(0)
+  expect(latencyBucket(0.049)).toBe(0)
+  expect(latencyBucket(1e12)).toBe(limits.latencyBucketsMax)
 })

@@ -1,10 +1,10 @@
 import { limits } from '../limits.ts'
 
-const ratio = Math.log(limits.latencyBucketRatio)
+const logRatio = Math.log(limits.latencyBucketRatio)
 
-/** Class 0 is below the first border; class n lies between border n − 1 and border n, each a tenth above the last. */
-export function latencyClass(ms: number): number {
+/** Bucket 0 is below the first boundary. Bucket n is between boundaries n − 1 and n; each boundary is a tenth above the one before. */
+export function latencyBucket(ms: number): number {
   if (ms < limits.latencyBucketFirstMs) return 0
-  const above = Math.floor(Math.log(ms / limits.latencyBucketFirstMs) / ratio) + 1
-  return Math.min(above, limits.latencyBucketsMax)
+  const bucket = Math.floor(Math.log(ms / limits.latencyBucketFirstMs) / logRatio) + 1
+  return Math.min(bucket, limits.latencyBucketsMax)
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { limits } from '../limits.ts'
-import type { Answered } from './answered.ts'
+import type { AuthenticatedRequest } from './authenticated-request.ts'
 import { insertRequestsStatement, RequestLog } from './request-log.ts'
 
-function answered(form: string, accountId = '1'): Answered {
+function completed(form: string, accountId = '1'): AuthenticatedRequest {
   return {
     kind: 'request-completed',
     requestId: 'r',
@@ -29,7 +29,7 @@ function answered(form: string, accountId = '1'): Answered {
   }
 }
 
-/** The filters of a statement, as they are stored. */
+/** The values of the filter column in the insert statement. */
 function filtersIn(log: RequestLog): unknown {
   const { text, values } = insertRequestsStatement(log.take())
   const number = /\$(\d+)::text\[\], \$\d+::int\[\]/.exec(text)?.[1]
@@ -37,11 +37,11 @@ function filtersIn(log: RequestLog): unknown {
 }
 
 describe('RequestLog', () => {
-  it('takes fewer long requests at a time than short ones, and all in the end', () => {
+  it('writes fewer long requests than short ones in one statement, and all in the end', () => {
     const log = new RequestLog()
     const long = `filter=name=${'x'.repeat(limits.queryBodyBytesMax - 20)}`
     let offered = 0
-    while (log.offer(0, answered(long, String(offered)))) offered++
+    while (log.offer(0, completed(long, String(offered)))) offered++
     expect(offered).toBeGreaterThan(20)
     const sizes: number[] = []
     while (!log.isEmpty) sizes.push(log.take().length)
@@ -50,15 +50,15 @@ describe('RequestLog', () => {
     )
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(offered)
 
-    for (let n = 0; n < 250; n++) log.offer(0, answered('limit=1', String(n)))
+    for (let n = 0; n < 250; n++) log.offer(0, completed('limit=1', String(n)))
     expect([log.take().length, log.take().length]).toEqual([200, 50])
   })
 
-  it('stores the beginning of a long filter, whatever its characters are', () => {
+  it('truncates a long filter to 2,000 characters, however its characters are encoded', () => {
     for (const character of ['x', 'é', '€', '😀']) {
       for (const before of ['', 'a', 'aa', '%41']) {
         const log = new RequestLog()
-        log.offer(0, answered(`filter=${before}${encodeURIComponent(character).repeat(20_000)}`))
+        log.offer(0, completed(`filter=${before}${encodeURIComponent(character).repeat(20_000)}`))
         const [filter] = [filtersIn(log)].flat()
         expect(filter).toBe(
           `${decodeURIComponent(before)}${character.repeat(2_000)}`.slice(0, 2_000).toWellFormed(),

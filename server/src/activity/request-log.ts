@@ -5,44 +5,44 @@ import { limits } from '../limits.ts'
 import type { Source } from '../observability/events.ts'
 import { decodeForDisplay, parseParameters, truncateEncoded } from '../query/parameters.ts'
 import { type Statement, sql, value } from '../sql.ts'
-import type { Answered } from './answered.ts'
+import type { AuthenticatedRequest } from './authenticated-request.ts'
 
-interface Waiting {
+interface QueuedRequest {
   readonly atMs: number
-  readonly event: Answered
+  readonly event: AuthenticatedRequest
 }
 
 /**
- * Requests that wait to be logged. There is room for so many, and for one account a part of it, so that a busy account
- * takes none from its neighbours. Half of an account's part is for requests that failed: those are looked for.
+ * A queue of requests to be logged. Its length is limited, in total and for each account, so that a busy account does not
+ * displace the requests of others. Half of an account's share is reserved for failed requests, which are looked up most.
  */
 export class RequestLog {
-  readonly #waiting: Waiting[] = []
+  readonly #queue: QueuedRequest[] = []
   #characters = 0
-  readonly #ofAccount = new Map<string, number>()
+  readonly #accountCounts = new Map<string, number>()
 
-  /** Whether there was room for it. */
-  offer(atMs: number, event: Answered): boolean {
+  /** False if the queue is full. */
+  offer(atMs: number, event: AuthenticatedRequest): boolean {
     const { accountId } = event.access
-    const count = this.#ofAccount.get(accountId) ?? 0
-    const room = limits.requestLogWaitingAccountRows / (event.status < 400 ? 2 : 1)
-    if (count >= room || this.#waiting.length >= limits.requestLogWaitingRows) return false
+    const count = this.#accountCounts.get(accountId) ?? 0
+    const countMax = limits.requestLogWaitingAccountRows / (event.status < 400 ? 2 : 1)
+    if (count >= countMax || this.#queue.length >= limits.requestLogWaitingRows) return false
     const characters = this.#characters + charactersOf(event)
     if (characters > limits.requestLogWaitingCharacters) return false
     this.#characters = characters
-    this.#ofAccount.set(accountId, count + 1)
-    this.#waiting.push({ atMs, event })
+    this.#accountCounts.set(accountId, count + 1)
+    this.#queue.push({ atMs, event })
     return true
   }
 
   get isEmpty(): boolean {
-    return this.#waiting.length === 0
+    return this.#queue.length === 0
   }
 
-  /** By their number and by what has to be read of them: no request is answered meanwhile. At least one. */
+  /** Limited by rows and by characters to decode, because this blocks the event loop. At least one row. */
   #rowsForOneStatement(): number {
     let [rows, characters] = [0, 0]
-    for (const { event } of this.#waiting) {
+    for (const { event } of this.#queue) {
       characters += Math.min(charactersOf(event), limits.requestLogReadCharacters)
       if (rows > 0 && (rows >= limits.activityWriteRows || characters > limits.activityWriteCharacters)) break
       rows++
@@ -50,37 +50,37 @@ export class RequestLog {
     return rows
   }
 
-  /** Those that have waited longest; their room is free again. */
-  take(): readonly Waiting[] {
-    const taken = this.#waiting.splice(0, this.#rowsForOneStatement())
-    for (const { event } of taken) {
+  /** Removes and returns the oldest requests. */
+  take(): readonly QueuedRequest[] {
+    const requests = this.#queue.splice(0, this.#rowsForOneStatement())
+    for (const { event } of requests) {
       const { accountId } = event.access
-      const left = (this.#ofAccount.get(accountId) ?? 0) - 1
-      if (left > 0) this.#ofAccount.set(accountId, left)
-      else this.#ofAccount.delete(accountId)
+      const left = (this.#accountCounts.get(accountId) ?? 0) - 1
+      if (left > 0) this.#accountCounts.set(accountId, left)
+      else this.#accountCounts.delete(accountId)
       this.#characters -= charactersOf(event)
     }
-    return taken
+    return requests
   }
 }
 
-function charactersOf({ url, context }: Answered): number {
+function charactersOf({ url, context }: AuthenticatedRequest): number {
   return url.length + (context?.form?.length ?? 0)
 }
 
 const columns = ['at', 'request_id', 'key_id', 'method', 'path', 'query', 'filter'] as const
 
-/** Sent a second time, it does nothing: its entries have their ids already. */
-export function insertRequestsStatement(taken: readonly Waiting[]): Statement {
-  const rows = taken.map(rowOf)
+/** Idempotent: entries that are in the table already are skipped by their ids. */
+export function insertRequestsStatement(requests: readonly QueuedRequest[]): Statement {
+  const rows = requests.map(rowOf)
   const texts = (name: (typeof columns)[number]) => value(rows.map((row) => row[name]))
-  const events = taken.map(({ event }) => event)
+  const events = requests.map(({ event }) => event)
   return {
     execution: 'generic',
     ...sql`insert into request (account_id, id, at, request_id, key_id, method, path, query, filter, status, error_code,
   error_detail, duration_ms, records, bytes, cached)
 select * from unnest(${value(events.map(({ access }) => access.accountId))}::bigint[],
-  ${value(taken.map(({ atMs }) => newEntryId(atMs)))}::text[], ${texts('at')}::timestamptz[],
+  ${value(requests.map(({ atMs }) => newEntryId(atMs)))}::text[], ${texts('at')}::timestamptz[],
   ${texts('request_id')}::text[], ${texts('key_id')}::text[], ${texts('method')}::text[], ${texts('path')}::text[],
   ${texts('query')}::text[], ${texts('filter')}::text[], ${value(events.map(({ status }) => status))}::int[],
   ${value(events.map(({ context }) => context?.code ?? null))}::text[],
@@ -92,12 +92,12 @@ on conflict (account_id, at, id) do nothing`.statement('activity'),
   }
 }
 
-/** A joined read is none: its records were read for several requests at once. */
+/** A response joined to the read of another request does not count as cached: it was read from the database. */
 function isCached(source: Source | undefined): boolean {
   return source === 'cached' || source === 'unchanged'
 }
 
-function rowOf({ atMs, event }: Waiting): Record<(typeof columns)[number], string | null> {
+function rowOf({ atMs, event }: QueuedRequest): Record<(typeof columns)[number], string | null> {
   const [path, raw] = splitOnce(event.url, '?')
   const parameters = parseParameters(
     truncateEncoded(event.context?.form ?? raw, limits.requestLogReadCharacters),
@@ -116,12 +116,12 @@ function rowOf({ atMs, event }: Waiting): Record<(typeof columns)[number], strin
   }
 }
 
-function splitOnce(text: string, at: string): readonly [string, string] {
-  const place = text.indexOf(at)
-  return place < 0 ? [text, ''] : [text.slice(0, place), text.slice(place + 1)]
+function splitOnce(text: string, separator: string): readonly [string, string] {
+  const index = text.indexOf(separator)
+  return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)]
 }
 
-/** Fit for a column: no key of anybody, no longer than it may be, nothing that PostgreSQL cannot hold. */
+/** Redacts API keys, truncates, and replaces characters that PostgreSQL cannot store. */
 function stored(text: string): string
 function stored(text: string | undefined): string | null
 function stored(text: string | undefined): string | null {

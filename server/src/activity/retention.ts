@@ -4,12 +4,13 @@ import type { Database } from '../postgres/database.ts'
 import { type Statement, sql, value } from '../sql.ts'
 
 /**
- * Keeps the logs of accounts within their bounds. Rows beyond the count go when so many were added; old ones when
- * their account's turn comes: each process goes through all accounts, a few at a time, from a place of its own.
+ * Deletes log rows of accounts beyond the limits on their number and age. The number is checked after every
+ * `logTrimRows` rows that this process adds to an account. The age is checked in a sweep over all accounts,
+ * `logSweepAccounts` at a time; each process starts at a random account.
  */
 export class Retention {
   readonly #database: Database
-  /** Rows added by this process since the last removal. */
+  /** Rows added by this process since the last trim, by account. */
   readonly #added = new LRUCache<string, number>({ max: limits.logTrimAccounts })
   readonly #due = new Set<string>()
   #after = ''
@@ -19,7 +20,7 @@ export class Retention {
     this.#database = database
   }
 
-  noteAdded(accountIds: Iterable<string>): void {
+  countAdded(accountIds: Iterable<string>): void {
     for (const accountId of accountIds) {
       const added = (this.#added.get(accountId) ?? 0) + 1
       this.#added.set(accountId, added)
@@ -27,8 +28,8 @@ export class Retention {
     }
   }
 
-  /** One account that may be beyond its bound, and from time to time some whose rows may be too old. */
-  async work(): Promise<void> {
+  /** Trims one account that is due, and continues the sweep every `logSweepMs`. */
+  async run(): Promise<void> {
     const [accountId] = this.#due
     if (accountId !== undefined) {
       this.#due.delete(accountId)
@@ -57,7 +58,7 @@ order by account_id limit ${value(limits.logSweepAccounts)}::int`.statement('act
   }
 }
 
-/** What is older than the newest so many of one account. */
+/** Deletes the oldest rows of an account beyond the maximum number. */
 export function trimStatements(accountId: string): readonly Statement[] {
   const account = value(accountId)
   const usage = (per: 'minute' | 'day') => {
@@ -77,7 +78,7 @@ export function trimStatements(accountId: string): readonly Statement[] {
   ]
 }
 
-/** What is too old, of some accounts. */
+/** Deletes rows beyond the maximum age. */
 export function sweepStatements(accountIds: readonly string[]): readonly Statement[] {
   const accounts = value(accountIds)
   const before = (days: number) => sql`at < now() - make_interval(days => ${value(days)}::int)`

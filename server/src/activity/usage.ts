@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { limits } from '../limits.ts'
 import type { RequestAccess } from '../observability/events.ts'
 import { type Statement, sql, value } from '../sql.ts'
-import type { Answered } from './answered.ts'
-import { latencyClass } from './latency.ts'
+import type { AuthenticatedRequest } from './authenticated-request.ts'
+import { latencyBucket } from './latency.ts'
 
 /** The requests of one key on one route in one minute or day. */
 interface Sum {
@@ -14,14 +14,14 @@ interface Sum {
   readonly route: string
   requests: number
   errors: number
-  /** How many of them are not in the request log: there was no room. */
+  /** Requests that are missing from the request log. */
   unlogged: number
-  /** By class of latency. */
+  /** Requests by latency bucket. */
   readonly counts: Map<number, number>
 }
 
-interface OfAccount {
-  /** When the first of them came, by `performance.now()`. */
+interface AccountUsage {
+  /** When the first sum was added, by `performance.now()`. */
   readonly since: number
   readonly keys: Map<string, Sum[]>
 }
@@ -29,12 +29,12 @@ interface OfAccount {
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
 
-/** Sums by key, route and minute, that grow until they are written: the busier the process, the more share a row. */
+/** Aggregates requests by key, route and minute until they are written: a busy process writes fewer rows for each request. */
 export class Usage {
-  /** By account and key: two short looks on the way of every request, where one long name would have to be made. */
-  readonly #accounts = new Map<string, OfAccount>()
+  /** Nested by account and key: two lookups cost less than to concatenate a key for every request. */
+  readonly #accounts = new Map<string, AccountUsage>()
   #waiting = 0
-  /** Tells this process from all others. */
+  /** Unique to this process. */
   readonly #writer = randomBytes(6).toString('hex')
   #batches = 0
   readonly #flushMs: number
@@ -43,8 +43,8 @@ export class Usage {
     this.#flushMs = flushMs
   }
 
-  /** `first` where nothing of this key, route and minute waits; `full` where there was no room. */
-  note(atMs: number, event: Answered, logged: boolean): 'counted' | 'first' | 'full' {
+  /** `first`: started a new sum for this key, route and minute. `full`: not counted, because the queue is full. */
+  count(atMs: number, event: AuthenticatedRequest, logged: boolean): 'counted' | 'first' | 'full' {
     const { access, method, route } = event
     const startMs = atMs - (atMs % minuteMs)
     const found = this.#find(access, method, route, startMs)
@@ -54,14 +54,14 @@ export class Usage {
     }
     const sum = emptySum({ access, per: 'minute', startMs, method, route })
     add(sum, event, logged)
-    return this.#hold(sum) ? 'first' : 'full'
+    return this.#insert(sum) ? 'first' : 'full'
   }
 
   get isEmpty(): boolean {
     return this.#waiting === 0
   }
 
-  /** Some sums of accounts that have gathered them for long enough, those with the oldest first. */
+  /** Removes and returns sums that are older than the flush interval, oldest accounts first. */
   take(before: number): readonly Sum[] {
     const taken: Sum[] = []
     for (const [accountId, { since, keys }] of this.#accounts) {
@@ -78,18 +78,18 @@ export class Usage {
     return taken
   }
 
-  /** Names a batch: no other, of this process or another, has the same name. */
+  /** A globally unique id. */
   nextBatch(): string {
     return `${this.#writer}-${++this.#batches}`
   }
 
-  /** A request that was counted as logged and is lost to the log after all. */
-  noteUnlogged(atMs: number, { access, method, route }: Answered): void {
+  /** Counts a request as missing from the log that was counted as logged before. */
+  countUnlogged(atMs: number, { access, method, route }: AuthenticatedRequest): void {
     const startMs = atMs - (atMs % minuteMs)
     const found = this.#find(access, method, route, startMs)
     const sum = found ?? emptySum({ access, per: 'minute', startMs, method, route })
     sum.unlogged++
-    if (found === undefined) this.#hold(sum)
+    if (found === undefined) this.#insert(sum)
   }
 
   #find(
@@ -102,8 +102,8 @@ export class Usage {
     return sums?.findLast((sum) => sum.route === route && sum.method === method && sum.startMs === startMs)
   }
 
-  /** Whether there was room for it. */
-  #hold(sum: Sum): boolean {
+  /** False if the queue is full. */
+  #insert(sum: Sum): boolean {
     if (this.#waiting >= limits.usageWaitingRows) return false
     const { accountId, keyId } = sum.access
     let account = this.#accounts.get(accountId)
@@ -119,8 +119,8 @@ export class Usage {
   }
 }
 
-/** As documents write a route: `{id}`, not `:id`. */
-function written({ method, route }: Sum): string {
+/** `{id}` instead of `:id`, as in the OpenAPI document. */
+function routeName({ method, route }: Sum): string {
   return `${method} ${route.replaceAll(/:(\w+)/g, '{$1}')}`
 }
 
@@ -128,37 +128,37 @@ function emptySum(of: Pick<Sum, 'access' | 'per' | 'startMs' | 'method' | 'route
   return { ...of, requests: 0, errors: 0, unlogged: 0, counts: new Map() }
 }
 
-function add(sum: Sum, { status, ms }: Answered, logged: boolean): void {
-  const number = latencyClass(ms)
+function add(sum: Sum, { status, ms }: AuthenticatedRequest, logged: boolean): void {
+  const bucket = latencyBucket(ms)
   sum.requests++
   if (status >= 400) sum.errors++
   if (!logged) sum.unlogged++
-  sum.counts.set(number, (sum.counts.get(number) ?? 0) + 1)
+  sum.counts.set(bucket, (sum.counts.get(bucket) ?? 0) + 1)
 }
 
 function merge(into: Sum, sum: Sum): void {
   into.requests += sum.requests
   into.errors += sum.errors
   into.unlogged += sum.unlogged
-  for (const [number, count] of sum.counts) into.counts.set(number, (into.counts.get(number) ?? 0) + count)
+  for (const [bucket, count] of sum.counts) into.counts.set(bucket, (into.counts.get(bucket) ?? 0) + count)
 }
 
 /**
- * Each sum for its minute, and together for their day. In one order, so that no two processes wait for each other. Sent a
- * second time, it does nothing: rows keep the last batch of each process, and no process
- * sends a newer one before that.
+ * Adds each sum to its minute and to its day. Rows are in the order of the primary key, so that two processes cannot
+ * deadlock. Idempotent: each row stores the last batch of every process, and a process sends no newer batch before
+ * the outcome of the last one is known.
  */
-export function addUsageStatement(taken: readonly Sum[], batch: string): Statement {
+export function addUsageStatement(minutes: readonly Sum[], batch: string): Statement {
   const days = new Map<string, Sum>()
-  for (const minute of taken) {
+  for (const minute of minutes) {
     const { access, method, route } = minute
     const startMs = minute.startMs - (minute.startMs % dayMs)
-    const name = `${access.accountId} ${access.keyId} ${startMs} ${method} ${route}`
-    const day = days.get(name) ?? emptySum({ access, per: 'day', startMs, method, route })
+    const id = `${access.accountId} ${access.keyId} ${startMs} ${method} ${route}`
+    const day = days.get(id) ?? emptySum({ access, per: 'day', startMs, method, route })
     merge(day, minute)
-    days.set(name, day)
+    days.set(id, day)
   }
-  const sums = [...taken, ...days.values()].toSorted(byPlace)
+  const sums = [...minutes, ...days.values()].toSorted(byPrimaryKey)
   const numbers = (name: 'requests' | 'errors' | 'unlogged') => value(sums.map((sum) => sum[name]))
   const lists = (of: (counts: Map<number, number>) => Iterable<number>) =>
     value(sums.map(({ counts }) => `{${[...of(counts)].join(',')}}`))
@@ -170,7 +170,7 @@ select account_id, per, at, key_id, route, requests, errors, unlogged, classes::
   array[${value(batch)}::text]
 from unnest(${value(sums.map(({ access }) => access.accountId))}::bigint[], ${value(sums.map(({ per }) => per))}::text[],
   ${value(sums.map(({ startMs }) => new Date(startMs).toISOString()))}::timestamptz[],
-  ${value(sums.map(({ access }) => access.keyId))}::text[], ${value(sums.map(written))}::text[],
+  ${value(sums.map(({ access }) => access.keyId))}::text[], ${value(sums.map(routeName))}::text[],
   ${numbers('requests')}::bigint[], ${numbers('errors')}::bigint[], ${numbers('unlogged')}::bigint[],
   ${lists((counts) => counts.keys())}::text[], ${lists((counts) => counts.values())}::text[])
   s(account_id, per, at, key_id, route, requests, errors, unlogged, classes, counts)
@@ -193,7 +193,7 @@ where not u.batches && excluded.batches`.statement('activity'),
   }
 }
 
-function byPlace(a: Sum, b: Sum): number {
+function byPrimaryKey(a: Sum, b: Sum): number {
   return (
     Number(a.access.accountId) - Number(b.access.accountId) ||
     compare(a.per, b.per) ||

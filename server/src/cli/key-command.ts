@@ -39,10 +39,10 @@ export async function keyCreate(config: Config, options: CreateOptions): Promise
 
 export async function keyRotate(config: Config, keyId: string, options: RotateOptions): Promise<void> {
   const { account, overlap, expires } = options
-  const { made, old } = await changing(config, account, (transaction, scope) =>
+  const { created, old } = await changing(config, account, (transaction, scope) =>
     rotateKey(transaction, scope, operator(), keyId, { overlapSeconds: overlap, expiresAt: expires }),
   )
-  show(made, account, options)
+  show(created, account, options)
   if (options.json === true) return
   note(
     old.state === 'revoked'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { hasKey, holdsKey } from '../accounts/key-format.ts'
+import { containsKey, containsKeyMessage } from '../accounts/key-format.ts'
 import { type Failure, invalid } from '../errors.ts'
 import { limits } from '../limits.ts'
 
@@ -11,8 +11,8 @@ export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   if (keys === undefined) return undefined
   const [key] = keys
   // Refused, not redacted: two keys would become one, and the second request the first. Before the pattern sees it.
-  if (keys.some(holdsKey))
-    throw wrong(`The Idempotency-Key ${hasKey} Any random text will do, such as a UUID.`)
+  if (keys.some(containsKey))
+    throw wrong(`The Idempotency-Key ${containsKeyMessage} Any random text will do, such as a UUID.`)
   if (keys.length === 1 && key !== undefined && printable.test(key)) return key
   throw wrong(
     `The Idempotency-Key must be one header of 1 to ${limits.idempotencyKeyCharactersMax} printable ASCII characters.`,

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { hasKey, holdsKey } from '../accounts/key-format.ts'
+import { containsKey, containsKeyMessage } from '../accounts/key-format.ts'
 import { type Failure, type Fault, invalid } from '../errors.ts'
 import { excerpt, type Faults } from '../faults.ts'
 import { contentTypeFailure, mediaTypeOf } from './media-type.ts'
@@ -65,7 +65,7 @@ export function textMember(
   if (characters < 1) fault('member_invalid', `The ${member} is empty.`)
   else if (characters > charactersMax) {
     fault('member_invalid', `The ${member} has ${characters} characters; at most ${charactersMax} are taken.`)
-  } else if (holdsKey(text)) fault('member_invalid', `The ${member} ${hasKey}`)
+  } else if (containsKey(text)) fault('member_invalid', `The ${member} ${containsKeyMessage}`)
   // Only now: no regular expression may be matched against a key.
   else if (/\p{Cc}/u.test(text)) fault('member_invalid', `The ${member} has a control character in it.`)
   else if (!text.isWellFormed()) fault('member_invalid', `The ${member} has half of a surrogate pair in it.`)

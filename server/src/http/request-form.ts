@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import { holdsKey } from '../accounts/key-format.ts'
+import { containsKey } from '../accounts/key-format.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { contentTypeFailure } from './media-type.ts'
@@ -65,5 +65,5 @@ function refuseExpectation(expect: string | undefined): void {
 /** Fastify matches it against an expression of its own and caches the last 100, so it may be neither long nor hold a key. */
 function refuseOddContentType(method: string, type: string | undefined): void {
   if (type === undefined) return
-  if (type.length > limits.contentTypeCharactersMax || holdsKey(type)) throw contentTypeFailure(method)
+  if (type.length > limits.contentTypeCharactersMax || containsKey(type)) throw contentTypeFailure(method)
 }

@@ -48,7 +48,7 @@ export type Event =
   /** By the process as a whole, for want of room, in the second before. */
   | { readonly kind: 'requests-refused'; readonly count: number }
   /** One statement for all requests that waited for their check. */
-  | { readonly kind: 'keys-verified'; readonly questions: number }
+  | { readonly kind: 'keys-verified'; readonly keys: number }
   | {
       readonly kind: 'statement-ended'
       readonly operation: Operation | 'commit'

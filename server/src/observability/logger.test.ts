@@ -63,7 +63,7 @@ it('a request is one line', () => {
 it('what is below the level is not written', () => {
   const log = logged('warn')
   log.emit(answered)
-  log.emit({ kind: 'keys-verified', questions: 3 })
+  log.emit({ kind: 'keys-verified', keys: 3 })
   expect(lines).toEqual([])
 })
 

@@ -164,7 +164,7 @@ function loggable(event: Exclude<Event, RequestAnswered>): object {
     case 'statement-ended':
       return { operation: event.operation, ms: event.ms, failed: event.failed }
     case 'keys-verified':
-      return { questions: event.questions }
+      return { keys: event.keys }
     case 'rate-limits-local':
       return { reason: event.reason }
     case 'requests-refused':

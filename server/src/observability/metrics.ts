@@ -199,7 +199,7 @@ export class Metrics {
         this.#ratesShared = event.kind === 'rate-limits-shared'
         return
       case 'keys-verified':
-        this.#batches.record(event.questions)
+        this.#batches.record(event.keys)
         return
       case 'statement-ended':
         this.#statements.record(event.ms / 1000, event.operation, event.failed ? 'failed' : 'ok')

@@ -27,11 +27,11 @@ process.send?.(service.port)
 process.once('disconnect', () => process.exit())
 
 function reuseChecks(forMs: number): void {
-  type Made = ReturnType<KeyVerifier['check']>
+  type Made = ReturnType<KeyVerifier['verify']>
   // oxlint-disable-next-line typescript/unbound-method -- it is bound where it is called
-  const honest = KeyVerifier.prototype.check
+  const honest = KeyVerifier.prototype.verify
   const made = new Map<string, { readonly at: number; readonly check: Made }>()
-  KeyVerifier.prototype.check = function (this: KeyVerifier, ...question): Made {
+  KeyVerifier.prototype.verify = function (this: KeyVerifier, ...question): Made {
     const place = JSON.stringify(question)
     const last = made.get(place)
     if (last !== undefined && performance.now() - last.at < forMs) return last.check

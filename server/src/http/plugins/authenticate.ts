@@ -40,7 +40,7 @@ export async function authenticate(
   const { resource } = request.routeOptions.config
   const begun = performance.now()
   request.verified =
-    key === undefined ? undefined : await authentication.keyVerifier.check(account, key, resource)
+    key === undefined ? undefined : await authentication.keyVerifier.verify(account, key, resource)
   contextOf(request).checkMs = performance.now() - begun
   if (request.verified === undefined) {
     // One answer for every reason: which part was wrong would help only those who guess.
@@ -54,13 +54,13 @@ export async function authenticate(
 
 /** draft-ietf-httpapi-ratelimit-headers: the limits, and what is left of them, on every answer from here on. */
 function countRequest(access: Access, reply: FastifyReply, rateLimiter: RateLimiter): void {
-  const { refused, most, secondsLeft, policy, state } = rateLimiter.take(access)
+  const { exceeded, max, secondsLeft, policy, state } = rateLimiter.take(access)
   reply.header('ratelimit-policy', policy).header('ratelimit', state)
-  if (refused === undefined) return
+  if (exceeded === undefined) return
   reply.header('retry-after', secondsLeft)
   throw new Failure(
-    `${refused}_rate_exceeded`,
-    `This ${refused === 'account' ? 'account' : 'API key'} may send ${most} requests a minute, and has. ` +
+    `${exceeded}_rate_exceeded`,
+    `This ${exceeded === 'account' ? 'account' : 'API key'} may send ${max} requests a minute, and has. ` +
       `There will be more in ${secondsLeft} s.`,
   )
 }

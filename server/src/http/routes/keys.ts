@@ -6,7 +6,7 @@ import {
   createKey,
   type Key,
   type KeyIdempotency,
-  type KeyWish,
+  type KeyParameters,
   keyJson,
   type NewKey,
   type Rotation,
@@ -65,10 +65,10 @@ export function rotateKeyRoute(writes: AccountWrites, trustedProxies: BlockList)
     parseNoParameters(rawQueryOf(request))
     const rotation = rotationOf(jsonBody(request, rotationShape))
     const actor = actorOf(request, access, trustedProxies)
-    const { made } = await writes.run(access, clientSignal(reply), (database) =>
+    const { created } = await writes.run(access, clientSignal(reply), (database) =>
       database.write((transaction) => rotateKey(transaction, access, actor, request.params.id, rotation)),
     )
-    return sendNewKey(reply, made)
+    return sendNewKey(reply, created)
   }
 }
 
@@ -97,7 +97,7 @@ function actorOf(request: FastifyRequest, { keyId }: Access, trustedProxies: Blo
   return { kind: 'key', id: keyId, application, address: clientAddressOf(request, trustedProxies) }
 }
 
-function wishOf(body: Body): KeyWish {
+function wishOf(body: Body): KeyParameters {
   const faults = new Faults()
   addUnknownMembers(body, wishShape, faults)
   const wish = {
@@ -180,7 +180,7 @@ function refuseAnyBody(request: FastifyRequest): void {
 }
 
 /** Of what was asked for, whatever the order of its members. */
-function idempotencyOf(request: FastifyRequest, wish: KeyWish): KeyIdempotency | undefined {
+function idempotencyOf(request: FastifyRequest, wish: KeyParameters): KeyIdempotency | undefined {
   const key = idempotencyKeyOf(request)
   if (key === undefined) return undefined
   const asked = JSON.stringify([wish.name, wish.scopes.toSorted(), wish.expiresAt])
