@@ -13,9 +13,9 @@ export const paths = {
 
 /** A product of the inventory. */
 export interface Product {
-  /** Identifies the record within its account and resource. From 1 on, never reused. */
+  /** Identifies the record within its account and resource. Starts at 1 and is never reused. */
   readonly id: number
-  /** The name people know it by. */
+  /** The name. */
   readonly name: string
   /** The product code. */
   readonly default_code: string | null
@@ -29,7 +29,7 @@ export interface Product {
   readonly categ_id: number | null
   /** The template. */
   readonly product_tmpl_id: number | null
-  /** True, false, or null where it was never told. */
+  /** Whether it is an RSD product; null if unknown. */
   readonly is_rsd_product: boolean | null
   /** When the record was created. */
   readonly create_date: string
@@ -54,9 +54,9 @@ export interface ProductKinds {
 
 /** A customer, a vendor or an employee. */
 export interface Partner {
-  /** Identifies the record within its account and resource. From 1 on, never reused. */
+  /** Identifies the record within its account and resource. Starts at 1 and is never reused. */
   readonly id: number
-  /** The name people know it by. */
+  /** The name. */
   readonly name: string
   /** Whether the partner is a company rather than a person. */
   readonly is_company: boolean
@@ -68,9 +68,9 @@ export interface Partner {
   readonly is_vendor: boolean
   /** Whether the partner works for the account. */
   readonly is_employee: boolean
-  /** The address to write to. */
+  /** The email address. */
   readonly email: string | null
-  /** The number to call. */
+  /** The phone number. */
   readonly phone: string | null
   /** Whether the partner is in use. Inactive partners are listed like any other. */
   readonly active: boolean
@@ -98,13 +98,13 @@ export interface PartnerKinds {
 
 /** A company of the account. */
 export interface Company {
-  /** Identifies the record within its account and resource. From 1 on, never reused. */
+  /** Identifies the record within its account and resource. Starts at 1 and is never reused. */
   readonly id: number
-  /** The name people know it by. */
+  /** The name. */
   readonly name: string
   /** The code of the company. */
   readonly company_code: string | null
-  /** A number as text: leading zeros stay. */
+  /** A number as text, with its leading zeros. */
   readonly branch_user: string
   /** When the record was created. */
   readonly create_date: string
@@ -122,23 +122,23 @@ export interface CompanyKinds {
   readonly write_date: 'timestamp'
 }
 
-/** An API key of the account. The key itself is shown once, when it is made. */
+/** An API key of the account. The key itself is shown once, when it is created. */
 export interface Key {
-  /** Names the key. It is no secret. */
+  /** Identifies the key. Not a secret. */
   readonly key_id: string
   /** What the key is for. */
   readonly name: string
-  /** What the key may do. A filter sees them as one text with commas. */
+  /** What the key may do. In a filter, one text separated by commas. */
   readonly scopes: readonly string[]
-  /** active; rotating: valid until it expires, another took its place; expired; revoked. */
+  /** active; rotating: replaced by another key, and valid until it expires; expired; revoked. */
   readonly state: string
-  /** When it was made. */
+  /** When it was created. */
   readonly created_at: string
-  /** From when on it opens nothing; null: never. */
+  /** When it expires; null: never. */
   readonly expires_at: string | null
-  /** When it was revoked; null: it was not. */
+  /** When it was revoked; null: not revoked. */
   readonly revoked_at: string | null
-  /** The key that took its place. */
+  /** The key that replaces it. */
   readonly rotated_to: string | null
   /** The day, in UTC, of its last accepted request; null: none yet. */
   readonly last_used_on: string | null
@@ -192,37 +192,37 @@ export interface AuditKinds {
   readonly address: 'text'
 }
 
-/** A request of the last 14 days that came with a key of the account. */
+/** A request of the last 14 days with a key of the account. */
 export interface Request {
   /** Identifies the entry within its account. */
   readonly id: string
-  /** When it began. */
+  /** When it was received. */
   readonly at: string
   /** As in `X-Request-Id` and in errors. */
   readonly request_id: string
-  /** The key that it came with. */
+  /** The key of the request. */
   readonly key_id: string
   /** The method. */
   readonly method: string
   /** The path, decoded. */
   readonly path: string
-  /** The parameters but the filter, decoded. */
+  /** The parameters without the filter, decoded. */
   readonly query: string | null
   /** The filter, decoded. */
   readonly filter: string | null
-  /** The status of the answer. */
+  /** The status of the response. */
   readonly status: number
-  /** The code of the error; null: none. */
+  /** The code of the error; null: no error. */
   readonly error_code: string | null
   /** The detail of the error. */
   readonly error_detail: string | null
-  /** Milliseconds until it was answered. */
+  /** Milliseconds until the response was sent. */
   readonly duration_ms: number
-  /** Records in the answer. */
+  /** Records in the response. */
   readonly records: number
-  /** Bytes of the answer, as they were sent. */
+  /** Bytes of the response body as sent. */
   readonly bytes: number
-  /** Whether it was answered without reading records: kept from before, or not modified. A read shared with other requests is a read. */
+  /** Whether the response needed no read: it was cached, or not modified. False if the request shared a read with others. */
   readonly cached: boolean
 }
 
@@ -249,21 +249,21 @@ export interface RequestKinds {
 export interface Usage {
   /** When the day or minute began, in UTC. */
   readonly at: string
-  /** The key that it came with. */
+  /** The key of the request. */
   readonly key_id: string
   /** Method and path, with {id} for an id. */
   readonly route: string
-  /** How many requests there were. */
+  /** The number of requests. */
   readonly requests: number
-  /** How many had a status of 400 or more. */
+  /** Requests with a status of 400 or more. */
   readonly errors: number
-  /** How many are not in the request log: too many came at once. */
+  /** Requests that are missing in the request log, because they arrived faster than it is written. */
   readonly unlogged: number
-  /** 50 % of the requests took no more milliseconds, within 5 %. */
+  /** The 50th percentile of the duration in milliseconds, within 5 %. */
   readonly p50_ms: number
-  /** 95 % of the requests took no more milliseconds, within 5 %. */
+  /** The 95th percentile of the duration in milliseconds, within 5 %. */
   readonly p95_ms: number
-  /** 99 % of the requests took no more milliseconds, within 5 %. */
+  /** The 99th percentile of the duration in milliseconds, within 5 %. */
   readonly p99_ms: number
 }
 

@@ -326,7 +326,7 @@ describe('exports at once', () => {
     expect(second.statusCode).toBe(429)
     expect(JSON.parse(await textOf(second))).toMatchObject({
       code: 'export_limit',
-      detail: expect.stringMatching(/the last free slot is left for other accounts/),
+      detail: expect.stringMatching(/the last free slot is reserved for other accounts/),
     })
     running.push(await open(two, products, 'text/csv'))
     expect(running.at(-1)?.statusCode).toBe(200)

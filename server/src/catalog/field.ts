@@ -3,21 +3,21 @@ import type { Operator } from '@quartermaster/filter'
 export type FieldType = 'integer' | 'decimal' | 'text' | 'boolean' | 'timestamp'
 
 export interface Field {
-  /** The name on the wire and of the column. */
+  /** The name in JSON and of the column. */
   readonly name: string
   readonly type: FieldType
   readonly nullable: boolean
   readonly description: string
   readonly example: string | number | boolean | readonly string[] | null
-  /** Characters of a text, as the column's check holds them. */
+  /** The maximum length of a text, which a check constraint of the column enforces. */
   readonly charactersMax?: number
-  /** How it goes on the wire where that is not as its type does: words between commas as a list, a moment as its day. */
+  /** A JSON form other than that of the type: comma-separated text as an array, or a timestamp as its day. */
   readonly wire?: 'list' | 'day'
 }
 
 /** A field that an import can fill. */
 export interface RecordField extends Field {
-  /** What an import takes where the file has no such column: a value, the moment of the import, or nothing: required. */
+  /** The value if an import file has no such column: `required` is an error, `now` the time of the import. */
   readonly absent: 'required' | 'now' | null | number | boolean
 }
 
@@ -29,7 +29,7 @@ export const operatorsOf: Record<FieldType, readonly Operator[]> = {
   boolean: ['=', '!=', '[]', '![]'],
 }
 
-/** With its article, as an error or a document says it. */
+/** With its article, for error messages and documents. */
 export const typeNames: Record<FieldType, string> = {
   text: 'a text',
   integer: 'an integer',

@@ -5,7 +5,7 @@ import type { RecordField } from './field.ts'
 export type ResourceName = 'product' | 'partner' | 'company'
 
 export interface Resource extends Collection {
-  /** Also the table, the resource of its tally and the first word of its scopes. */
+  /** Also the name of its table, the `resource` of its tally and the first part of its scopes. */
   readonly name: ResourceName
   readonly fields: readonly RecordField[]
 }
@@ -14,7 +14,7 @@ const id: RecordField = {
   name: 'id',
   type: 'integer',
   nullable: false,
-  description: 'Identifies the record within its account and resource. From 1 on, never reused.',
+  description: 'Identifies the record within its account and resource. Starts at 1 and is never reused.',
   example: 42,
   absent: 'required',
 }
@@ -23,7 +23,7 @@ const name: RecordField = {
   name: 'name',
   type: 'text',
   nullable: false,
-  description: 'The name people know it by.',
+  description: 'The name.',
   example: 'Hex bolt M8 × 40, zinc',
   charactersMax: limits.partnerNameCharactersMax,
   absent: 'required',
@@ -111,7 +111,7 @@ const product: Resource = {
       name: 'is_rsd_product',
       type: 'boolean',
       nullable: true,
-      description: 'True, false, or null where it was never told.',
+      description: 'Whether it is an RSD product; null if unknown.',
       example: false,
       absent: null,
     },
@@ -138,7 +138,7 @@ const partner: Resource = {
       name: 'email',
       type: 'text',
       nullable: true,
-      description: 'The address to write to.',
+      description: 'The email address.',
       example: 'orders@nordwind.example',
       charactersMax: 320,
       absent: null,
@@ -147,7 +147,7 @@ const partner: Resource = {
       name: 'phone',
       type: 'text',
       nullable: true,
-      description: 'The number to call.',
+      description: 'The phone number.',
       example: '+49 40 5550 123',
       charactersMax: 64,
       absent: null,
@@ -180,7 +180,7 @@ const company: Resource = {
       name: 'branch_user',
       type: 'text',
       nullable: false,
-      description: 'A number as text: leading zeros stay.',
+      description: 'A number as text, with its leading zeros.',
       example: '00417',
       charactersMax: 128,
       absent: 'required',

@@ -5,12 +5,12 @@ import type { Field } from './field.ts'
 export type ViewName = 'key' | 'audit' | 'request' | 'usage'
 
 /**
- * What the administrator of an account can list: asked, filtered and paged as resources are, but newest first, and
- * read anew every time.
+ * A list for administrators of an account. Filters and pages work as for resources, but the order is newest first and
+ * responses are not cached.
  */
 export interface View extends Collection {
   readonly name: ViewName
-  /** Newest first by the first of these; together they tell any two records apart. */
+  /** Sort columns, all descending. Together they are unique. */
   readonly order: readonly [string, ...string[]]
 }
 
@@ -23,7 +23,7 @@ const text = (name: string, description: string, example: string, more: Partial<
   ...more,
 })
 
-const moment = (name: string, description: string, more: Partial<Field> = {}): Field => ({
+const timestamp = (name: string, description: string, more: Partial<Field> = {}): Field => ({
   name,
   type: 'timestamp',
   nullable: false,
@@ -48,28 +48,28 @@ const key: View = {
   noun: 'key',
   plural: 'keys',
   path: 'keys',
-  description: 'An API key of the account. The key itself is shown once, when it is made.',
+  description: 'An API key of the account. The key itself is shown once, when it is created.',
   order: ['created_at', 'key_id'],
   fields: [
-    text('key_id', 'Names the key. It is no secret.', 'Xq3ZpL0a'),
+    text('key_id', 'Identifies the key. Not a secret.', 'Xq3ZpL0a'),
     text('name', 'What the key is for.', 'web shop', { charactersMax: limits.keyNameCharactersMax }),
-    text('scopes', 'What the key may do. A filter sees them as one text with commas.', '', {
+    text('scopes', 'What the key may do. In a filter, one text separated by commas.', '', {
       wire: 'list',
       example: ['product:read', 'partner:create'],
     }),
     text(
       'state',
-      'active; rotating: valid until it expires, another took its place; expired; revoked.',
+      'active; rotating: replaced by another key, and valid until it expires; expired; revoked.',
       'active',
     ),
-    moment('created_at', 'When it was made.'),
-    moment('expires_at', 'From when on it opens nothing; null: never.', {
+    timestamp('created_at', 'When it was created.'),
+    timestamp('expires_at', 'When it expires; null: never.', {
       ...nullable,
       example: '2027-02-12T09:30:00.000Z',
     }),
-    moment('revoked_at', 'When it was revoked; null: it was not.', { ...nullable, example: null }),
-    text('rotated_to', 'The key that took its place.', '', { ...nullable, example: null }),
-    moment('last_used_on', 'The day, in UTC, of its last accepted request; null: none yet.', {
+    timestamp('revoked_at', 'When it was revoked; null: not revoked.', { ...nullable, example: null }),
+    text('rotated_to', 'The key that replaces it.', '', { ...nullable, example: null }),
+    timestamp('last_used_on', 'The day, in UTC, of its last accepted request; null: none yet.', {
       ...nullable,
       wire: 'day',
       example: '2026-11-14',
@@ -86,7 +86,7 @@ const audit: View = {
   order: ['at', 'id'],
   fields: [
     entryId,
-    moment('at', 'When.'),
+    timestamp('at', 'When.'),
     text(
       'action',
       'What was done: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit.',
@@ -111,36 +111,36 @@ const audit: View = {
   ],
 }
 
-const usedKey = text('key_id', 'The key that it came with.', 'Xq3ZpL0a')
+const usedKey = text('key_id', 'The key of the request.', 'Xq3ZpL0a')
 
 const request: View = {
   name: 'request',
   noun: 'request',
   plural: 'requests',
   path: 'requests',
-  description: `A request of the last ${limits.requestLogDays} days that came with a key of the account.`,
+  description: `A request of the last ${limits.requestLogDays} days with a key of the account.`,
   order: ['at', 'id'],
   fields: [
     entryId,
-    moment('at', 'When it began.'),
+    timestamp('at', 'When it was received.'),
     text('request_id', 'As in `X-Request-Id` and in errors.', '5f0c1d6e-7a38-4a53-8f7c-0f7f2a1c9b11'),
     usedKey,
     text('method', 'The method.', 'GET'),
     text('path', 'The path, decoded.', '/api/v1/inventory/product'),
-    text('query', 'The parameters but the filter, decoded.', 'limit=50&page=2', nullable),
+    text('query', 'The parameters without the filter, decoded.', 'limit=50&page=2', nullable),
     text('filter', 'The filter, decoded.', 'list_price>10&active=true', nullable),
-    number('status', 'integer', 'The status of the answer.', 200),
-    text('error_code', 'The code of the error; null: none.', '', { ...nullable, example: null }),
+    number('status', 'integer', 'The status of the response.', 200),
+    text('error_code', 'The code of the error; null: no error.', '', { ...nullable, example: null }),
     text('error_detail', 'The detail of the error.', '', { ...nullable, example: null }),
-    number('duration_ms', 'decimal', 'Milliseconds until it was answered.', 1.204),
-    number('records', 'integer', 'Records in the answer.', 50),
-    number('bytes', 'integer', 'Bytes of the answer, as they were sent.', 8410),
+    number('duration_ms', 'decimal', 'Milliseconds until the response was sent.', 1.204),
+    number('records', 'integer', 'Records in the response.', 50),
+    number('bytes', 'integer', 'Bytes of the response body as sent.', 8410),
     {
       name: 'cached',
       type: 'boolean',
       nullable: false,
       description:
-        'Whether it was answered without reading records: kept from before, or not modified. A read shared with other requests is a read.',
+        'Whether the response needed no read: it was cached, or not modified. False if the request shared a read with others.',
       example: true,
     },
   ],
@@ -150,7 +150,7 @@ const percentile = (share: number) =>
   number(
     `p${share}_ms`,
     'decimal',
-    `${share} % of the requests took no more milliseconds, within 5 %.`,
+    `The ${share}th percentile of the duration in milliseconds, within 5 %.`,
     { 50: 0.9, 95: 2.1, 99: 7.4 }[share] ?? 0,
   )
 
@@ -163,12 +163,17 @@ const usage: View = {
   order: ['at', 'key_id', 'route'],
   choices: { per: ['day', 'minute'] },
   fields: [
-    moment('at', 'When the day or minute began, in UTC.', { example: '2026-11-14T00:00:00.000Z' }),
+    timestamp('at', 'When the day or minute began, in UTC.', { example: '2026-11-14T00:00:00.000Z' }),
     usedKey,
     text('route', 'Method and path, with {id} for an id.', 'GET /api/v1/inventory/product'),
-    number('requests', 'integer', 'How many requests there were.', 4200),
-    number('errors', 'integer', 'How many had a status of 400 or more.', 3),
-    number('unlogged', 'integer', 'How many are not in the request log: too many came at once.', 0),
+    number('requests', 'integer', 'The number of requests.', 4200),
+    number('errors', 'integer', 'Requests with a status of 400 or more.', 3),
+    number(
+      'unlogged',
+      'integer',
+      'Requests that are missing in the request log, because they arrived faster than it is written.',
+      0,
+    ),
     percentile(50),
     percentile(95),
     percentile(99),

@@ -1,21 +1,18 @@
-/**
- * What came of late, roughly and in little room: a table of hashes, where each place belongs to the last that fell on it.
- * It may forget early, and once in a while take one for another.
- */
+/** Approximate set of recently seen keys in constant memory: a later key can overwrite an earlier one, and keys can collide. */
 export class AdmissionFilter {
   readonly #hashes: Uint32Array
 
-  constructor(places: number) {
-    this.#hashes = new Uint32Array(places)
+  constructor(slots: number) {
+    this.#hashes = new Uint32Array(slots)
   }
 
-  /** Whether this came before. From now on it did. */
-  note(text: string): boolean {
-    const hash = hashOf(text)
-    const place = hash % this.#hashes.length
-    const isKnown = this.#hashes[place] === hash
-    this.#hashes[place] = hash
-    return isKnown
+  /** Adds the key. Returns whether it was already in the set. */
+  add(key: string): boolean {
+    const hash = hashOf(key)
+    const slot = hash % this.#hashes.length
+    const wasSeen = this.#hashes[slot] === hash
+    this.#hashes[slot] = hash
+    return wasSeen
   }
 }
 

@@ -16,14 +16,14 @@ export function pageNumbers(page: number, limit: number, total: number): PageNum
   }
 }
 
-/** The records came as JSON text and stay so: only the numbers around them are written here. */
+/** `records` is JSON text from PostgreSQL, which is not parsed. */
 export function listBody(records: string, count: string, total: number, pages: PageNumbers): string {
   return `{"data":[${records}],"meta":{"count":${count},"total":${total}},"pagination":{"previousPage":${pages.previousPage},"currentPage":${pages.currentPage},"nextPage":${pages.nextPage},"totalPages":${pages.totalPages}}}`
 }
 
 /**
- * RFC 8288, relative to the host: a proxy may have the service under another name. `path` is that of the route, and
- * `pageQuery` the query of the same list around the number of a page.
+ * RFC 8288. The links have no host, because a proxy may serve the service under another name. The tuple is the query
+ * string of the list before and after the page number.
  */
 export function linkHeader(
   path: string,

@@ -10,7 +10,7 @@ import { listKey, type PageCache } from './page-cache.ts'
 import type { ListQuery } from './plan-cache.ts'
 import { etagOf, type ReadResponse, responseOf } from './response.ts'
 
-/** Reads one page of a list, by the access path that what is cached of the list allows. */
+/** Reads one page of a list. The cached total and page ends of the list determine the access path. */
 export class ListReader {
   readonly #accountReads: AccountReads
   readonly #pageCache: PageCache
@@ -20,7 +20,7 @@ export class ListReader {
     this.#pageCache = pageCache
   }
 
-  /** `path`: of the resource, for `Link`. */
+  /** `path`: the path of the resource, for the `Link` header. */
   async read(
     verified: Verified & { readonly tally: Tally },
     list: ListQuery,
@@ -47,26 +47,26 @@ export class ListReader {
     signal: AbortSignal,
   ): Promise<[ListRow, number]> {
     const key = listKey(access, plan.resource.name, filterKey)
-    // In a small account, evaluating a filter anew is cheaper than planning for it or caching its total.
+    // In a small account, evaluating a filter again is cheaper than planning it or caching its total.
     const isSmallAccount = plan.where !== undefined && tally.total <= limits.smallAccountRecordsMax
-    const known: ListHints = isSmallAccount
+    const hints: ListHints = isSmallAccount
       ? { isSmallAccount }
       : this.#pageCache.get(key, tally, plan.limit, page)
     // A page beyond the last needs no scan.
-    const knownTotal = plan.where === undefined ? tally.total : known.total
+    const knownTotal = plan.where === undefined ? tally.total : hints.total
     if (knownTotal !== undefined && (page - 1) * plan.limit >= knownTotal) {
       return [{ ...tally, total: null, count: '0', records: '', last_id: null }, knownTotal]
     }
-    const read = (from?: ListHints) =>
-      this.#accountReads.read<ListRow>(access, listStatement(access, plan, page, from), signal)
-    let [row] = await read(known)
-    // If somebody wrote between the check and the read, the cached total is of another version: count again.
-    if (row !== undefined && !isSameState(row, tally) && known.total !== undefined) [row] = await read()
+    const read = (passed?: ListHints) =>
+      this.#accountReads.read<ListRow>(access, listStatement(access, plan, page, passed), signal)
+    let [row] = await read(hints)
+    // If a write was committed between the verification and the read, the cached total is outdated: count again.
+    if (row !== undefined && !isSameState(row, tally) && hints.total !== undefined) [row] = await read()
     if (row === undefined)
       throw new Failure('internal', 'Something went wrong on our side. It has been logged.')
     if (isOlder(row, tally)) throw failingOver()
-    const total = Number(row.total ?? known.total)
-    // Near the start of an unfiltered list a cached page end saves nothing: the tally has the total, and few ids are skipped.
+    const total = Number(row.total ?? hints.total)
+    // Near the start of an unfiltered list a cached page end saves nothing: the total is in the tally, and skipping is cheap.
     if (!isSmallAccount && (plan.where !== undefined || page * plan.limit > limits.pipelinedRecordsMax)) {
       const lastId = Number(row.count) === plan.limit ? (row.last_id ?? undefined) : undefined
       this.#pageCache.set(key, row, { total, limit: plan.limit, page, lastId })

@@ -15,7 +15,7 @@ function codesOf(raw: string): string[] {
 }
 
 describe('listQuery', () => {
-  it('understands a list twice for all its pages', () => {
+  it('caches the plan of a list on its second request, for all its pages', () => {
     const numbers = [1, 2, 3, 4]
     const lists = numbers.map((page) => list(`page=${page}&filter=active=true`))
     expect(lists.map(({ page }) => page)).toEqual(numbers)
@@ -24,8 +24,8 @@ describe('listQuery', () => {
     expect(new Set(lists.map(({ requestHash }) => requestHash)).size).toBe(numbers.length)
   })
 
-  it('gives two ways to write the same page the same requestHash, and no two pages or lists', () => {
-    const hashes = (...raw: string[]) => new Set(raw.map((one) => list(one).requestHash)).size
+  it('has the same requestHash for all notations of a page, and another for every other page or list', () => {
+    const hashes = (...raw: string[]) => new Set(raw.map((text) => list(text).requestHash)).size
     expect(hashes('', 'page=1', 'limit=10', 'page=0001', 'limit=10&page=1')).toBe(1)
     expect(hashes('limit=20&page=7', 'page=7&limit=20', 'page=07&limit=20', 'page=7&limit=20&fields=')).toBe(
       1,
@@ -33,14 +33,14 @@ describe('listQuery', () => {
     expect(hashes('page=11', 'page=1&limit=1', 'page=1&limit=11', 'page=1', 'page=1&filter=id=1')).toBe(5)
   })
 
-  it('leads to the other pages of the same list in one form, whatever the words of who asked', () => {
-    const asked = [
+  it('builds the links to other pages in canonical form, however the request is written', () => {
+    const notations = [
       'filter=name="a"%26( active=true )',
       'filter=  name=a%26active=true',
       'filter=name=a&active=true',
     ]
-    expect(new Set(asked.map((raw) => list(raw).requestHash)).size).toBe(1)
-    expect(new Set(asked.map((raw) => list(raw).pageQuery.join()))).toEqual(
+    expect(new Set(notations.map((raw) => list(raw).requestHash)).size).toBe(1)
+    expect(new Set(notations.map((raw) => list(raw).pageQuery.join()))).toEqual(
       new Set(['filter=name%3Da%26active%3Dtrue&page=,&limit=10']),
     )
     expect(list('fields=id,id,name,id').pageQuery).toEqual(['fields=id,name&page=', '&limit=10'])
@@ -49,7 +49,7 @@ describe('listQuery', () => {
     expect(list(`fields=${all.join()}`).pageQuery).toEqual(['page=', '&limit=10'])
   })
 
-  it('tells lists with another window of ids apart, and leads to the other pages of the same window', () => {
+  it('has another requestHash for every window of ids, and keeps the window in the links', () => {
     const windows = [
       '',
       'after_id=5',
@@ -75,12 +75,12 @@ describe('listQuery', () => {
     ['page=2&page=2', 'parameter_repeated'],
     ['filter=active=true&page=2&name=x', 'parameter_unknown'],
     ['filter=name=page=2&page=x', 'page_invalid'],
-  ])('%s is refused', (raw, code) => {
+  ])('%s is rejected', (raw, code) => {
     expect(codesOf('page=2')).toEqual([])
     expect(codesOf(raw)).toEqual([code])
   })
 
-  it('leaves alone what is only like a page', () => {
+  it('ignores `page=` within a filter', () => {
     expect(list('filter=name=page=2')).toMatchObject({
       page: 1,
       filterKey: list('filter=name%3Dpage%3D2').filterKey,

@@ -16,20 +16,20 @@ import { type ListPlan, planList, planRecordFields } from '../query/plan.ts'
 import type { ExportFormat } from '../query/sql/export-statement.ts'
 import { AdmissionFilter } from './admission-filter.ts'
 
-/** A list as it was asked for and as it is understood, with the names under which things about it are remembered. */
+/** A parsed and planned list request, with its cache keys. */
 export interface ListQuery {
   readonly plan: ListPlan
   readonly page: number
-  /** The window of ids and the filter in their one canonical form; empty for neither. */
+  /** The window of ids and the filter in canonical form; empty without both. */
   readonly filterKey: string
-  /** The page, and all else in its one canonical form, hashed: two requests with the same requestHash have the same answer. */
+  /** The page number and a hash of the canonical request: requests with the same requestHash have the same response. */
   readonly requestHash: string
-  /** The query of the same list in a URL, before and after the number of a page. */
+  /** The query string of the list, before and after the page number. */
   readonly pageQuery: readonly [string, string]
 }
 
 interface CachedListQuery extends ListQuery {
-  /** The same for all pages. */
+  /** The hash of the list without the page number. */
   readonly listHash: string
 }
 
@@ -37,18 +37,18 @@ export type ExportQuery = Pick<ListQuery, 'plan' | 'filterKey' | 'requestHash'>
 
 export interface RecordQuery {
   readonly fields: readonly Field[]
-  /** The fields in one canonical form, short enough for an ETag. */
+  /** A hash of the resource and the fields. */
   readonly requestHash: string
 }
 
 /**
- * Requests come again and again, to the letter: what was understood twice need not be understood again. Those that come
- * once would only fill the old part of the heap, which takes a long breath to clear. Of a list the first page is kept;
- * another page of the same text takes over all but the number.
+ * Clients repeat requests literally, so a plan is cached by the text of its request, on the second request only:
+ * otherwise requests that never repeat would fill the old generation of the heap, whose collection is slow. Of a list
+ * the first page is cached; its other pages differ in the page number only.
  */
-const seen = new AdmissionFilter(limits.planAdmissionSlots)
-const lists = new LRUCache<string, CachedListQuery>({ max: limits.plansCached })
-const ones = new LRUCache<string, RecordQuery>({ max: limits.plansCached })
+const admission = new AdmissionFilter(limits.planAdmissionSlots)
+const listQueries = new LRUCache<string, CachedListQuery>({ max: limits.plansCached })
+const recordQueries = new LRUCache<string, RecordQuery>({ max: limits.plansCached })
 
 export function listQuery(resource: Resource, raw: string, source: ListSource): ListQuery {
   const number = raw.includes('page=') ? plainPage.exec(raw)?.[2] : undefined
@@ -58,11 +58,11 @@ export function listQuery(resource: Resource, raw: string, source: ListSource): 
   return page === first.page ? first : { ...first, page, requestHash: pageHash(page, first.listHash) }
 }
 
-/** A page whose number is as it should be. All others are for the parser to judge. */
+/** A valid page number. The parser handles all others, including invalid ones. */
 const plainPage = /(^|&)page=([1-9]\d{0,11})(?=&|$)/
 
 function firstPage(resource: Resource, raw: string, source: ListSource): CachedListQuery {
-  return kept(lists, `${resource.name} ${source} ${raw}`, () => {
+  return cached(listQueries, `${resource.name} ${source} ${raw}`, () => {
     const request = parseListRequest(raw, source)
     const { page } = request
     const plan = planList(resource, request)
@@ -73,7 +73,7 @@ function firstPage(resource: Resource, raw: string, source: ListSource): CachedL
   })
 }
 
-/** No filter begins with a digit or a hyphen, so a window cannot be taken for a part of one. */
+/** No filter begins with a digit or a hyphen, so a window of ids is unambiguous. */
 function filterKeyOf({ ids: { after_id, max_id }, filter }: ListRequest): string {
   const text = filter === undefined ? '' : print(filter)
   return after_id === undefined && max_id === undefined ? text : `${after_id ?? ''}-${max_id ?? ''} ${text}`
@@ -83,7 +83,7 @@ function pageHash(page: number, listHash: string): string {
   return `${page}-${listHash}`
 }
 
-/** An export is long work, and seldom asked for: it need not be remembered. */
+/** Not cached: exports are rare, and planning one takes little of its time. */
 export function exportQuery(
   resource: Resource,
   raw: string,
@@ -101,23 +101,27 @@ export function exportQuery(
 }
 
 export function recordQuery(resource: Resource, raw: string): RecordQuery {
-  return kept(ones, `${resource.name} ${raw}`, () => {
+  return cached(recordQueries, `${resource.name} ${raw}`, () => {
     const fields = planRecordFields(resource, parseRecordRequest(raw))
     return { fields, requestHash: hashOf(`${resource.name} ${namesOf(fields)}`) }
   })
 }
 
-/** 96 bits: short enough for an ETag, and more than anybody can find two of a kind in. */
+/** 96 bits: short enough for an ETag, and long enough that nobody can construct a collision by trying. */
 function hashOf(key: string): string {
   return hash('sha256', key, 'base64url').slice(0, 16)
 }
 
-function kept<T extends object>(cache: LRUCache<string, T>, text: string, make: () => T): T {
-  const found = cache.get(text)
-  if (found !== undefined) return found
-  const made = make()
-  if (text.length <= limits.planTextCharactersMax && seen.note(text)) cache.set(text, made)
-  return made
+function cached<Query extends object>(
+  cache: LRUCache<string, Query>,
+  text: string,
+  create: () => Query,
+): Query {
+  const existing = cache.get(text)
+  if (existing !== undefined) return existing
+  const query = create()
+  if (text.length <= limits.planTextCharactersMax && admission.add(text)) cache.set(text, query)
+  return query
 }
 
 function namesOf(fields: readonly Field[]): string {
@@ -125,15 +129,15 @@ function namesOf(fields: readonly Field[]): string {
 }
 
 /**
- * In its one canonical form, as the requestHash: an answer is shared by all who ask for the same list, each in other words, and
- * its links must not repeat the words of the first.
+ * In canonical form, as the requestHash: requests for the same list share one response however they are written, so its
+ * links must not depend on how the first request was written.
  */
 export function pageQueryOf(
   { filter, ids, limit, chosen }: ListRequest,
   { resource, fields }: ListPlan<Collection>,
 ): [string, string] {
-  const others = Object.entries({ ...ids, ...chosen })
-  const parts = [...others.map(([name, value]) => `${name}=${value}`), 'page=']
+  const parameters = Object.entries({ ...ids, ...chosen })
+  const parts = [...parameters.map(([name, value]) => `${name}=${value}`), 'page=']
   if (filter !== undefined) parts.unshift(`filter=${encodeURIComponent(print(filter))}`)
   const names = namesOf(fields)
   if (names !== namesOf(resource.fields)) parts.unshift(`fields=${names}`)

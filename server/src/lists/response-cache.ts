@@ -5,9 +5,9 @@ import { isSameState, type TallyState } from '../tally-state.ts'
 import { AdmissionFilter } from './admission-filter.ts'
 import type { ReadResponse } from './response.ts'
 
-/** A read in flight, and how many requests wait for it. */
+/** A read in flight, and the number of requests that wait for it. */
 interface Flight {
-  readonly name: string
+  readonly key: string
   readonly abort: AbortController
   readonly response: Promise<ReadResponse>
   waiting: number
@@ -16,17 +16,17 @@ interface Flight {
 /** The client that waits for a response: in production, Node's ServerResponse. */
 export interface Caller {
   readonly destroyed: boolean
-  once(event: 'close', then: () => void): unknown
-  off(event: 'close', then: () => void): unknown
+  once(event: 'close', listener: () => void): unknown
+  off(event: 'close', listener: () => void): unknown
 }
 
 /**
- * Responses by account and request, each with the state that it shows. A cached response is used only if a check that
- * was sent after the request arrived found this state current. So no response is stale, on any number of processes,
- * without invalidation messages.
+ * Responses by account and request, each with the state of the data that it shows. A cached response is used only if a
+ * verification that was sent after the request arrived found this state current. So no response is stale, with any
+ * number of processes, without invalidation messages.
  *
- * When the cache is full, it admits only what is requested a second time: a walk through a million records would
- * otherwise evict what others request every minute.
+ * When the cache is full, it admits a response only on its second request: otherwise one client that pages through a
+ * million records would evict what others request every minute.
  */
 export class ResponseCache {
   readonly #cached = new LRUCache<string, ReadResponse>({
@@ -38,7 +38,7 @@ export class ResponseCache {
   readonly #inFlight = new Map<string, Flight>()
 
   /**
-   * The response at the verified state, or a newer one from `read`. Requests for the same response share one read. It is
+   * Returns the response at the verified state, or a newer one from `read`. Identical requests share one read, which is
    * aborted when all of their clients have disconnected.
    */
   get(
@@ -51,29 +51,29 @@ export class ResponseCache {
     const key = `${verified.access.accountId} ${requestHash}`
     const cached = this.#cached.get(key)
     if (cached !== undefined && isSameState(cached, verified.tally)) return cached
-    const name = `${epoch} ${version} ${xid} ${key}`
-    const flight = this.#inFlight.get(name) ?? this.#begin(name, key, read)
+    const flightKey = `${epoch} ${version} ${xid} ${key}`
+    const flight = this.#inFlight.get(flightKey) ?? this.#begin(flightKey, key, read)
     return this.#wait(flight, caller)
   }
 
-  #begin(name: string, key: string, read: (signal: AbortSignal) => Promise<ReadResponse>): Flight {
+  #begin(flightKey: string, key: string, read: (signal: AbortSignal) => Promise<ReadResponse>): Flight {
     const abort = new AbortController()
-    const flight: Flight = { name, abort, response: this.#add(key, read(abort.signal)), waiting: 0 }
-    this.#inFlight.set(name, flight)
+    const flight: Flight = { key: flightKey, abort, response: this.#add(key, read(abort.signal)), waiting: 0 }
+    this.#inFlight.set(flightKey, flight)
     const end = () => this.#end(flight)
     flight.response.then(end, end)
     return flight
   }
 
-  async #add(key: string, reading: Promise<ReadResponse>): Promise<ReadResponse> {
-    const response = await reading
-    if (this.#cached.has(key) || this.#hasRoomFor(response, key) || this.#admission.note(key)) {
+  async #add(key: string, pending: Promise<ReadResponse>): Promise<ReadResponse> {
+    const response = await pending
+    if (this.#cached.has(key) || this.#fits(response, key) || this.#admission.add(key)) {
       this.#cached.set(key, response)
     }
     return response
   }
 
-  #hasRoomFor(response: ReadResponse, key: string): boolean {
+  #fits(response: ReadResponse, key: string): boolean {
     return this.#cached.calculatedSize + sizeOf(response, key) <= limits.responseCacheBytesMax
   }
 
@@ -81,7 +81,7 @@ export class ResponseCache {
     const leave = () => {
       flight.waiting--
       if (flight.waiting > 0) return
-      // First removed, so that no later request joins a read that is being aborted.
+      // Remove the read first, so that no later request joins a read that is being aborted.
       this.#end(flight)
       flight.abort.abort()
     }
@@ -96,11 +96,11 @@ export class ResponseCache {
   }
 
   #end(flight: Flight): void {
-    if (this.#inFlight.get(flight.name) === flight) this.#inFlight.delete(flight.name)
+    if (this.#inFlight.get(flight.key) === flight) this.#inFlight.delete(flight.key)
   }
 }
 
-/** Twice the body, because it may also be cached gzipped; the rest is the entry itself. */
+/** Twice the body, because it may also be cached gzipped; 400 bytes for the entry itself. */
 function sizeOf(response: ReadResponse, key: string): number {
   return response.bytes * 2 + key.length * 2 + 400
 }

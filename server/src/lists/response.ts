@@ -4,12 +4,12 @@ import { stateName, type TallyState } from '../tally-state.ts'
 /** The response to a read, ready to send, and the state of the data that it shows. */
 export interface ReadResponse extends TallyState {
   readonly etag: string
-  /** A short body stays a string: Node sends it together with its headers by one write, and a buffer by two. */
+  /** A short body is a string: Node sends it and the headers in one write. A Buffer takes two. */
   readonly body: string | Buffer
   readonly bytes: number
   readonly link: string | undefined
   readonly records: number
-  /** The gzipped body, made when the first client asks for it. */
+  /** The gzipped body, created when the first client accepts it. */
   gzipped?: Promise<Buffer>
 }
 
@@ -24,7 +24,7 @@ export function responseOf(
   return { epoch, version, xid, etag, body, bytes: Buffer.byteLength(body), link, records }
 }
 
-/** Weak, because the gzipped and the plain body are the same response. */
+/** Weak, because the gzipped and the plain body have the same ETag. */
 export function etagOf(state: TallyState, requestHash: string): string {
   return `W/"${stateName(state)}-${requestHash}"`
 }

@@ -4,10 +4,10 @@ import type { Database, Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { placeholder, type Statement, sql, value } from '../sql.ts'
 
-/** What makes a create safe to send again. */
+/** Makes a create safe to retry. */
 export interface Idempotency {
   readonly key: string
-  /** SHA-256 of the body: another body under the same key is a mistake. */
+  /** SHA-256 of the body: another body with the same key is rejected. */
   readonly requestHash: Buffer
 }
 
@@ -20,7 +20,7 @@ interface InsertedRow {
   readonly id: string
 }
 
-interface KeptRow {
+interface ClaimRow {
   readonly free: boolean
   readonly record_id: string | null
   readonly same: boolean | null
@@ -38,7 +38,7 @@ export async function createPartner(
   try {
     return await database.write((transaction) => createOnce(transaction, scope, name, idempotency))
   } catch (error) {
-    // Another request finished between our look and our insert: its answer is there now.
+    // Another request with this key committed between the claim and the insert: now its result can be returned.
     if (!(error instanceof Raced)) throw error
     return await database.write((transaction) => createOnce(transaction, scope, name, idempotency))
   }
@@ -50,26 +50,26 @@ async function createOnce(
   name: string,
   idempotency: Idempotency,
 ): Promise<Created> {
-  const [kept] = await transaction.run<KeptRow>(claimStatement(scope, idempotency))
-  if (kept?.record_id != null) {
-    if (kept.same === true) {
+  const [claim] = await transaction.run<ClaimRow>(claimStatement(scope, idempotency))
+  if (claim?.record_id != null) {
+    if (claim.same === true) {
       await transaction.run(confirmStatement(scope, idempotency))
-      return { id: kept.record_id, replayed: true }
+      return { id: claim.record_id, replayed: true }
     }
     throw new Failure(
       'idempotency_mismatch',
       'This Idempotency-Key was used with another request body. Use a new key for a new request.',
     )
   }
-  if (kept?.free !== true) {
+  if (claim?.free !== true) {
     throw new Failure(
       'idempotency_conflict',
       'A request with this Idempotency-Key is still running. Try again shortly.',
     )
   }
   const id = idOf(await transaction.run<InsertedRow>(insertStatement(scope, name)))
-  const keptNow = await transaction.run(keepStatement(scope, idempotency, id))
-  if (keptNow.length === 0) throw new Raced()
+  const stored = await transaction.run(storeStatement(scope, idempotency, id))
+  if (stored.length === 0) throw new Raced()
   await transaction.run(sweepStatement(scope))
   return { id, replayed: false }
 }
@@ -85,42 +85,42 @@ function idOf([row]: InsertedRow[]): string {
   return row.id
 }
 
-const ofAccount = placeholder()
-const givenName = placeholder()
+const account = placeholder()
+const partnerName = placeholder()
 
-/** Ticks the tally and inserts under the new id and version, as one statement. */
+/** Increments the tally and inserts the record with the new id and version, in one statement. */
 const insert = sql`with tick as (
   update tally set version = version + 1, total = total + 1, last_id = last_id + 1
-  where account_id = ${ofAccount}::bigint and resource = 'partner'
+  where account_id = ${account}::bigint and resource = 'partner'
   returning version, last_id
 )
 insert into partner (account_id, id, version, name, is_company, is_patient, is_customer, is_vendor, is_employee,
   active, create_date, write_date)
-select ${ofAccount}::bigint, last_id, version, ${givenName}::text, false, false, false, false, false, true, now(), now()
+select ${account}::bigint, last_id, version, ${partnerName}::text, false, false, false, false, false, true, now(), now()
 from tick
-returning id`.template([ofAccount, givenName], 'create', 'pipelined')
+returning id`.template([account, partnerName], 'create', 'pipelined')
 
 export function insertStatement(scope: AccountScope, name: string): Statement {
   return insert([scope.accountId, name])
 }
 
-/** Whether nobody else is at work under this key, and what was kept under it. The lock goes with the transaction. */
+/** Tries to lock the key until the end of the transaction, and reads the result that is stored for it. */
 function claimStatement(scope: AccountScope, { key, requestHash }: Idempotency): Statement {
-  const account = value(scope.accountId)
-  const given = value(key)
-  return sql`select pg_try_advisory_xact_lock(hashtextextended(${given}::text, ${account}::bigint)) as free,
+  const accountId = value(scope.accountId)
+  const keyValue = value(key)
+  return sql`select pg_try_advisory_xact_lock(hashtextextended(${keyValue}::text, ${accountId}::bigint)) as free,
   k.record_id, k.request_hash = ${value(requestHash)}::bytea as same
 from (select 1) one
-left join idempotency k on k.account_id = ${account}::bigint and k.key = ${given}::text
+left join idempotency k on k.account_id = ${accountId}::bigint and k.key = ${keyValue}::text
   and k.created_at > now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)`.statement(
     'idempotency',
   )
 }
 
 /**
- * Makes the commit of a replay wait for the synchronous standby, as the commit of the create may not have done: it was
- * visible as soon as its own wait was broken off. A transaction that writes no WAL does not wait, even with an id of its
- * own; a row lock writes WAL.
+ * Makes the commit of a replay wait for the synchronous standby. The commit of the create may not have waited: it is
+ * visible as soon as its own wait is cancelled. A transaction that writes no WAL does not wait, even if it has an xid; a
+ * row lock writes WAL.
  */
 function confirmStatement(scope: AccountScope, { key }: Idempotency): Statement {
   return sql`select 1 as confirmed from idempotency
@@ -129,8 +129,8 @@ where account_id = ${value(scope.accountId)}::bigint and key = ${value(key)}::te
   )
 }
 
-/** Returns no row when a live one is there already: the unique key, not the lock, is what makes it exactly once. */
-function keepStatement(scope: AccountScope, { key, requestHash }: Idempotency, id: string): Statement {
+/** Returns no row if an unexpired one exists: the unique key, not the lock, guarantees that a create runs once. */
+function storeStatement(scope: AccountScope, { key, requestHash }: Idempotency, id: string): Statement {
   return sql`insert into idempotency as k (account_id, key, request_hash, record_id)
 values (${value(scope.accountId)}::bigint, ${value(key)}::text, ${value(requestHash)}::bytea, ${value(id)}::bigint)
 on conflict (account_id, key) do update
@@ -139,12 +139,12 @@ on conflict (account_id, key) do update
 returning 1 as kept`.statement('idempotency')
 }
 
-/** Takes a few expired keys of this account along, so that the table needs no cleaner of its own. */
+/** Deletes expired keys of this account, up to `idempotencySweepRows`, so that the table needs no cleanup job. */
 function sweepStatement(scope: AccountScope): Statement {
-  const account = value(scope.accountId)
-  return sql`delete from idempotency where account_id = ${account}::bigint and key in (
+  const accountId = value(scope.accountId)
+  return sql`delete from idempotency where account_id = ${accountId}::bigint and key in (
   select key from idempotency
-  where account_id = ${account}::bigint
+  where account_id = ${accountId}::bigint
     and created_at <= now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)
   order by created_at limit ${value(limits.idempotencySweepRows)}::int
 )`.statement('idempotency')

@@ -47,7 +47,7 @@ export async function sendExport(
     contextOf(request).source = 'unchanged'
     return sendNotModified(reply, known)
   }
-  const running = await exports.take(access, clientSignal(reply))
+  const running = await exports.acquire(access, clientSignal(reply))
   const cut = () => cutShort(request, emit, shutDown())
   shutdown.addEventListener('abort', cut)
   reply.raw.once('close', () => {

@@ -2,14 +2,14 @@ import type { Field } from '../../catalog/field.ts'
 import type { ExportFormat } from '../../query/sql/export-statement.ts'
 import { stateName, type TallyState } from '../../tally-state.ts'
 
-/** Records as COPY writes them, of one state. */
+/** The output of COPY, from one snapshot. */
 export interface ExportSource extends TallyState {
-  readonly pieces: AsyncIterable<Buffer>
-  /** After the last piece: how many records there were, now that it is sure that these are all. */
+  readonly chunks: AsyncIterable<Buffer>
+  /** Called after the last chunk. Returns the number of records; rejects if the export is incomplete. */
   finish(): Promise<number>
 }
 
-/** The whole of an export, from the first byte to the mark that it is whole. */
+/** The complete body of an export. In NDJSON the last line states that it is complete. */
 export async function* exportBody(
   source: ExportSource,
   format: ExportFormat,
@@ -17,19 +17,19 @@ export async function* exportBody(
   onEnd: (count: number) => void,
 ): AsyncGenerator<Buffer> {
   if (format === 'csv') yield header(fields)
-  const written = format === 'csv' ? crlfRowEnds() : (piece: Buffer) => piece
-  for await (const piece of source.pieces) yield written(piece)
+  const convert = format === 'csv' ? crlfRowEnds() : (chunk: Buffer) => chunk
+  for await (const chunk of source.chunks) yield convert(chunk)
   const count = await source.finish()
   onEnd(count)
   if (format === 'ndjson') yield endRecord(count, source)
 }
 
-/** The byte order mark tells Excel that it is UTF-8. */
+/** Excel reads the file as UTF-8 only with a byte order mark. */
 function header(fields: readonly Field[]): Buffer {
   return Buffer.from(`\uFEFF${fields.map((field) => field.name).join(',')}\r\n`)
 }
 
-/** A name of a field never begins with `$`, so no record looks like this. */
+/** No field name begins with `$`, so this line differs from every record. */
 function endRecord(count: number, state: TallyState): Buffer {
   return Buffer.from(`${JSON.stringify({ $end: { count, version: stateName(state) } })}\n`)
 }
@@ -38,15 +38,15 @@ const quote = 0x22
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
-/** COPY ends rows with LF, RFC 4180 with CRLF. A line break within quotes belongs to the text and stays as it is. */
-export function crlfRowEnds(): (piece: Buffer) => Buffer {
+/** COPY ends rows with LF; RFC 4180 requires CRLF. Line breaks within quotes are part of the text and stay unchanged. */
+export function crlfRowEnds(): (chunk: Buffer) => Buffer {
   let inQuotes = false
-  return (piece) => {
-    const out = Buffer.allocUnsafe(piece.length + countLineFeeds(piece))
+  return (chunk) => {
+    const out = Buffer.allocUnsafe(chunk.length + countLineFeeds(chunk))
     let at = 0
-    // By index: an iterator makes an object for each of a hundred million bytes.
-    for (let from = 0; from < piece.length; from++) {
-      const byte = piece[from] ?? 0
+    // By index: an iterator would allocate an object for each of a hundred million bytes.
+    for (let from = 0; from < chunk.length; from++) {
+      const byte = chunk[from] ?? 0
       if (byte === quote) inQuotes = !inQuotes
       else if (byte === lineFeed && !inQuotes) out[at++] = carriageReturn
       out[at++] = byte
@@ -55,9 +55,9 @@ export function crlfRowEnds(): (piece: Buffer) => Buffer {
   }
 }
 
-/** In CSV, a text of two lines has one that ends no row. */
-export function countLineFeeds(piece: Buffer): number {
+/** In CSV this is at least the number of rows: a line feed within quotes ends no row. */
+export function countLineFeeds(chunk: Buffer): number {
   let count = 0
-  for (let at = piece.indexOf(lineFeed); at >= 0; at = piece.indexOf(lineFeed, at + 1)) count++
+  for (let at = chunk.indexOf(lineFeed); at >= 0; at = chunk.indexOf(lineFeed, at + 1)) count++
   return count
 }

@@ -9,22 +9,22 @@ import type { AccountScope } from '../../scope.ts'
 import { type Statement, sql, value } from '../../sql.ts'
 import { stateColumns, type TallyState } from '../../tally-state.ts'
 
-/** A statement that is told of by nobody: its time is that of its reader. */
+/** A statement without an operation: its duration is not measured, because it depends on the reader of the export. */
 type CopyStatement = Pick<Statement, 'text' | 'values'>
 
-/** Records on their way out, with the state that they show. */
+/** An export whose COPY is running, and the state of the data that it reads. */
 export interface StartedExport extends TallyState {
-  /** Of the resource, without any filter. */
+  /** Records of the resource, regardless of the filter. */
   readonly total: number
-  /** What COPY writes, in pieces that end anywhere. */
-  readonly pieces: Readable
-  /** After the last piece: how many records there were. Until this has returned it is not sure that these are all. */
+  /** The output of COPY. A chunk can end within a record. */
+  readonly chunks: Readable
+  /** Called after the last chunk. Returns the number of records. The export is complete only if this resolves. */
   finish(): Promise<number>
 }
 
 /**
- * Tally and records in one transaction, so of one snapshot. Returns when the first piece is there, or it is known that
- * there is none: what the database refuses, it has refused by then.
+ * Reads the tally and the records in one transaction, so from one snapshot. Returns when the first chunk is available,
+ * or the result is known to be empty: errors of the statement are thrown here, before anything is sent to the client.
  */
 export async function startExport(
   client: pg.ClientBase,
@@ -40,19 +40,19 @@ export async function startExport(
     throw new Error(`the account ${scope.accountId} has no tally of the resource ${resource}`)
   const { text, settings } = withSettings(copy, scope)
   for (const { text: set, values } of settings) await client.query(set, [...values])
-  const pieces = client.query(to(text))
-  // A connection that breaks while nobody reads is found out by the next read.
-  pieces.on('error', () => {})
-  await once(pieces, 'readable')
+  const chunks = client.query(to(text))
+  // If the connection breaks between two reads, the next read throws the error.
+  chunks.on('error', () => {})
+  await once(chunks, 'readable')
   return {
     epoch: state.epoch,
     version: state.version,
     xid: state.xid,
     total: Number(state.total),
-    pieces,
+    chunks,
     finish: async () => {
       await client.query('commit')
-      return pieces.rowCount
+      return chunks.rowCount
     },
   }
 }
@@ -63,12 +63,13 @@ where account_id = ${value(scope.accountId)}::bigint and resource = ${value(reso
 }
 
 /**
- * COPY takes no `$n`. Its values go ahead of it as settings of its transaction, which are set by `$n`, and the text refers
- * to those: still nothing that came in from outside is ever part of a text. The account, `$1`, is a number of our own
- * and stands in the text, where a distributed database has to see it to find the shard.
+ * COPY accepts no `$n`. Earlier statements of its transaction store the values in settings, by `$n`, and the text of the
+ * COPY refers to these settings: input never becomes part of a statement's text. Only the account, `$1`, is inserted into
+ * the text: it is a number from our own database, and a distributed database finds the shard by it.
  *
- * The planner knows a setting that a condition reads directly, but PostgreSQL then reads and parses it for every record. So
- * only the first values are read directly, as many as are cheap; the others by a sub-select, which is evaluated once.
+ * If a condition reads a setting directly, the planner knows its value, but PostgreSQL reads and parses it for every
+ * record. So only the first `exportDirectValuesMax` values are read directly. The others are read by a sub-select, which
+ * is evaluated once.
  */
 export function withSettings(
   { text, values }: CopyStatement,
@@ -81,19 +82,19 @@ export function withSettings(
     text: text.replaceAll(/\$(\d+)::([a-z]+(?:\[\])?)/g, (_, n: string, type: string) => {
       if (n === '1') return `'${scope.accountId}'::${type}`
       const setting = `current_setting('quartermaster.v${n}')::${type}`
-      // The second cast does nothing but keep `any((select …))` from being taken for a sub-select of many rows.
+      // The second cast prevents PostgreSQL from parsing `any((select …))` as a sub-select of rows.
       return direct.has(Number(n)) ? setting : `(select ${setting})::${type}`
     }),
     settings: settingStatements(values),
   }
 }
 
-/** The numbers of the values that are read for every record: while the elements of their lists are few in all. */
+/** The numbers of the values that are read for every record. Every element of a list counts towards the limit. */
 function directlyRead(values: readonly unknown[]): ReadonlySet<number> {
   const numbers = new Set<number>()
   let left = limits.exportDirectValuesMax
-  for (const [i, given] of values.entries()) {
-    const size = Array.isArray(given) ? given.length : 1
+  for (const [i, item] of values.entries()) {
+    const size = Array.isArray(item) ? item.length : 1
     if (i === 0 || size > left) continue
     left -= size
     numbers.add(i + 1)
@@ -101,13 +102,13 @@ function directlyRead(values: readonly unknown[]): ReadonlySet<number> {
   return numbers
 }
 
-/** PostgreSQL takes 1,664 columns in a select list, and a filter may have more values. */
+/** In batches, because PostgreSQL allows 1,664 columns in a select list and a filter can have more values. */
 function settingStatements([, ...values]: readonly unknown[]): CopyStatement[] {
   const statements: CopyStatement[] = []
   for (let from = 0; from < values.length; from += limits.exportSettingsBatchMax) {
-    const some = values.slice(from, from + limits.exportSettingsBatchMax)
-    const columns = some.map((_, i) => `set_config('quartermaster.v${from + i + 2}', $${i + 1}::text, true)`)
-    statements.push({ text: `select ${columns.join(', ')}`, values: some })
+    const batch = values.slice(from, from + limits.exportSettingsBatchMax)
+    const columns = batch.map((_, i) => `set_config('quartermaster.v${from + i + 2}', $${i + 1}::text, true)`)
+    statements.push({ text: `select ${columns.join(', ')}`, values: batch })
   }
   return statements
 }

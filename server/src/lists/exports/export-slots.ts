@@ -1,12 +1,12 @@
 import { clientDisconnected, Failure, overloaded } from '../../errors.ts'
 import type { Limits } from '../../limits.ts'
 
-/** An export as its slot sees it. */
+/** The export that occupies a slot. */
 export interface SlotHolder {
-  /** Whether it waited for its reader most of the last seconds, and got rid of little. */
+  /** Whether it mostly waited for its reader during the last seconds, and sent too little. */
   isReaderSlow(): boolean
-  /** Ends it, which releases its slot. */
-  giveUp(): void
+  /** Aborts the export, which releases its slot. */
+  abort(): void
 }
 
 export interface Slot {
@@ -15,47 +15,48 @@ export interface Slot {
 }
 
 /**
- * The slots for exports, shared fairly: an account takes a second one only while another stays free, so that two
- * accounts never have all. If none is free, one export of an account waits for a while, and meanwhile exports that
- * are held up by slow readers lose their slots.
+ * A concurrency limiter for exports that is fair to accounts. An account gets a second slot only if another one remains
+ * free, so that two accounts cannot occupy all. If no slot is free, one export per account waits in a queue with a
+ * timeout; meanwhile exports with slow readers are aborted.
  */
 export class ExportSlots {
-  readonly #held = new Map<Slot, string>()
-  /** By account, in the order in which they came. */
+  /** The accounts of the occupied slots. */
+  readonly #occupied = new Map<Slot, string>()
+  /** By account, in order of arrival. */
   readonly #waiting = new Map<string, () => void>()
   readonly #limits: Limits
-  #look: NodeJS.Timeout | undefined
+  #sweep: NodeJS.Timeout | undefined
 
   constructor(limits: Limits) {
     this.#limits = limits
   }
 
-  /** The caller releases it, once. */
-  async take(accountId: string, signal: AbortSignal): Promise<Slot> {
-    const ofAccount = this.#countOf(accountId)
-    const free = this.#limits.exportsInFlightMax - this.#held.size - this.#waiting.size
-    if (ofAccount >= this.#limits.accountExportsMax) throw tooManyOfAccount(ofAccount)
-    if (ofAccount > 0 && free < 2) throw leftForOthers()
-    if (this.#waiting.has(accountId)) throw leftForOthers()
-    return free < 1 ? await this.#wait(accountId, signal) : this.#hold(accountId)
+  /** The caller must release the slot, once. */
+  async acquire(accountId: string, signal: AbortSignal): Promise<Slot> {
+    const accountExports = this.#countOf(accountId)
+    const free = this.#limits.exportsInFlightMax - this.#occupied.size - this.#waiting.size
+    if (accountExports >= this.#limits.accountExportsMax) throw tooManyExports(accountExports)
+    if (accountExports > 0 && free < 2) throw reservedForOthers()
+    if (this.#waiting.has(accountId)) throw reservedForOthers()
+    return free < 1 ? await this.#wait(accountId, signal) : this.#occupy(accountId)
   }
 
   #countOf(accountId: string): number {
     let count = 0
-    for (const holder of this.#held.values()) if (holder === accountId) count++
+    for (const occupant of this.#occupied.values()) if (occupant === accountId) count++
     return count
   }
 
-  #hold(accountId: string): Slot {
+  #occupy(accountId: string): Slot {
     const slot: Slot = {
       holder: undefined,
       release: () => {
-        this.#held.delete(slot)
+        this.#occupied.delete(slot)
         const [next] = this.#waiting.values()
         next?.()
       },
     }
-    this.#held.set(slot, accountId)
+    this.#occupied.set(slot, accountId)
     return slot
   }
 
@@ -66,50 +67,50 @@ export class ExportSlots {
         clearTimeout(timeout)
         signal.removeEventListener('abort', abort)
         this.#waiting.delete(accountId)
-        if (this.#waiting.size === 0) this.#stopLooking()
+        if (this.#waiting.size === 0) this.#stopSweep()
       }
-      const refuse = (failure: Failure): void => {
+      const fail = (failure: Failure): void => {
         leave()
         reject(failure)
       }
-      const timeout = setTimeout(() => refuse(overloaded()), this.#limits.exportWaitMsMax)
-      const abort = (): void => refuse(clientDisconnected())
+      const timeout = setTimeout(() => fail(overloaded()), this.#limits.exportWaitMsMax)
+      const abort = (): void => fail(clientDisconnected())
       signal.addEventListener('abort', abort)
       this.#waiting.set(accountId, () => {
         leave()
-        resolve(this.#hold(accountId))
+        resolve(this.#occupy(accountId))
       })
-      this.#look ??= setInterval(() => this.#endSlowOnes(), this.#limits.exportCheckMs)
+      this.#sweep ??= setInterval(() => this.#abortSlowExports(), this.#limits.exportCheckMs)
     })
   }
 
-  #stopLooking(): void {
-    clearInterval(this.#look)
-    this.#look = undefined
+  #stopSweep(): void {
+    clearInterval(this.#sweep)
+    this.#sweep = undefined
   }
 
-  /** As many as others wait for; first those of accounts that have two. */
-  #endSlowOnes(): void {
-    const slow: { readonly holder: SlotHolder; readonly ofAccount: number }[] = []
-    for (const [{ holder }, accountId] of this.#held) {
-      if (holder?.isReaderSlow() === true) slow.push({ holder, ofAccount: this.#countOf(accountId) })
+  /** At most as many as exports wait; first those of accounts with two. */
+  #abortSlowExports(): void {
+    const slow: { readonly holder: SlotHolder; readonly accountExports: number }[] = []
+    for (const [{ holder }, accountId] of this.#occupied) {
+      if (holder?.isReaderSlow() === true) slow.push({ holder, accountExports: this.#countOf(accountId) })
     }
-    slow.sort((one, other) => other.ofAccount - one.ofAccount)
-    for (const { holder } of slow.slice(0, this.#waiting.size)) holder.giveUp()
+    slow.sort((one, other) => other.accountExports - one.accountExports)
+    for (const { holder } of slow.slice(0, this.#waiting.size)) holder.abort()
   }
 }
 
-function tooManyOfAccount(count: number): Failure {
+function tooManyExports(count: number): Failure {
   return new Failure(
     'export_limit',
-    `This account has ${count} exports running, the most that an account may have. Wait for one to finish.`,
+    `This account has ${count} exports running, the maximum for an account. Wait for one to finish.`,
   )
 }
 
-function leftForOthers(): Failure {
+function reservedForOthers(): Failure {
   return new Failure(
     'export_limit',
-    'This account has an export running or waiting, and the last free slot is left for other accounts. ' +
+    'This account has an export running or waiting, and the last free slot is reserved for other accounts. ' +
       'Wait for it to finish.',
   )
 }

@@ -13,12 +13,10 @@ import { type StartedExport, startExport } from './export-copy.ts'
 import { ExportSlots, type SlotHolder } from './export-slots.ts'
 import { ReaderThroughput } from './reader-throughput.ts'
 
-/**
- * An export is one COPY for as long as it takes. PostgreSQL looks every second whether we are still there.
- */
+/** PostgreSQL checks every second that the service is still connected, and otherwise cancels the COPY. */
 const settings = { client_connection_check_interval: '1s' }
 
-/** Exports on connections of their own, so that no list ever waits for one. */
+/** Exports have a connection pool of their own, so that lists never wait for them. */
 export class Exports {
   readonly #primary: Primary
   readonly #pool: ConnectionPool
@@ -42,9 +40,9 @@ export class Exports {
     })
   }
 
-  /** A slot and a connection for an export, to be started. Who takes it ends it. */
-  async take(scope: AccountScope, signal: AbortSignal): Promise<RunningExport> {
-    const slot = await this.#slots.take(scope.accountId, signal)
+  /** Acquires a slot and a connection for an export that the caller starts. The caller must end it. */
+  async acquire(scope: AccountScope, signal: AbortSignal): Promise<RunningExport> {
+    const slot = await this.#slots.acquire(scope.accountId, signal)
     try {
       const client = await this.#pool.acquire()
       const release = (isBroken: boolean) => {
@@ -75,18 +73,19 @@ interface RunningOptions {
   readonly release: (isBroken: boolean) => void
 }
 
-/** One export, its connection, and the clock that sees to it that both come to an end. */
+/** One export with its connection. A timer ends it if it takes too long or makes no progress. */
 export class RunningExport implements TallyState, SlotHolder {
   readonly #primary: Primary
   readonly #client: pg.Client
   readonly #release: (isBroken: boolean) => void
-  readonly #clock: NodeJS.Timeout
-  #export: StartedExport | undefined
+  readonly #timer: NodeJS.Timeout
+  #started: StartedExport | undefined
   readonly #reader: ReaderThroughput
-  #movedAt = performance.now()
-  #isWhole = false
+  #progressAt = performance.now()
+  #isComplete = false
   #isEnded = false
-  #late: Failure | undefined
+  /** Why the service aborted it. */
+  #abortReason: Failure | undefined
 
   constructor(primary: Primary, client: pg.Client, { msMax, limits, release }: RunningOptions) {
     this.#primary = primary
@@ -94,27 +93,29 @@ export class RunningExport implements TallyState, SlotHolder {
     this.#release = release
     this.#reader = new ReaderThroughput(limits)
     const endAt = performance.now() + msMax
-    this.#clock = setInterval(
+    this.#timer = setInterval(
       () => {
         const now = performance.now()
-        const stalled = now - this.#movedAt > limits.exportStallMsMax
+        const stalled = now - this.#progressAt > limits.exportStallMsMax
         if (now < endAt && !stalled) return
-        this.#late = stalled ? tooSlow('Nothing moved for too long.') : tooSlow('It took longer than it may.')
+        this.#abortReason = stalled
+          ? aborted('It made no progress for too long.')
+          : aborted('It exceeded the time limit.')
         this.end()
       },
       Math.min(1000, msMax),
     )
-    this.#clock.unref()
+    this.#timer.unref()
   }
 
-  /** Returns when the first records are at hand. */
+  /** Resolves when the first records are available. */
   async start(scope: AccountScope, resource: ResourceName, copy: Statement): Promise<void> {
     try {
       const started = await startExport(this.#client, scope, resource, copy)
       if (!this.#primary.isCurrentRow(started)) throw failingOver()
-      this.#export = started
+      this.#started = started
     } catch (error) {
-      throw this.#reasonOf(error)
+      throw this.#failureOf(error)
     }
   }
 
@@ -134,32 +135,32 @@ export class RunningExport implements TallyState, SlotHolder {
     return this.#running.total
   }
 
-  get pieces(): AsyncIterable<Buffer> {
-    return this.#watched()
+  get chunks(): AsyncIterable<Buffer> {
+    return this.#measuredChunks()
   }
 
   async finish(): Promise<number> {
     try {
       const count = await this.#running.finish()
-      this.#isWhole = true
+      this.#isComplete = true
       return count
     } catch (error) {
-      throw this.#reasonOf(error)
+      throw this.#failureOf(error)
     } finally {
       this.end()
     }
   }
 
-  async *#watched(): AsyncGenerator<Buffer> {
+  async *#measuredChunks(): AsyncGenerator<Buffer> {
     try {
-      for await (const piece of this.#running.pieces) {
-        this.#reader.waits()
-        yield piece
-        this.#reader.took(piece.length)
-        this.#movedAt = performance.now()
+      for await (const chunk of this.#running.chunks) {
+        this.#reader.waitStarted()
+        yield chunk
+        this.#reader.chunkTaken(chunk.length)
+        this.#progressAt = performance.now()
       }
     } catch (error) {
-      throw this.#reasonOf(error)
+      throw this.#failureOf(error)
     }
   }
 
@@ -167,36 +168,36 @@ export class RunningExport implements TallyState, SlotHolder {
     return this.#reader.isSlow()
   }
 
-  giveUp(): void {
-    this.#late = tooSlow('Another account waited for an export, and this one was read too slowly.')
+  abort(): void {
+    this.#abortReason = aborted('Another account waited for an export, and this one was read too slowly.')
     this.end()
   }
 
-  /** Why it could not go on: its time was up, its reader went, or the database says so. */
-  #reasonOf(error: unknown): Failure {
-    if (this.#late !== undefined) return this.#late
+  /** The service aborted the export, the client disconnected, or the database failed. */
+  #failureOf(error: unknown): Failure {
+    if (this.#abortReason !== undefined) return this.#abortReason
     if (this.#isEnded) return clientDisconnected(error)
     this.end()
     return failureOf(error)
   }
 
-  /** At any moment, also twice. What is not whole by now is given up: its connection goes, and its statement with it. */
+  /** Can be called at any time, also twice. Closes the connection of an incomplete export, which cancels its statement. */
   end(): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    clearInterval(this.#clock)
-    this.#release(!this.#isWhole)
+    clearInterval(this.#timer)
+    this.#release(!this.#isComplete)
   }
 
   get #running(): StartedExport {
-    if (this.#export === undefined) throw new Error('the export was not started')
-    return this.#export
+    if (this.#started === undefined) throw new Error('the export was not started')
+    return this.#started
   }
 }
 
-function tooSlow(how: string): Failure {
+function aborted(reason: string): Failure {
   return new Failure(
     'deadline_exceeded',
-    `The export was ended. ${how} Narrow the filter, or read it faster.`,
+    `The export was aborted. ${reason} Narrow the filter, or read it faster.`,
   )
 }

@@ -1,11 +1,11 @@
 import type { Limits } from '../../limits.ts'
 
-/** How fast the reader of an export takes it, by what it took since it was last judged. */
+/** Measures how fast a client reads its export, in windows of at least `exportReaderWindowMs`. */
 export class ReaderThroughput {
-  #judgedAt = performance.now()
-  /** Since when the export waits for its reader. */
-  #waitsSince: number | undefined
-  /** Since it was last judged. */
+  #windowStart = performance.now()
+  /** Set while the export waits for its reader. */
+  #waitingSince: number | undefined
+  /** Within the window, as are the bytes. */
   #waitedMs = 0
   #bytes = 0
   #isSlow = false
@@ -15,31 +15,31 @@ export class ReaderThroughput {
     this.#limits = limits
   }
 
-  waits(): void {
-    this.#waitsSince = performance.now()
+  waitStarted(): void {
+    this.#waitingSince = performance.now()
   }
 
-  took(bytes: number): void {
+  chunkTaken(bytes: number): void {
     this.#bytes += bytes
     this.#waitedMs += this.#waitingMs(performance.now())
-    this.#waitsSince = undefined
+    this.#waitingSince = undefined
   }
 
-  /** Not slow is a reader for whom the database looks for records, however few they are. */
+  /** A reader is not slow if the export mostly waits for the database, however little it sends. */
   isSlow(): boolean {
     const now = performance.now()
-    const ms = now - this.#judgedAt
+    const ms = now - this.#windowStart
     if (ms < this.#limits.exportReaderWindowMs) return this.#isSlow
     const waitedMs = this.#waitedMs + this.#waitingMs(now)
     this.#isSlow = waitedMs > ms / 2 && this.#bytes < (this.#limits.exportReaderBytesPerSecondMin * ms) / 1000
-    this.#judgedAt = now
+    this.#windowStart = now
     this.#waitedMs = 0
     this.#bytes = 0
-    if (this.#waitsSince !== undefined) this.#waitsSince = now
+    if (this.#waitingSince !== undefined) this.#waitingSince = now
     return this.#isSlow
   }
 
   #waitingMs(now: number): number {
-    return this.#waitsSince === undefined ? 0 : now - this.#waitsSince
+    return this.#waitingSince === undefined ? 0 : now - this.#waitingSince
   }
 }
