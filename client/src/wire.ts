@@ -128,7 +128,7 @@ export interface Key {
   readonly key_id: string
   /** What the key is for. */
   readonly name: string
-  /** What the key may do. In a filter, one text separated by commas. */
+  /** What the key may do. In a filter, a comma-separated text. */
   readonly scopes: readonly string[]
   /** active; rotating: replaced by another key, and valid until it expires; expired; revoked. */
   readonly state: string
@@ -161,21 +161,21 @@ export interface KeyKinds {
 export interface Audit {
   /** Identifies the entry within its account. */
   readonly id: string
-  /** When. */
+  /** When the change was made. */
   readonly at: string
-  /** What was done: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit. */
+  /** The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit. */
   readonly action: string
-  /** To what: the id of the key, or the name of the account. */
+  /** What was changed: the id of the key, or the name of the account. */
   readonly subject: string
-  /** What exactly, for a person. */
+  /** A description of the change. */
   readonly details: string | null
-  /** Who did it: key, or operator of the service. */
+  /** Who made the change: key, or operator of the service. */
   readonly actor: string
-  /** Which one: the id of the key, or the operator’s user name. */
+  /** The id of the key, or the user name of the operator. */
   readonly actor_id: string
-  /** By what: the User-Agent of the request, or the command line. */
+  /** The User-Agent of the request, or the command line. */
   readonly application: string | null
-  /** From where: the address of the client, or the operator’s machine. */
+  /** The address of the client, or the operator’s machine. */
   readonly address: string | null
 }
 

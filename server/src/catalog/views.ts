@@ -53,7 +53,7 @@ const key: View = {
   fields: [
     text('key_id', 'Identifies the key. Not a secret.', 'Xq3ZpL0a'),
     text('name', 'What the key is for.', 'web shop', { charactersMax: limits.keyNameCharactersMax }),
-    text('scopes', 'What the key may do. In a filter, one text separated by commas.', '', {
+    text('scopes', 'What the key may do. In a filter, a comma-separated text.', '', {
       wire: 'list',
       example: ['product:read', 'partner:create'],
     }),
@@ -86,28 +86,18 @@ const audit: View = {
   order: ['at', 'id'],
   fields: [
     entryId,
-    timestamp('at', 'When.'),
+    timestamp('at', 'When the change was made.'),
     text(
       'action',
-      'What was done: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit.',
+      'The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit.',
       'key.create',
     ),
-    text('subject', 'To what: the id of the key, or the name of the account.', 'Xq3ZpL0a'),
-    text('details', 'What exactly, for a person.', 'web shop; product:read; expires never', nullable),
-    text('actor', 'Who did it: key, or operator of the service.', 'key'),
-    text('actor_id', 'Which one: the id of the key, or the operator’s user name.', 'b7TqM2vc'),
-    text(
-      'application',
-      'By what: the User-Agent of the request, or the command line.',
-      'curl/8.5.0',
-      nullable,
-    ),
-    text(
-      'address',
-      'From where: the address of the client, or the operator’s machine.',
-      '192.0.2.7',
-      nullable,
-    ),
+    text('subject', 'What was changed: the id of the key, or the name of the account.', 'Xq3ZpL0a'),
+    text('details', 'A description of the change.', 'web shop; product:read; expires never', nullable),
+    text('actor', 'Who made the change: key, or operator of the service.', 'key'),
+    text('actor_id', 'The id of the key, or the user name of the operator.', 'b7TqM2vc'),
+    text('application', 'The User-Agent of the request, or the command line.', 'curl/8.5.0', nullable),
+    text('address', 'The address of the client, or the operator’s machine.', '192.0.2.7', nullable),
   ],
 }
 

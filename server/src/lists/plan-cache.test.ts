@@ -49,7 +49,7 @@ describe('listQuery', () => {
     expect(list(`fields=${all.join()}`).pageQuery).toEqual(['page=', '&limit=10'])
   })
 
-  it('has another requestHash for every window of ids, and keeps the window in the links', () => {
+  it('has another requestHash for every window of ids, and includes the window in the links', () => {
     const windows = [
       '',
       'after_id=5',

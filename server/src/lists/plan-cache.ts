@@ -83,7 +83,7 @@ function pageHash(page: number, listHash: string): string {
   return `${page}-${listHash}`
 }
 
-/** Not cached: exports are rare, and planning one takes little of its time. */
+/** Not cached: exports are rare, and parsing is a negligible part of their duration. */
 export function exportQuery(
   resource: Resource,
   raw: string,
@@ -107,7 +107,7 @@ export function recordQuery(resource: Resource, raw: string): RecordQuery {
   })
 }
 
-/** 96 bits: short enough for an ETag, and long enough that nobody can construct a collision by trying. */
+/** 96 bits: short enough for an ETag, and long enough that collisions are improbable. */
 function hashOf(key: string): string {
   return hash('sha256', key, 'base64url').slice(0, 16)
 }

@@ -107,8 +107,8 @@ it('aborts a read when all clients that wait for it have disconnected, and not b
   expect(second.listenerCount('close')).toBe(0)
 
   const again = pendingRead()
-  const aborted = responseCache.get(verified('1', '8'), 'a', again.read, first)
-  await expect(aborted).rejects.toThrow('aborted')
+  const disconnected = responseCache.get(verified('1', '8'), 'a', again.read, first)
+  await expect(disconnected).rejects.toThrow('aborted')
   expect(again.seen.map(({ aborted }) => aborted)).toEqual([true])
 })
 

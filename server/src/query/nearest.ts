@@ -1,4 +1,4 @@
-/** The name that was probably meant: at most two edits away, and at most half of the name's length. */
+/** The name that was probably meant: within an edit distance of two, and of half the length of `name`. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
   const lower = name.toLowerCase()
   let best: string | undefined

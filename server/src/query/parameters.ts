@@ -66,7 +66,7 @@ export function truncateEncoded(encoded: string, charactersMax: number): string 
   return beginning.replace(/(?:%[c-f][\da-f])?(?:%[89ab][\da-f]){0,3}(?:%[\da-f]?)?$/i, '')
 }
 
-/** The decoded beginning, as an error quotes it. A character takes up to nine encoded characters (three escapes). */
+/** The decoded excerpt for an error message. Decodes no more than can be shown: three escapes for each character. */
 function echo(encoded: string): string {
   const beginning = truncateEncoded(encoded, limits.errorEchoCharactersMax * 10)
   return excerpt(decode(beginning) ?? decodeForDisplay(beginning))

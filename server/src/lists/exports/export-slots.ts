@@ -3,7 +3,7 @@ import type { Limits } from '../../limits.ts'
 
 /** The export that occupies a slot. */
 export interface SlotHolder {
-  /** Whether it mostly waited for its reader during the last seconds, and sent too little. */
+  /** Whether it mostly waited for its reader in the last window, and sent less than the minimum rate. */
   isReaderSlow(): boolean
   /** Aborts the export, which releases its slot. */
   abort(): void
@@ -89,7 +89,7 @@ export class ExportSlots {
     this.#sweep = undefined
   }
 
-  /** At most as many as exports wait; first those of accounts with two. */
+  /** Aborts at most one for each waiting export; first those of accounts with two. */
   #abortSlowExports(): void {
     const slow: { readonly holder: SlotHolder; readonly accountExports: number }[] = []
     for (const [{ holder }, accountId] of this.#occupied) {

@@ -25,7 +25,7 @@ export class ReaderThroughput {
     this.#waitingSince = undefined
   }
 
-  /** A reader is not slow if the export mostly waits for the database, however little it sends. */
+  /** A reader is not slow if the export mostly waits for the database, at any rate. */
   isSlow(): boolean {
     const now = performance.now()
     const ms = now - this.#windowStart

@@ -40,7 +40,7 @@ export interface ListRow extends TallyState {
 
 /** What is already known about the list at the current version. */
 export interface ListHints {
-  /** The account has so few records that one generic plan evaluates any filter on them fast enough. */
+  /** The account has at most `smallAccountRecordsMax` records: one generic plan evaluates any filter fast enough. */
   readonly isSmallAccount?: boolean
   /** Records that match the filter. Without a filter the statement reads the total from the tally. */
   readonly total?: number
@@ -66,14 +66,14 @@ export function listStatement(
   return template([scope.accountId, hints.end?.id, path.skipped])
 }
 
-/** Statement templates live as long as their plan, which the plan cache holds. */
+/** A plan's templates are collected together with the plan when the plan cache evicts it. */
 const listTemplates = new WeakMap<ListPlan, Map<string, Template>>()
 
 const account = placeholder()
 const endId = placeholder()
 const skipped = placeholder()
 
-/** How the page is found. The text of the statement depends on the plan and on this alone. */
+/** How the page is found. Together with the plan, it determines the text of the statement. */
 interface AccessPath {
   /** The number of matches compared with the sort threshold, if known. In a small account it does not matter. */
   readonly total: 'small-account' | 'unknown' | 'below-threshold' | 'above-threshold'
@@ -197,7 +197,7 @@ function byIds({ table, columns, page }: Selection, ids: Fragment): Fragment {
       and id = any(array(${ids} order by id ${page}))`
 }
 
-/** Finds all matches. One plan serves all small accounts: with so few records, any index of the account is fast enough. */
+/** Finds all matches. One plan serves all small accounts: any index is fast enough for that number of records. */
 function inSmallAccount(selection: Selection, predicate: Predicate): Parts {
   return {
     head: sql`with few as materialized (

@@ -48,8 +48,8 @@ export function disjunctsOf(predicate: Predicate): readonly Fragment[] {
 /**
  * The predicate for an ordered scan by id, with one generic plan for all accounts and values. Only conditions whose index
  * returns records in order of their ids may use it: an equality, or a condition on the id itself. `is true` prevents
- * PostgreSQL from finding all other matches by an index and sorting them: the known total says that the ordered scan
- * is shorter.
+ * PostgreSQL from finding all other matches by an index and sorting them: the number of matches is known to be above
+ * the sort threshold, so the ordered scan is shorter.
  */
 export function whereOnOrderedScan(predicate: Predicate): Fragment {
   return whereByIndex(predicate, (term) => isEquality(term) || refersToId(term))
@@ -103,8 +103,8 @@ function hasContains(predicate: Predicate): boolean {
 }
 
 /**
- * Whether the predicate requires an equality, whose index returns records in order of their ids. A further condition
- * that rules out index-only scans would rule out this index, too.
+ * Whether the predicate requires an equality. Then an index-only scan is possible only on the index of that field, since no
+ * other index contains the field; and that index returns records in order of their ids.
  */
 export function hasEquality(predicate: Predicate): boolean {
   return predicate.kind === 'all' ? predicate.terms.some(hasEquality) : isEquality(predicate)
@@ -115,8 +115,8 @@ function isEquality(predicate: Predicate): boolean {
 }
 
 /**
- * Whether one plan of the ordered scan is best for all values. Not if the id occurs in an `or`: then it depends on the
- * values how many records the condition on the id selects.
+ * Whether one plan of the ordered scan is best for all values. Not if the id occurs in an `or`: then the best plan depends
+ * on the values.
  */
 export function isGenericOnOrderedScan(predicate: Predicate): boolean {
   if (predicate.kind === 'all') return predicate.terms.every(isGenericOnOrderedScan)
