@@ -22,14 +22,14 @@ let labels: Set<string>
 beforeAll(() => {
   metrics = new Metrics({
     pools: () => [],
-    checksWaiting: () => 0,
+    verificationsWaiting: () => 0,
     ready: async () => {},
     logLinesDropped: () => 0,
   })
-  names = metrics.instruments.map(({ about }) => prometheusName(about))
+  names = metrics.instruments.map(({ definition }) => prometheusName(definition))
   labels = new Set(
-    metrics.instruments.flatMap(({ about }) =>
-      (about.labels ?? []).map((label) => label.replaceAll('.', '_')),
+    metrics.instruments.flatMap(({ definition }) =>
+      (definition.labels ?? []).map((label) => label.replaceAll('.', '_')),
     ),
   )
 })
@@ -75,11 +75,13 @@ it('docs/operating.md has a row for every metric, with its labels, and no other'
   const rows = [...operating.matchAll(/^\| `([a-z0-9_]+)` \| (counter|gauge|histogram) \| (.*?) \|/gm)]
   const told = new Map(rows.map(([, name = '', , given = '']) => [name.replace(/_total$/, ''), given]))
   expect([...told.keys()].toSorted()).toEqual(names.toSorted())
-  for (const { about } of metrics.instruments) {
-    const given = [...(told.get(prometheusName(about)) ?? '').matchAll(/`([a-z_]+)`/g)].map(
+  for (const { definition } of metrics.instruments) {
+    const given = [...(told.get(prometheusName(definition)) ?? '').matchAll(/`([a-z_]+)`/g)].map(
       (match) => match[1],
     )
-    expect(given, about.name).toEqual((about.labels ?? []).map((label) => label.replaceAll('.', '_')))
+    expect(given, definition.name).toEqual(
+      (definition.labels ?? []).map((label) => label.replaceAll('.', '_')),
+    )
   }
 })
 

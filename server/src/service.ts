@@ -16,7 +16,7 @@ import { limits as defaultLimits, type Limits } from './limits.ts'
 import { Exports } from './lists/exports/exports.ts'
 import { type EmitEvent, emitToAll } from './observability/events.ts'
 import type { Log } from './observability/logger.ts'
-import type { Metrics, States } from './observability/metrics.ts'
+import type { Metrics, ObservedState } from './observability/metrics.ts'
 import type { Traces } from './observability/traces.ts'
 import { Database } from './postgres/database.ts'
 
@@ -48,7 +48,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const shutdown = new AbortController()
   const metrics = await metricsOf(config, {
     pools: () => database.pools,
-    checksWaiting: () => keyVerifier.waiting,
+    verificationsWaiting: () => keyVerifier.waiting,
     ready: () => ready(),
     logLinesDropped: options.log.dropped,
   })
@@ -156,10 +156,10 @@ async function adminServer(
 }
 
 // Loaded only where they are asked for: OpenTelemetry takes as long to load as all the rest.
-async function metricsOf(config: Config, states: States): Promise<Metrics | undefined> {
+async function metricsOf(config: Config, state: ObservedState): Promise<Metrics | undefined> {
   if (config.ADMIN_PORT === undefined) return undefined
   const { Metrics } = await import('./observability/metrics.ts')
-  return new Metrics(states)
+  return new Metrics(state)
 }
 
 async function tracesOf(config: Config, emit: EmitEvent, limits: Limits): Promise<Traces | undefined> {

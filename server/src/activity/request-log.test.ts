@@ -21,9 +21,9 @@ function completed(form: string, accountId = '1'): AuthenticatedRequest {
       records: 0,
       source: 'read',
       form,
-      checkMs: undefined,
-      storeAt: undefined,
-      storeMs: undefined,
+      verificationMs: undefined,
+      databaseStartedAt: undefined,
+      databaseMs: undefined,
     },
     traceparent: undefined,
   }

@@ -36,7 +36,7 @@ function answer({ metrics, ready }: AdminParts, request: IncomingMessage, respon
     response.setHeader('allow', 'GET, HEAD')
     say(response, 405, 'This path takes GET and HEAD.')
   } else if (request.url === '/metrics') {
-    metrics.show(request, response)
+    metrics.handle(request, response)
   } else if (request.url === '/livez') {
     say(response, 200, 'ok')
   } else if (request.url === '/readyz') {

@@ -6,28 +6,28 @@ export interface RequestAccess extends AccountScope {
   readonly keyId: string
 }
 
-/** What handlers know of a request and nobody else: one small object, made by the first who has something to say. */
+/** What hooks and handlers add to a request for its `request-completed` event. */
 export interface RequestContext {
   code: ErrorCode | undefined
   detail: string | undefined
   records: number
-  /** Where the answer to a read comes from, once that is known. */
+  /** How the response to a read was obtained. */
   source: Source | undefined
   /** The parameters of a QUERY, which are not in its URL. */
   form: string | undefined
-  /** How long the check of the key took. */
-  checkMs: number | undefined
-  /** The read or write in the database: when it began, by `performance.now()`, and how long it took. */
-  storeAt: number | undefined
-  storeMs: number | undefined
+  /** How long the verification of the key took. */
+  verificationMs: number | undefined
+  /** The read or write in the database: when it started, by `performance.now()`, and how long it took. */
+  databaseStartedAt: number | undefined
+  databaseMs: number | undefined
 }
 
-/** Connections for long reads, those that quick statements share, for writes, and for exports. */
+/** `reads`: for statements that may take long. `pipelined`: for short ones, which share connections. */
 export type PoolName = 'reads' | 'pipelined' | 'writes' | 'exports'
 
 /**
- * Everything worth telling, as one union, to which the log, metrics, traces and the accounts' own records subscribe.
- * Each takes what it tells by name: the operator's three have no key, account, path or filter.
+ * Every event of the service. The log, metrics, traces and the accounts' own request log subscribe to them. Each subscriber
+ * picks members by name, so that no key, account, path or filter gets into the log, metrics or traces of the operator.
  */
 export type Event =
   | {
@@ -40,14 +40,14 @@ export type Event =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'connection-acquired'; readonly pool: PoolName; readonly ms: number }
   | { readonly kind: 'connection-broken'; readonly error: Error }
-  /** Another server answers at the database's address; all connections to the one before were closed. */
+  /** Another server is the primary. All connections to the previous one were closed. */
   | { readonly kind: 'primary-changed'; readonly timeline: string }
-  /** Requests are counted together with the other processes; or, without Redis, in this one alone. */
+  /** Rate limits are shared by all processes through Redis; or, while Redis is unavailable, counted by each process alone. */
   | { readonly kind: 'rate-limits-shared' }
   | { readonly kind: 'rate-limits-local'; readonly reason: string }
-  /** By the process as a whole, for want of room, in the second before. */
+  /** Load shedding: requests rejected in the last second because too many were waiting. */
   | { readonly kind: 'requests-refused'; readonly count: number }
-  /** One statement for all requests that waited for their check. */
+  /** A statement that verifies this many keys was sent. */
   | { readonly kind: 'keys-verified'; readonly keys: number }
   | {
       readonly kind: 'statement-ended'
@@ -55,7 +55,7 @@ export type Event =
       readonly ms: number
       readonly failed: boolean
     }
-  /** What Node's parser refused before it became a request. */
+  /** Node's HTTP parser rejected it. */
   | { readonly kind: 'request-unreadable'; readonly code: ErrorCode }
   | {
       readonly kind: 'request-failed'
@@ -63,44 +63,44 @@ export type Event =
       readonly code: ErrorCode
       readonly cause: unknown
     }
-  /** It was under way, so its status said nothing of it. */
+  /** An export failed after its status had been sent. */
   | {
       readonly kind: 'export-truncated'
       readonly requestId: string
       readonly code: ErrorCode
       readonly cause: unknown
     }
-  | RequestAnswered
-  /** Missing from their account's request log, and from its usage. */
+  | RequestCompleted
+  /** Requests missing from their account's request log, or from its usage. */
   | { readonly kind: 'requests-unlogged'; readonly count: number }
   | { readonly kind: 'requests-uncounted'; readonly count: number }
   | { readonly kind: 'activity-unwritten'; readonly error: unknown }
-  /** The collector of traces did not take them. */
+  /** The trace collector did not accept them. */
   | { readonly kind: 'spans-dropped'; readonly spans: number; readonly cause: string }
 
-export interface RequestAnswered {
+export interface RequestCompleted {
   readonly kind: 'request-completed'
   readonly requestId: string
   readonly method: string
-  /** The pattern of the path, not the path. */
+  /** The route's pattern, not the path. */
   readonly route: string
   readonly status: number
   readonly ms: number
-  /** Where the answer to a read came from. */
+  /** How the response to a read was obtained. */
   readonly source: Source | undefined
-  /** Whose key it was; undefined where none was accepted. */
+  /** Undefined if no key was accepted. */
   readonly access: RequestAccess | undefined
-  /** As it was sent. For the account's own log: the operator's has neither filters nor ids. */
+  /** As received. For the account's own log only: the operator's log has neither filters nor ids. */
   readonly url: string
   readonly bytes: number
   readonly context: RequestContext | undefined
-  /** The trace that a trusted proxy began. */
+  /** From a trusted proxy. */
   readonly traceparent: string | undefined
 }
 
 /**
- * Cached at the current version, read from the database, taken from a read that another request had under way, or known
- * to the caller already (304).
+ * `cached`: from the response cache. `read`: from the database. `joined`: from a read that another request had started.
+ * `unchanged`: the client has the current version (304).
  */
 export const sources = ['cached', 'read', 'joined', 'unchanged'] as const
 export type Source = (typeof sources)[number]
@@ -108,7 +108,7 @@ export type Source = (typeof sources)[number]
 export type EmitEvent = (event: Event) => void
 
 export function emitToAll(...subscribers: readonly (EmitEvent | undefined)[]): EmitEvent {
-  const all = subscribers.filter((one) => one !== undefined)
+  const all = subscribers.filter((subscriber) => subscriber !== undefined)
   return (event) => {
     for (const emit of all) emit(event)
   }

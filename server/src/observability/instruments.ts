@@ -5,103 +5,104 @@ import type {
   Histogram as MeterHistogram,
 } from '@opentelemetry/api'
 
-/** The instruments of OpenTelemetry, with the labels that each has. */
+/** Instruments of OpenTelemetry, each with its labels. */
 
-export interface About {
-  /** By OpenTelemetry's semantic conventions where they have one. */
+export interface InstrumentDefinition {
+  /** From OpenTelemetry's semantic conventions if they define one. */
   readonly name: string
   readonly unit: 's' | 'By' | '1' | `{${string}}`
   readonly description: string
-  /** Names of attributes. Their values come from closed lists of ours. */
+  /** Names of attributes. Their values come from closed lists. */
   readonly labels?: readonly string[]
 }
 
 export interface Instrument {
-  readonly about: About
-  /** Before this, nothing is recorded. */
+  readonly definition: InstrumentDefinition
+  /** Values recorded before this call are ignored. */
   register(meter: Meter): void
 }
 
-/** What Prometheus expects at the end of a name, which OpenTelemetry's exporter leaves out. */
+/** The unit suffixes of Prometheus, which OpenTelemetry's exporter does not add. */
 const suffixes: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes', '1': '_ratio' }
 
-export function prometheusName({ name, unit }: About): string {
+export function prometheusName({ name, unit }: InstrumentDefinition): string {
   return `${name.replaceAll('.', '_')}${suffixes[unit] ?? ''}`
 }
 
 export class Counter implements Instrument {
-  readonly about: About
+  readonly definition: InstrumentDefinition
   #counter: MeterCounter | undefined
 
-  constructor(about: About) {
-    this.about = about
+  constructor(definition: InstrumentDefinition) {
+    this.definition = definition
   }
 
   register(meter: Meter): void {
-    this.#counter = meter.createCounter(prometheusName(this.about), {
-      description: this.about.description,
+    this.#counter = meter.createCounter(prometheusName(this.definition), {
+      description: this.definition.description,
     })
   }
 
   add(amount: number, ...values: readonly string[]): void {
-    this.#counter?.add(amount, attributesOf(this.about, values))
+    this.#counter?.add(amount, attributesOf(this.definition, values))
   }
 }
 
 export class Histogram implements Instrument {
-  readonly about: About
+  readonly definition: InstrumentDefinition
   readonly #boundaries: readonly number[]
   #histogram: MeterHistogram | undefined
 
-  constructor(about: About, boundaries: readonly number[]) {
-    this.about = about
+  constructor(definition: InstrumentDefinition, boundaries: readonly number[]) {
+    this.definition = definition
     this.#boundaries = boundaries
   }
 
   register(meter: Meter): void {
-    this.#histogram = meter.createHistogram(prometheusName(this.about), {
-      description: this.about.description,
+    this.#histogram = meter.createHistogram(prometheusName(this.definition), {
+      description: this.definition.description,
       advice: { explicitBucketBoundaries: [...this.#boundaries] },
     })
   }
 
   record(value: number, ...values: readonly string[]): void {
-    this.#histogram?.record(value, attributesOf(this.about, values))
+    this.#histogram?.record(value, attributesOf(this.definition, values))
   }
 }
 
-/** A value and its labels. */
-export type Reading = readonly [number, ...string[]]
+/** A value and the values of its labels. */
+export type Observation = readonly [number, ...string[]]
 
-type Read = () => readonly Reading[] | Promise<readonly Reading[]>
+type Observe = () => readonly Observation[] | Promise<readonly Observation[]>
 
-/** A state, or a count that another part has. It is read at scrape time. */
-export class Observed implements Instrument {
-  readonly about: About
-  readonly #kind: 'state' | 'count'
-  readonly #read: Read
+/** A gauge or counter that is read at scrape time. */
+export class ObservableInstrument implements Instrument {
+  readonly definition: InstrumentDefinition
+  readonly #kind: 'gauge' | 'counter'
+  readonly #observe: Observe
 
-  constructor(about: About, kind: 'state' | 'count', read: Read) {
-    this.about = about
+  constructor(definition: InstrumentDefinition, kind: 'gauge' | 'counter', observe: Observe) {
+    this.definition = definition
     this.#kind = kind
-    this.#read = read
+    this.#observe = observe
   }
 
   register(meter: Meter): void {
-    const { about } = this
-    const name = prometheusName(about)
-    const options = { description: about.description }
+    const { definition } = this
+    const name = prometheusName(definition)
+    const options = { description: definition.description }
     const instrument =
-      this.#kind === 'count'
+      this.#kind === 'counter'
         ? meter.createObservableCounter(name, options)
         : meter.createObservableGauge(name, options)
     instrument.addCallback(async (result) => {
-      for (const [value, ...values] of await this.#read()) result.observe(value, attributesOf(about, values))
+      for (const [value, ...values] of await this.#observe())
+        result.observe(value, attributesOf(definition, values))
     })
   }
 }
 
-function attributesOf({ labels = [] }: About, values: readonly string[]): Attributes {
+function attributesOf({ labels = [] }: InstrumentDefinition, values: readonly string[]): Attributes {
   const attributes: Attributes = {}
   for (let i = 0; i < labels.length; i++) attributes[labels[i] ?? ''] = values[i] ?? ''
   return attributes

@@ -4,12 +4,12 @@ import { logTo } from './logger.ts'
 
 let lines: Record<string, unknown>[]
 
-const logged = (level = 'info') => {
+const logAt = (level = 'info') => {
   lines = []
   return logTo(level, { write: (line: string) => void lines.push(JSON.parse(line)) })
 }
 
-const answered: Event = {
+const completed: Event = {
   kind: 'request-completed',
   requestId: 'r1',
   method: 'GET',
@@ -26,9 +26,9 @@ const answered: Event = {
     records: 1,
     source: 'cached',
     form: undefined,
-    checkMs: 1,
-    storeAt: undefined,
-    storeMs: undefined,
+    verificationMs: 1,
+    databaseStartedAt: undefined,
+    databaseMs: undefined,
   },
   traceparent: undefined,
 }
@@ -43,8 +43,8 @@ const failed = (requestId: string, code: 'database_unavailable' | 'internal'): E
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-it('a request is one line', () => {
-  logged().emit(answered)
+it('writes one line for each request', () => {
+  logAt().emit(completed)
   expect(lines).toEqual([
     {
       level: 30,
@@ -60,15 +60,15 @@ it('a request is one line', () => {
   ])
 })
 
-it('what is below the level is not written', () => {
-  const log = logged('warn')
-  log.emit(answered)
+it('does not write events below the level', () => {
+  const log = logAt('warn')
+  log.emit(completed)
   log.emit({ kind: 'keys-verified', keys: 3 })
   expect(lines).toEqual([])
 })
 
-it('of failures of one kind the first ten are written, then how many more they were', () => {
-  const log = logged()
+it('writes the first ten failures of one kind, then a line with the number of the others', () => {
+  const log = logAt()
   for (let i = 0; i < 1_000; i++) log.emit(failed(`r${i}`, 'database_unavailable'))
   log.emit(failed('other', 'internal'))
   expect(lines.map(({ requestId }) => requestId)).toEqual([

@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { limits } from '../limits.ts'
-import type { EmitEvent, Event, RequestAnswered } from './events.ts'
+import type { EmitEvent, Event, RequestCompleted } from './events.ts'
 
 type Level = 'error' | 'warn' | 'info' | 'debug'
 
@@ -28,15 +28,15 @@ const levels: Record<Event['kind'], Level> = {
 
 export interface Log {
   readonly emit: EmitEvent
-  /** Lines that were not written because nobody read them in time. */
+  /** Lines dropped because stderr was not read fast enough. */
   readonly dropped: () => number
 }
 
-/** One JSON line an event, on stderr: stdout belongs to data. Neither keys nor filters are in any line. */
+/** Writes each event as a line of JSON to stderr, because stdout is for data. No line contains a key or a filter. */
 export function logTo(levelMin: string, destination?: DestinationStream): Log {
-  const lines = destination ?? new Pieces()
+  const lines = destination ?? new BufferedStderr()
   const log = pino({ level: levelMin, base: null, timestamp: () => `,"time":"${time()}"` }, lines)
-  const failures = new Failures(log)
+  const failures = new FailureLog(log)
   const emit: EmitEvent = (event) => {
     if (!log.isLevelEnabled(levels[event.kind])) return
     if (event.kind === 'request-completed') {
@@ -45,26 +45,26 @@ export function logTo(levelMin: string, destination?: DestinationStream): Log {
     }
     const level = levels[event.kind]
     if (level === 'info' || level === 'debug') log[level](loggable(event), event.kind)
-    else failures.note(event)
+    else failures.write(event)
   }
-  return { emit, dropped: () => (lines instanceof Pieces ? lines.dropped : 0) }
+  return { emit, dropped: () => (lines instanceof BufferedStderr ? lines.dropped : 0) }
 }
 
 /**
- * Lines on their way to stderr, in pieces and off the request's way: handing each to the stream costs more than making
- * it. What a reader who is too slow leaves behind is dropped, not kept.
+ * Buffers lines and writes them to stderr in chunks, because to write each line costs more than to format it. Lines
+ * beyond `logWaitingBytesMax` are dropped.
  */
-class Pieces implements DestinationStream {
+class BufferedStderr implements DestinationStream {
   dropped = 0
   #lines: string[] = []
   #length = 0
   readonly #stream = pino.destination({ dest: 2, sync: false, maxLength: limits.logWaitingBytesMax })
 
   constructor() {
-    this.#stream.on('drop', (piece) => {
-      this.dropped += String(piece).split('\n').length - 1
+    this.#stream.on('drop', (chunk) => {
+      this.dropped += String(chunk).split('\n').length - 1
     })
-    // Nobody is left to read. Neither is that a reason to end.
+    // stderr is closed. The service continues without its log.
     this.#stream.on('error', () => {})
     setInterval(() => this.#flush(), limits.logFlushMs).unref()
     process.on('exit', () => this.#finish())
@@ -76,7 +76,7 @@ class Pieces implements DestinationStream {
     if (this.#length >= limits.logChunkBytes) this.#flush()
   }
 
-  /** A write that is begun here in the usual way is never finished: nothing asynchronous happens any more. */
+  /** Synchronous: on `exit`, Node runs no asynchronous operation any more. */
   #finish(): void {
     const last = pino.destination({ dest: 2, sync: true }).on('error', () => {})
     try {
@@ -84,7 +84,7 @@ class Pieces implements DestinationStream {
       last.write(this.#lines.join(''))
       last.flushSync()
     } catch {
-      // Nobody is left to read.
+      // stderr is closed.
     }
   }
 
@@ -98,7 +98,7 @@ class Pieces implements DestinationStream {
 const info = pino.levels.values['info']
 let clock = { at: 0, text: '' }
 
-/** ISO 8601. Written once a millisecond: the lines of a busy process share it. */
+/** ISO 8601. Formatted once a millisecond, because a busy process writes several lines in one. */
 function time(): string {
   const at = Date.now()
   if (at !== clock.at) clock = { at, text: new Date(at).toISOString() }
@@ -106,10 +106,10 @@ function time(): string {
 }
 
 /**
- * A database that is away fails every request in the same way: the first lines tell all there is to tell. Of the
- * others one line tells how many they were; each of them has its own line as a request besides.
+ * Limits warnings and errors of one kind and code to `failureLinesMax` lines in `failureLinesMs`, and then writes the number of
+ * the others: an unavailable database fails every request for the same reason. Each request still has its own line.
  */
-class Failures {
+class FailureLog {
   readonly #log: Logger
   readonly #lines = new Map<string, number>()
 
@@ -117,36 +117,36 @@ class Failures {
     this.#log = log
   }
 
-  note(event: Exclude<Event, RequestAnswered>): void {
+  write(event: Exclude<Event, RequestCompleted>): void {
     const { kind } = event
     const code = 'code' in event ? event.code : undefined
-    const name = `${kind} ${code}`
-    const lines = (this.#lines.get(name) ?? 0) + 1
-    this.#lines.set(name, lines)
-    if (lines === 1) setTimeout(() => this.#sum(name, kind, code), limits.failureLinesMs).unref()
+    const id = `${kind} ${code}`
+    const lines = (this.#lines.get(id) ?? 0) + 1
+    this.#lines.set(id, lines)
+    if (lines === 1) setTimeout(() => this.#writeSum(id, kind, code), limits.failureLinesMs).unref()
     if (lines <= limits.failureLinesMax) this.#log[levels[kind]](loggable(event), kind)
   }
 
-  #sum(name: string, kind: Event['kind'], code: string | undefined): void {
-    const more = (this.#lines.get(name) ?? 0) - limits.failureLinesMax
-    this.#lines.delete(name)
+  #writeSum(id: string, kind: Event['kind'], code: string | undefined): void {
+    const more = (this.#lines.get(id) ?? 0) - limits.failureLinesMax
+    this.#lines.delete(id)
     if (more > 0) this.#log[levels[kind]]({ code, more, seconds: limits.failureLinesMs / 1000 }, kind)
   }
 }
 
 /**
- * As pino writes a line, but put together here: 0.3 µs instead of 2, for every request. Nothing in it needs escaping:
- * request ids have a pattern, and all other words are from lists of ours. Where the time of a request went is for metrics
- * and traces; the line says what an operator looks for.
+ * A line in pino's format, but concatenated here: 0.3 µs instead of 2 µs for every request. Nothing in it needs escaping:
+ * request ids match a pattern, and all other texts come from closed lists. Timings within the request are left to
+ * metrics and traces.
  */
-function lineOf({ requestId, method, route, status, ms, context, source, kind }: RequestAnswered): string {
+function lineOf({ requestId, method, route, status, ms, context, source, kind }: RequestCompleted): string {
   const code = context?.code === undefined ? '' : `,"code":"${context.code}"`
   const from = source === undefined ? '' : `,"source":"${source}"`
   return `{"level":${info},"time":"${time()}","requestId":"${requestId}","method":"${method}","route":"${route}","status":${status},"ms":${ms}${code}${from},"msg":"${kind}"}\n`
 }
 
-/** What the operator sees of an event, by name: nothing is written only because it is there. */
-function loggable(event: Exclude<Event, RequestAnswered>): object {
+/** Picks the logged members of an event by name, so that a new member is not logged by accident. */
+function loggable(event: Exclude<Event, RequestCompleted>): object {
   switch (event.kind) {
     case 'request-failed':
     case 'export-truncated':
@@ -184,13 +184,13 @@ function loggable(event: Exclude<Event, RequestAnswered>): object {
   }
 }
 
-/** What an operator can act on: the database's own words, where an error of ours has them. */
+/** The message of the cause, for example PostgreSQL's own, rather than of the error that wraps it. */
 function messageOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error
   return cause instanceof Error ? cause.message : String(cause)
 }
 
-/** The stack only where it helps: a database that is away fails every request in the same place. */
+/** With the stack only for internal errors: for others, such as an unavailable database, the message is enough. */
 function causeOf({ code, cause }: Extract<Event, { kind: 'request-failed' | 'export-truncated' }>): unknown {
   const error = cause instanceof Error ? cause : new Error(String(cause))
   return code === 'internal' ? pino.stdSerializers.errWithCause(error) : error.message

@@ -5,12 +5,12 @@ import { errorTitles } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { withTimeout } from '../timeout.ts'
 import { type Event, type PoolName, sources } from './events.ts'
-import { Counter, Histogram, type Instrument, Observed } from './instruments.ts'
-import { ProcessState } from './process-metrics.ts'
+import { Counter, Histogram, type Instrument, ObservableInstrument } from './instruments.ts'
+import { ProcessMetrics } from './process-metrics.ts'
 import { resource } from './resource.ts'
 
-/** What can only be looked at, not told: asked whenever the metrics are. */
-export interface States {
+/** State that is read at scrape time, because no event reports it. */
+export interface ObservedState {
   readonly pools: () => readonly {
     pool: PoolName
     max: number
@@ -18,57 +18,57 @@ export interface States {
     idle: number
     waiting: number
   }[]
-  readonly checksWaiting: () => number
-  /** Throws where requests cannot be answered. */
+  readonly verificationsWaiting: () => number
+  /** Rejects if the process cannot serve requests. */
   readonly ready: () => Promise<unknown>
   readonly logLinesDropped: () => number
 }
 
-/** Seconds. The conventions' own begin at 5 ms, where most of our answers are done. */
+/** Seconds. The boundaries of the semantic conventions start at 5 ms; most responses take less. */
 const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const sizes = [1, 2, 5, 10, 20, 50, 100, 200, 500]
 const poolLabel = 'db.client.connection.pool.name'
 
-/** As the conventions have it: methods beyond the usual are one. */
+/** Other methods are reported as `_OTHER`, as in the semantic conventions. */
 const methods = new Set(['GET', 'HEAD', 'QUERY', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Counts what it is told, and shows it to Prometheus. Its labels come from closed lists: no account is in them. */
+/** Metrics for Prometheus, from events. Label values come from closed lists, so that their number does not grow with accounts. */
 export class Metrics {
   readonly #requests = new Histogram(
     {
       name: 'http.server.request.duration',
       unit: 's',
-      description: 'Requests answered, by time.',
+      description: 'Duration of HTTP requests.',
       labels: ['http.request.method', 'http.route', 'http.response.status_code'],
     },
     durations,
   )
-  readonly #refusals = new Counter({
+  readonly #errors = new Counter({
     name: 'quartermaster.refusals',
     unit: '{request}',
-    description: 'Requests answered with an error, by its code.',
+    description: 'Error responses by error code.',
     labels: ['code'],
   })
-  readonly #responseCache = new Counter({
+  readonly #reads = new Counter({
     name: 'quartermaster.reads',
-    unit: '{answer}',
+    unit: '{response}',
     description:
-      'Lists and records answered: kept ready, read from the database, joined to a read under way, or unchanged (304).',
+      'Responses with lists and records: cached, read from the database, joined to a read in flight, or unchanged (304).',
     labels: ['source'],
   })
-  readonly #keyVerifier = new Histogram(
+  readonly #verifications = new Histogram(
     {
       name: 'quartermaster.key_verification.duration',
       unit: 's',
-      description: 'The check of key and version, as a request waits for it.',
+      description: 'Time that a request waits for the verification of its key.',
     },
     durations,
   )
-  readonly #batches = new Histogram(
+  readonly #verificationBatches = new Histogram(
     {
       name: 'quartermaster.key_verification.batch.size',
       unit: '{request}',
-      description: 'Requests whose check went in one statement.',
+      description: 'Keys verified by one statement.',
     },
     sizes,
   )
@@ -76,84 +76,85 @@ export class Metrics {
     {
       name: 'db.client.operation.duration',
       unit: 's',
-      description: 'Statements, from sending to the last row, by what they are for.',
+      description: 'Duration of statements, from sending to the last row, by purpose.',
       labels: ['db.operation.name', 'outcome'],
     },
     durations,
   )
-  readonly #connecting = new Histogram(
+  readonly #acquisitions = new Histogram(
     {
       name: 'db.client.connection.wait_time',
       unit: 's',
-      description: 'Waiting for a connection of the pool.',
+      description: 'Time to acquire a connection of the pool.',
       labels: [poolLabel],
     },
     durations,
   )
-  readonly #broken = new Counter({
+  readonly #brokenConnections = new Counter({
     name: 'quartermaster.connections.broken',
     unit: '{connection}',
-    description: 'Connections to the database that broke.',
+    description: 'Broken connections to the database.',
   })
   readonly #primaryChanges = new Counter({
     name: 'quartermaster.primary.changes',
     unit: '{change}',
-    description: 'Times that another server answered as the primary, and all connections were opened anew.',
+    description: 'Failovers: another server became the primary, and all connections were replaced.',
   })
-  readonly #cut = new Counter({
+  readonly #truncatedExports = new Counter({
     name: 'quartermaster.exports.truncated',
     unit: '{export}',
-    description: 'Exports that could not be finished, but for readers who went away.',
+    description: 'Exports that failed before their end, except those whose client disconnected.',
   })
   readonly #unlogged = new Counter({
     name: 'quartermaster.requests.unlogged',
     unit: '{request}',
-    description: "Requests that are missing from their account's own log: more came than could be written.",
+    description:
+      "Requests missing from their account's request log: the queue was full or they could not be written.",
   })
   readonly #uncounted = new Counter({
     name: 'quartermaster.requests.uncounted',
     unit: '{request}',
-    description: "Requests that are missing from their account's usage: it could not be written.",
+    description:
+      "Requests missing from their account's usage: the queue was full or it could not be written.",
   })
-  readonly #lostSpans = new Counter({
+  readonly #droppedSpans = new Counter({
     name: 'quartermaster.spans.dropped',
     unit: '{span}',
-    description: 'Spans that the collector of traces did not take.',
+    description: 'Spans that the trace collector did not accept.',
   })
-  /** Known where there is a Redis to share them through. */
-  #ratesShared: boolean | undefined
-  readonly #rateLimiter = new Observed(
+  /** Undefined without REDIS_URL. */
+  #isRateShared: boolean | undefined
+  readonly #rateLimitsShared = new ObservableInstrument(
     {
       name: 'quartermaster.rate_limits.shared',
       unit: '{process}',
-      description:
-        '1 where rate limits are counted together with the other processes, 0 where Redis is away.',
+      description: '1 if rate limits are shared with the other processes, 0 if Redis is unavailable.',
     },
-    'state',
-    () => (this.#ratesShared === undefined ? [] : [[this.#ratesShared ? 1 : 0]]),
+    'gauge',
+    () => (this.#isRateShared === undefined ? [] : [[this.#isRateShared ? 1 : 0]]),
   )
-  readonly #process = new ProcessState()
+  readonly #process = new ProcessMetrics()
   readonly instruments: readonly Instrument[]
   readonly #exporter: PrometheusExporter
   readonly #provider: MeterProvider
 
-  constructor(states: States) {
+  constructor(state: ObservedState) {
     this.instruments = [
       this.#requests,
-      this.#refusals,
-      this.#responseCache,
-      this.#keyVerifier,
-      this.#batches,
+      this.#errors,
+      this.#reads,
+      this.#verifications,
+      this.#verificationBatches,
       this.#statements,
-      this.#connecting,
-      this.#broken,
+      this.#acquisitions,
+      this.#brokenConnections,
       this.#primaryChanges,
-      this.#cut,
+      this.#truncatedExports,
       this.#unlogged,
       this.#uncounted,
-      this.#lostSpans,
-      this.#rateLimiter,
-      ...stateInstruments(states),
+      this.#droppedSpans,
+      this.#rateLimitsShared,
+      ...stateInstruments(state),
       ...this.#process.instruments,
     ]
     this.#exporter = new PrometheusExporter({ preventServerStart: true, withoutScopeInfo: true })
@@ -165,59 +166,58 @@ export class Metrics {
     const meter = this.#provider.getMeter('quartermaster')
     for (const instrument of this.instruments) instrument.register(meter)
     this.#process.start()
-    // A series that begins with its first error has no rate before the second.
-    this.#broken.add(0)
+    // Starts every series at 0: rate() does not see the first increment of a series that starts with it.
+    this.#brokenConnections.add(0)
     this.#primaryChanges.add(0)
-    this.#lostSpans.add(0)
-    this.#cut.add(0)
+    this.#droppedSpans.add(0)
+    this.#truncatedExports.add(0)
     this.#unlogged.add(0)
     this.#uncounted.add(0)
-    for (const code of Object.keys(errorTitles)) this.#refusals.add(0, code)
-    for (const source of sources) this.#responseCache.add(0, source)
+    for (const code of Object.keys(errorTitles)) this.#errors.add(0, code)
+    for (const source of sources) this.#reads.add(0, source)
   }
 
-  /** What subscribes. */
   readonly emit = (event: Event): void => {
     switch (event.kind) {
       case 'request-completed': {
         const method = methods.has(event.method) ? event.method : '_OTHER'
         this.#requests.record(event.ms / 1000, method, event.route, String(event.status))
-        const { code, checkMs } = event.context ?? {}
-        if (code !== undefined) this.#refusals.add(1, code)
-        if (event.source !== undefined) this.#responseCache.add(1, event.source)
-        if (checkMs !== undefined) this.#keyVerifier.record(checkMs / 1000)
+        const { code, verificationMs } = event.context ?? {}
+        if (code !== undefined) this.#errors.add(1, code)
+        if (event.source !== undefined) this.#reads.add(1, event.source)
+        if (verificationMs !== undefined) this.#verifications.record(verificationMs / 1000)
         return
       }
       case 'request-unreadable':
-        this.#refusals.add(1, event.code)
+        this.#errors.add(1, event.code)
         return
       case 'requests-refused':
-        this.#refusals.add(event.count, 'overloaded')
+        this.#errors.add(event.count, 'overloaded')
         return
       case 'rate-limits-shared':
       case 'rate-limits-local':
-        this.#ratesShared = event.kind === 'rate-limits-shared'
+        this.#isRateShared = event.kind === 'rate-limits-shared'
         return
       case 'keys-verified':
-        this.#batches.record(event.keys)
+        this.#verificationBatches.record(event.keys)
         return
       case 'statement-ended':
         this.#statements.record(event.ms / 1000, event.operation, event.failed ? 'failed' : 'ok')
         return
       case 'connection-acquired':
-        this.#connecting.record(event.ms / 1000, event.pool)
+        this.#acquisitions.record(event.ms / 1000, event.pool)
         return
       case 'connection-broken':
-        this.#broken.add(1)
+        this.#brokenConnections.add(1)
         return
       case 'primary-changed':
         this.#primaryChanges.add(1)
         return
       case 'spans-dropped':
-        this.#lostSpans.add(event.spans)
+        this.#droppedSpans.add(event.spans)
         return
       case 'export-truncated':
-        this.#cut.add(1)
+        this.#truncatedExports.add(1)
         return
       case 'requests-unlogged':
         this.#unlogged.add(event.count)
@@ -236,8 +236,8 @@ export class Metrics {
     }
   }
 
-  /** Answers a request for /metrics. */
-  show(request: IncomingMessage, response: ServerResponse): void {
+  /** Handles `GET /metrics`. */
+  handle(request: IncomingMessage, response: ServerResponse): void {
     this.#exporter.getMetricsRequestHandler(request, response)
   }
 
@@ -247,68 +247,73 @@ export class Metrics {
   }
 }
 
-function stateInstruments({ pools, checksWaiting, ready, logLinesDropped }: States): Observed[] {
+function stateInstruments({
+  pools,
+  verificationsWaiting,
+  ready,
+  logLinesDropped,
+}: ObservedState): ObservableInstrument[] {
   return [
-    new Observed(
+    new ObservableInstrument(
       {
         name: 'db.client.connection.count',
         unit: '{connection}',
-        description: 'Connections of the pool, in use and idle.',
+        description: 'Open connections of the pool, used and idle.',
         labels: [poolLabel, 'db.client.connection.state'],
       },
-      'state',
+      'gauge',
       () =>
         pools().flatMap(({ pool, open, idle }) => [
           [open - idle, pool, 'used'],
           [idle, pool, 'idle'],
         ]),
     ),
-    new Observed(
+    new ObservableInstrument(
       {
         name: 'db.client.connection.max',
         unit: '{connection}',
-        description: 'Connections that the pool may have.',
+        description: 'Maximum connections of the pool.',
         labels: [poolLabel],
       },
-      'state',
+      'gauge',
       () => pools().map(({ pool, max }) => [max, pool]),
     ),
-    new Observed(
+    new ObservableInstrument(
       {
         name: 'db.client.connection.pending_requests',
         unit: '{request}',
-        description: 'Requests that wait for a connection of the pool.',
+        description: 'Requests waiting for a connection of the pool.',
         labels: [poolLabel],
       },
-      'state',
+      'gauge',
       () => pools().map(({ pool, waiting }) => [waiting, pool]),
     ),
-    new Observed(
+    new ObservableInstrument(
       {
         name: 'quartermaster.key_verification.waiting',
         unit: '{request}',
-        description: 'Requests that wait for their check.',
+        description: 'Requests waiting for the verification of their key.',
       },
-      'state',
-      () => [[checksWaiting()]],
+      'gauge',
+      () => [[verificationsWaiting()]],
     ),
-    new Observed(
+    new ObservableInstrument(
       {
         name: 'quartermaster.ready',
         unit: '{process}',
         description:
-          '1 where /readyz would answer 200, else 0: stopping, or the database is away or not migrated.',
+          '1 if /readyz would respond with 200, otherwise 0: the process is stopping, or the database is unavailable or not migrated.',
       },
-      'state',
+      'gauge',
       async () => [[(await isReadySoon(ready)) ? 1 : 0]],
     ),
-    new Observed(
+    new ObservableInstrument(
       {
         name: 'quartermaster.log.dropped',
         unit: '{line}',
-        description: 'Lines of the log that nobody took in time.',
+        description: 'Log lines dropped because stderr was not read fast enough.',
       },
-      'count',
+      'counter',
       () => [[logLinesDropped()]],
     ),
   ]

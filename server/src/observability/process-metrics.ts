@@ -1,60 +1,60 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
-import { Observed } from './instruments.ts'
+import { ObservableInstrument } from './instruments.ts'
 
-/** How often the event loop is asked whether it is on time. */
+/** The sampling interval of Node's event-loop delay histogram. */
 const resolutionMs = 10
 
-/** What the process itself uses, and how late its event loop is: each look covers the time since the one before. */
-export class ProcessState {
+/** Resources of the process and the delay of its event loop. Each scrape covers the time since the one before. */
+export class ProcessMetrics {
   readonly #delay = monitorEventLoopDelay({ resolution: resolutionMs })
   #utilization = performance.eventLoopUtilization()
 
   readonly instruments = [
-    new Observed(
+    new ObservableInstrument(
       {
         name: 'nodejs.eventloop.delay.p99',
         unit: 's',
-        description: 'How late the event loop is, 99th percentile since the last look.',
+        description: 'Delay of the event loop, 99th percentile since the last scrape.',
       },
-      'state',
-      () => [[late(this.#delay.percentile(99))]],
+      'gauge',
+      () => [[secondsOf(this.#delay.percentile(99))]],
     ),
-    // The last of the two to be read: it begins the next look.
-    new Observed(
+    // Observed after the 99th percentile: it resets the histogram for the next scrape.
+    new ObservableInstrument(
       {
         name: 'nodejs.eventloop.delay.max',
         unit: 's',
-        description: 'How late the event loop is, the worst since the last look.',
+        description: 'Delay of the event loop, maximum since the last scrape.',
       },
-      'state',
+      'gauge',
       () => {
-        const worst = late(this.#delay.max)
+        const max = secondsOf(this.#delay.max)
         this.#delay.reset()
-        return [[worst]]
+        return [[max]]
       },
     ),
-    new Observed(
+    new ObservableInstrument(
       {
         name: 'nodejs.eventloop.utilization',
         unit: '1',
-        description: 'The part of the time since the last look in which the event loop was busy.',
+        description: 'Share of the time since the last scrape in which the event loop was busy.',
       },
-      'state',
+      'gauge',
       () => {
         const before = this.#utilization
         this.#utilization = performance.eventLoopUtilization()
         return [[performance.eventLoopUtilization(this.#utilization, before).utilization]]
       },
     ),
-    new Observed(
+    new ObservableInstrument(
       {
         name: 'process.cpu.time',
         unit: 's',
-        description: 'Processor time used.',
+        description: 'CPU time used.',
         labels: ['cpu.mode'],
       },
-      'count',
+      'counter',
       () => {
         const { user, system } = process.cpuUsage()
         return [
@@ -63,24 +63,24 @@ export class ProcessState {
         ]
       },
     ),
-    new Observed(
-      { name: 'process.memory.usage', unit: 'By', description: 'Memory that the process holds (RSS).' },
-      'state',
+    new ObservableInstrument(
+      { name: 'process.memory.usage', unit: 'By', description: 'Resident memory of the process (RSS).' },
+      'gauge',
       () => [[process.memoryUsage.rss()]],
     ),
-    new Observed(
-      { name: 'v8js.memory.heap.used', unit: 'By', description: 'Memory of JavaScript objects.' },
-      'state',
+    new ObservableInstrument(
+      { name: 'v8js.memory.heap.used', unit: 'By', description: 'Used size of the JavaScript heap.' },
+      'gauge',
       () => [[getHeapStatistics().used_heap_size]],
     ),
-    new Observed(
-      { name: 'v8js.memory.heap.limit', unit: 'By', description: 'Memory that JavaScript objects may take.' },
-      'state',
+    new ObservableInstrument(
+      { name: 'v8js.memory.heap.limit', unit: 'By', description: 'Maximum size of the JavaScript heap.' },
+      'gauge',
       () => [[getHeapStatistics().heap_size_limit]],
     ),
-    new Observed(
-      { name: 'process.uptime', unit: 's', description: 'Time since the process began.' },
-      'state',
+    new ObservableInstrument(
+      { name: 'process.uptime', unit: 's', description: 'Time since the process started.' },
+      'gauge',
       () => [[process.uptime()]],
     ),
   ]
@@ -94,8 +94,8 @@ export class ProcessState {
   }
 }
 
-/** Node measures from one look of its timer to the next; what is beyond the timer's own time is delay. */
-function late(nanoseconds: number): number {
+/** Node measures the interval between two samples. The part beyond the sampling interval is the delay. */
+function secondsOf(nanoseconds: number): number {
   const ms = nanoseconds / 1e6 - resolutionMs
   return Number.isFinite(ms) && ms > 0 ? ms / 1000 : 0
 }

@@ -1,7 +1,7 @@
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { version } from '../version.ts'
 
-/** Who metrics and traces are of. */
+/** Identifies the service in metrics and traces. */
 export const resource = resourceFromAttributes({
   'service.name': 'quartermaster',
   'service.version': version,

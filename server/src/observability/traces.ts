@@ -18,39 +18,40 @@ import {
 } from '@opentelemetry/sdk-trace-node'
 import { limits } from '../limits.ts'
 import { withTimeout } from '../timeout.ts'
-import type { EmitEvent, RequestAnswered } from './events.ts'
+import type { EmitEvent, RequestCompleted } from './events.ts'
 import { resource } from './resource.ts'
 
 export interface Traces {
   readonly emit: EmitEvent
-  /** Sends what is waiting, or gives it up. */
+  /** Sends queued spans, or drops them after a timeout. */
   close(): Promise<void>
 }
 
 export interface TraceOptions {
   /** The collector: http://host:4318 */
   readonly endpoint: string
-  /** The part of requests that is traced where no proxy has decided. */
+  /** The share of requests that are traced if no trusted proxy sent a traceparent. */
   readonly ratio: number
-  /** Told of spans that were lost. */
+  /** Receives `spans-dropped`. */
   readonly emit: EmitEvent
   readonly exportMsMax: number
 }
 
 /**
- * Spans are made of what is known of a request once it is answered: its own, its check, and its read or write. So an
- * answer waits for none of it, no context has to follow a request, and nothing of what a request asked for can be in one.
+ * Creates spans from the `request-completed` event: one for the request, one for the verification of its key, and one for its
+ * read or write. So no response waits for tracing, no trace context is passed through the code, and no parameter of a
+ * request can get into a span.
  */
 export function tracesTo({ endpoint, ratio, emit, exportMsMax }: TraceOptions): Traces {
   const exporter = new OTLPTraceExporter({
-    url: `${withoutLastSlashes(endpoint)}/v1/traces`,
+    url: `${withoutTrailingSlashes(endpoint)}/v1/traces`,
     timeoutMillis: exportMsMax,
   })
   const provider = new BasicTracerProvider({
     resource,
     sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
     spanProcessors: [
-      new BatchSpanProcessor(toldOf(exporter, emit), {
+      new BatchSpanProcessor(reportingDrops(exporter, emit), {
         maxQueueSize: limits.spansWaitingMax,
         maxExportBatchSize: limits.spansBatchMax,
       }),
@@ -61,20 +62,20 @@ export function tracesTo({ endpoint, ratio, emit, exportMsMax }: TraceOptions): 
     emit: (event) => {
       if (event.kind !== 'request-completed') return
       const parent = contextOf(event.traceparent)
-      // Decided here rather than by a sampler, which would first make a trace id for every request.
+      // Sampled here: a sampler of OpenTelemetry would first create a trace id for every request.
       if (parent !== ROOT_CONTEXT || Math.random() < ratio) addSpans(tracer, event, parent)
     },
     close: () => closeWithTimeout(provider, exportMsMax),
   }
 }
 
-function withoutLastSlashes(text: string): string {
+function withoutTrailingSlashes(text: string): string {
   let end = text.length
   while (text[end - 1] === '/') end--
   return text.slice(0, end)
 }
 
-function addSpans(tracer: Tracer, event: RequestAnswered, parent: Context): void {
+function addSpans(tracer: Tracer, event: RequestCompleted, parent: Context): void {
   const end = performance.timeOrigin + performance.now()
   const start = end - event.ms
   const name = `${event.method} ${event.route}`
@@ -82,20 +83,20 @@ function addSpans(tracer: Tracer, event: RequestAnswered, parent: Context): void
   if (span.isRecording()) {
     span.setAttributes(attributesOf(event))
     if (event.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
-    const inside = trace.setSpan(parent, span)
+    const context = trace.setSpan(parent, span)
     const child = (step: string, kind: SpanKind, from: number, ms: number) =>
-      tracer.startSpan(step, { kind, startTime: from }, inside).end(from + ms)
-    const { checkMs, storeAt, storeMs } = event.context ?? {}
-    if (checkMs !== undefined) child('auth', SpanKind.INTERNAL, start, checkMs)
-    if (storeAt !== undefined && storeMs !== undefined) {
+      tracer.startSpan(step, { kind, startTime: from }, context).end(from + ms)
+    const { verificationMs, databaseStartedAt, databaseMs } = event.context ?? {}
+    if (verificationMs !== undefined) child('auth', SpanKind.INTERNAL, start, verificationMs)
+    if (databaseStartedAt !== undefined && databaseMs !== undefined) {
       const step = event.method === 'POST' ? 'write' : 'read'
-      child(step, SpanKind.CLIENT, performance.timeOrigin + storeAt, storeMs)
+      child(step, SpanKind.CLIENT, performance.timeOrigin + databaseStartedAt, databaseMs)
     }
   }
   span.end(end)
 }
 
-function attributesOf({ requestId, method, route, status, context, source }: RequestAnswered): Attributes {
+function attributesOf({ requestId, method, route, status, context, source }: RequestCompleted): Attributes {
   const code = context?.code
   return {
     'http.request.method': method,
@@ -107,18 +108,18 @@ function attributesOf({ requestId, method, route, status, context, source }: Req
   }
 }
 
-/** W3C Trace Context. What is not well-formed begins a trace of its own, as the recommendation has it. */
+/** W3C Trace Context: an invalid traceparent is ignored, and the request starts a new trace. */
 function contextOf(traceparent: string | undefined): Context {
   const parent = traceparent === undefined ? null : parseTraceParent(traceparent)
   return parent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true })
 }
 
-function toldOf(exporter: OTLPTraceExporter, emit: EmitEvent): SpanExporter {
+function reportingDrops(exporter: OTLPTraceExporter, emit: EmitEvent): SpanExporter {
   return {
     export: (spans, done) => {
       exporter.export(spans, (result) => {
         if (result.code !== ExportResultCode.SUCCESS) {
-          const cause = result.error?.message ?? 'the collector did not take them'
+          const cause = result.error?.message ?? 'the collector did not accept them'
           emit({ kind: 'spans-dropped', spans: spans.length, cause })
         }
         done(result)

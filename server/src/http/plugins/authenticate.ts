@@ -41,7 +41,7 @@ export async function authenticate(
   const begun = performance.now()
   request.verified =
     key === undefined ? undefined : await authentication.keyVerifier.verify(account, key, resource)
-  contextOf(request).checkMs = performance.now() - begun
+  contextOf(request).verificationMs = performance.now() - begun
   if (request.verified === undefined) {
     // One answer for every reason: which part was wrong would help only those who guess.
     throw new Failure(

@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errorTitles } from '../../errors.ts'
-import type { EmitEvent, RequestAnswered, RequestContext, Source } from '../../observability/events.ts'
+import type { EmitEvent, RequestCompleted, RequestContext, Source } from '../../observability/events.ts'
 import { isTrusted } from '../client-address.ts'
 import { statusOf } from '../problem.ts'
 
@@ -18,9 +18,9 @@ export function contextOf(request: FastifyRequest): RequestContext {
     records: 0,
     source: undefined,
     form: undefined,
-    checkMs: undefined,
-    storeAt: undefined,
-    storeMs: undefined,
+    verificationMs: undefined,
+    databaseStartedAt: undefined,
+    databaseMs: undefined,
   }
   return request.context
 }
@@ -29,11 +29,11 @@ export function contextOf(request: FastifyRequest): RequestContext {
 export async function timed<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
   const context = contextOf(request)
   const begun = performance.now()
-  context.storeAt = begun
+  context.databaseStartedAt = begun
   try {
     return await work()
   } finally {
-    context.storeMs = performance.now() - begun
+    context.databaseMs = performance.now() - begun
   }
 }
 
@@ -79,7 +79,7 @@ export class RequestObserver {
 }
 
 /** All that is worth telling of a request. On the way of every one: nothing is parsed or decoded here. */
-function answered(request: FastifyRequest, reply: FastifyReply, trustedProxies: BlockList): RequestAnswered {
+function answered(request: FastifyRequest, reply: FastifyReply, trustedProxies: BlockList): RequestCompleted {
   const code = reply.raw.writableFinished ? undefined : contextOf(request).code
   const status = code === undefined ? reply.statusCode : statusOf[code]
   return {
@@ -120,13 +120,13 @@ function noteUnanswered(request: FastifyRequest, shutdown: AbortSignal): void {
  */
 export function serverTiming(request: FastifyRequest, reply: FastifyReply): void {
   if (request.verified?.access.scopes.has('account:manage') !== true) return
-  const { checkMs, storeMs } = contextOf(request)
+  const { verificationMs, databaseMs } = contextOf(request)
   const source = sourceOf(request, reply.statusCode)
   const database = request.method === 'POST' ? 'write' : 'read'
   reply.header(
     'server-timing',
-    `auth;dur=${millis(checkMs)}` +
-      (storeMs === undefined ? '' : `, ${database};dur=${millis(storeMs)}`) +
+    `auth;dur=${millis(verificationMs)}` +
+      (databaseMs === undefined ? '' : `, ${database};dur=${millis(databaseMs)}`) +
       (source === undefined ? '' : `, source;desc=${source}`) +
       `, total;dur=${millis(reply.elapsedTime)}`,
   )
