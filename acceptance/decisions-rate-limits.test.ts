@@ -80,7 +80,9 @@ describe.skipIf(own === undefined)('E2: rate limits', () => {
     const rejected = await send(companies, small[0])
     const problem = problemIn(rejected, 429)
     expect(problem.code).toBe('key_rate_exceeded')
-    expect(problem.detail).toMatch(/^This API key may send 2 requests a minute, and has\. .* in \d+ s\.$/)
+    expect(problem.detail).toMatch(
+      /^This API key has exceeded its limit of 2 requests per minute\. Retry in \d+ s\.$/,
+    )
     const seconds = Number(rejected.headers['retry-after'])
     expect(seconds).toBeGreaterThan(0)
     expect(seconds).toBeLessThanOrEqual(60)

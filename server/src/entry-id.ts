@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 
-const process36 = Number.parseInt(randomBytes(5).toString('hex'), 16).toString(36).padStart(8, '0')
+const processId = Number.parseInt(randomBytes(5).toString('hex'), 16).toString(36).padStart(8, '0')
 let count = 0
 
 /**
- * Names an entry of a log, anywhere: the moment, the process that made it, and a count, all in base 36, so that text
- * order is the order of time. No sequence: those of one account would have to be fetched from the database.
+ * A unique id of a log entry: time, process and counter in base 36, so that ids sort by time. Not a database sequence,
+ * which would need a round trip per entry.
  */
 export function newEntryId(atMs: number): string {
   count = (count + 1) % 36 ** 4
-  return `${atMs.toString(36).padStart(9, '0')}${process36}${count.toString(36).padStart(4, '0')}`
+  return `${atMs.toString(36).padStart(9, '0')}${processId}${count.toString(36).padStart(4, '0')}`
 }

@@ -1,36 +1,36 @@
 /**
- * Everything that can go wrong for a caller, as one closed table. Nothing here knows HTTP: `http/problem.ts` gives
- * each code its status, once. A code is never renamed nor given another meaning; callers switch on it.
+ * Every error that a client can receive, with its title. Independent of HTTP: `http/problem.ts` maps codes to statuses.
+ * Clients switch on the code, so its meaning never changes.
  */
 export const errorTitles = {
   request_invalid: 'The request has invalid parameters.',
   body_invalid: 'The request body is not valid.',
   unauthenticated: 'A valid API key is required.',
   scope_missing: 'The API key lacks a scope that this request needs.',
-  path_unknown: 'There is nothing at this path.',
-  record_unknown: 'There is no record with this id.',
-  method_not_allowed: 'This path does not take this method.',
-  media_type_unsupported: 'The request body has a media type that this path does not take.',
+  path_unknown: 'The path does not exist.',
+  record_unknown: 'No record has this id.',
+  method_not_allowed: 'The path does not support this method.',
+  media_type_unsupported: 'The path does not support the media type of the request body.',
   body_too_large: 'The request body is too large.',
   url_too_long: 'The URL is too long.',
-  expectation_failed: 'An expectation of the request cannot be met.',
+  expectation_failed: 'The Expect header cannot be satisfied.',
   headers_too_large: 'The request headers are too large.',
   idempotency_conflict: 'A request with this Idempotency-Key is still running.',
   idempotency_mismatch: 'This Idempotency-Key was used with another request body.',
-  key_already_created: 'A key was made by this Idempotency-Key before, and is shown only once.',
+  key_already_created: 'A key was already created with this Idempotency-Key. A key is shown only once.',
   key_not_active: 'Only an active key can be rotated.',
-  keys_exhausted: 'The account has as many keys as it may have.',
-  account_rate_exceeded: 'The account has sent all requests that it may send in a minute.',
-  key_rate_exceeded: 'The API key has sent all requests that it may send in a minute.',
-  account_busy: 'The account has as many long queries or writes under way as it may.',
-  client_disconnected: 'The client closed the connection before it was answered.',
-  export_limit: 'This account has as many exports under way as it may.',
-  overloaded: 'The service has more work than it can take on now.',
-  database_unavailable: 'The database cannot be reached.',
-  shutting_down: 'The service shut down before it had answered.',
-  outcome_unknown: 'It is not known whether the write was kept.',
-  deadline_exceeded: 'The query took longer than it may.',
-  internal: 'Something went wrong on our side.',
+  keys_exhausted: 'The account has reached its limit of valid keys.',
+  account_rate_exceeded: 'The account has exceeded its rate limit.',
+  key_rate_exceeded: 'The API key has exceeded its rate limit.',
+  account_busy: 'The account has too many long queries or writes in flight.',
+  client_disconnected: 'The client closed the connection before the response was sent.',
+  export_limit: 'The account has too many exports in flight.',
+  overloaded: 'The service is overloaded.',
+  database_unavailable: 'The database is unavailable.',
+  shutting_down: 'The service shut down before the response was sent.',
+  outcome_unknown: 'It is unknown whether the write was committed.',
+  deadline_exceeded: 'The query exceeded its timeout.',
+  internal: 'Internal error.',
 } as const
 
 export type ErrorCode = keyof typeof errorTitles
@@ -39,7 +39,7 @@ export const errorCodes: readonly ErrorCode[] = Object.keys(errorTitles).filter(
   Object.hasOwn(errorTitles, code),
 )
 
-/** What exactly is wrong with one part of a request. */
+/** The code of one fault in a request. */
 export type FaultCode =
   | 'parameter_unknown'
   | 'parameter_repeated'
@@ -66,20 +66,20 @@ export type FaultCode =
   | `filter_${string}`
 
 export interface Fault {
-  /** The query parameter or header at fault, or … */
+  /** The query parameter or header that is wrong, or … */
   readonly parameter?: string
-  /** … the JSON pointer into the body. */
+  /** … a JSON pointer to the wrong part of the body. */
   readonly pointer?: string
   readonly code: FaultCode
   readonly message: string
-  /** Where in the decoded parameter, in UTF-16 code units. */
+  /** Position in the decoded parameter, in UTF-16 code units. */
   readonly offset?: number
   readonly length?: number
   readonly expected?: readonly string[]
   readonly suggestion?: string
 }
 
-/** The one thing that is thrown at a caller. */
+/** An error that becomes a response. Anything else that is thrown becomes `internal`. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly code: ErrorCode
@@ -92,12 +92,12 @@ export class Failure extends Error {
   }
 }
 
-/** A request that is wrong in one place. `Faults` gathers those of one that is wrong in several. */
+/** The error of a request with one fault. `Faults` collects several. */
 export function invalid(fault: Fault, code: 'request_invalid' | 'body_invalid' = 'request_invalid'): Failure {
   return new Failure(code, fault.message, [fault])
 }
 
-/** Nobody receives it. */
+/** Only logged: the client is no longer connected. */
 export function clientDisconnected(cause?: unknown): Failure {
   return new Failure(
     'client_disconnected',
@@ -107,7 +107,16 @@ export function clientDisconnected(cause?: unknown): Failure {
   )
 }
 
-/** More waits than may wait. */
 export function overloaded(): Failure {
-  return new Failure('overloaded', 'The service has more work than it can take on now. Try again shortly.')
+  return new Failure('overloaded', 'The service is overloaded. Retry after the time in Retry-After.')
+}
+
+/** A defect. The cause is logged, never sent. */
+export function internalError(cause?: unknown): Failure {
+  return new Failure(
+    'internal',
+    "Internal error. The operator's log has the cause under this request_id.",
+    [],
+    cause,
+  )
 }

@@ -8,7 +8,7 @@ function failureOf(faults: Faults): Failure {
   } catch (error) {
     if (error instanceof Failure) return error
   }
-  throw new Error('there was no fault')
+  throw new Error('nothing was thrown')
 }
 
 const fault = (message: string, suggestion?: string) => ({
@@ -18,7 +18,7 @@ const fault = (message: string, suggestion?: string) => ({
 })
 
 describe('Faults', () => {
-  it('throws only if there is one', () => {
+  it('throws only if it has a fault', () => {
     expect(() => new Faults().throwIfAny()).not.toThrow()
   })
 
@@ -35,16 +35,16 @@ describe('Faults', () => {
     expect(failureOf(faults).message).toBe('number 0 (and 129999 more, errors has the first 50)')
   })
 
-  it('says where to look where all are listed', () => {
+  it('refers to errors if all faults are listed', () => {
     const faults = new Faults()
     faults.add(() => fault('one'))
     faults.add(() => fault('two'))
     expect(failureOf(faults).message).toBe('one (and 1 more, see errors)')
   })
 
-  it('stays below 64 KB, however long faults and suggestions are', () => {
+  it('stays below 64 KB with long faults and suggestions', () => {
     const faults = new Faults()
-    // Six bytes of JSON each.
+    // JSON escapes each of these characters with six bytes.
     for (let n = 0; n < 60; n++) faults.add(() => fault('\u0001'.repeat(300), '\u0001'.repeat(1_000)))
     expect(Buffer.byteLength(JSON.stringify(faults.listed))).toBeLessThan(60 * 1024)
     expect(faults.listed.length).toBeGreaterThan(10)
@@ -54,7 +54,7 @@ describe('Faults', () => {
 })
 
 describe('excerpt', () => {
-  it('repeats a short text and cuts a long one, between characters', () => {
+  it('returns a short text unchanged and truncates a long one between two characters', () => {
     expect(excerpt('x'.repeat(60))).toBe('x'.repeat(60))
     expect(excerpt('x'.repeat(61))).toBe(`${'x'.repeat(60)}…`)
     expect(excerpt(`${'x'.repeat(59)}😀😀`)).toBe(`${'x'.repeat(59)}…`)

@@ -2,8 +2,8 @@ import { Failure, type Fault } from './errors.ts'
 import { limits } from './limits.ts'
 
 /**
- * What is wrong with one request, gathered up to a bound: a request can be wrong in 130,000 places, and neither the time
- * to describe them nor the answer may grow with that. Faults beyond the bound are counted.
+ * The faults of one request, listed up to a limit. A request can have 130,000 faults; neither the time to describe them nor
+ * the size of the response may grow with their number. Faults beyond the limit are only counted.
  */
 export class Faults {
   readonly #listed: Fault[] = []
@@ -19,7 +19,7 @@ export class Faults {
     return this.#listed
   }
 
-  /** `describe` is called only while there is room for one more. */
+  /** `describe` is called only if the limit is not reached. */
   add(describe: () => Fault): void {
     this.#count++
     if (this.#listed.length >= limits.errorsListedMax) return
@@ -27,18 +27,16 @@ export class Faults {
     const bytes = jsonBytes(fault)
     if (bytes > this.#bytesLeft) return
     this.#bytesLeft -= bytes
-    this.#listed.push(
-      suggestion !== undefined && this.#hasRoomFor(suggestion) ? { ...fault, suggestion } : fault,
-    )
+    this.#listed.push(suggestion !== undefined && this.#fits(suggestion) ? { ...fault, suggestion } : fault)
   }
 
-  /** Throws a request away that is wrong anywhere; the detail is the first fault's own sentence. */
+  /** The detail of the error is the message of the first fault. */
   throwIfAny(code: 'request_invalid' | 'body_invalid' = 'request_invalid'): void {
     if (this.#count > 0) throw new Failure(code, this.#detail(), this.#listed)
   }
 
-  #hasRoomFor(suggestion: string): boolean {
-    // By its length first: a suggestion put together of a long filter is not even made whole.
+  #fits(suggestion: string): boolean {
+    // Serializing a suggestion for a long filter would cost more than it is worth.
     if (suggestion.length > limits.errorSuggestionsBytesMax) return false
     const bytes = jsonBytes(suggestion)
     if (bytes > this.#suggestionBytesLeft) return false
@@ -59,12 +57,12 @@ function jsonBytes(value: object | string): number {
   return Buffer.byteLength(JSON.stringify(value))
 }
 
-/** What a caller sent, as an error repeats it: so much of it that they know it again, and no character halved. */
+/** Input as an error message repeats it: truncated, but never within a surrogate pair. */
 export function excerpt(text: string): string {
-  const most = limits.errorEchoCharactersMax
-  if (text.length <= most) return text
-  // Without a regular expression: it may be a key, and JavaScript remembers what the last one was matched against.
-  const unit = text.charCodeAt(most - 1)
-  const halves = unit >= 0xd800 && unit <= 0xdbff
-  return `${text.slice(0, halves ? most - 1 : most)}…`
+  const max = limits.errorEchoCharactersMax
+  if (text.length <= max) return text
+  // No regular expression: the text may contain an API key, and `RegExp.lastMatch` and its siblings retain the last subject.
+  const lastUnit = text.charCodeAt(max - 1)
+  const isHighSurrogate = lastUnit >= 0xd800 && lastUnit <= 0xdbff
+  return `${text.slice(0, isHighSurrogate ? max - 1 : max)}…`
 }

@@ -338,5 +338,5 @@ export const limits = {
   importLineBytesMax: 1024 * 1024,
 } as const
 
-/** What `startService` takes and passes on. Tests shorten the waits that they would otherwise sit out. */
+/** The limits that `startService` passes to its parts. Tests pass shorter timeouts. */
 export type Limits = Readonly<Record<keyof typeof limits, number>>

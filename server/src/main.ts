@@ -3,7 +3,7 @@ import { configurationFaults, doctorWithoutConfiguration } from './cli/doctor/ch
 import { program } from './cli/program.ts'
 import { type Config, readConfig } from './config.ts'
 
-/** The one place that reads the environment, and the one that ends the process. */
+/** Only this file reads the environment and sets the exit code. */
 async function main(): Promise<void> {
   const config = configuration()
   if (config !== undefined) await program(config).parseAsync()
@@ -22,23 +22,23 @@ function validConfiguration(): Config | undefined {
     return readConfig(process.env)
   } catch (error) {
     if (process.argv[2] !== 'doctor') {
-      const facts = configurationFaults(error).map(({ message }) => message)
-      throw new Error(`The configuration is wrong: ${facts.join(' ')}`, { cause: error })
+      const messages = configurationFaults(error).map(({ message }) => message)
+      throw new Error(`The configuration is wrong: ${messages.join(' ')}`, { cause: error })
     }
     process.exitCode = doctorWithoutConfiguration(error, process.argv.includes('--json'))
     return undefined
   }
 }
 
-function sentenceOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if ('code' in error && error.code === 'EADDRINUSE') {
-    return `${error.message}. End what listens there, or choose another --port or ADMIN_PORT (0 takes any).`
+    return `${error.message}. Stop the process that listens there, or choose another --port or ADMIN_PORT (0 for any free port).`
   }
   return error.message
 }
 
-// `quartermaster account list | head` is no error.
+// The reader of a pipe may exit first, as in `quartermaster account list | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit()
@@ -48,6 +48,6 @@ try {
   await main()
 } catch (error) {
   const debug = process.env['DEBUG'] !== undefined
-  console.error(debug ? error : `quartermaster: ${sentenceOf(error)}`)
+  console.error(debug ? error : `quartermaster: ${messageOf(error)}`)
   process.exitCode = 1
 }

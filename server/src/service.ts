@@ -24,8 +24,8 @@ export interface Service {
   readonly port: number
   readonly adminPort: number | undefined
   /**
-   * From now on `/readyz` answers 503. After `delayMs`, in which requests are served as before, the port is closed;
-   * requests under way may finish, then what is left is closed.
+   * `/readyz` returns 503 from now on. Requests are served for another `delayMs`; then the port is closed, requests in
+   * flight may finish, and connections to the database and Redis are closed.
    */
   close(delayMs?: number): Promise<void>
 }
@@ -35,14 +35,14 @@ export interface ServeOptions {
   readonly host: string
   readonly port: number
   readonly log: Log
-  /** Without it the ones of `limits.ts`. */
+  /** Default: those of `limits.ts`. */
   readonly limits?: Limits
 }
 
-/** The composition root: makes every part of a serving process, in this order, and closes them in reverse. */
+/** The composition root: creates every part of a serving process, in this order, and closes them in reverse. */
 export async function startService(config: Config, options: ServeOptions): Promise<Service> {
   const { databaseUrl: url, limits = defaultLimits } = options
-  const heapRoom = tuneHeap()
+  const heapTuning = tuneHeap()
   let stopping = false
   const isStopping = () => stopping
   const shutdown = new AbortController()
@@ -60,7 +60,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const exports = new Exports(database.primary, { ...identity, msMax: config.EXPORT_MS_MAX, limits })
   const keyVerifier = new KeyVerifier(database, emit)
   const activity = new Activity(database, emit, limits)
-  const shared = sharedCounts(config, emit)
+  const sharedCounters = sharedCountersOf(config, emit)
   const ready = readiness(database, isStopping, limits.readinessCacheMs)
   const app = buildServer({
     database,
@@ -73,7 +73,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
       trustedProxies: blockList(config.TRUSTED_PROXIES),
       rateLimiter: new RateLimiter(
         { account: config.REQUESTS_PER_MINUTE, key: config.KEY_REQUESTS_PER_MINUTE },
-        shared,
+        sharedCounters,
       ),
     },
     emit: emitToAll(emit, (event) => activity.record(event)),
@@ -93,9 +93,9 @@ export async function startService(config: Config, options: ServeOptions): Promi
     await activity.close()
     await admin?.close()
     await Promise.all([metrics?.close(), traces?.close()])
-    shared?.close()
+    sharedCounters?.close()
     await Promise.all([database.close(), exports.close()])
-    heapRoom.close()
+    heapTuning.close()
   }
   try {
     admin = await adminServer(config, metrics, ready)
@@ -114,26 +114,26 @@ function portOf(server: Server): number | undefined {
   return typeof address === 'object' ? address?.port : undefined
 }
 
-/** Lets requests in flight finish, for as long as `shutdownMsMax`. */
+/** Waits for requests in flight, at most `shutdownMsMax`, then aborts them. */
 async function drain(
   app: ReturnType<typeof buildServer>,
   shutdown: AbortController,
   limits: Limits,
 ): Promise<void> {
-  const late = setTimeout(() => {
+  const timeout = setTimeout(() => {
     shutdown.abort()
     app.server.closeAllConnections()
   }, limits.shutdownMsMax)
-  // A connection whose last request was under way stays open for the next, which would only be refused.
-  const idle = setInterval(() => app.server.closeIdleConnections(), limits.idleConnectionSweepMs)
+  // A keep-alive connection becomes idle when its last request is finished. Fastify closes only those that are idle already.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), limits.idleConnectionSweepMs)
   await app.close()
-  clearInterval(idle)
-  clearTimeout(late)
+  clearInterval(sweep)
+  clearTimeout(timeout)
 }
 
 /**
- * Returns what waits until every connection has closed. The server reports its own end earlier, and a request that is cut is
- * reported only when its connection closes: it would miss its account's log.
+ * Returns a function that waits until every connection is closed. `server.close()` calls back earlier, but an aborted request
+ * is reported when its connection closes. Without this wait it would be missing from its account's request log.
  */
 function watchConnections(server: Server): () => Promise<unknown> {
   const open = new Set<Socket>()
@@ -155,7 +155,7 @@ async function adminServer(
   return metrics === undefined ? undefined : await startAdmin({ metrics, ready }, { host, port })
 }
 
-// Loaded only where they are asked for: OpenTelemetry takes as long to load as all the rest.
+// Imported only if configured: OpenTelemetry takes as long to load as everything else together.
 async function metricsOf(config: Config, state: ObservedState): Promise<Metrics | undefined> {
   if (config.ADMIN_PORT === undefined) return undefined
   const { Metrics } = await import('./observability/metrics.ts')
@@ -169,7 +169,7 @@ async function tracesOf(config: Config, emit: EmitEvent, limits: Limits): Promis
   return tracesTo({ endpoint, ratio, emit, exportMsMax: limits.traceExportMsMax })
 }
 
-function sharedCounts({ REDIS_URL: url }: Config, emit: EmitEvent): SharedCounters | undefined {
+function sharedCountersOf({ REDIS_URL: url }: Config, emit: EmitEvent): SharedCounters | undefined {
   if (url === undefined) return undefined
   return new SharedCounters({
     url,

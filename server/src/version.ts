@@ -2,5 +2,4 @@ import { readFileSync } from 'node:fs'
 
 const file = new URL('../package.json', import.meta.url)
 
-/** As the package says. */
 export const version = String(JSON.parse(readFileSync(file, 'utf8')).version)

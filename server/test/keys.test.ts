@@ -103,7 +103,7 @@ describe('a key', () => {
       body: '{"name":"a","scopes":["product:read"],"name":"b"}',
       headers: json,
     })
-    expect(twice.body).toMatchObject({ status: 400, detail: 'The name is given more than once.' })
+    expect(twice.body).toMatchObject({ status: 400, detail: 'The member name is repeated.' })
   })
 
   it('is revoked from the next request on, and revoking it again changes nothing', async () => {

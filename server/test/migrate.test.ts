@@ -113,7 +113,7 @@ describe('readiness', () => {
       503,
       {
         code: 'database_unavailable',
-        detail: `The database is not migrated to this version: run quartermaster migrate. Pending: ${migrationNames.slice(before).join(', ')}.`,
+        detail: `The database schema is not up to date: run quartermaster migrate. Pending: ${migrationNames.slice(before).join(', ')}.`,
       },
     ])
     await migrate(url)

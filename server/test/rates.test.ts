@@ -64,7 +64,9 @@ describe('with Redis', () => {
     expect((await services[0]?.request(changed, 'GET', path))?.status).toBe(200)
     expect((await services[0]?.request(changed, 'GET', path))?.body).toMatchObject({
       code: 'account_rate_exceeded',
-      detail: expect.stringMatching(/^This account may send 2 requests a minute, and has\. .* in \d+ s\.$/),
+      detail: expect.stringMatching(
+        /^This account has exceeded its limit of 2 requests per minute\. Retry in \d+ s\.$/,
+      ),
     })
     await limitAccount(client, operator(), 'changed', { requestsPerMinute: 3, keyRequestsPerMinute: 1 })
     expect((await services[0]?.request(changed, 'GET', path))?.body).toMatchObject({

@@ -101,14 +101,14 @@ it('reports what it cuts as cut by its shutdown, and not as clients that hung up
       request_id: 'export',
       status: 503,
       error_code: 'shutting_down',
-      error_detail: 'The service shut down before the export was finished. Ask for it again.',
+      error_detail: 'The service shut down before the export was complete. Retry it.',
     },
     { request_id: 'left', status: 499, error_code: 'client_disconnected', error_detail: expect.any(String) },
     {
       request_id: 'list',
       status: 503,
       error_code: 'shutting_down',
-      error_detail: 'The service shut down before it had answered.',
+      error_detail: 'The service shut down before the response was sent.',
     },
   ])
 })

@@ -9,47 +9,47 @@ export interface Admin {
 
 export interface AdminParts {
   readonly metrics: Metrics
-  /** Throws where the process cannot answer requests. */
+  /** Rejects if the process cannot serve requests. */
   readonly ready: () => Promise<unknown>
 }
 
 /**
- * What operators look at, on a port of its own: nothing here asks for a key, so it is not for the public. Node's own
- * server does: three paths need no framework, and nothing of a request but its path is read.
+ * Serves /metrics, /livez and /readyz to operators. On a port of its own, because it requires no key and must not be public.
+ * On Node's server without Fastify: it reads only the method and the path.
  */
-export async function startAdmin(parts: AdminParts, at: { host: string; port: number }): Promise<Admin> {
+export async function startAdmin(parts: AdminParts, address: { host: string; port: number }): Promise<Admin> {
   const server = createServer({ requestTimeout: limits.requestReceiveMsMax }, (request, response) => {
-    answer(parts, request, response)
+    respond(parts, request, response)
   })
   server.maxConnections = limits.adminConnectionsMax
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(at.port, at.host, resolve)
+    server.listen(address.port, address.host, resolve)
   })
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : at.port
-  return { port, close: () => closed(server) }
+  const bound = server.address()
+  const port = typeof bound === 'object' && bound !== null ? bound.port : address.port
+  return { port, close: () => closeServer(server) }
 }
 
-function answer({ metrics, ready }: AdminParts, request: IncomingMessage, response: ServerResponse): void {
+function respond({ metrics, ready }: AdminParts, request: IncomingMessage, response: ServerResponse): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD')
-    say(response, 405, 'This path takes GET and HEAD.')
+    sendText(response, 405, 'Use GET or HEAD.')
   } else if (request.url === '/metrics') {
     metrics.handle(request, response)
   } else if (request.url === '/livez') {
-    say(response, 200, 'ok')
+    sendText(response, 200, 'ok')
   } else if (request.url === '/readyz') {
     ready().then(
-      () => say(response, 200, 'ok'),
-      (error: unknown) => say(response, 503, error instanceof Error ? error.message : String(error)),
+      () => sendText(response, 200, 'ok'),
+      (error: unknown) => sendText(response, 503, error instanceof Error ? error.message : String(error)),
     )
   } else {
-    say(response, 404, 'There are /metrics, /livez and /readyz.')
+    sendText(response, 404, 'Not found. The paths are /metrics, /livez and /readyz.')
   }
 }
 
-function say(response: ServerResponse, status: number, text: string): void {
+function sendText(response: ServerResponse, status: number, text: string): void {
   response
     .writeHead(status, {
       'content-type': 'text/plain; charset=utf-8',
@@ -58,7 +58,7 @@ function say(response: ServerResponse, status: number, text: string): void {
     .end(`${text}\n`)
 }
 
-function closed(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())
     server.closeAllConnections()

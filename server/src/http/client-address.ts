@@ -2,8 +2,8 @@ import { type BlockList, isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
 /**
- * Where a request came from. Proxies add the address that they were called from to X-Forwarded-For; only what trusted
- * ones added counts, so it is read from its end, up to the first address that is not one of theirs.
+ * The address of the client. Each proxy appends the address of its own client to X-Forwarded-For. Only addresses that
+ * trusted proxies appended are used, so the header is read from its end up to the first address that is not a trusted proxy.
  */
 export function clientAddressOf({ raw }: FastifyRequest, trustedProxies: BlockList): string | null {
   let address = plainAddress(raw.socket.remoteAddress)
@@ -21,7 +21,7 @@ export function isTrusted(address: string | undefined, trustedProxies: BlockList
   return plain !== undefined && trustedProxies.check(plain, plain.includes(':') ? 'ipv6' : 'ipv4')
 }
 
-/** IPv4 as such, also where the socket is one of IPv6. */
+/** Converts an IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) to IPv4. */
 function plainAddress(address: string | undefined): string | undefined {
   return address?.replace(/^::ffff:(?=\d+\.)/, '')
 }

@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify'
 
-/** Aborted when the client disconnects before it has its response. */
+/** Aborted if the client disconnects before the response is sent. */
 export function clientSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   reply.raw.once('close', () => {
-    // Every response closes. Aborting makes an error with a stack, which costs more than the rest of the signal.
+    // 'close' is emitted after every response. abort() creates an error with a stack, the most expensive part of a signal.
     if (!reply.raw.writableFinished) controller.abort()
   })
   return controller.signal

@@ -1,43 +1,40 @@
 import type { FastifyRequest } from 'fastify'
 import { containsKey, containsKeyMessage } from '../accounts/key-format.ts'
-import { type Failure, type Fault, invalid } from '../errors.ts'
+import { type Fault, invalid } from '../errors.ts'
 import { excerpt, type Faults } from '../faults.ts'
 import { contentTypeFailure, mediaTypeOf } from './media-type.ts'
 import { bodyOf } from './url.ts'
 
-/** What a JSON body is to look like: its members, and an example for who sends something else. */
+/** The members of a JSON body, and texts for its error messages. */
 export interface BodyShape {
-  /** What the body makes, as a sentence begins: "A partner is created from its name only". */
+  /** Begins the message about an unknown member: "A partner is created from its name only". */
   readonly what: string
   readonly members: readonly string[]
   readonly example: string
 }
 
-/** The members of a body that is a JSON object with no others and none twice. */
+/** Parses a JSON object. Rejects duplicate members. */
 export function jsonBody(request: FastifyRequest, shape: BodyShape): Readonly<Record<string, unknown>> {
   const type = mediaTypeOf(request.headers['content-type'])
-  if (type?.type !== 'application/json' || type.isForeign) throw contentTypeFailure(request.method, type)
+  if (type?.type !== 'application/json' || type.hasOtherCharset)
+    throw contentTypeFailure(request.method, type)
   return jsonObject(bodyOf(request), shape)
 }
 
-export function badBody(fault: Fault): Failure {
-  return invalid(fault, 'body_invalid')
-}
-
-/** Members that the shape does not have. */
+/** Adds a fault for each member that the shape does not have. */
 export function addUnknownMembers(body: object, { what, members }: BodyShape, faults: Faults): void {
   for (const member of Object.keys(body)) {
     if (members.includes(member)) continue
     faults.add(() => ({
       pointer: pointerTo(member),
       code: 'member_unknown',
-      message: `${what}; "${excerpt(member)}" is not taken.`,
+      message: `${what}; "${excerpt(member)}" is unknown.`,
       expected: members,
     }))
   }
 }
 
-/** A text that people read: trimmed, not empty, of so many characters, none of them a control character. */
+/** Returns a trimmed text of 1 to `charactersMax` characters without control characters, or adds a fault. */
 export function textMember(
   body: Readonly<Record<string, unknown>>,
   member: string,
@@ -51,30 +48,31 @@ export function textMember(
       message,
       expected: [`a text of 1 to ${charactersMax} characters`],
     }))
-  const given = body[member]
-  if (given === undefined) {
+  const value = body[member]
+  if (value === undefined) {
     fault('member_required', `The ${member} is missing.`)
     return ''
   }
-  if (typeof given !== 'string') {
-    fault('member_invalid', `The ${member} must be a string; it is ${kindOf(given)}.`)
+  if (typeof value !== 'string') {
+    fault('member_invalid', `The ${member} must be a string; it is ${kindOf(value)}.`)
     return ''
   }
-  const text = given.trim()
+  const text = value.trim()
   const characters = Array.from(text).length
   if (characters < 1) fault('member_invalid', `The ${member} is empty.`)
   else if (characters > charactersMax) {
-    fault('member_invalid', `The ${member} has ${characters} characters; at most ${charactersMax} are taken.`)
+    fault('member_invalid', `The ${member} has ${characters} characters; the maximum is ${charactersMax}.`)
   } else if (containsKey(text)) fault('member_invalid', `The ${member} ${containsKeyMessage}`)
-  // Only now: no regular expression may be matched against a key.
-  else if (/\p{Cc}/u.test(text)) fault('member_invalid', `The ${member} has a control character in it.`)
-  else if (!text.isWellFormed()) fault('member_invalid', `The ${member} has half of a surrogate pair in it.`)
+  // After the test for a key: a regular expression would retain it.
+  else if (/\p{Cc}/u.test(text)) fault('member_invalid', `The ${member} contains a control character.`)
+  else if (!text.isWellFormed()) fault('member_invalid', `The ${member} contains an unpaired surrogate.`)
   return text
 }
 
-export function kindOf(given: unknown): string {
-  if (given === null) return 'null'
-  return Array.isArray(given) ? 'a list' : typeof given === 'object' ? 'a JSON object' : `a ${typeof given}`
+/** The JSON type of a value, for a message. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'a JSON object' : `a ${typeof value}`
 }
 
 function jsonObject(bytes: Buffer, { example }: BodyShape): Record<string, unknown> {
@@ -88,37 +86,37 @@ function jsonObject(bytes: Buffer, { example }: BodyShape): Record<string, unkno
     const message =
       bytes.length === 0
         ? 'The body is empty; it must be a JSON object.'
-        : `The body is not JSON${whereIn(error)}.`
-    throw badBody({ pointer: '', code: 'json_invalid', message, expected })
+        : `The body is not JSON${positionIn(error)}.`
+    throw invalid({ pointer: '', code: 'json_invalid', message, expected }, 'body_invalid')
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     const message = `The body must be a JSON object; it is ${kindOf(parsed)}.`
-    throw badBody({ pointer: '', code: 'json_invalid', message, expected })
+    throw invalid({ pointer: '', code: 'json_invalid', message, expected }, 'body_invalid')
   }
-  // JSON.parse keeps the last of two; which one was meant is not ours to guess.
+  // JSON.parse silently uses the last of two members with the same name.
   const repeated = repeatedMember(text)
   if (repeated !== undefined) {
-    const message = `The ${excerpt(repeated)} is given more than once.`
-    throw badBody({ pointer: pointerTo(repeated), code: 'member_invalid', message })
+    const message = `The member ${excerpt(repeated)} is repeated.`
+    throw invalid({ pointer: pointerTo(repeated), code: 'member_invalid', message }, 'body_invalid')
   }
   return { ...parsed }
 }
 
-/** The first member of the object that stands in it twice. The text is known to be a JSON object. */
+/** The first duplicate member name. The text must be a valid JSON object. */
 function repeatedMember(text: string): string | undefined {
   const seen = new Set<string>()
   let depth = 0
-  let last = ''
+  let lastString = ''
   for (let at = 0; at < text.length; at++) {
     const char = text[at]
     if (char === '"') {
       const start = at
       for (at++; text[at] !== '"'; at++) if (text[at] === '\\') at++
-      if (depth === 1) last = text.slice(start, at + 1)
+      if (depth === 1) lastString = text.slice(start, at + 1)
     } else if (char === '{' || char === '[') depth++
     else if (char === '}' || char === ']') depth--
     else if (char === ':' && depth === 1) {
-      const member = String(JSON.parse(last))
+      const member = String(JSON.parse(lastString))
       if (seen.has(member)) return member
       seen.add(member)
     }
@@ -130,9 +128,9 @@ function pointerTo(member: string): string {
   return `/${excerpt(member).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
-function whereIn(error: unknown): string {
+function positionIn(error: unknown): string {
   const message = error instanceof Error ? error.message : ''
-  if (message.startsWith('Unexpected end')) return ': it ends too early'
+  if (message.startsWith('Unexpected end')) return ': it is incomplete'
   const position = /at position (\d+)/.exec(message)?.[1]
-  return position === undefined ? '' : `: it goes wrong at character ${position}`
+  return position === undefined ? '' : `: syntax error at character ${position}`
 }

@@ -2,12 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import { Failure, invalid } from '../errors.ts'
 import { excerpt } from '../faults.ts'
 import type { ListSource } from '../query/list-request.ts'
-import { contentTypeFailure, mediaTypeOf } from './media-type.ts'
+import { contentTypeFailure, formMediaType, mediaTypeOf } from './media-type.ts'
 import { contextOf } from './plugins/request-context.ts'
-import { formMediaType } from './problem.ts'
 import { bodyOf, rawQueryOf } from './url.ts'
 
-/** The parameters of a list as they were sent: in the URL of a GET, in the body of a QUERY. */
+/** The unparsed parameters of a list: from the URL of a GET or the body of a QUERY. */
 export function rawParameters(request: FastifyRequest): [string, ListSource] {
   const query = rawQueryOf(request)
   if (request.method !== 'QUERY') return [query, 'url']
@@ -15,7 +14,7 @@ export function rawParameters(request: FastifyRequest): [string, ListSource] {
     throw invalid({
       parameter: excerpt(query.split('=', 1)[0] ?? ''),
       code: 'parameter_unknown',
-      message: 'A QUERY request has its parameters in the body, none in the URL.',
+      message: 'Send the parameters of a QUERY request in its body, not in the URL.',
     })
   }
   const form = formBody(request)
@@ -25,7 +24,7 @@ export function rawParameters(request: FastifyRequest): [string, ListSource] {
 
 function formBody(request: FastifyRequest): string {
   const type = mediaTypeOf(request.headers['content-type'])
-  if (type?.type !== formMediaType || type.isForeign) throw contentTypeFailure(request.method, type)
+  if (type?.type !== formMediaType || type.hasOtherCharset) throw contentTypeFailure(request.method, type)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bodyOf(request))
   } catch {

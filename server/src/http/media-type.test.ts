@@ -13,7 +13,7 @@ describe('mediaTypeOf', () => {
     ['application/json ;; profile="a;b\\"c" ;', 'application/json'],
     ['text/plain', 'text/plain'],
   ])('%s is %s in UTF-8', (header, type) => {
-    expect(mediaTypeOf(header)).toEqual({ type, isForeign: false })
+    expect(mediaTypeOf(header)).toEqual({ type, hasOtherCharset: false })
   })
 
   it.each([
@@ -21,8 +21,8 @@ describe('mediaTypeOf', () => {
     'application/json;CHARSET="UTF-16"',
     'application/json; charset=us-ascii',
     'application/json; a=b; charset=latin1',
-  ])('%s is in another charset', (header) => {
-    expect(mediaTypeOf(header)).toEqual({ type: 'application/json', isForeign: true })
+  ])('%s has another charset', (header) => {
+    expect(mediaTypeOf(header)).toEqual({ type: 'application/json', hasOtherCharset: true })
   })
 
   it.each([
@@ -39,7 +39,7 @@ describe('mediaTypeOf', () => {
     'application/json; charset=utf-8; charset=utf-8',
     'application/json; =utf-8',
     `application/json; a=${'x'.repeat(300)}`,
-  ])('%s is none', (header) => {
+  ])('%s is malformed', (header) => {
     expect(mediaTypeOf(header)).toBeUndefined()
   })
 })

@@ -1,23 +1,25 @@
 import { Failure, invalid } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { formMediaType } from './problem.ts'
 
-/** What the `Content-Type` of a body says. */
+/** The media type of a QUERY body. */
+export const formMediaType = 'application/x-www-form-urlencoded'
+
+/** A parsed `Content-Type`. */
 export interface MediaType {
   /** In lower case: `application/json`. */
   readonly type: string
-  /** Whether the body is to be read as something else than UTF-8. */
-  readonly isForeign: boolean
+  /** Whether it has a charset other than UTF-8. */
+  readonly hasOtherCharset: boolean
 }
 
 const token = /[\w!#$%&'*+.^`|~-]+/y
 const space = /[ \t]*/y
 const quotedText = /"((?:[^"\\]|\\.)*)"/y
 
-/** RFC 9110, 8.3.1. Undefined where the header is missing or not well-formed. */
+/** Parses a Content-Type (RFC 9110, 8.3.1). Undefined if it is missing or malformed. */
 export function mediaTypeOf(header: string | undefined): MediaType | undefined {
   if (header === undefined || header.length > limits.contentTypeCharactersMax) return undefined
-  const text = new Reader(header)
+  const text = new Scanner(header)
   text.read(space)
   const type = text.read(token)
   const subtype = text.read('/') && text.read(token)
@@ -26,7 +28,7 @@ export function mediaTypeOf(header: string | undefined): MediaType | undefined {
   for (text.read(space); !text.isAtEnd; text.read(space)) {
     if (text.read(';') === undefined) return undefined
     text.read(space)
-    // RFC 9110, 5.6.6: there may be nothing between two semicolons.
+    // RFC 9110, 5.6.6: a parameter may be empty, as in `;;`.
     const name = text.read(token)
     if (name === undefined) continue
     const value = text.read('=') && (text.read(token) ?? text.read(quotedText))
@@ -35,52 +37,57 @@ export function mediaTypeOf(header: string | undefined): MediaType | undefined {
     if (charset !== undefined) return undefined
     charset = value.toLowerCase()
   }
-  const isForeign = charset !== undefined && charset !== 'utf-8' && charset !== 'utf8'
-  return { type: `${type}/${subtype}`.toLowerCase(), isForeign }
+  const hasOtherCharset = charset !== undefined && charset !== 'utf-8' && charset !== 'utf8'
+  return { type: `${type}/${subtype}`.toLowerCase(), hasOtherCharset }
 }
 
-class Reader {
+class Scanner {
   readonly #text: string
-  #at = 0
+  #position = 0
 
   constructor(text: string) {
     this.#text = text
   }
 
   get isAtEnd(): boolean {
-    return this.#at >= this.#text.length
+    return this.#position >= this.#text.length
   }
 
-  /** What stands here, and then behind it; undefined, and nothing is read, where something else does. */
-  read(what: RegExp | string): string | undefined {
-    if (typeof what === 'string') {
-      if (!this.#text.startsWith(what, this.#at)) return undefined
-      this.#at += what.length
-      return what
+  /** Consumes and returns a match at the current position. Without a match returns undefined and consumes nothing. */
+  read(pattern: RegExp | string): string | undefined {
+    if (typeof pattern === 'string') {
+      if (!this.#text.startsWith(pattern, this.#position)) return undefined
+      this.#position += pattern.length
+      return pattern
     }
-    what.lastIndex = this.#at
-    const match = what.exec(this.#text)
+    pattern.lastIndex = this.#position
+    const match = pattern.exec(this.#text)
     if (match === null) return undefined
-    this.#at = what.lastIndex
+    this.#position = pattern.lastIndex
     return match[1]?.replaceAll(/\\(.)/g, '$1') ?? match[0]
   }
 }
 
-const utf8Only = 'The body is read as UTF-8: leave the charset out, or send charset=utf-8.'
+const utf8Only = 'The body must be UTF-8: omit the charset, or send charset=utf-8.'
 
-/** What is wrong with a Content-Type: a create has told it as a 400 from the beginning, a QUERY as a 415. */
-export function contentTypeFailure(method: string, { isForeign = false }: Partial<MediaType> = {}): Failure {
+/** The error for a missing or wrong Content-Type. The published API has 400 for a create and 415 for QUERY. */
+export function contentTypeFailure(
+  method: string,
+  { hasOtherCharset = false }: Partial<MediaType> = {},
+): Failure {
   if (method === 'QUERY') {
     return new Failure(
       'media_type_unsupported',
-      isForeign ? utf8Only : `The body of a QUERY is ${formMediaType}: filter=…&limit=…, as in a URL.`,
+      hasOtherCharset
+        ? utf8Only
+        : `Send the body of a QUERY as ${formMediaType}: filter=…&limit=…, as in a URL.`,
     )
   }
   return invalid(
     {
       parameter: 'Content-Type',
       code: 'content_type_invalid',
-      message: isForeign ? utf8Only : 'The body is JSON: send Content-Type: application/json.',
+      message: hasOtherCharset ? utf8Only : 'Send JSON with Content-Type: application/json.',
       expected: ['application/json'],
     },
     'body_invalid',

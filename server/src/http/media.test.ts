@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { exportFormatOf, takesGzip } from './media.ts'
+import { acceptsGzip, exportFormatOf } from './media.ts'
 
 describe('exportFormatOf', () => {
   it.each([
@@ -19,7 +19,7 @@ describe('exportFormatOf', () => {
     ['text/csv; header=absent', undefined],
     ['application/x-ndjson-seq', undefined],
     ['x-text/csv', undefined],
-    // The highest weight wins, of equals the name before the range, then the first.
+    // The highest weight wins; for equal weights an exact type before a range, then the first.
     ['text/csv;q=0.5, application/json', undefined],
     ['text/csv, application/json;q=0.9', 'csv'],
     ['text/csv;q=0.1, application/x-ndjson;q=0.2', 'ndjson'],
@@ -30,7 +30,7 @@ describe('exportFormatOf', () => {
     ['application/json, text/csv', undefined],
     ['text/csv;q=0', undefined],
     ['text/csv;q=0.0, */*', undefined],
-    // What is no weight is a parameter that we do not have.
+    // An invalid weight counts as an unsupported parameter.
     ['text/csv;q=2', undefined],
     ['text/csv;q=x', undefined],
   ])('%s: %s', (accept, format) => {
@@ -38,7 +38,7 @@ describe('exportFormatOf', () => {
   })
 })
 
-describe('takesGzip', () => {
+describe('acceptsGzip', () => {
   it.each([
     [undefined, false],
     ['', false],
@@ -52,24 +52,24 @@ describe('takesGzip', () => {
     ['*', true],
     ['*;q=0', false],
     ['identity, br', false],
-    // What is named counts before what is not, wherever it stands.
+    // `gzip` has precedence over `*`, in any order.
     ['*, gzip;q=0', false],
     ['gzip;q=0, *', false],
     ['*;q=0, gzip', true],
-    // No weight.
+    // Invalid weights.
     ['gzip;q=2', false],
     ['gzip;level=9', false],
     ['gzip;q=1;q=1', false],
     ['xgzip', false],
-  ])('%s: %s', (accepted, taken) => {
-    expect(takesGzip(accepted)).toBe(taken)
+  ])('%s: %s', (header, accepted) => {
+    expect(acceptsGzip(header)).toBe(accepted)
   })
 
-  it.each(['gzip;', '*', 'gzip'])('takes no longer than reading it, after %s and 31,000 spaces', (coding) => {
-    // A pattern that goes back over the spaces took a second for each of these; 100 are read in a fraction of one.
-    const accepted = `${coding}${' '.repeat(31_000)}x`
+  it.each(['gzip;', '*', 'gzip'])('takes linear time for %s and 31,000 spaces', (coding) => {
+    // A regular expression that backtracks over the spaces takes a second for each; 100 must take less than 5 s.
+    const header = `${coding}${' '.repeat(31_000)}x`
     const began = process.cpuUsage()
-    for (let n = 0; n < 100; n++) expect(takesGzip(accepted)).toBe(false)
+    for (let n = 0; n < 100; n++) expect(acceptsGzip(header)).toBe(false)
     const { user } = process.cpuUsage(began)
     expect(user / 1e6).toBeLessThan(5)
   })

@@ -1,42 +1,42 @@
 import type { ExportFormat } from '../query/sql/export-statement.ts'
 
 /**
- * Whether an answer may be compressed (RFC 9110, 12.5.3): gzip is named, or `*` where it is not, and not with a weight of 0.
- * What has a parameter other than a weight is passed over.
+ * Whether Accept-Encoding allows gzip (RFC 9110, 12.5.3): it lists `gzip`, or `*` without `gzip`, with a weight above 0.
+ * A coding with a parameter other than a weight is ignored.
  */
-export function takesGzip(accepted: string | undefined): boolean {
+export function acceptsGzip(accepted: string | undefined): boolean {
   if (accepted === undefined) return false
-  let any = false
+  let anyAccepted = false
   for (const item of accepted.toLowerCase().split(',')) {
     const [coding = '', parameter, more] = item.split(';', 3).map((part) => part.trim())
     const weight = parameter === undefined ? 1 : weightOf(parameter)
     if (weight === undefined || more !== undefined) continue
     if (coding === 'gzip') return weight > 0
-    if (coding === '*') any = weight > 0
+    if (coding === '*') anyAccepted = weight > 0
   }
-  return any
+  return anyAccepted
 }
 
-/** RFC 9110, 12.4.2. Undefined where the parameter is no weight. */
+/** Parses `q=0.5` (RFC 9110, 12.4.2). Undefined if the parameter is not a weight. */
 function weightOf(parameter: string): number | undefined {
   const weight = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.exec(parameter)?.[1]
   return weight === undefined ? undefined : Number(weight)
 }
 
+/** One media range of an Accept header. */
 interface Choice {
   readonly format: ExportFormat | 'json'
-  /** Named, and not only within a range. */
-  readonly named: boolean
+  /** An exact type, not a range such as `text/*`. */
+  readonly isExact: boolean
   readonly weight: number
 }
 
 /**
- * The form that an `Accept` header asks a list in; undefined for JSON. An export is all records, so only the name of its
- * type asks for one, never a range such as `text/*`. What we do not have is passed over, and without anything else
- * the answer is JSON.
+ * The export format that an `Accept` header selects; undefined for JSON. An export sends all records, so only an exact type
+ * selects one, never a range such as `text/*`. Unsupported types are ignored; if none is supported, the response is JSON.
  */
 export function exportFormatOf(accept: string | undefined): ExportFormat | undefined {
-  // Nearly all requests: nothing to weigh.
+  // Nearly all requests end here.
   if (accept === undefined || !/ndjson|csv/i.test(accept)) return undefined
   let best: Choice | undefined
   for (const item of accept.toLowerCase().split(',')) {
@@ -48,7 +48,7 @@ export function exportFormatOf(accept: string | undefined): ExportFormat | undef
 }
 
 function isMoreExact(one: Choice, other: Choice): boolean {
-  return one.weight === other.weight && one.named && !other.named
+  return one.weight === other.weight && one.isExact && !other.isExact
 }
 
 const formats: Readonly<Record<string, { format: Choice['format']; parameters: readonly string[] }>> = {
@@ -59,16 +59,16 @@ const formats: Readonly<Record<string, { format: Choice['format']; parameters: r
   '*/*': { format: 'json', parameters: [] },
 }
 
-/** RFC 9110, 12.5.1. */
+/** Parses one media range (RFC 9110, 12.5.1). Undefined if it is unsupported. */
 function choiceOf(item: string): Choice | undefined {
   const [type = '', ...rest] = item.split(';').map((part) => part.trim())
-  const known = Object.hasOwn(formats, type) ? formats[type] : undefined
-  if (known === undefined) return undefined
+  const supported = Object.hasOwn(formats, type) ? formats[type] : undefined
+  if (supported === undefined) return undefined
   let weight = 1
   for (const parameter of rest) {
-    const given = weightOf(parameter)
-    if (given !== undefined) weight = given
-    else if (!known.parameters.includes(parameter.replaceAll('"', ''))) return undefined
+    const parsed = weightOf(parameter)
+    if (parsed !== undefined) weight = parsed
+    else if (!supported.parameters.includes(parameter.replaceAll('"', ''))) return undefined
   }
-  return { format: known.format, named: !type.endsWith('*'), weight }
+  return { format: supported.format, isExact: !type.endsWith('*'), weight }
 }

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorTitles, type Failure } from '../errors.ts'
 
-/** The one place where a code becomes a status. */
+/** The HTTP status of every error code. */
 export const statusOf: Record<ErrorCode, number> = {
   request_invalid: 400,
   body_invalid: 400,
@@ -22,23 +22,21 @@ export const statusOf: Record<ErrorCode, number> = {
   account_rate_exceeded: 429,
   key_rate_exceeded: 429,
   account_busy: 429,
-  // Only the log sees it. The number is nginx's.
+  // Only logged. The same number as in nginx.
   client_disconnected: 499,
   export_limit: 429,
   overloaded: 503,
   database_unavailable: 503,
-  // Only the log sees it: the connection is closed.
+  // Only logged: the connection is closed.
   shutting_down: 503,
   outcome_unknown: 503,
   deadline_exceeded: 504,
   internal: 500,
 }
 
-/** What the body of a QUERY is. */
-export const formMediaType = 'application/x-www-form-urlencoded'
 export const problemMediaType = 'application/problem+json; charset=utf-8'
 
-/** Seconds after which another try makes sense. */
+/** Seconds after which a client should retry, sent as Retry-After. */
 export const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   account_busy: 1,
   export_limit: 10,
@@ -48,7 +46,7 @@ export const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   idempotency_conflict: 1,
 }
 
-/** RFC 9457. */
+/** A problem document (RFC 9457). */
 export function problemBody(failure: Failure, requestId: string): string {
   return JSON.stringify({
     type: `/reference/errors/${failure.code}`,

@@ -6,13 +6,13 @@ import { epoch } from '../tally-state.ts'
 
 interface AppliedRow {
   readonly epoch: string
-  /** Names without commas, separated by commas. */
+  /** Separated by commas. */
   readonly names: string | null
 }
 
 /**
- * On the connections that every request needs first, so that it fails when requests fail and waits for no long read. The
- * epoch is there because only a primary has one.
+ * Runs on the pipelined connections, which every request needs first: it fails when requests fail, and does not wait for
+ * long reads. It reads the epoch because that fails on a standby.
  */
 const applied =
   sql`select ${epoch} as epoch, (select string_agg(name, ',') from migration) as names`.template(
@@ -21,39 +21,39 @@ const applied =
     'pipelined',
   )
 
-/** Whether this process can answer requests: not stopping, its database there, a primary, and migrated. */
+/** Checks that this process can serve requests: it is not stopping, and its database is a reachable, migrated primary. */
 export function readiness(
   database: Database,
   isStopping: () => boolean,
   cacheMs: number,
 ): () => Promise<{ status: 'ok' }> {
-  let looking: Promise<void> | undefined
-  let outcome: Promise<void> | undefined
-  let lookedAt = Number.NEGATIVE_INFINITY
+  let inFlight: Promise<void> | undefined
+  let result: Promise<void> | undefined
+  let checkedAt = Number.NEGATIVE_INFINITY
   return async () => {
     if (isStopping()) throw new Failure('overloaded', 'This process is stopping.')
-    // One look at a time, and at most one a second: this needs no key.
-    if (looking === undefined && performance.now() - lookedAt > cacheMs) {
-      lookedAt = performance.now()
-      outcome = looking = migrated(database).finally(() => {
-        looking = undefined
+    // One check at a time, and at most one per `cacheMs`: anybody can request it without a key.
+    if (inFlight === undefined && performance.now() - checkedAt > cacheMs) {
+      checkedAt = performance.now()
+      result = inFlight = checkMigrations(database).finally(() => {
+        inFlight = undefined
       })
-      outcome.catch(() => {})
+      result.catch(() => {})
     }
-    await outcome
+    await result
     if (database.primary.fault !== undefined) throw database.primary.fault
     return { status: 'ok' }
   }
 }
 
-async function migrated(database: Database): Promise<void> {
+async function checkMigrations(database: Database): Promise<void> {
   const [row] = await database.read<AppliedRow>(applied([]))
   const names = new Set(row?.names?.split(','))
   const pending = migrationNames.filter((name) => !names.has(name))
   if (pending.length > 0) {
     throw new Failure(
       'database_unavailable',
-      `The database is not migrated to this version: run quartermaster migrate. Pending: ${pending.join(', ')}.`,
+      `The database schema is not up to date: run quartermaster migrate. Pending: ${pending.join(', ')}.`,
     )
   }
 }

@@ -1,56 +1,67 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { Failure } from '../errors.ts'
+import { Failure, internalError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { etagOf, type ReadResponse } from '../lists/response.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { TallyState } from '../tally-state.ts'
-import { takesGzip } from './media.ts'
-import { contentTypeFailure } from './media-type.ts'
+import { acceptsGzip } from './media.ts'
+import { contentTypeFailure, formMediaType } from './media-type.ts'
 import { contextOf } from './plugins/request-context.ts'
-import { formMediaType, problemBody, problemMediaType, retryAfterSeconds, statusOf } from './problem.ts'
-import { newRequestId } from './request-id.ts'
+import { problemBody, problemMediaType, retryAfterSeconds, statusOf } from './problem.ts'
 
+/** Writes every JSON response and every problem response of the public port. */
+
+const jsonMediaType = 'application/json; charset=utf-8'
 const gzipBody = promisify(gzip)
 
-/** The `ETag` at this state, if the caller has it already. */
-export function knownEtag(
+/** The `ETag` of this state, if the request's If-None-Match has it. */
+export function matchingEtag(
   request: FastifyRequest,
   state: TallyState,
   requestHash: string,
 ): string | undefined {
   if (request.headers['if-none-match'] === undefined) return undefined
   const etag = etagOf(state, requestHash)
-  return isKnown(request, etag) ? etag : undefined
+  return isNotModified(request, etag) ? etag : undefined
 }
 
-/** Whether the caller has this already (RFC 9110, If-None-Match: weak comparison). */
-export function isKnown(request: FastifyRequest, etag: string): boolean {
-  const given = request.headers['if-none-match']
-  if (given === undefined) return false
-  return given === etag || given.split(',').some((one) => one.trim().replace(/^W\//, '') === etag.slice(2))
+/** Whether If-None-Match has this ETag, by weak comparison (RFC 9110, 13.1.2). */
+export function isNotModified(request: FastifyRequest, etag: string): boolean {
+  const header = request.headers['if-none-match']
+  if (header === undefined) return false
+  return header === etag || header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag.slice(2))
+}
+
+export function setCacheHeaders(reply: FastifyReply, etag: string): FastifyReply {
+  return reply
+    .header('etag', etag)
+    .header('cache-control', 'private, no-cache')
+    .header('vary', 'accept, accept-encoding')
 }
 
 export function sendNotModified(reply: FastifyReply, etag: string): FastifyReply {
-  return validators(reply, etag).code(304).send()
+  return setCacheHeaders(reply, etag).code(304).send()
 }
 
+/** Sends a list or a record. */
 export async function sendRead(
   request: FastifyRequest,
   reply: FastifyReply,
   response: ReadResponse,
 ): Promise<FastifyReply> {
-  // `*`: whatever there is, and now it is known that there is something.
-  if (request.headers['if-none-match'] === '*' || isKnown(request, response.etag)) {
+  // `*` matches any existing record, and only now is it known that there is one.
+  if (request.headers['if-none-match'] === '*' || isNotModified(request, response.etag)) {
     return sendNotModified(reply, response.etag)
   }
-  validators(reply, response.etag).type('application/json; charset=utf-8')
+  setCacheHeaders(reply, response.etag).type(jsonMediaType)
   if (response.link !== undefined) reply.header('link', response.link)
-  if (response.bytes < limits.gzipBytesMin || !takesGzip(request.headers['accept-encoding'])) {
+  if (response.bytes < limits.gzipBytesMin || !acceptsGzip(request.headers['accept-encoding'])) {
     return reply.header('content-length', response.bytes).send(response.body)
   }
   response.gzipped ??= gzipBody(response.body)
@@ -58,14 +69,16 @@ export async function sendRead(
   return reply.header('content-encoding', 'gzip').header('content-length', gzipped.length).send(gzipped)
 }
 
-export function validators(reply: FastifyReply, etag: string): FastifyReply {
-  return reply
-    .header('etag', etag)
-    .header('cache-control', 'private, no-cache')
-    .header('vary', 'accept, accept-encoding')
+/** Sends what no cache may store: keys, and lists for administrators. */
+export function sendUncached(reply: FastifyReply, body: string): FastifyReply {
+  return reply.header('cache-control', 'no-store').type(jsonMediaType).send(body)
 }
 
-/** Responds to what was thrown. What is ours to mend is told to the operator, with its cause; the caller gets the code. */
+export function sendCreated(reply: FastifyReply, path: string, body: string): FastifyReply {
+  return reply.code(201).header('location', path).type(jsonMediaType).send(body)
+}
+
+/** Sends a problem response for every error that a hook or handler throws. The cause of a 5xx is logged, not sent. */
 export function errorHandler(emit: EmitEvent) {
   return (error: FastifyError | Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const failure = error instanceof Failure ? error : failureOfFastify(error, request.method)
@@ -82,7 +95,7 @@ export function errorHandler(emit: EmitEvent) {
 }
 
 export function sendProblem(reply: FastifyReply, failure: Failure, requestId: string): FastifyReply {
-  // Also where a path could not be routed, and no hook has run.
+  // The onRequest hook sets these, too, but does not run for a path that the router rejects.
   reply.header('x-request-id', requestId).header('x-content-type-options', 'nosniff')
   const context = contextOf(reply.request)
   context.code = failure.code
@@ -98,86 +111,108 @@ export function sendProblem(reply: FastifyReply, failure: Failure, requestId: st
   return reply.code(statusOf[failure.code]).type(problemMediaType).send(problemBody(failure, requestId))
 }
 
+/** Writes a problem response to a request that was not passed to Fastify. */
+export function writeProblem(
+  request: IncomingMessage,
+  response: ServerResponse,
+  failure: Failure,
+  requestId: string,
+): void {
+  const body = problemBody(failure, requestId)
+  const retryAfter = retryAfterSeconds[failure.code]
+  response.writeHead(statusOf[failure.code], {
+    'content-type': problemMediaType,
+    'content-length': Buffer.byteLength(body),
+    ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
+    'x-content-type-options': 'nosniff',
+    'x-request-id': requestId,
+    // Closing the connection saves reading the body of the request.
+    ...(request.method === 'GET' ? {} : { connection: 'close' }),
+  })
+  response.end(body)
+}
+
 /**
- * A connection that is closed while its client still sends is reset, and the client may never see why. So what comes is
- * thrown away for a while after the answer. Node calls this when the last answer of a connection is out.
+ * If a server closes a connection while the client still sends, TCP resets it, and the client may lose the response. So
+ * received data is discarded for `lingerMs` before the connection is closed. Node calls `destroySoon` after the last
+ * response of a connection.
  */
 function linger(socket: Socket | null): void {
   if (socket === null) return
   socket.destroySoon = () => {
     socket.end()
-    const late = setTimeout(() => socket.destroy(), limits.lingerMs)
-    socket.once('close', () => clearTimeout(late))
+    const timeout = setTimeout(() => socket.destroy(), limits.lingerMs)
+    socket.once('close', () => clearTimeout(timeout))
   }
 }
 
 function failureOfFastify(error: FastifyError, method: string): Failure {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new Failure('body_too_large', 'The request body is larger than this path takes.')
+      return new Failure('body_too_large', 'The request body is larger than this path accepts.')
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new Failure('path_unknown', 'There is nothing at this path.')
+      return new Failure('path_unknown', 'The path does not exist.')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new Failure('body_invalid', 'The body is not as long as its Content-Length says.')
+      return new Failure('body_invalid', 'The length of the body differs from its Content-Length.')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
       return contentTypeFailure(method)
-    case 'ECONNRESET': // while its body was being read
+    case 'ECONNRESET': // while the body was being received
       return new Failure(
         'client_disconnected',
-        'The connection was closed before the body had come.',
+        'The connection was closed before the body was received.',
         [],
         error,
       )
     default:
-      return new Failure('internal', 'Something went wrong on our side. It has been noted.', [], error)
+      return internalError(error)
   }
 }
 
-/** What Node's parser refuses never becomes a request; it gets the same kind of answer all the same. */
+/** Sends a problem response for input that Node's HTTP parser rejects, before there is a request. */
 export function clientErrorHandler(emit: EmitEvent) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
-    // A connection made ahead of need has sent nothing that could be answered.
+    // A browser may open a connection in advance and send nothing.
     if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
       socket.destroy()
       return
     }
-    const failure = clientFailure(error.code)
+    const failure = failureOfParser(error.code)
     emit({ kind: 'request-unreadable', code: failure.code })
     endWithProblem(socket, failure)
   }
 }
 
-/** CONNECT asks for a tunnel. Node hands over the connection instead of a request, and would close it without a word. */
+/** For CONNECT, Node passes the socket instead of a request. Without a listener it closes the socket without a response. */
 export function connectHandler(emit: EmitEvent) {
   return (_request: IncomingMessage, socket: Duplex): void => {
-    const failure = new Failure('method_not_allowed', 'CONNECT is for proxies; this is none.')
+    const failure = new Failure('method_not_allowed', 'CONNECT is for proxies. This server is not a proxy.')
     socket.on('error', () => {})
     emit({ kind: 'request-unreadable', code: failure.code })
     endWithProblem(socket, failure, 'Allow: GET, HEAD, POST, QUERY\r\n')
   }
 }
 
-function endWithProblem(socket: Duplex, failure: Failure, more = ''): void {
+function endWithProblem(socket: Duplex, failure: Failure, headers = ''): void {
   const status = statusOf[failure.code]
-  const requestId = newRequestId()
+  const requestId = randomUUID()
   const body = problemBody(failure, requestId)
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
       `Content-Type: ${problemMediaType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `X-Content-Type-Options: nosniff\r\nX-Request-Id: ${requestId}\r\n${more}Connection: close\r\n\r\n${body}`,
+      `X-Content-Type-Options: nosniff\r\nX-Request-Id: ${requestId}\r\n${headers}Connection: close\r\n\r\n${body}`,
   )
 }
 
-function clientFailure(code: string | undefined): Failure {
+function failureOfParser(code: string | undefined): Failure {
   if (code === 'HPE_HEADER_OVERFLOW') {
     const message = `The request line and headers are longer than ${limits.headerBytesMax} bytes.`
     return new Failure('headers_too_large', message)
   }
   const message =
     code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? 'The request was not sent in time.'
-      : 'This is not a well-formed HTTP request. Percent-encode what a URL cannot hold: spaces and all but ASCII.'
+      ? 'The request was not received in time.'
+      : 'This is not a well-formed HTTP request. Percent-encode spaces and non-ASCII characters in the URL.'
   return new Failure('request_invalid', message)
 }

@@ -21,10 +21,10 @@ import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { parseNoParameters } from '../query/list-request.ts'
 import { type AuthenticationParts, authenticate } from './plugins/authenticate.ts'
-import { listener } from './plugins/load-shedding.ts'
+import { createHttpServer } from './plugins/load-shedding.ts'
 import { RequestObserver, serverTiming } from './plugins/request-context.ts'
 import { referenceRoutes } from './reference/routes.ts'
-import { refuseUnfit, refuseWithoutHost } from './request-form.ts'
+import { rejectUnsupported, requireHost } from './request-form.ts'
 import { requestIdOf } from './request-id.ts'
 import { clientErrorHandler, errorHandler, sendProblem } from './respond.ts'
 import { createRoute } from './routes/create-partner.ts'
@@ -41,21 +41,21 @@ export interface ServerParts {
   readonly exports: Exports
   readonly authentication: AuthenticationParts
   readonly emit: EmitEvent
-  /** Whether this process can answer requests; throws where it cannot. */
+  /** Rejects if this process cannot serve requests. */
   readonly ready: () => Promise<unknown>
   readonly isStopping: () => boolean
-  /** Aborted at the end of the time for requests under way: their connections are closed. */
+  /** Aborted when the process closes the connections of requests in flight. */
   readonly shutdown: AbortSignal
   readonly readMsMax: number
   readonly limits: Limits
 }
 
-/** Every hook and route by name, in the order in which a request meets them. */
+/** Registers every hook and route, in the order in which a request passes them. */
 export function buildServer(parts: ServerParts): FastifyInstance {
   const { accountReads, writes, authentication, emit, ready, isStopping, shutdown } = parts
   const observer = new RequestObserver(emit, authentication.trustedProxies, shutdown)
-  const app = fastifyOf(parts, observer)
-  // Fastify knows some of the methods that Node parses; the others are refused as such, too.
+  const app = createFastify(parts, observer)
+  // Fastify routes only some of the methods that Node parses. The others also need a 405.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   app.decorateRequest('verified', undefined)
   app.decorateRequest('context', undefined)
@@ -66,9 +66,9 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     observer.reportIfDisconnected(request, reply)
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
     if (isStopping()) reply.header('connection', 'close')
-    refuseWithoutHost(request.raw)
-    if (request.routeOptions.config.open !== true) await authenticate(request, reply, authentication)
-    refuseUnfit(request)
+    requireHost(request.raw)
+    if (request.routeOptions.config.isPublic !== true) await authenticate(request, reply, authentication)
+    rejectUnsupported(request)
   })
   app.addHook('onSend', (request, reply, _payload, done) => {
     serverTiming(request, reply)
@@ -80,12 +80,12 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   })
   app.setErrorHandler(errorHandler(emit))
   app.setNotFoundHandler(() => {
-    throw new Failure('path_unknown', 'There is nothing at this path. The paths are listed in /openapi.json.')
+    throw new Failure('path_unknown', 'The path does not exist. All paths are listed in /openapi.json.')
   })
 
-  openRoute(app, '/livez', async () => ({ status: 'ok' }))
-  openRoute(app, '/readyz', ready)
-  for (const [path, answer] of Object.entries(referenceRoutes())) openRoute(app, path, answer)
+  publicRoute(app, '/livez', async () => ({ status: 'ok' }))
+  publicRoute(app, '/readyz', ready)
+  for (const [path, handler] of Object.entries(referenceRoutes())) publicRoute(app, path, handler)
   const pageCache = new PageCache()
   const listReader = new ListReader(accountReads, pageCache)
   const reads: Reads = { ...parts, responseCache: new ResponseCache(), pageCache, listReader }
@@ -94,16 +94,16 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   return app
 }
 
-function fastifyOf(parts: ServerParts, observer: RequestObserver): FastifyInstance {
+function createFastify(parts: ServerParts, observer: RequestObserver): FastifyInstance {
   const { database, accountReads, authentication, emit } = parts
   return Fastify({
     logger: false,
     genReqId: requestIdOf,
     bodyLimit: limits.createBodyBytesMax,
     serverFactory: (handle) => {
-      return listener(handle, {
+      return createHttpServer(handle, {
         emit,
-        lines: [authentication.keyVerifier, database],
+        queues: [authentication.keyVerifier, database],
         accountReads,
         readMsMax: parts.readMsMax,
         limits: parts.limits,
@@ -114,12 +114,12 @@ function fastifyOf(parts: ServerParts, observer: RequestObserver): FastifyInstan
       maxParamLength: limits.urlBytesMax,
       querystringParser: () => ({}),
     },
-    // A connection that is still open while stopping is answered, not refused: Connection: close ends it.
+    // Requests on open connections are served during shutdown; Connection: close ends the connection afterwards.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: clientErrorHandler(emit),
     frameworkErrors: (error, request, reply) => {
-      // A path that cannot even be routed is judged like any other: the key first.
+      // For a path that the router rejects Fastify runs no hooks. The key is verified first, as for any other path.
       authenticate(request, reply, authentication).then(
         () => errorHandler(emit)(error, request, reply),
         (failure: Failure) => sendProblem(reply, failure, request.id),
@@ -130,7 +130,7 @@ function fastifyOf(parts: ServerParts, observer: RequestObserver): FastifyInstan
   })
 }
 
-/** What an account's administrator does without the operator. */
+/** Routes for the administrator of an account. */
 function manageRoutes(
   app: FastifyInstance,
   accountReads: AccountReads,
@@ -180,21 +180,21 @@ function resourceRoutes(app: FastifyInstance, reads: Reads, writes: AccountWrite
   allowOnly(app, `${path}/:id`, ['GET', 'HEAD'])
 }
 
-/** What needs no key. */
-function openRoute(
+/** A route that requires no key. */
+function publicRoute(
   app: FastifyInstance,
   url: string,
-  answer: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+  handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
 ): void {
-  const handler = (request: FastifyRequest, reply: FastifyReply) => {
+  const checkedHandler = (request: FastifyRequest, reply: FastifyReply) => {
     parseNoParameters(rawQueryOf(request))
-    return answer(request, reply)
+    return handler(request, reply)
   }
-  app.route({ method: ['GET', 'HEAD'], url, config: { open: true }, handler })
-  allowOnly(app, url, ['GET', 'HEAD'], { open: true })
+  app.route({ method: ['GET', 'HEAD'], url, config: { isPublic: true }, handler: checkedHandler })
+  allowOnly(app, url, ['GET', 'HEAD'], { isPublic: true })
 }
 
-/** 405 for every other method that Node can parse, before its body is looked at. */
+/** Responds with 405 to every other method that Node can parse, before the body is received. */
 function allowOnly(
   app: FastifyInstance,
   url: string,
@@ -209,7 +209,7 @@ function allowOnly(
       reply.header('allow', methods.join(', '))
       throw new Failure(
         'method_not_allowed',
-        `${request.method} is not for this path; it takes ${methods.join(', ')}.`,
+        `This path does not support ${request.method}; it supports ${methods.join(', ')}.`,
       )
     },
     handler: () => undefined,

@@ -1,6 +1,6 @@
 import type { AccountReads } from '../accounts/account-reads.ts'
 import type { Verified } from '../accounts/key-verifier.ts'
-import { Failure } from '../errors.ts'
+import { internalError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
 import { type ListHints, type ListRow, listStatement } from '../query/sql/list-statement.ts'
@@ -62,8 +62,7 @@ export class ListReader {
     let [row] = await read(hints)
     // If a write was committed between the verification and the read, the cached total is outdated: count again.
     if (row !== undefined && !isSameState(row, tally) && hints.total !== undefined) [row] = await read()
-    if (row === undefined)
-      throw new Failure('internal', 'Something went wrong on our side. It has been logged.')
+    if (row === undefined) throw internalError()
     if (isOlder(row, tally)) throw failingOver()
     const total = Number(row.total ?? hints.total)
     // Near the start of an unfiltered list a cached page end saves nothing: the total is in the tally, and skipping is cheap.

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import { Failure } from '../errors.ts'
+import { Failure, internalError } from '../errors.ts'
 
 /** Maps an error of PostgreSQL or of the connection to it to a `Failure`. The only place that maps SQLSTATEs. */
 export function failureOf(error: unknown): Failure {
@@ -49,7 +49,7 @@ export function failureOf(error: unknown): Failure {
     case '42P05': // duplicate_prepared_statement
       return preparedStatementsLost(error)
     default:
-      return new Failure('internal', 'An internal error occurred. It has been logged.', [], error)
+      return internalError(error)
   }
 }
 

@@ -12,9 +12,9 @@ import { contextOf } from './request-context.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answered without a key. Everything else needs one. */
-    readonly open?: boolean
-    /** What the request is about: the state of its tally is looked up together with the key. */
+    /** Served without a key. All other routes require one. */
+    readonly isPublic?: boolean
+    /** The resource of the route: its tally is read together with the key. */
     readonly resource?: ResourceName
   }
   interface FastifyRequest {
@@ -29,7 +29,7 @@ export interface AuthenticationParts {
   readonly rateLimiter: RateLimiter
 }
 
-/** The first thing asked of every request, whatever its path, method or body: who it is from, and one more of them? */
+/** Verifies the key and applies the rate limits, before path, method or body of the request are validated. */
 export async function authenticate(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -38,12 +38,12 @@ export async function authenticate(
   const key = bearerOf(request.headers.authorization)
   const account = accountNameOf(hostOf(request, authentication.trustedProxies), authentication.hosts)
   const { resource } = request.routeOptions.config
-  const begun = performance.now()
+  const startedAt = performance.now()
   request.verified =
     key === undefined ? undefined : await authentication.keyVerifier.verify(account, key, resource)
-  contextOf(request).verificationMs = performance.now() - begun
+  contextOf(request).verificationMs = performance.now() - startedAt
   if (request.verified === undefined) {
-    // One answer for every reason: which part was wrong would help only those who guess.
+    // The same 401 for every cause, so that a response reveals nothing to an attacker.
     throw new Failure(
       'unauthenticated',
       "Send a valid API key of this account as 'Authorization: Bearer <key>' to the account's own host.",
@@ -52,7 +52,7 @@ export async function authenticate(
   countRequest(request.verified.access, reply, authentication.rateLimiter)
 }
 
-/** draft-ietf-httpapi-ratelimit-headers: the limits, and what is left of them, on every answer from here on. */
+/** Sets the headers of draft-ietf-httpapi-ratelimit-headers on the response, also on errors that are thrown later. */
 function countRequest(access: Access, reply: FastifyReply, rateLimiter: RateLimiter): void {
   const { exceeded, max, secondsLeft, policy, state } = rateLimiter.take(access)
   reply.header('ratelimit-policy', policy).header('ratelimit', state)
@@ -60,22 +60,22 @@ function countRequest(access: Access, reply: FastifyReply, rateLimiter: RateLimi
   reply.header('retry-after', secondsLeft)
   throw new Failure(
     `${exceeded}_rate_exceeded`,
-    `This ${exceeded === 'account' ? 'account' : 'API key'} may send ${max} requests a minute, and has. ` +
-      `There will be more in ${secondsLeft} s.`,
+    `This ${exceeded === 'account' ? 'account' : 'API key'} has exceeded its limit of ${max} requests per minute. ` +
+      `Retry in ${secondsLeft} s.`,
   )
 }
 
-/** Whose data the request may touch; refused where the key lacks the scope. */
+/** The account and key of the request; throws if the key does not have the scope. */
 export function accessFor(request: FastifyRequest, scope: Scope): Access {
   const access = request.verified?.access
-  if (access === undefined) throw new Error(`a route without authentication asks for ${scope}`)
+  if (access === undefined) throw new Error(`a public route requires the scope ${scope}`)
   if (!access.scopes.has(scope)) {
     throw new Failure('scope_missing', `This request needs the scope ${scope}, which the key does not have.`)
   }
   return access
 }
 
-/** The same for a read, with the state of what is read. */
+/** Also has the tally of the route's resource. */
 export function verifiedFor(request: FastifyRequest, scope: Scope): Verified & { readonly tally: Tally } {
   const access = accessFor(request, scope)
   const tally = request.verified?.tally
@@ -83,7 +83,7 @@ export function verifiedFor(request: FastifyRequest, scope: Scope): Verified & {
   return { access, tally }
 }
 
-/** Without a regular expression: JavaScript remembers what the last one was matched against, here a secret. */
+/** The bearer token. No regular expression: `RegExp.lastMatch` and its siblings would retain the key. */
 function bearerOf(header: string | undefined): string | undefined {
   if (header === undefined || header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
   let [start, end] = [7, header.length]
@@ -92,7 +92,7 @@ function bearerOf(header: string | undefined): string | undefined {
   return header.slice(start, end)
 }
 
-/** The host as the client wrote it. What a proxy forwarded counts only from a proxy we were told to trust. */
+/** The host that the client sent. X-Forwarded-Host is used only if a trusted proxy sent it. */
 function hostOf(request: FastifyRequest, trustedProxies: BlockList): string | undefined {
   const { headers, rawHeaders, socket } = request.raw
   const forwarded = headers['x-forwarded-host']
@@ -102,12 +102,12 @@ function hostOf(request: FastifyRequest, trustedProxies: BlockList): string | un
   return isRepeated(rawHeaders, 'host') ? undefined : headers.host
 }
 
-/** Of two hosts, Node keeps the first and proxies perhaps the last: which one is meant is not ours to guess. */
+/** Of two Host headers Node uses the first and a proxy perhaps the last, so a repeated header is rejected. */
 function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const other = rawHeaders[i]
-    if (other?.length === name.length && other.toLowerCase() === name) count++
+    const header = rawHeaders[i]
+    if (header?.length === name.length && header.toLowerCase() === name) count++
   }
   return count > 1
 }

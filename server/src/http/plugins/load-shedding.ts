@@ -8,43 +8,42 @@ import {
 import { overloaded } from '../../errors.ts'
 import type { Limits } from '../../limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
-import { problemBody, problemMediaType, retryAfterSeconds, statusOf } from '../problem.ts'
 import { requestIdOf } from '../request-id.ts'
-import { connectHandler } from '../respond.ts'
+import { connectHandler, writeProblem } from '../respond.ts'
 
-export interface WaitingLine {
+export interface RequestQueue {
   readonly waiting: number
-  /** When the first of them came, by `performance.now()`. */
+  /** When the oldest waiting request arrived, by `performance.now()`. */
   readonly waitingSince: number
 }
 
 export interface ListenerOptions {
   readonly emit: EmitEvent
-  /** Where all requests wait before anything long is done for them. */
-  readonly lines: readonly WaitingLine[]
-  /** Where those wait that take long. */
+  /** The queues that every request passes first. */
+  readonly queues: readonly RequestQueue[]
+  /** The queue of long reads. */
   readonly accountReads: { readonly isFull: boolean }
-  /** The longest that a request may be worked on without a byte on its connection. */
+  /** Timeout of a read, during which a connection has no traffic. */
   readonly readMsMax: number
   readonly limits: Limits
 }
 
-/** Node's server with a bound on everything that a client can hold, and a door that shuts before any work is done. */
-export function listener(
+/** Creates Node's HTTP server with limits on all that a client can occupy. Rejects requests before Fastify if it is overloaded. */
+export function createHttpServer(
   handle: RequestListener,
-  { emit, lines, accountReads, readMsMax, limits }: ListenerOptions,
+  { emit, queues, accountReads, readMsMax, limits }: ListenerOptions,
 ): Server {
-  const refusals = new Refusals(emit)
-  const take: RequestListener = (request, response) => {
-    const isCrowded = isFull(lines, limits)
-      ? !isHealth(request.url)
+  const shedder = new Shedder(emit)
+  const onRequest: RequestListener = (request, response) => {
+    const isShed = isOverloaded(queues, limits)
+      ? !isHealthCheck(request.url)
       : accountReads.isFull && isFiltered(request)
-    if (isCrowded) refusals.refuse(request, response)
+    if (isShed) shedder.reject(request, response)
     else handle(request, response)
   }
   const server = createServer(
     {
-      // Looked at by ourselves: Node would answer without a problem document.
+      // `requireHost` checks it: Node's own 400 has no problem document.
       requireHostHeader: false,
       maxHeaderSize: limits.headerBytesMax,
       headersTimeout: limits.headersReceiveMsMax,
@@ -52,45 +51,45 @@ export function listener(
       keepAliveTimeout: limits.idleConnectionMsMax,
       connectionsCheckingInterval: limits.connectionsCheckMs,
     },
-    take,
+    onRequest,
   )
-  server.on('checkExpectation', take)
+  server.on('checkExpectation', onRequest)
   server.on('connect', connectHandler(emit))
-  // Their size is bounded. Those beyond a number would be dropped without a word, the second Host among them.
+  // Unlimited: Node would silently drop further headers, perhaps a second Host. `maxHeaderSize` limits their size.
   server.maxHeadersCount = 0
   server.maxConnections = limits.connectionsMax
-  // Whoever does not read the answer either.
+  // Also times out clients that stop reading the response.
   server.timeout = readMsMax + limits.silentConnectionMsMax
   return server
 }
 
-/** By number and by time: how long a number takes depends on the machine, and how many come in a time on the load. */
-function isFull(lines: readonly WaitingLine[], limits: Limits): boolean {
+/** Sheds load on queue length or on the oldest wait: how long a queue of some length takes depends on the machine. */
+function isOverloaded(queues: readonly RequestQueue[], limits: Limits): boolean {
   let [waiting, since] = [0, Number.POSITIVE_INFINITY]
-  for (const line of lines) {
-    waiting += line.waiting
-    since = Math.min(since, line.waitingSince)
+  for (const queue of queues) {
+    waiting += queue.waiting
+    since = Math.min(since, queue.waitingSince)
   }
-  // A few are no crowd, however long something holds them up.
+  // A short queue is not overload, even if the database stalls.
   if (waiting < limits.requestsWaitingMin) return false
   return waiting >= limits.requestsWaitingMax || performance.now() - since > limits.requestsWaitingMsMax
 }
 
-/** Understanding a filter costs more than refusing it, and nearly every filter takes long. */
+/** Parsing a filter costs more than rejecting the request, and nearly every filter is a long read. */
 function isFiltered({ method, url = '' }: IncomingMessage): boolean {
   return method === 'QUERY' || url.includes('filter=')
 }
 
-/** Whoever asks these decides on the life of the process; overload is no reason to end it. */
-function isHealth(url: string | undefined): boolean {
+/** Always served: an orchestrator restarts a process whose health check fails, and a restart does not cure overload. */
+function isHealthCheck(url: string | undefined): boolean {
   return url === '/livez' || url === '/readyz'
 }
 
-/** Made once: an error takes note of where it was made, which costs more than the rest of a refusal. */
+/** Created once: capturing its stack would cost more than the rest of a rejection. */
 const failure = overloaded()
 
-/** A refusal is a small part of what an answer costs: no route, no key, no statement, and one line a second in the log. */
-class Refusals {
+/** Rejects requests at a fraction of the cost of serving them: no route, key or statement, and one log line per second. */
+class Shedder {
   readonly #emit: EmitEvent
   #count = 0
 
@@ -98,19 +97,8 @@ class Refusals {
     this.#emit = emit
   }
 
-  refuse(request: IncomingMessage, response: ServerResponse): void {
-    const requestId = requestIdOf(request)
-    const body = problemBody(failure, requestId)
-    response.writeHead(statusOf[failure.code], {
-      'content-type': problemMediaType,
-      'content-length': Buffer.byteLength(body),
-      'retry-after': String(retryAfterSeconds[failure.code]),
-      'x-content-type-options': 'nosniff',
-      'x-request-id': requestId,
-      // A body that comes with it is not worth reading.
-      ...(request.method === 'GET' ? {} : { connection: 'close' }),
-    })
-    response.end(body)
+  reject(request: IncomingMessage, response: ServerResponse): void {
+    writeProblem(request, response, failure, requestIdOf(request))
     if (this.#count === 0) setTimeout(() => this.#report(), 1000).unref()
     this.#count++
   }

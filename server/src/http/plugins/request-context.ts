@@ -25,40 +25,40 @@ export function contextOf(request: FastifyRequest): RequestContext {
   return request.context
 }
 
-/** Counts the time of a read or write in the database as this request's. */
+/** Records the time of a read or write in the database in the request context. */
 export async function timed<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
   const context = contextOf(request)
-  const begun = performance.now()
-  context.databaseStartedAt = begun
+  const startedAt = performance.now()
+  context.databaseStartedAt = startedAt
   try {
     return await work()
   } finally {
-    context.databaseMs = performance.now() - begun
+    context.databaseMs = performance.now() - startedAt
   }
 }
 
 /**
- * An answer from the cache, or the read that produces it. A read that this request did not start itself belongs to
- * another request: it is recorded as joined, with the time that this request waited for it.
+ * Records where the response of a request comes from. A value is a cached response, a promise a read in flight. If another
+ * request started that read, this one has joined it, and its own waiting time is recorded.
  */
-export function answerFrom<T>(request: FastifyRequest, answer: T | Promise<T>): T | Promise<T> {
+export function recordSource<T>(request: FastifyRequest, response: T | Promise<T>): T | Promise<T> {
   const context = contextOf(request)
-  if (!(answer instanceof Promise)) {
+  if (!(response instanceof Promise)) {
     context.source = 'cached'
-    return answer
+    return response
   }
-  if (context.source === 'read') return answer
+  if (context.source === 'read') return response
   context.source = 'joined'
-  return timed(request, () => answer)
+  return timed(request, () => response)
 }
 
-/** Tells of every request once. */
+/** Emits one event per request. */
 export class RequestObserver {
   readonly #emit: EmitEvent
   readonly #trustedProxies: BlockList
   readonly #shutdown: AbortSignal
 
-  /** `shutdown` is aborted when the process closes the connections of requests that are still under way. */
+  /** `shutdown` is aborted when the process closes the connections of requests in flight. */
   constructor(emit: EmitEvent, trustedProxies: BlockList, shutdown: AbortSignal) {
     this.#emit = emit
     this.#trustedProxies = trustedProxies
@@ -66,11 +66,11 @@ export class RequestObserver {
   }
 
   report(request: FastifyRequest, reply: FastifyReply): void {
-    if (!reply.raw.writableFinished) noteUnanswered(request, this.#shutdown)
-    this.#emit(answered(request, reply, this.#trustedProxies))
+    if (!reply.raw.writableFinished) recordAbort(request, this.#shutdown)
+    this.#emit(completionOf(request, reply, this.#trustedProxies))
   }
 
-  /** Where the client does not wait for the answer, none is ever out. */
+  /** Fastify has no hook for a request whose connection closes before the response is sent. */
   reportIfDisconnected(request: FastifyRequest, reply: FastifyReply): void {
     reply.raw.once('close', () => {
       if (!reply.raw.writableFinished) this.report(request, reply)
@@ -78,8 +78,12 @@ export class RequestObserver {
   }
 }
 
-/** All that is worth telling of a request. On the way of every one: nothing is parsed or decoded here. */
-function answered(request: FastifyRequest, reply: FastifyReply, trustedProxies: BlockList): RequestCompleted {
+/** On the hot path of every request: nothing is parsed or decoded here. */
+function completionOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  trustedProxies: BlockList,
+): RequestCompleted {
   const code = reply.raw.writableFinished ? undefined : contextOf(request).code
   const status = code === undefined ? reply.statusCode : statusOf[code]
   return {
@@ -101,8 +105,8 @@ function answered(request: FastifyRequest, reply: FastifyReply, trustedProxies: 
   }
 }
 
-/** The client went before the answer was out, unless this process closed the connection or had another reason to. */
-function noteUnanswered(request: FastifyRequest, shutdown: AbortSignal): void {
+/** Records why no response was sent: an error, a shutdown, or the client, which disconnected. */
+function recordAbort(request: FastifyRequest, shutdown: AbortSignal): void {
   const context = contextOf(request)
   if (context.code !== undefined && context.code !== 'client_disconnected') return
   if (shutdown.aborted) {
@@ -115,8 +119,8 @@ function noteUnanswered(request: FastifyRequest, shutdown: AbortSignal): void {
 }
 
 /**
- * Where the time went until the answer was ready, in milliseconds, for those who manage the account. Others learn
- * nothing of how long a check or a read takes but what their own clock says.
+ * Server-Timing in milliseconds, only for keys that manage the account. Other clients should not learn more about the time
+ * of key verification and reads than they can measure.
  */
 export function serverTiming(request: FastifyRequest, reply: FastifyReply): void {
   if (request.verified?.access.scopes.has('account:manage') !== true) return
@@ -142,7 +146,7 @@ function sourceOf({ routeOptions, context }: FastifyRequest, status: number): So
   return context?.source ?? 'read'
 }
 
-/** Taken over from our own proxies alone: a stranger would choose what is traced, and into whose trace it goes. */
+/** Only from trusted proxies: any other client could choose which requests are traced, and add spans to others' traces. */
 function traceparentOf({ raw }: FastifyRequest, trustedProxies: BlockList): string | undefined {
   const { traceparent } = raw.headers
   return typeof traceparent === 'string' && isTrusted(raw.socket.remoteAddress, trustedProxies)

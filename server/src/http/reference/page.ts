@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { takesGzip } from '../media.ts'
-import { isKnown } from '../respond.ts'
+import { acceptsGzip } from '../media.ts'
+import { isNotModified } from '../respond.ts'
 
 /** A document that is the same for everybody, as bytes ready to send. */
 export interface Page {
@@ -36,9 +36,9 @@ export function hashSource(text: string): string {
 
 export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
   reply.header('etag', page.etag).header('cache-control', cacheControl).header('vary', 'accept-encoding')
-  if (isKnown(request, page.etag)) return reply.code(304).send()
+  if (isNotModified(request, page.etag)) return reply.code(304).send()
   reply.type(page.type)
   if (page.policy !== undefined) reply.header('content-security-policy', page.policy)
-  if (!takesGzip(request.headers['accept-encoding'])) return reply.send(page.body)
+  if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(page.body)
   return reply.header('content-encoding', 'gzip').send(page.zipped)
 }

@@ -11,6 +11,7 @@ import { idempotencyKeyOf } from '../idempotency-key.ts'
 import { addUnknownMembers, type BodyShape, jsonBody, textMember } from '../json-body.ts'
 import { accessFor } from '../plugins/authenticate.ts'
 import { contextOf, timed } from '../plugins/request-context.ts'
+import { sendCreated } from '../respond.ts'
 import { rawQueryOf, resourcePath } from '../url.ts'
 
 const shape: BodyShape = {
@@ -30,11 +31,8 @@ export function createRoute(writes: AccountWrites) {
     )
     contextOf(request).records = 1
     if (created.replayed) reply.header('idempotent-replayed', 'true')
-    return reply
-      .code(201)
-      .header('location', `${resourcePath(resources.partner)}/${created.id}`)
-      .type('application/json; charset=utf-8')
-      .send(`{"data":{"id":${created.id}}}`)
+    const path = `${resourcePath(resources.partner)}/${created.id}`
+    return sendCreated(reply, path, `{"data":{"id":${created.id}}}`)
   }
 }
 

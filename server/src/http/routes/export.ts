@@ -12,15 +12,15 @@ import type { EmitEvent } from '../../observability/events.ts'
 import { type ExportFormat, exportStatement } from '../../query/sql/export-statement.ts'
 import type { TallyState } from '../../tally-state.ts'
 import { clientSignal } from '../client-signal.ts'
-import { takesGzip } from '../media.ts'
+import { acceptsGzip } from '../media.ts'
 import { contextOf, timed } from '../plugins/request-context.ts'
-import { knownEtag, sendNotModified, validators } from '../respond.ts'
+import { matchingEtag, sendNotModified, setCacheHeaders } from '../respond.ts'
 
 export interface ExportParts {
   readonly exports: Exports
   readonly pageCache: PageCache
   readonly emit: EmitEvent
-  /** Aborted when the process closes the connections of requests that are still under way. */
+  /** Aborted when the process closes the connections of requests in flight. */
   readonly shutdown: AbortSignal
 }
 
@@ -29,10 +29,10 @@ const mediaTypes: Record<ExportFormat, string> = {
   csv: 'text/csv; charset=utf-8; header=present',
 }
 
-/** The fastest: 265 MB of products become 41 in 3 s; twice the time would save another 9. */
-const zipLevel = 1
+/** The fastest level: 265 MB of products become 41 MB in 3 s. A level that takes twice the time saves another 9 MB. */
+const gzipLevel = 1
 
-/** All records of a list as a stream. Whatever fails before the first of them is answered as an error, as anywhere. */
+/** Streams all records of a list. A failure before the first record is a normal error response. */
 export async function sendExport(
   { exports, pageCache, emit, shutdown }: ExportParts,
   request: FastifyRequest,
@@ -41,17 +41,17 @@ export async function sendExport(
   { plan, filterKey, requestHash }: ExportQuery,
   format: ExportFormat,
 ): Promise<FastifyReply> {
-  const isAny = request.headers['if-none-match'] === '*'
-  const known = isAny ? etagOf(tally, requestHash) : knownEtag(request, tally, requestHash)
-  if (known !== undefined) {
+  const matchesAny = request.headers['if-none-match'] === '*'
+  const etag = matchesAny ? etagOf(tally, requestHash) : matchingEtag(request, tally, requestHash)
+  if (etag !== undefined) {
     contextOf(request).source = 'unchanged'
-    return sendNotModified(reply, known)
+    return sendNotModified(reply, etag)
   }
   const running = await exports.acquire(access, clientSignal(reply))
-  const cut = () => cutShort(request, emit, shutDown())
-  shutdown.addEventListener('abort', cut)
+  const onShutdown = () => abort(request, emit, shuttingDown())
+  shutdown.addEventListener('abort', onShutdown)
   reply.raw.once('close', () => {
-    shutdown.removeEventListener('abort', cut)
+    shutdown.removeEventListener('abort', onShutdown)
     running.end()
   })
   if (reply.raw.destroyed) running.end()
@@ -60,7 +60,7 @@ export async function sendExport(
   const name = listKey(access, plan.resource.name, filterKey)
   const total = plan.where === undefined ? running.total : pageCache.get(name, running, 1, 1).total
   if (total !== undefined) reply.header('x-total-count', total)
-  validators(reply, etagOf(running, requestHash)).type(mediaTypes[format])
+  setCacheHeaders(reply, etagOf(running, requestHash)).type(mediaTypes[format])
   if (format === 'csv')
     reply.header('content-disposition', `attachment; filename="${plan.resource.plural}.csv"`)
   if (request.method === 'HEAD') {
@@ -68,10 +68,10 @@ export async function sendExport(
     return reply.send()
   }
   let records = 0
-  // A header to chunked bodies only: HTTP/1.0 has neither.
+  // HTTP/1.0 has no chunked encoding, and therefore no trailers.
   if (request.raw.httpVersionMinor > 0) reply.trailer('x-record-count', async () => String(records))
   const body = Readable.from(
-    cutAloud(
+    abortOnError(
       exportBody(running, format, plan.fields, (count) => {
         records = count
         contextOf(request).records = count
@@ -80,13 +80,13 @@ export async function sendExport(
       emit,
     ),
   )
-  if (!takesGzip(request.headers['accept-encoding'])) return reply.send(body)
+  if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(body)
   reply.header('content-encoding', 'gzip')
-  return reply.send(pipeline(body, createGzip({ level: zipLevel }), () => {}))
+  return reply.send(pipeline(body, createGzip({ level: gzipLevel }), () => {}))
 }
 
-/** What fails on its way is cut, unless its reader went first: then that is the reason, and not to be told. */
-async function* cutAloud(
+/** Aborts the response if the body fails, unless the client disconnected: then that is the cause. */
+async function* abortOnError(
   body: AsyncIterable<Buffer>,
   request: FastifyRequest,
   emit: EmitEvent,
@@ -94,17 +94,17 @@ async function* cutAloud(
   try {
     yield* body
   } catch (error) {
-    const cause = error instanceof Failure ? error : new Failure('internal', 'The export broke.', [], error)
-    if (!request.raw.socket.destroyed) cutShort(request, emit, cause)
+    const cause = error instanceof Failure ? error : new Failure('internal', 'The export failed.', [], error)
+    if (!request.raw.socket.destroyed) abort(request, emit, cause)
     throw error
   }
 }
 
 /**
- * The status is sent long ago when an export fails on its way. So the connection is reset: no last chunk, and no orderly
- * end either, which a body without chunks would be taken to be whole by.
+ * When an export fails, its status has already been sent. So the connection is reset: the last chunk is missing, and without
+ * chunks (HTTP/1.0) an orderly close would make the truncated body look complete.
  */
-function cutShort(request: FastifyRequest, emit: EmitEvent, failure: Failure): void {
+function abort(request: FastifyRequest, emit: EmitEvent, failure: Failure): void {
   Object.assign(contextOf(request), { code: failure.code, detail: failure.message })
   emit({
     kind: 'export-truncated',
@@ -115,9 +115,6 @@ function cutShort(request: FastifyRequest, emit: EmitEvent, failure: Failure): v
   request.raw.socket.resetAndDestroy()
 }
 
-function shutDown(): Failure {
-  return new Failure(
-    'shutting_down',
-    'The service shut down before the export was finished. Ask for it again.',
-  )
+function shuttingDown(): Failure {
+  return new Failure('shutting_down', 'The service shut down before the export was complete. Retry it.')
 }

@@ -17,7 +17,7 @@ import type { Actor } from '../../accounts/audit.ts'
 import { type Scope, scopes } from '../../accounts/key-format.ts'
 import type { Access } from '../../accounts/key-verifier.ts'
 import { views } from '../../catalog/views.ts'
-import type { Fault } from '../../errors.ts'
+import { type Fault, invalid } from '../../errors.ts'
 import { excerpt, Faults } from '../../faults.ts'
 import { limits } from '../../limits.ts'
 import { parseNoParameters } from '../../query/list-request.ts'
@@ -25,22 +25,22 @@ import { parseTimeSpan } from '../../query/timestamp.ts'
 import { clientAddressOf } from '../client-address.ts'
 import { clientSignal } from '../client-signal.ts'
 import { idempotencyKeyOf } from '../idempotency-key.ts'
-import { addUnknownMembers, type BodyShape, badBody, jsonBody, kindOf, textMember } from '../json-body.ts'
+import { addUnknownMembers, type BodyShape, jsonBody, kindOf, textMember } from '../json-body.ts'
 import { accessFor } from '../plugins/authenticate.ts'
 import { contextOf } from '../plugins/request-context.ts'
+import { sendCreated, sendUncached } from '../respond.ts'
 import { bodyOf, rawQueryOf, viewPath } from '../url.ts'
-import { sendFresh } from './views.ts'
 
 type Body = Readonly<Record<string, unknown>>
 type KeyRequest = FastifyRequest<{ Params: { id: string } }>
 
-const wishShape: BodyShape = {
-  what: 'A key is made from its name, its scopes and its expiry',
+const createShape: BodyShape = {
+  what: 'A key is created from its name, scopes and expiry',
   members: ['name', 'scopes', 'expires_at'],
   example: '{"name":"web shop","scopes":["product:read"]}',
 }
 const rotationShape: BodyShape = {
-  what: 'A rotation takes the overlap and the expiry of the new key',
+  what: 'A rotation has the overlap and the expiry of the new key',
   members: ['overlap_seconds', 'expires_at'],
   example: '{"overlap_seconds":86400}',
 }
@@ -49,13 +49,13 @@ export function createKeyRoute(writes: AccountWrites, trustedProxies: BlockList)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const access = accessFor(request, 'account:manage')
     parseNoParameters(rawQueryOf(request))
-    const wish = wishOf(jsonBody(request, wishShape))
-    const idempotency = idempotencyOf(request, wish)
+    const parameters = createParameters(jsonBody(request, createShape))
+    const idempotency = idempotencyOf(request, parameters)
     const actor = actorOf(request, access, trustedProxies)
-    const made = await writes.run(access, clientSignal(reply), (database) =>
-      database.write((transaction) => createKey(transaction, access, actor, wish, idempotency)),
+    const created = await writes.run(access, clientSignal(reply), (database) =>
+      database.write((transaction) => createKey(transaction, access, actor, parameters, idempotency)),
     )
-    return sendNewKey(reply, made)
+    return sendNewKey(reply, created)
   }
 }
 
@@ -76,20 +76,24 @@ export function revokeKeyRoute(writes: AccountWrites, trustedProxies: BlockList)
   return async (request: KeyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const access = accessFor(request, 'account:manage')
     parseNoParameters(rawQueryOf(request))
-    refuseAnyBody(request)
+    rejectBody(request)
     const actor = actorOf(request, access, trustedProxies)
     const key = await writes.run(access, clientSignal(reply), (database) =>
       database.write((transaction) => revokeKey(transaction, access, actor, request.params.id)),
     )
     contextOf(request).records = 1
-    return sendFresh(reply, JSON.stringify({ data: keyJson(key) }))
+    return sendUncached(reply, JSON.stringify({ data: keyJson(key) }))
   }
 }
 
-function sendNewKey(reply: FastifyReply, made: NewKey): FastifyReply {
+function sendNewKey(reply: FastifyReply, created: NewKey): FastifyReply {
   contextOf(reply.request).records = 1
-  reply.code(201).header('location', `${viewPath(views.key)}/${made.keyId}`)
-  return sendFresh(reply, JSON.stringify({ data: { key: made.key, ...keyJson(made satisfies Key) } }))
+  const body = JSON.stringify({ data: { key: created.key, ...keyJson(created satisfies Key) } })
+  return sendCreated(
+    reply.header('cache-control', 'no-store'),
+    `${viewPath(views.key)}/${created.keyId}`,
+    body,
+  )
 }
 
 function actorOf(request: FastifyRequest, { keyId }: Access, trustedProxies: BlockList): Actor {
@@ -97,16 +101,16 @@ function actorOf(request: FastifyRequest, { keyId }: Access, trustedProxies: Blo
   return { kind: 'key', id: keyId, application, address: clientAddressOf(request, trustedProxies) }
 }
 
-function wishOf(body: Body): KeyParameters {
+function createParameters(body: Body): KeyParameters {
   const faults = new Faults()
-  addUnknownMembers(body, wishShape, faults)
-  const wish = {
+  addUnknownMembers(body, createShape, faults)
+  const parameters = {
     name: textMember(body, 'name', limits.keyNameCharactersMax, faults),
     scopes: scopesIn(body['scopes'], faults),
     expiresAt: expiryIn(body['expires_at'], faults) ?? null,
   }
   faults.throwIfAny('body_invalid')
-  return wish
+  return parameters
 }
 
 function rotationOf(body: Body): Rotation {
@@ -120,36 +124,36 @@ function rotationOf(body: Body): Rotation {
   return rotation
 }
 
-function scopesIn(given: unknown, faults: Faults): Scope[] {
+function scopesIn(value: unknown, faults: Faults): Scope[] {
   const fault = (pointer: string, code: Fault['code'], message: () => string) =>
     faults.add(() => ({ pointer, code, message: message(), expected: scopes }))
-  if (given === undefined) fault('/scopes', 'member_required', () => 'The scopes are missing.')
-  else if (!Array.isArray(given)) {
-    fault('/scopes', 'member_invalid', () => `The scopes must be a list; they are ${kindOf(given)}.`)
-  } else if (given.length === 0) fault('/scopes', 'member_invalid', () => 'A key needs at least one scope.')
-  if (!Array.isArray(given)) return []
-  return given.flatMap((each: unknown, at) => {
-    const found = scopes.find((scope) => scope === each)
-    if (found !== undefined) return [found]
-    fault(`/scopes/${at}`, 'member_invalid', () => {
-      const scope = typeof each === 'string' ? `"${excerpt(each)}"` : kindOf(each)
-      return `${scope} is no scope. Scopes are ${scopes.join(', ')}.`
+  if (value === undefined) fault('/scopes', 'member_required', () => 'The scopes are missing.')
+  else if (!Array.isArray(value)) {
+    fault('/scopes', 'member_invalid', () => `The scopes must be a list; they are ${kindOf(value)}.`)
+  } else if (value.length === 0) fault('/scopes', 'member_invalid', () => 'A key needs at least one scope.')
+  if (!Array.isArray(value)) return []
+  return value.flatMap((element: unknown, index) => {
+    const known = scopes.find((scope) => scope === element)
+    if (known !== undefined) return [known]
+    fault(`/scopes/${index}`, 'member_invalid', () => {
+      const scope = typeof element === 'string' ? `"${excerpt(element)}"` : kindOf(element)
+      return `${scope} is not a scope. Scopes are ${scopes.join(', ')}.`
     })
     return []
   })
 }
 
-/** Undefined where nothing is said; null is never. */
-function expiryIn(given: unknown, faults: Faults): Date | null | undefined {
-  if (given === undefined || given === null) return given
-  const span = typeof given === 'string' ? parseTimeSpan(given) : undefined
+/** Undefined if the member is missing; null for a key that never expires. */
+function expiryIn(value: unknown, faults: Faults): Date | null | undefined {
+  if (value === undefined || value === null) return value
+  const span = typeof value === 'string' ? parseTimeSpan(value) : undefined
   if (span !== undefined && span.start > Date.now()) return new Date(span.start)
   const wrong =
     span !== undefined
-      ? 'lies in the past'
-      : typeof given === 'string'
-        ? `is "${excerpt(given)}"`
-        : `is ${kindOf(given)}`
+      ? 'is in the past'
+      : typeof value === 'string'
+        ? `is "${excerpt(value)}"`
+        : `is ${kindOf(value)}`
   faults.add(() => ({
     pointer: '/expires_at',
     code: 'member_invalid',
@@ -159,30 +163,31 @@ function expiryIn(given: unknown, faults: Faults): Date | null | undefined {
   return undefined
 }
 
-function overlapIn(given: unknown, faults: Faults): number {
-  const most = limits.keyOverlapSecondsMax
-  if (typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= most) return given
+function overlapIn(value: unknown, faults: Faults): number {
+  const max = limits.keyOverlapSecondsMax
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return value
   faults.add(() => ({
     pointer: '/overlap_seconds',
-    code: given === undefined ? 'member_required' : 'member_invalid',
+    code: value === undefined ? 'member_required' : 'member_invalid',
     message:
-      given === undefined
-        ? 'The overlap_seconds are missing: for how long the old key goes on; 0 revokes it at once.'
-        : `The overlap_seconds must be an integer from 0 to ${most}; they are ${typeof given === 'number' ? given : kindOf(given)}.`,
-    expected: [`an integer from 0 to ${most}`],
+      value === undefined
+        ? 'The overlap_seconds are missing: how long the old key stays valid; 0 revokes it at once.'
+        : `The overlap_seconds must be an integer from 0 to ${max}; they are ${typeof value === 'number' ? value : kindOf(value)}.`,
+    expected: [`an integer from 0 to ${max}`],
   }))
   return 0
 }
 
-function refuseAnyBody(request: FastifyRequest): void {
+function rejectBody(request: FastifyRequest): void {
   if (bodyOf(request).length === 0) return
-  throw badBody({ pointer: '', code: 'json_invalid', message: 'A revocation takes no body.' })
+  const message = 'A revocation must not have a body.'
+  throw invalid({ pointer: '', code: 'json_invalid', message }, 'body_invalid')
 }
 
-/** Of what was asked for, whatever the order of its members. */
-function idempotencyOf(request: FastifyRequest, wish: KeyParameters): KeyIdempotency | undefined {
+/** The hash does not depend on the order of members and scopes. */
+function idempotencyOf(request: FastifyRequest, parameters: KeyParameters): KeyIdempotency | undefined {
   const key = idempotencyKeyOf(request)
   if (key === undefined) return undefined
-  const asked = JSON.stringify([wish.name, wish.scopes.toSorted(), wish.expiresAt])
-  return { key, requestHash: createHash('sha256').update(asked).digest() }
+  const canonical = JSON.stringify([parameters.name, parameters.scopes.toSorted(), parameters.expiresAt])
+  return { key, requestHash: createHash('sha256').update(canonical).digest() }
 }

@@ -7,8 +7,8 @@ import type { Database } from '../../postgres/database.ts'
 import { rawParameters } from '../list-parameters.ts'
 import { exportFormatOf } from '../media.ts'
 import { verifiedFor } from '../plugins/authenticate.ts'
-import { answerFrom, contextOf, timed } from '../plugins/request-context.ts'
-import { knownEtag, sendNotModified, sendRead } from '../respond.ts'
+import { contextOf, recordSource, timed } from '../plugins/request-context.ts'
+import { matchingEtag, sendNotModified, sendRead } from '../respond.ts'
 import { resourcePath } from '../url.ts'
 import { type ExportParts, sendExport } from './export.ts'
 
@@ -18,7 +18,7 @@ export interface Reads extends ExportParts {
   readonly responseCache: ResponseCache
 }
 
-/** A list, asked by GET with its parameters in the URL or by QUERY with the same in the body. */
+/** A list, by GET with its parameters in the URL, or by QUERY with the same parameters in the body. */
 export function listRoute(reads: Reads, resource: Resource) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const verified = verifiedFor(request, `${resource.name}:read`)
@@ -30,16 +30,16 @@ export function listRoute(reads: Reads, resource: Resource) {
     }
     const list = listQuery(resource, raw, source)
     const context = contextOf(request)
-    const known = knownEtag(request, verified.tally, list.requestHash)
-    if (known !== undefined) {
+    const etag = matchingEtag(request, verified.tally, list.requestHash)
+    if (etag !== undefined) {
       context.source = 'unchanged'
-      return sendNotModified(reply, known)
+      return sendNotModified(reply, etag)
     }
     const read = (signal: AbortSignal) => {
       context.source = 'read'
       return timed(request, () => reads.listReader.read(verified, list, resourcePath(resource), signal))
     }
-    const response = await answerFrom(
+    const response = await recordSource(
       request,
       reads.responseCache.get(verified, list.requestHash, read, reply.raw),
     )

@@ -6,8 +6,8 @@ import { limits } from '../../limits.ts'
 import { recordQuery } from '../../lists/plan-cache.ts'
 import { readRecord } from '../../lists/record-reader.ts'
 import { verifiedFor } from '../plugins/authenticate.ts'
-import { answerFrom, contextOf, timed } from '../plugins/request-context.ts'
-import { knownEtag, sendNotModified, sendRead } from '../respond.ts'
+import { contextOf, recordSource, timed } from '../plugins/request-context.ts'
+import { matchingEtag, sendNotModified, sendRead } from '../respond.ts'
 import { rawQueryOf } from '../url.ts'
 import type { Reads } from './list.ts'
 
@@ -19,36 +19,36 @@ export function recordRoute({ database, responseCache }: Reads, resource: Resour
     const verified = verifiedFor(request, `${resource.name}:read`)
     const { fields, requestHash: fieldsHash } = recordQuery(resource, rawQueryOf(request))
     const { id } = request.params
-    if (!isId(id)) throw unknown(resource, id)
+    if (!isId(id)) throw notFound(resource, id)
     const requestHash = `${id}-${fieldsHash}`
     const context = contextOf(request)
-    const known = knownEtag(request, verified.tally, requestHash)
-    if (known !== undefined) {
+    const etag = matchingEtag(request, verified.tally, requestHash)
+    if (etag !== undefined) {
       context.source = 'unchanged'
-      return sendNotModified(reply, known)
+      return sendNotModified(reply, etag)
     }
     const read = async () => {
       context.source = 'read'
       const response = await timed(request, () =>
         readRecord(database, verified, resource, fields, id, requestHash),
       )
-      if (response === undefined) throw unknown(resource, id)
+      if (response === undefined) throw notFound(resource, id)
       return response
     }
-    const response = await answerFrom(request, responseCache.get(verified, requestHash, read, reply.raw))
+    const response = await recordSource(request, responseCache.get(verified, requestHash, read, reply.raw))
     context.records = 1
     return sendRead(request, reply, response)
   }
 }
 
-function unknown(resource: Resource, id: string): Failure {
+function notFound(resource: Resource, id: string): Failure {
   return new Failure(
     'record_unknown',
     `There is no ${resource.name} with the id ${JSON.stringify(excerpt(id))}.`,
   )
 }
 
-/** No record has an id of any other form: not 007, not 1.0, not one beyond what a JSON number holds exactly. */
+/** A positive integer without leading zeros that a JSON number represents exactly. No record has any other id. */
 function isId(text: string): boolean {
   return /^[1-9]\d{0,15}$/.test(text) && Number(text) <= limits.integerMax
 }

@@ -15,42 +15,43 @@ import { clientSignal } from '../client-signal.ts'
 import { rawParameters } from '../list-parameters.ts'
 import { accessFor } from '../plugins/authenticate.ts'
 import { contextOf, timed } from '../plugins/request-context.ts'
+import { sendUncached } from '../respond.ts'
 import { rawQueryOf, viewPath } from '../url.ts'
 
-/** What an administrator lists: as any other list, but read anew every time, and kept by nobody. */
+/** A list for administrators: the same parameters as any other list, but never cached. */
 export function viewRoute(accountReads: AccountReads, view: View) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const access = accessFor(request, 'account:manage')
-    const asked = parseViewRequest(...rawParameters(request), view.choices)
-    const plan = planList(view, asked)
+    const parameters = parseViewRequest(...rawParameters(request), view.choices)
+    const plan = planList(view, parameters)
     const row = await timed(request, () =>
-      readView(accountReads, reply, access, viewStatement(access, plan, asked.page, asked.chosen)),
+      readView(accountReads, reply, access, viewStatement(access, plan, parameters.page, parameters.chosen)),
     )
     contextOf(request).records = Number(row.count)
     const total = Number(row.total)
-    const pages = pageNumbers(asked.page, plan.limit, total)
-    const link = linkHeader(viewPath(view), pageQueryOf(asked, plan), pages)
+    const pages = pageNumbers(parameters.page, plan.limit, total)
+    const link = linkHeader(viewPath(view), pageQueryOf(parameters, plan), pages)
     if (link.length <= limits.linkBytesMax) reply.header('link', link)
-    return sendFresh(reply, listBody(row.records, row.count, total, pages))
+    return sendUncached(reply, listBody(row.records, row.count, total, pages))
   }
 }
 
-/** One of them, by the field that names it. What cannot be an id is looked for nowhere: a text with NUL in it breaks a statement. */
+/** One row of a view, by its id field. `isId` rejects other texts before the query: PostgreSQL does not accept NUL in a text. */
 export function oneViewRoute(
   accountReads: AccountReads,
   view: View,
-  by: string,
+  idField: string,
   isId: (text: string) => boolean,
 ) {
-  const field = view.fields.find(({ name }) => name === by)
-  if (field === undefined) throw new Error(`a ${view.noun} has no field ${by}`)
+  const field = view.fields.find(({ name }) => name === idField)
+  if (field === undefined) throw new Error(`a ${view.noun} has no field ${idField}`)
   return async (
     request: FastifyRequest<{ Params: { id: string } }>,
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
     const access = accessFor(request, 'account:manage')
     const { id } = request.params
-    if (!isId(id)) throw unknown(view, id)
+    if (!isId(id)) throw notFound(view, id)
     const plan: ListPlan<View> = {
       resource: view,
       fields: planRecordFields(view, parseRecordRequest(rawQueryOf(request))),
@@ -60,18 +61,14 @@ export function oneViewRoute(
     const { count, records } = await timed(request, () =>
       readView(accountReads, reply, access, viewStatement(access, plan, 1)),
     )
-    if (count === '0') throw unknown(view, id)
+    if (count === '0') throw notFound(view, id)
     contextOf(request).records = 1
-    return sendFresh(reply, `{"data":${records}}`)
+    return sendUncached(reply, `{"data":${records}}`)
   }
 }
 
-function unknown({ noun }: View, id: string): Failure {
+function notFound({ noun }: View, id: string): Failure {
   return new Failure('record_unknown', `The account has no ${noun} ${JSON.stringify(excerpt(id))}.`)
-}
-
-export function sendFresh(reply: FastifyReply, body: string): FastifyReply {
-  return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(body)
 }
 
 async function readView(
@@ -81,6 +78,6 @@ async function readView(
   statement: Statement,
 ): Promise<ViewRow> {
   const [row] = await accountReads.read<ViewRow>(access, statement, clientSignal(reply))
-  if (row === undefined) throw new Error('a list of one row had none')
+  if (row === undefined) throw new Error('the statement of a view returned no row')
   return row
 }
