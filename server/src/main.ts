@@ -1,9 +1,9 @@
-import { unreadableUrls } from './cli/database/invalid-urls.ts'
-import { configurationFaults, doctorWithoutConfiguration } from './cli/doctor/checks/configuration.ts'
+import { invalidUrls } from './cli/database/invalid-urls.ts'
+import { configurationFaults, reportInvalidConfiguration } from './cli/doctor/checks/configuration.ts'
 import { program } from './cli/program.ts'
 import { type Config, readConfig } from './config.ts'
 
-/** Only this file reads the environment and sets the exit code. */
+/** Only this file reads the environment and sets the exit code of a failed command. */
 async function main(): Promise<void> {
   const config = configuration()
   if (config !== undefined) await program(config).parseAsync()
@@ -12,9 +12,9 @@ async function main(): Promise<void> {
 function configuration(): Config | undefined {
   const config = validConfiguration()
   if (config === undefined || process.argv[2] === 'doctor') return config
-  const [unreadable] = unreadableUrls(config)
-  if (unreadable === undefined) return config
-  throw new Error(`The configuration is wrong: ${unreadable.message} ${unreadable.repair}`)
+  const [invalid] = invalidUrls(config)
+  if (invalid === undefined) return config
+  throw new Error(`Invalid configuration: ${invalid.message} ${invalid.repair}`)
 }
 
 function validConfiguration(): Config | undefined {
@@ -23,9 +23,9 @@ function validConfiguration(): Config | undefined {
   } catch (error) {
     if (process.argv[2] !== 'doctor') {
       const messages = configurationFaults(error).map(({ message }) => message)
-      throw new Error(`The configuration is wrong: ${messages.join(' ')}`, { cause: error })
+      throw new Error(`Invalid configuration: ${messages.join(' ')}`, { cause: error })
     }
-    process.exitCode = doctorWithoutConfiguration(error, process.argv.includes('--json'))
+    process.exitCode = reportInvalidConfiguration(error, process.argv.includes('--json'))
     return undefined
   }
 }

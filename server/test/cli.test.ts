@@ -212,16 +212,16 @@ describe('quartermaster', { timeout: 60_000 }, () => {
   test('says in a sentence what is missing, and no stack', async () => {
     const none = await quartermaster(['account', 'list'], {})
     expect([none.code, none.stdout]).toEqual([1, ''])
-    expect(none.stderr).toContain('Set DATABASE_URL, for example DATABASE_URL=postgres://')
+    expect(none.stderr).toContain('DATABASE_URL is not set. Example: DATABASE_URL=postgres://')
     expect(none.stderr.trimEnd().split('\n')).toHaveLength(1)
     const wrong = await quartermaster(['account', 'list'], { DATABASE_URL: url, PORT: 'many' })
-    expect(wrong.stderr).toBe('quartermaster: The configuration is wrong: PORT must be integer.\n')
+    expect(wrong.stderr).toBe('quartermaster: Invalid configuration: PORT must be integer.\n')
     const away = await quartermaster(['account', 'list'], {
       DATABASE_URL: 'postgres://a:secret@127.0.0.1:1/x',
     })
     expect(away.stderr).toBe(
-      'quartermaster: No PostgreSQL listens at 127.0.0.1:1. Start PostgreSQL there, or set DATABASE_URL to the ' +
-        'right place.\n',
+      'quartermaster: No PostgreSQL listens at 127.0.0.1:1. Start PostgreSQL there, or correct ' +
+        'DATABASE_URL.\n',
     )
     expect((await run('acount')).stderr).toContain('(Did you mean account?)')
   })

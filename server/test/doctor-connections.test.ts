@@ -43,7 +43,7 @@ describe('settings', () => {
       LOG_LEVEL: '',
     }
     expect(await faults(empty)).toEqual(await faults({}))
-    expect(await faults({})).toEqual([['It is not said which database to use.', expect.any(String)]])
+    expect(await faults({})).toEqual([['DATABASE_URL is not set.', expect.any(String)]])
     const served = await quartermaster(['serve'], empty)
     expect([served.code, served.stderr]).toEqual([
       1,
@@ -53,7 +53,7 @@ describe('settings', () => {
 
   test.each([
     ['REDIS_URL', 'postgres://x', 'REDIS_URL does not begin with redis:// or rediss://.'],
-    ['REDIS_URL', 'redis://:x:y', 'REDIS_URL is no URL.'],
+    ['REDIS_URL', 'redis://:x:y', 'REDIS_URL is not a valid URL.'],
     ['DATABASE_URL', 'mysql://x', 'DATABASE_URL does not begin with postgres://.'],
     ['DATABASE_URL', 'postgres://a:hunter2@h:99999/x', 'DATABASE_URL is not valid: '],
     ['DATABASE_URL', 'postgres://a:hunter2@h1:5432,h2:x/x', 'DATABASE_URL is not valid: '],
@@ -64,12 +64,12 @@ describe('settings', () => {
       'postgres://a:hunter2@h/x?sslmode=verify-full&sslrootcert=/no/such/file',
       'DATABASE_URL names the file /no/such/file, which cannot be read.',
     ],
-    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://:1', 'OTEL_EXPORTER_OTLP_ENDPOINT is no URL.'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://:1', 'OTEL_EXPORTER_OTLP_ENDPOINT is not a valid URL.'],
   ])('%s=%s ends serve at once, and doctor tells it too', async (variable, given, message) => {
     const settings = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', [variable]: given }
     const { code, stderr } = await quartermaster(['serve', '--port', '0'], settings)
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^quartermaster: The configuration is wrong: [^\n]*\n$/)
+    expect(stderr).toMatch(/^quartermaster: Invalid configuration: [^\n]*\n$/)
     expect(stderr).toContain(message)
     expect(stderr).not.toContain('hunter2')
     expect((await faults(settings)).map(([told]) => told).join('\n')).toContain(message)
@@ -104,7 +104,7 @@ describe('Redis', () => {
         {
           check: 'redis',
           status: 'ok',
-          message: `Redis at 127.0.0.1:${redis.port} answers: all processes count requests together.`,
+          message: `Redis at 127.0.0.1:${redis.port} responds: all processes share their rate limits.`,
         },
       ])
       const [wrongUser] = await faults({ ...dead, REDIS_URL: `redis://me:hunter2@127.0.0.1:${redis.port}` })
@@ -171,15 +171,15 @@ describe('TLS', { timeout: 60_000 }, () => {
   test('is told in a sentence: an authority that is not known, another host name', async () => {
     expect(await faults({ DATABASE_URL: `${postgres.url}?sslmode=verify-full` })).toEqual([
       [
-        `The TLS certificate of PostgreSQL at ${host} is signed by an authority that is not known here.`,
-        'Add sslrootcert=FILE to DATABASE_URL, with the certificate of the authority that signed it. sslmode=no-verify encrypts without verifying.',
+        `The TLS certificate of PostgreSQL at ${host} is signed by an unknown certificate authority.`,
+        'Add sslrootcert=FILE to DATABASE_URL, with the certificate of that authority. sslmode=no-verify encrypts without verifying.',
       ],
     ])
     const trusted = `sslmode=verify-full&sslrootcert=${join(postgres.folder, 'data', 'server.crt')}`
     expect(await faults({ DATABASE_URL: `${postgres.url}?${trusted}` })).toEqual([
       [
         `The TLS certificate of PostgreSQL at ${host} is for another host name.`,
-        expect.stringContaining('Set DATABASE_URL to the name'),
+        expect.stringContaining('Set DATABASE_URL to the host name'),
       ],
     ])
   })
@@ -222,8 +222,8 @@ describe.runIf(hasPgbouncer)('a pooler', { timeout: 120_000 }, () => {
   }
 
   const lost = [
-    'A pooler in between gives every transaction another connection to PostgreSQL: prepared statements and settings are lost.',
-    'export DATABASE_POOLER=transaction; or let it pool sessions (PgBouncer: pool_mode = session).',
+    'A connection pooler uses another backend for every transaction: prepared statements and settings are lost.',
+    'export DATABASE_POOLER=transaction; or use session pooling (PgBouncer: pool_mode = session).',
   ]
 
   test('that refuses startup parameters is recognised; told of it, all is well', async () => {
@@ -231,7 +231,7 @@ describe.runIf(hasPgbouncer)('a pooler', { timeout: 120_000 }, () => {
       expect(await faults(settings)).toEqual([
         [
           expect.stringMatching(
-            /is a pooler that refuses how requests are served: unsupported startup parameter/,
+            /is a connection pooler that rejects serving connections: unsupported startup parameter/,
           ),
           'export DATABASE_POOLER=transaction',
         ],
@@ -244,10 +244,10 @@ describe.runIf(hasPgbouncer)('a pooler', { timeout: 120_000 }, () => {
     await through({ pool_mode: 'session', ...ignoring }, async (settings, pgbouncer) => {
       const found = await faults(settings)
       expect(found.map(([message]) => message)).toEqual([
-        'Serving connections have enable_seqscan = on instead of off: a pooler in between ignores the setting.',
-        'Serving connections have max_parallel_workers_per_gather = 2 instead of 0: a pooler in between ignores the setting.',
-        'Serving connections have jit = on instead of off: a pooler in between ignores the setting.',
-        'Requests would be served as the login itself and not as quartermaster_server: a pooler in between ignores the role.',
+        'Serving connections have enable_seqscan = on instead of off: a connection pooler ignores the setting.',
+        'Serving connections have max_parallel_workers_per_gather = 2 instead of 0: a connection pooler ignores the setting.',
+        'Serving connections have jit = on instead of off: a connection pooler ignores the setting.',
+        'Requests would be served as the login role instead of quartermaster_server: a connection pooler ignores the role.',
       ])
       expect(await faults({ ...settings, DATABASE_POOLER: 'transaction' })).toEqual([])
       // The other way to repair each, as it stands.

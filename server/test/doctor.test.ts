@@ -82,9 +82,9 @@ describe('doctor', { timeout: 60_000 }, () => {
   test('finds nothing wrong with a migrated database', async () => {
     const url = await databaseAfter()
     const { code, stdout, stderr } = await quartermaster(['doctor'], { DATABASE_URL: url })
-    expect([code, stderr]).toEqual([0, 'All is well.\n'])
-    expect(stdout).toContain(`✓ All ${expectedIndexes.length} indexes are there and valid.\n`)
-    expect(stdout).toContain('✓ The tallies of 1 account are right.\n')
+    expect([code, stderr]).toEqual([0, 'No problems found.\n'])
+    expect(stdout).toContain(`✓ All ${expectedIndexes.length} indexes exist and are valid.\n`)
+    expect(stdout).toContain('✓ The tallies of 1 account are correct.\n')
     expect(stdout).not.toContain('✗')
   })
 
@@ -104,18 +104,18 @@ describe('doctor', { timeout: 60_000 }, () => {
     })
     expect([code, stdout, stderr]).toEqual([
       1,
-      '✓ The configuration can be read.\n' +
+      '✓ The configuration is valid.\n' +
         '✗ No PostgreSQL listens at 127.0.0.1:1.\n' +
-        '    repair: Start PostgreSQL there, or set DATABASE_URL to the right place.\n' +
-        '– Not checked for that: what comes after it.\n',
-      '1 thing is wrong.\n',
+        '    repair: Start PostgreSQL there, or correct DATABASE_URL.\n' +
+        '– The remaining checks were not run.\n',
+      '1 problem found.\n',
     ])
   })
 
   test('finds faults of the configuration', async () => {
     expect(await faults({})).toEqual([
       [
-        'It is not said which database to use.',
+        'DATABASE_URL is not set.',
         'export DATABASE_URL=postgres://quartermaster:PASSWORD@localhost:5432/quartermaster',
       ],
     ])
@@ -128,14 +128,17 @@ describe('doctor', { timeout: 60_000 }, () => {
     ])
     const url = await databaseAfter()
     expect(await faults({ DATABASE_URL: url, TRUSTED_PROXIES: '10.0.0.0/8, proxy' })).toEqual([
-      ['TRUSTED_PROXIES has "proxy", which is no address or network.', expect.stringContaining('10.0.0.0/8')],
+      [
+        'TRUSTED_PROXIES has "proxy", which is not an IP address or network.',
+        expect.stringContaining('10.0.0.0/8'),
+      ],
     ])
     expect(await faults({ DATABASE_URL: url, DEFAULT_ACCOUNT: 'zeta' })).toEqual([
-      ['DEFAULT_ACCOUNT is zeta, and there is no such account.', 'quartermaster account create zeta'],
+      ['DEFAULT_ACCOUNT is zeta, but there is no such account.', 'quartermaster account create zeta'],
     ])
     expect(await faults({ DATABASE_URL: url, DATABASE_POOL_MAX: '60' })).toEqual([
       [
-        'A process that serves may make 127 connections; PostgreSQL has 97.',
+        'A serving process may open 127 connections; PostgreSQL allows 97.',
         'Set DATABASE_POOL_MAX to 45 or less, or raise max_connections.',
       ],
     ])
@@ -143,7 +146,10 @@ describe('doctor', { timeout: 60_000 }, () => {
 
   test('finds an unknown host and an unknown database', async () => {
     expect(await faults({ DATABASE_URL: 'postgres://a@db.invalid/c' })).toEqual([
-      ['The host of db.invalid:5432 is not known.', expect.stringContaining('set DATABASE_URL')],
+      [
+        'The host name of db.invalid:5432 cannot be resolved.',
+        expect.stringContaining('correct DATABASE_URL'),
+      ],
     ])
     const { host } = new URL(postgres.url)
     expect(await faults({ DATABASE_URL: databaseUrl(postgres.url, 'nowhere') })).toEqual([
@@ -167,7 +173,7 @@ describe('doctor', { timeout: 60_000 }, () => {
       .poll(() => faults({ DATABASE_URL: withUser('locked:hunter2') }), { timeout: 10_000 })
       .toEqual([
         [
-          `PostgreSQL at ${host} refused the password of locked.`,
+          `PostgreSQL at ${host} rejected the password of locked.`,
           `Set DATABASE_URL to postgres://locked:PASSWORD@${host}/migrated with the right password.`,
         ],
       ])
@@ -175,7 +181,7 @@ describe('doctor', { timeout: 60_000 }, () => {
     expect(stdout + stderr).not.toContain('hunter2')
     expect(await faults({ DATABASE_URL: withUser('locked') })).toEqual([
       [
-        `PostgreSQL at ${host} asks for a password and DATABASE_URL has none.`,
+        `PostgreSQL at ${host} requires a password, but DATABASE_URL has none.`,
         `Set DATABASE_URL to postgres://locked:PASSWORD@${host}/migrated.`,
       ],
     ])
@@ -204,7 +210,7 @@ describe('doctor', { timeout: 60_000 }, () => {
     expect(await faults({ DATABASE_URL: newer })).toEqual([
       [
         'The database is newer than this build: it has 9999_future.',
-        'Run the build that brought it, or a later one.',
+        'Run the build that has these migrations, or a later one.',
       ],
     ])
   })
@@ -239,17 +245,17 @@ describe('doctor', { timeout: 60_000 }, () => {
         'create index concurrently product_list_price on product (account_id, list_price, id);',
       ],
       [
-        'The index partner_email on partner is invalid: its building was broken off, and no query uses it.',
+        'The index partner_email on partner is invalid: its creation was interrupted, and no query uses it.',
         'reindex index concurrently partner_email;',
       ],
       [
-        'There is no text index on partner (account_id, name, email, phone): partner_text is another one.',
+        'There is no text index on partner (account_id, name, email, phone): partner_text has another definition.',
         'drop index concurrently partner_text; create index concurrently partner_text on partner using gin ' +
           '(account_id, name collate "default" gin_trgm_ops, email collate "default" gin_trgm_ops, ' +
           'phone collate "default" gin_trgm_ops) with (fastupdate = on, gin_pending_list_limit = 1024);',
       ],
       [
-        'There is no index on company (account_id, name, id): company_name is another one.',
+        'There is no index on company (account_id, name, id): company_name has another definition.',
         'drop index concurrently company_name; create index concurrently company_name on company (account_id, name, id);',
       ],
     ])
@@ -264,19 +270,19 @@ describe('doctor', { timeout: 60_000 }, () => {
     )
     await foundAndMended(url, [
       [
-        'quartermaster_server lacks the right to insert on partner.',
+        'quartermaster_server lacks the privilege insert on partner.',
         'grant insert on partner to "quartermaster_server";',
       ],
       [
-        'quartermaster_server lacks the right to usage on schema public.',
+        'quartermaster_server lacks the privilege usage on schema public.',
         'grant usage on schema public to "quartermaster_server";',
       ],
       [
-        'quartermaster_server lacks the right to update (version, total, last_id) on tally.',
+        'quartermaster_server lacks the privilege update (version, total, last_id) on tally.',
         'grant update (version, total, last_id) on tally to "quartermaster_server";',
       ],
       [
-        'quartermaster_server has the right to delete on product, which no request needs.',
+        'quartermaster_server has the privilege delete on product, which no request needs.',
         'revoke delete on product from "quartermaster_server", public;',
       ],
     ])
@@ -290,27 +296,27 @@ describe('doctor', { timeout: 60_000 }, () => {
     const served = (settings: Environment) => faults({ DATABASE_OWNER_URL: url, ...settings })
     expect(await served({ DATABASE_URL: as('postgres'), DATABASE_ROLE: '' })).toEqual([
       [
-        'Requests are served as postgres, a superuser: far more than they need.',
+        'Requests are served as postgres, a superuser: it has far more privileges than they need.',
         'export DATABASE_ROLE=quartermaster_server',
       ],
     ])
     expect(await served({ DATABASE_URL: as('owner_login'), DATABASE_ROLE: '' })).toEqual([
       [
-        'Requests are served as owner_login, the owner of the tables: far more than they need.',
+        'Requests are served as owner_login, the owner of the tables: it has far more privileges than they need.',
         'export DATABASE_ROLE=quartermaster_server',
       ],
     ])
     expect(await served({ DATABASE_URL: as('owner_login') })).toEqual([])
     expect(await served({ DATABASE_URL: as('other_login') })).toEqual([
       [
-        'other_login may not take on the role quartermaster_server: permission denied to set role "quartermaster_server".',
+        'other_login cannot set the role quartermaster_server: permission denied to set role "quartermaster_server".',
         'grant "quartermaster_server" to "other_login";',
       ],
     ])
     expect(await served({ DATABASE_URL: as('other_login'), DATABASE_ROLE: '' })).toEqual([
       [
         expect.stringMatching(
-          /^other_login lacks \d+ rights that requests need, first of all to select on account\.$/,
+          /^other_login lacks \d+ privileges that requests need, such as select on account\.$/,
         ),
         'grant quartermaster_server to "other_login";',
       ],
@@ -331,11 +337,11 @@ describe('doctor on tallies', { timeout: 60_000 }, () => {
     await sql(url, `update tally set total = 3, last_id = 12, version = 5 where resource = 'partner'`)
     const repair = 'quartermaster doctor --repair --account acme'
     const expected = [
-      ['The tally of acme, product: there is no tally.', repair],
-      ['The tally of acme, partner: total is 3, there are 0 records.', repair],
+      ['The product tally of acme is wrong: the row is missing.', repair],
+      ['The partner tally of acme is wrong: total is 3, but there are 0 records.', repair],
       [
-        'The tally of acme, company: total is 0, there are 2 records; last_id is 0, the highest id is 7; ' +
-          'version is 0, a record has 9.',
+        'The company tally of acme is wrong: total is 0, but there are 2 records; last_id is 0, but the highest id is 7; ' +
+          'version is 0, but a record has 9.',
         repair,
       ],
     ]
@@ -344,7 +350,7 @@ describe('doctor on tallies', { timeout: 60_000 }, () => {
     expect(await faults({ DATABASE_URL: url }, '--all-tallies')).toEqual(expected)
     const repaired = await quartermaster(['doctor', '--repair', '--account', 'acme'], { DATABASE_URL: url })
     expect(repaired.code).toBe(0)
-    expect(repaired.stdout).toContain('✓ repaired: The tally of acme, product: there is no tally.\n')
+    expect(repaired.stdout).toContain('✓ repaired: The product tally of acme is wrong: the row is missing.\n')
     expect(await tallies(url)).toEqual([
       { resource: 'company', version: 10, total: 2, last_id: 7 },
       { resource: 'partner', version: 6, total: 0, last_id: 12 },
@@ -368,14 +374,14 @@ describe('doctor on tallies', { timeout: 60_000 }, () => {
     )
     const { code, stdout } = await quartermaster(['doctor'], { DATABASE_URL: url })
     expect(code).toBe(0)
-    expect(stdout).toContain('✓ The tallies of 99 accounts are right.\n')
+    expect(stdout).toContain('✓ The tallies of 99 accounts are correct.\n')
     expect(stdout).toContain(
       '– Not checked: the tallies of 1 of the first 100 accounts, which are large, and of the accounts after the ' +
-        'first 100. --account NAME checks one account, --all-tallies all.\n',
+        'first 100. Pass --account NAME to check one account, or --all-tallies.\n',
     )
     const all = await faults({ DATABASE_URL: url }, '--all-tallies')
     expect(all.map(([message]: string[]) => message)).toEqual([
-      'The tally of acme, product: total is 1000001, there are 0 records.',
+      'The product tally of acme is wrong: total is 1000001, but there are 0 records.',
     ])
   })
 

@@ -1,11 +1,11 @@
 import type { Config } from '../config.ts'
 import { migrate } from '../postgres/migrate.ts'
-import { explained, ownerUrl } from './database/owner.ts'
+import { explainErrors, ownerUrl } from './database/owner.ts'
 import { note, printJson, printLine } from './print.ts'
 
 export async function migrateCommand(config: Config, options: { json?: boolean }): Promise<void> {
   const owner = ownerUrl(config)
-  const applied = await explained(owner, () => migrate(owner.url, { log: note }))
+  const applied = await explainErrors(owner, () => migrate(owner.url, { log: note }))
   if (options.json === true) {
     printJson({ applied })
   } else if (applied.length === 0) {

@@ -1,19 +1,19 @@
 import pg from 'pg'
 
-/** What a database error means to an operator, and what to do about it. */
+/** The cause of a database error in words for an operator, and what to do about it. */
 export interface DatabaseFault {
   readonly message: string
   readonly repair: string
 }
 
-/** Where a URL leads, without its password; it may name several servers, separated by commas. */
-export function placeOf(url: string): {
+/** Host, user and database of a URL, without the password. A URL may name several hosts, separated by commas. */
+export function targetOf(url: string): {
   readonly host: string
   readonly user: string
   readonly database: string
 } {
   const [, authority = '', path = ''] = /^\w+:\/\/([^/?#]*)(?:\/([^?#]*))?/.exec(url) ?? []
-  // A password may have an @ in it that nobody encoded: the last one ends it, as for `pg`.
+  // The last @ ends the password, as in `pg`: the password may contain one that is not percent-encoded.
   const userEnd = authority.lastIndexOf('@')
   const parameters = new URLSearchParams(url.split('?')[1])
   const hosts = (authority.slice(userEnd + 1) || parameters.get('host') || 'localhost').split(',')
@@ -25,13 +25,13 @@ export function placeOf(url: string): {
   }
 }
 
-/** Undefined for an error that is not about the database or is not known: it then speaks for itself. */
+/** Undefined for an error that is not recognised: its own message is then all there is. */
 export function databaseFault(error: unknown, url: string, variable: string): DatabaseFault | undefined {
   if (!(error instanceof Error)) return undefined
   if ('code' in error && typeof error.code === 'string') {
     return (
       networkFault(error.code, url, variable) ??
-      refusal(error.code, error.message, url, variable) ??
+      sqlStateFault(error.code, error.message, url, variable) ??
       tlsFault(error.code, error.message, url, variable)
     )
   }
@@ -39,33 +39,44 @@ export function databaseFault(error: unknown, url: string, variable: string): Da
 }
 
 function networkFault(code: string, url: string, variable: string): DatabaseFault | undefined {
-  const { host } = placeOf(url)
-  const setUrl = `set ${variable} to the right place.`
+  const { host } = targetOf(url)
   switch (code) {
     case 'ECONNREFUSED':
-      return { message: `No PostgreSQL listens at ${host}.`, repair: `Start PostgreSQL there, or ${setUrl}` }
+      return {
+        message: `No PostgreSQL listens at ${host}.`,
+        repair: `Start PostgreSQL there, or correct ${variable}.`,
+      }
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return { message: `The host of ${host} is not known.`, repair: `Make it known to DNS, or ${setUrl}` }
+      return {
+        message: `The host name of ${host} cannot be resolved.`,
+        repair: `Add it to DNS, or correct ${variable}.`,
+      }
     case 'ETIMEDOUT':
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
-      return { message: `${host} does not answer.`, repair: `Look at the network and firewall, or ${setUrl}` }
+      return notResponding(host, variable)
     case 'ECONNRESET':
     case 'EPIPE':
       return {
         message: `${host} closed the connection.`,
-        repair: `Look at the log of PostgreSQL there, or ${setUrl}`,
+        repair: `Check the PostgreSQL log there, or correct ${variable}.`,
       }
     default:
       return undefined
   }
 }
 
-/** By the codes of OpenSSL and of Node, which both name certificates. */
+function notResponding(host: string, variable: string): DatabaseFault {
+  return {
+    message: `${host} does not respond.`,
+    repair: `Check the network and the firewall, or correct ${variable}.`,
+  }
+}
+
+/** By error codes of OpenSSL and of Node. */
 function tlsFault(code: string, message: string, url: string, variable: string): DatabaseFault | undefined {
-  const { host } = placeOf(url)
-  const authority = `Add sslrootcert=FILE to ${variable}, with the certificate of the authority that signed it.`
+  const { host } = targetOf(url)
   switch (code) {
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
     case 'SELF_SIGNED_CERT_IN_CHAIN':
@@ -73,32 +84,39 @@ function tlsFault(code: string, message: string, url: string, variable: string):
     case 'UNABLE_TO_GET_ISSUER_CERT':
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
       return {
-        message: `The TLS certificate of PostgreSQL at ${host} is signed by an authority that is not known here.`,
-        repair: `${authority} sslmode=no-verify encrypts without verifying.`,
+        message: `The TLS certificate of PostgreSQL at ${host} is signed by an unknown certificate authority.`,
+        repair:
+          `Add sslrootcert=FILE to ${variable}, with the certificate of that authority. ` +
+          'sslmode=no-verify encrypts without verifying.',
       }
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return {
         message: `The TLS certificate of PostgreSQL at ${host} is for another host name.`,
-        repair: `Set ${variable} to the name that the certificate is for, or have one issued for this name.`,
+        repair: `Set ${variable} to the host name of the certificate, or have a certificate issued for this name.`,
       }
     case 'CERT_HAS_EXPIRED':
     case 'CERT_NOT_YET_VALID':
       return {
         message: `The TLS certificate of PostgreSQL at ${host} ${code === 'CERT_HAS_EXPIRED' ? 'has expired' : 'is not valid yet'}.`,
-        repair: 'Renew it there and reload PostgreSQL; also look at the clocks of both machines.',
+        repair: 'Renew the certificate and reload PostgreSQL. Also check the clocks of both machines.',
       }
     default:
       if (!/^(?:ERR_SSL|ERR_TLS|EPROTO|CERT_)/.test(code)) return undefined
       return {
         message: `The TLS connection to PostgreSQL at ${host} failed: ${message}.`,
-        repair: `Look at sslmode, sslcert, sslkey and sslrootcert in ${variable}, and at the log of PostgreSQL.`,
+        repair: `Check sslmode, sslcert, sslkey and sslrootcert in ${variable}, and the PostgreSQL log.`,
       }
   }
 }
 
-/** By SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
-function refusal(code: string, message: string, url: string, variable: string): DatabaseFault | undefined {
-  const { host, user, database } = placeOf(url)
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+function sqlStateFault(
+  code: string,
+  message: string,
+  url: string,
+  variable: string,
+): DatabaseFault | undefined {
+  const { host, user, database } = targetOf(url)
   switch (code) {
     case '3D000':
       return {
@@ -107,17 +125,17 @@ function refusal(code: string, message: string, url: string, variable: string): 
       }
     case '28P01':
       return {
-        message: `PostgreSQL at ${host} refused the password of ${user}.`,
+        message: `PostgreSQL at ${host} rejected the password of ${user}.`,
         repair: `Set ${variable} to postgres://${user}:PASSWORD@${host}/${database} with the right password.`,
       }
     case '28000':
       return {
-        message: `PostgreSQL at ${host} does not let ${user} in: ${message}.`,
-        repair: `create role ${pg.escapeIdentifier(user)} login; or a line for it in pg_hba.conf, then select pg_reload_conf();`,
+        message: `PostgreSQL at ${host} rejected the user ${user}: ${message}.`,
+        repair: `create role ${pg.escapeIdentifier(user)} login; or add a line for it to pg_hba.conf, then select pg_reload_conf();`,
       }
     case '42501':
       return {
-        message: `${user} may not do this: ${message}.`,
+        message: `${user} lacks a privilege: ${message}.`,
         repair: 'Set DATABASE_OWNER_URL to connect as the owner of the tables.',
       }
     case '42P01':
@@ -127,12 +145,12 @@ function refusal(code: string, message: string, url: string, variable: string): 
       }
     case '53300':
       return {
-        message: `PostgreSQL at ${host} has no connection free.`,
-        repair: 'Raise max_connections there, or lower DATABASE_POOL_MAX of the processes that serve.',
+        message: `PostgreSQL at ${host} has no free connection.`,
+        repair: 'Raise max_connections there, or lower DATABASE_POOL_MAX of the serving processes.',
       }
     case '08P01':
       return {
-        message: `What listens at ${host} is a pooler that refuses how requests are served: ${message}.`,
+        message: `At ${host} is a connection pooler that rejects serving connections: ${message}.`,
         repair: 'export DATABASE_POOLER=transaction',
       }
     case '57P03':
@@ -142,22 +160,21 @@ function refusal(code: string, message: string, url: string, variable: string): 
   }
 }
 
-/** What `pg` throws before the server has said anything has no code. */
+/** Errors that `pg` throws before the server has responded have no code. */
 function faultByMessage(message: string, url: string, variable: string): DatabaseFault | undefined {
-  const { host, user, database } = placeOf(url)
+  const { host, user, database } = targetOf(url)
   if (message.includes('password must be a')) {
     return {
-      message: `PostgreSQL at ${host} asks for a password and ${variable} has none.`,
+      message: `PostgreSQL at ${host} requires a password, but ${variable} has none.`,
       repair: `Set ${variable} to postgres://${user}:PASSWORD@${host}/${database}.`,
     }
   }
   if (message.includes('does not support SSL')) {
-    const repair = `Take sslmode out of ${variable}, or turn on ssl there.`
-    return { message: `PostgreSQL at ${host} has no TLS.`, repair }
+    return {
+      message: `PostgreSQL at ${host} does not support TLS.`,
+      repair: `Remove sslmode from ${variable}, or enable ssl there.`,
+    }
   }
-  if (message.includes('timeout')) {
-    const repair = `Look at the network and firewall, or set ${variable} to the right place.`
-    return { message: `${host} does not answer.`, repair }
-  }
+  if (message.includes('timeout')) return notResponding(host, variable)
   return undefined
 }

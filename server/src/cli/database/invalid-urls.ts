@@ -2,17 +2,17 @@ import pg from 'pg'
 import type { Config } from '../../config.ts'
 import { exampleUrl, InvalidDatabaseUrl, serverUrls } from '../../postgres/database-url.ts'
 
-export interface UnreadableUrl {
+export interface InvalidUrl {
   readonly variable: string
   readonly message: string
   readonly repair: string
 }
 
 /**
- * Addresses of the configuration that no program could connect to, told before anything is started: a service that listens
- * with a mistyped URL would only fail every request. None is repeated in a message: it may hold a password.
+ * Checks the URLs of the configuration before a command starts: a service with an invalid URL would fail every request.
+ * Messages do not contain the URL, because it may contain a password.
  */
-export function unreadableUrls(config: Config): UnreadableUrl[] {
+export function invalidUrls(config: Config): InvalidUrl[] {
   const databases = (['DATABASE_URL', 'DATABASE_OWNER_URL'] as const).flatMap((variable) =>
     databaseUrlFault(variable, config[variable]),
   )
@@ -20,26 +20,26 @@ export function unreadableUrls(config: Config): UnreadableUrl[] {
     .filter((variable) => config[variable] !== undefined && !URL.canParse(config[variable]))
     .map((variable) => ({
       variable,
-      message: `${variable} is no URL.`,
-      repair: `Set ${variable} to an address such as ${variable === 'REDIS_URL' ? 'redis://HOST:6379/0' : 'http://HOST:4318'}.`,
+      message: `${variable} is not a valid URL.`,
+      repair: `Set ${variable} to a URL such as ${variable === 'REDIS_URL' ? 'redis://HOST:6379/0' : 'http://HOST:4318'}.`,
     }))
   return [...databases, ...others]
 }
 
-function databaseUrlFault(variable: string, url: string | undefined): UnreadableUrl[] {
+function databaseUrlFault(variable: string, url: string | undefined): InvalidUrl[] {
   if (url === undefined) return []
   try {
-    // Reads the certificates that it names, too, and connects to nothing.
-    serverUrls(url).map((one) => new pg.Client({ connectionString: one }))
+    // Does not connect, but reads the certificate files that the URL names.
+    serverUrls(url).map((serverUrl) => new pg.Client({ connectionString: serverUrl }))
     return []
   } catch (error) {
     const file = error instanceof Error && 'path' in error ? String(error.path) : undefined
     if (file !== undefined) {
       const message = `${variable} names the file ${file}, which cannot be read.`
-      return [{ variable, message, repair: `Put it there, readable for this user, or change ${variable}.` }]
+      return [{ variable, message, repair: `Make it readable for this user, or correct ${variable}.` }]
     }
-    const why = error instanceof InvalidDatabaseUrl ? error.reason : 'it cannot be read as a URL'
-    const repair = `Set ${variable} as in ${exampleUrl}, with characters such as @ : / # of the password percent-encoded.`
-    return [{ variable, message: `${variable} is not valid: ${why}.`, repair }]
+    const reason = error instanceof InvalidDatabaseUrl ? error.reason : 'it cannot be parsed as a URL'
+    const repair = `Set ${variable} as in ${exampleUrl}. Percent-encode characters such as @ : / # in the password.`
+    return [{ variable, message: `${variable} is not valid: ${reason}.`, repair }]
   }
 }

@@ -5,7 +5,7 @@ import { databaseFault } from './database-fault.ts'
 
 export interface OwnerUrl {
   readonly url: string
-  /** The variable it came from: what an operator has to change. */
+  /** The environment variable it comes from, for error messages. */
   readonly variable: 'DATABASE_OWNER_URL' | 'DATABASE_URL'
 }
 
@@ -20,19 +20,20 @@ export function ownerUrl(config: Config): OwnerUrl {
   const found = findOwnerUrl(config)
   if (found !== undefined) return found
   throw new Error(
-    'It is not said which database to use. Set DATABASE_URL, for example ' +
+    'DATABASE_URL is not set. Example: ' +
       'DATABASE_URL=postgres://quartermaster:PASSWORD@localhost:5432/quartermaster ' +
-      '(`quartermaster postgres` starts a throw-away one).',
+      '(`quartermaster postgres` starts a temporary database).',
   )
 }
 
-/** Work on a connection of the owner's; what the database refuses is said as a sentence with what to do. */
+/** Runs `work` on a connection as owner. */
 export async function asOwner<T>(config: Config, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const owner = ownerUrl(config)
-  return await explained(owner, () => withClient(owner.url, work))
+  return await explainErrors(owner, () => withClient(owner.url, work))
 }
 
-export async function explained<T>({ url, variable }: OwnerUrl, work: () => Promise<T>): Promise<T> {
+/** Replaces a database error by one whose message says what to do. */
+export async function explainErrors<T>({ url, variable }: OwnerUrl, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

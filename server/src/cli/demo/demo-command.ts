@@ -11,7 +11,7 @@ import { logTo } from '../../observability/logger.ts'
 import { migrate } from '../../postgres/migrate.ts'
 import { inTransaction } from '../../postgres/transaction.ts'
 import { startService } from '../../service.ts'
-import { asOwner, explained, ownerUrl } from '../database/owner.ts'
+import { asOwner, explainErrors, ownerUrl } from '../database/owner.ts'
 import { startThrowawayPostgres } from '../database/throwaway-postgres.ts'
 import { operator } from '../operator.ts'
 import { note, printJson, printLine } from '../print.ts'
@@ -53,7 +53,7 @@ export async function demoCommand(config: Config, options: DemoOptions): Promise
 async function demoOn(config: Config, databaseUrl: string, options: DemoOptions): Promise<void> {
   const { account } = options
   const owner = ownerUrl(config)
-  await explained(owner, () => migrate(owner.url, { log: note }))
+  await explainErrors(owner, () => migrate(owner.url, { log: note }))
   const key = await asOwner(config, async (client) => {
     await prepareAccount(client, owner.url, options)
     return await makeKey(client, account)

@@ -1,4 +1,4 @@
-/** One message about the deployment. What is wrong comes with the command or SQL that repairs it. */
+/** The result of one check. A problem includes the command, SQL or setting that repairs it. */
 export interface Finding {
   readonly check:
     | 'configuration'

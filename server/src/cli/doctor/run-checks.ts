@@ -10,20 +10,20 @@ import { checkDatabase } from './checks/database.ts'
 import { checkExtensions } from './checks/extensions.ts'
 import { checkIndexes } from './checks/indexes.ts'
 import { checkMigrations, pendingMigrations } from './checks/migrations.ts'
-import { checkRights } from './checks/privileges.ts'
+import { checkPrivileges } from './checks/privileges.ts'
 import { checkRedis } from './checks/redis.ts'
 import { checkServing } from './checks/serving.ts'
 import { checkTallies, type TallyOptions } from './checks/tallies.ts'
-import { connected, faultFinding } from './connection-fault.ts'
+import { connectedMessage, faultFinding } from './connection-fault.ts'
 import { type Finding, type Findings, ok, problem, unchecked } from './finding.ts'
 
-/** Every check in order; where one has nothing to stand on, what comes after it is said not to be checked. */
-export async function* examine(config: Config, options: TallyOptions): Findings {
+/** Runs the checks in order. If one makes the following ones impossible, these are reported as not checked. */
+export async function* runChecks(config: Config, options: TallyOptions): Findings {
   const configuration = checkConfiguration(config)
   yield* configuration
   const owner = findOwnerUrl(config)
-  if (owner === undefined || configuration.some(isWrong)) {
-    yield unchecked('connection', 'Not checked for that: the database.')
+  if (owner === undefined || configuration.some(isProblem)) {
+    yield unchecked('connection', 'The database was not checked.')
     return
   }
   yield* await checkRedis(config)
@@ -32,34 +32,37 @@ export async function* examine(config: Config, options: TallyOptions): Findings 
     client = await connectToPrimary(owner.url)
   } catch (error) {
     yield faultFinding(error, owner)
-    yield unchecked('connection', 'Not checked for that: what comes after it.')
+    yield unchecked('connection', 'The remaining checks were not run.')
     return
   }
   try {
-    yield ok('connection', connected(owner))
-    yield* examineDatabase(client, config, options)
+    yield ok('connection', connectedMessage(owner))
+    yield* checkOpenDatabase(client, config, options)
   } catch (error) {
-    // What is not about the database, such as an account that is not there, speaks for itself.
+    // Other errors, such as an unknown account, already have a message for the operator.
     if (!(error instanceof DatabaseError) && databaseFault(error, owner.url, owner.variable) === undefined)
       throw error
     yield faultFinding(error, owner)
-    yield unchecked('connection', 'Not checked for that: what comes after it.')
+    yield unchecked('connection', 'The remaining checks were not run.')
   } finally {
     await client.end().catch(() => {})
   }
 }
 
-async function* examineDatabase(client: pg.Client, config: Config, options: TallyOptions): Findings {
+async function* checkOpenDatabase(client: pg.Client, config: Config, options: TallyOptions): Findings {
   yield* await checkDatabase(client, config)
   const applied = await appliedMigrations(client)
   yield* await checkExtensions(client, applied.length > 0)
   yield* checkMigrations(applied)
   if (pendingMigrations(applied).length > 0) {
-    yield unchecked('migrations', 'Not checked before that: indexes, rights and tallies.')
+    yield unchecked(
+      'migrations',
+      'Indexes, privileges and tallies were not checked: apply the migrations first.',
+    )
     return
   }
   yield* await checkIndexes(client)
-  yield* await checkRights(client, config)
+  yield* await checkPrivileges(client, config)
   yield* await checkServing(config)
   yield* await checkDefaultAccount(client, config)
   yield* checkTallies(client, options)
@@ -68,11 +71,11 @@ async function* examineDatabase(client: pg.Client, config: Config, options: Tall
 async function checkDefaultAccount(client: pg.Client, { DEFAULT_ACCOUNT: name }: Config): Promise<Finding[]> {
   if (name === undefined) return []
   const { rows } = await client.query('select from account where name = $1', [name])
-  if (rows.length > 0) return [ok('configuration', `The default account ${name} is there.`)]
+  if (rows.length > 0) return [ok('configuration', `The default account ${name} exists.`)]
   const repair = `quartermaster account create ${name}`
-  return [problem('configuration', `DEFAULT_ACCOUNT is ${name}, and there is no such account.`, repair)]
+  return [problem('configuration', `DEFAULT_ACCOUNT is ${name}, but there is no such account.`, repair)]
 }
 
-function isWrong({ status }: Finding): boolean {
+function isProblem({ status }: Finding): boolean {
   return status === 'problem'
 }

@@ -4,51 +4,51 @@ import { limits } from '../../../limits.ts'
 import { foldsCase } from '../../../postgres/migrate.ts'
 import { type Finding, ok, problem } from '../finding.ts'
 
-export interface DatabaseFacts {
+export interface DatabaseProperties {
   readonly name: string
   readonly version: number
-  readonly shown: string
+  readonly versionText: string
   readonly encoding: string
   readonly ctype: string
-  readonly folds: boolean
+  readonly foldsCase: boolean
   readonly standby: boolean
   readonly connections: number
 }
 
-/** Each process that serves has a pool for reads that may take long and one for writes; besides, so many connections. */
+/** A serving process has one pool for long reads and one for writes, and these connections outside the pools. */
 const poolsPerProcess = 2
-const besidesPools = limits.pipelinedConnections + limits.exportsInFlightMax
+const unpooledConnections = limits.pipelinedConnections + limits.exportsInFlightMax
 
 export async function checkDatabase(client: pg.Client, config: Config): Promise<Finding[]> {
-  const { rows } = await client.query<Omit<DatabaseFacts, 'folds'>>(
+  const { rows } = await client.query<Omit<DatabaseProperties, 'foldsCase'>>(
     `select current_database() as name, current_setting('server_version_num')::int as version,
-            current_setting('server_version') as shown, getdatabaseencoding() as encoding,
+            current_setting('server_version') as "versionText", getdatabaseencoding() as encoding,
             (select datctype from pg_database where datname = current_database()) as ctype,
             pg_is_in_recovery() as standby,
             current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
               as connections`,
   )
-  const [context] = rows
-  if (context === undefined) return []
-  const folds = context.encoding === 'UTF8' && (await foldsCase(client))
-  return judgeDatabase({ ...context, folds }, config.DATABASE_POOL_MAX)
+  const [properties] = rows
+  if (properties === undefined) return []
+  const folds = properties.encoding === 'UTF8' && (await foldsCase(client))
+  return databaseFindings({ ...properties, foldsCase: folds }, config.DATABASE_POOL_MAX)
 }
 
-export function judgeDatabase(context: DatabaseFacts, poolMax: number): Finding[] {
-  return [version(context), caseFolding(context), role(context), connections(context, poolMax)]
+export function databaseFindings(properties: DatabaseProperties, poolMax: number): Finding[] {
+  return [version(properties), caseFolding(properties), role(properties), connections(properties, poolMax)]
 }
 
-function version({ version: number, shown }: DatabaseFacts): Finding {
+function version({ version: number, versionText }: DatabaseProperties): Finding {
   return number >= 150_000
-    ? ok('database', `PostgreSQL is ${shown}.`)
+    ? ok('database', `PostgreSQL is ${versionText}.`)
     : problem(
         'database',
-        `PostgreSQL is ${shown}; 15 or later is needed.`,
+        `PostgreSQL is ${versionText}; 15 or later is required.`,
         'Upgrade with pg_upgrade, or use another server.',
       )
 }
 
-function caseFolding({ name, encoding, ctype, folds }: DatabaseFacts): Finding {
+function caseFolding({ name, encoding, ctype, foldsCase: folds }: DatabaseProperties): Finding {
   if (encoding === 'UTF8' && folds) {
     return ok('database', `The database ${name} folds the case of all letters (${encoding}, ${ctype}).`)
   }
@@ -60,19 +60,22 @@ function caseFolding({ name, encoding, ctype, folds }: DatabaseFacts): Finding {
   )
 }
 
-function role({ standby }: DatabaseFacts): Finding {
+function role({ standby }: DatabaseProperties): Finding {
   return standby
-    ? problem('database', 'It is a standby: nothing can be written there.', 'Set the URL to the primary.')
-    : ok('database', 'It takes writes.')
+    ? problem('database', 'The server is a standby, which accepts no writes.', 'Set the URL to the primary.')
+    : ok('database', 'The server accepts writes.')
 }
 
-function connections({ connections: open }: DatabaseFacts, pool: number): Finding {
-  const most = pool * poolsPerProcess + besidesPools
+function connections({ connections: open }: DatabaseProperties, pool: number): Finding {
+  const most = pool * poolsPerProcess + unpooledConnections
   return most <= open
-    ? ok('database', `A process that serves makes at most ${most} of its ${open} connections.`)
+    ? ok(
+        'database',
+        `A serving process opens at most ${most} of the ${open} connections that PostgreSQL allows.`,
+      )
     : problem(
         'database',
-        `A process that serves may make ${most} connections; PostgreSQL has ${open}.`,
-        `Set DATABASE_POOL_MAX to ${Math.max(1, Math.floor((open - besidesPools) / poolsPerProcess))} or less, or raise max_connections.`,
+        `A serving process may open ${most} connections; PostgreSQL allows ${open}.`,
+        `Set DATABASE_POOL_MAX to ${Math.max(1, Math.floor((open - unpooledConnections) / poolsPerProcess))} or less, or raise max_connections.`,
       )
 }

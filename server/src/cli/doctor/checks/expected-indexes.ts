@@ -1,6 +1,6 @@
 import { type Resource, resources } from '../../../catalog/resources.ts'
 
-/** An index that the migrations make. A test holds this list against a database that was just migrated. */
+/** An index that the migrations create. A test compares this list with a migrated database. */
 export interface ExpectedIndex {
   readonly table: string
   readonly name: string
@@ -31,7 +31,7 @@ export const expectedIndexes: readonly ExpectedIndex[] = [
   ...Object.values(resources).flatMap(indexesOf),
 ]
 
-/** Every field can be filtered by: each has an index, and all texts together have one for "contains". */
+/** Every field has an index, because it can be in a filter. All text fields together have one for "contains". */
 function indexesOf({ name: table, fields }: Resource): ExpectedIndex[] {
   const texts = fields.filter((field) => field.type === 'text').map((field) => field.name)
   return [
@@ -45,8 +45,8 @@ function indexesOf({ name: table, fields }: Resource): ExpectedIndex[] {
   ]
 }
 
-/** The SQL that makes it on a database that is being used. */
-export function creating({ table, name, kind, columns }: ExpectedIndex): string {
+/** The SQL that creates it; indexes without blocking writes. */
+export function createStatement({ table, name, kind, columns }: ExpectedIndex): string {
   switch (kind) {
     case 'primary':
       return `alter table ${table} add constraint ${name} primary key (${columns.join(', ')});`

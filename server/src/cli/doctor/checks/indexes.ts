@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { type Finding, ok, problem } from '../finding.ts'
-import { creating, type ExpectedIndex, expectedIndexes } from './expected-indexes.ts'
+import { createStatement, type ExpectedIndex, expectedIndexes } from './expected-indexes.ts'
 
 interface Index {
   readonly table: string
@@ -10,7 +10,7 @@ interface Index {
   readonly unique: boolean
   readonly primary: boolean
   readonly partial: boolean
-  /** Of each key column: its name, operator class and collation. */
+  /** Names, operator classes and collations of the key columns. */
   readonly columns: readonly string[]
   readonly operators: readonly string[]
   readonly collations: readonly string[]
@@ -21,36 +21,37 @@ export async function checkIndexes(client: pg.Client): Promise<Finding[]> {
   const faults = expectedIndexes.flatMap((expected) => faultOf(expected, indexes))
   return faults.length > 0
     ? faults
-    : [ok('indexes', `All ${expectedIndexes.length} indexes are there and valid.`)]
+    : [ok('indexes', `All ${expectedIndexes.length} indexes exist and are valid.`)]
 }
 
 function faultOf(expected: ExpectedIndex, indexes: readonly Index[]): Finding[] {
   const { table, name, kind, columns } = expected
-  const fitting = indexes.filter((index) => fits(index, expected))
-  if (fitting.some((index) => index.valid)) return []
-  const broken = fitting[0]
-  if (broken !== undefined) {
-    const message = `The index ${broken.name} on ${table} is invalid: its building was broken off, and no query uses it.`
-    return [problem('indexes', message, `reindex index concurrently ${broken.name};`)]
+  const matching = indexes.filter((index) => matches(index, expected))
+  if (matching.some((index) => index.valid)) return []
+  const [invalid] = matching
+  if (invalid !== undefined) {
+    const message = `The index ${invalid.name} on ${table} is invalid: its creation was interrupted, and no query uses it.`
+    return [problem('indexes', message, `reindex index concurrently ${invalid.name};`)]
   }
   const message = `There is no ${kind === 'text' ? 'text index' : 'index'} on ${table} (${columns.join(', ')})`
   if (indexes.some((index) => index.name === name)) {
-    const repair = `drop index concurrently ${name}; ${creating(expected)}`
-    return [problem('indexes', `${message}: ${name} is another one.`, repair)]
+    const repair = `drop index concurrently ${name}; ${createStatement(expected)}`
+    return [problem('indexes', `${message}: ${name} has another definition.`, repair)]
   }
-  return [problem('indexes', `${message}.`, creating(expected))]
+  return [problem('indexes', `${message}.`, createStatement(expected))]
 }
 
-function fits(index: Index, { table, kind, columns }: ExpectedIndex): boolean {
+function matches(index: Index, { table, kind, columns }: ExpectedIndex): boolean {
   if (index.table !== table || index.partial) return false
-  if (kind === 'text') return index.method === 'gin' && columns.every((column) => searches(index, column))
+  if (kind === 'text')
+    return index.method === 'gin' && columns.every((column) => supportsContains(index, column))
   if (kind === 'primary' && !index.primary) return false
   if (kind === 'unique' && !index.unique) return false
   return index.method === 'btree' && index.columns.join() === columns.join()
 }
 
-/** "Contains" asks by the database's own ctype; an index of another collation or operator class would not answer. */
-function searches(index: Index, column: string): boolean {
+/** "Contains" uses the default collation, so PostgreSQL cannot use an index with another collation or operator class. */
+function supportsContains(index: Index, column: string): boolean {
   const at = index.columns.indexOf(column)
   if (at < 0 || column === 'account_id') return at >= 0
   return index.operators[at] === 'gin_trgm_ops' && index.collations[at] === 'default'

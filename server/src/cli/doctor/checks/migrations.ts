@@ -10,7 +10,7 @@ export function checkMigrations(applied: readonly string[]): Finding[] {
       problem(
         'migrations',
         `The database is newer than this build: it has ${unknown.join(', ')}.`,
-        'Run the build that brought it, or a later one.',
+        'Run the build that has these migrations, or a later one.',
       ),
     )
   }

@@ -3,11 +3,11 @@ import type { Config } from '../../../config.ts'
 import { limits } from '../../../limits.ts'
 import { type Finding, ok, problem } from '../finding.ts'
 
-/** Without Redis every process counts alone, so it is only looked for where one is named. */
+/** Redis is optional: without it, each process counts requests for the rate limits on its own. */
 export async function checkRedis({ REDIS_URL: url }: Config): Promise<Finding[]> {
   if (url === undefined) return []
   const { hostname, port } = new URL(url)
-  const place = `${hostname}:${port || '6379'}`
+  const address = `${hostname}:${port || '6379'}`
   let reason: string | undefined
   const client = new Redis(url, {
     lazyConnect: true,
@@ -16,20 +16,20 @@ export async function checkRedis({ REDIS_URL: url }: Config): Promise<Finding[]>
     retryStrategy: () => null,
     maxRetriesPerRequest: 0,
   })
-  // The command says only that the connection is closed; the event says why.
+  // The error of the command only says that the connection is closed; the event has the cause.
   client.on('error', (error: Error) => (reason ??= error.message))
   try {
     await client.connect()
-    // As the service does it: counting needs scripts and keys that expire.
+    // The rate limiter needs scripts and keys that expire.
     await client.eval(`redis.call('PEXPIRE', KEYS[1], 1) return 1`, 1, 'quartermaster:doctor')
-    return [ok('redis', `Redis at ${place} answers: all processes count requests together.`)]
+    return [ok('redis', `Redis at ${address} responds: all processes share their rate limits.`)]
   } catch (error) {
-    const why = reason ?? (error instanceof Error ? error.message : String(error))
+    const cause = reason ?? (error instanceof Error ? error.message : String(error))
     return [
       problem(
         'redis',
-        `Redis at ${place} cannot be used (${why}): every process counts requests alone, so rate limits are as many times as high.`,
-        'Start Redis there, set REDIS_URL to the right place, with its user and password, or unset it.',
+        `Redis at ${address} cannot be used (${cause}): each process counts requests on its own, so N processes together allow N times the rate limits.`,
+        'Start Redis there, correct the address, user and password in REDIS_URL, or unset it.',
       ),
     ]
   } finally {

@@ -8,27 +8,22 @@ import {
   servingParameters,
   setLocalSettings,
 } from '../../../postgres/connections.ts'
-import { placeOf } from '../../database/database-fault.ts'
+import { targetOf } from '../../database/database-fault.ts'
 import type { OwnerUrl } from '../../database/owner.ts'
-import { connected, faultFinding } from '../connection-fault.ts'
+import { connectedMessage, faultFinding } from '../connection-fault.ts'
 import { type Finding, ok, problem, unchecked } from '../finding.ts'
 
-/** The connection that requests are served by, made as they make it. */
+/** Opens connections with the settings of the service, and checks that they take effect. */
 export async function checkServing(config: Config): Promise<Finding[]> {
   if (config.DATABASE_URL === undefined) {
-    return [
-      unchecked(
-        'connection',
-        'DATABASE_URL is not set: the connection that requests are served by is not checked.',
-      ),
-    ]
+    return [unchecked('connection', 'DATABASE_URL is not set: serving connections were not checked.')]
   }
   const serving: OwnerUrl = { url: config.DATABASE_URL, variable: 'DATABASE_URL' }
   try {
     const faults = await servingFaults(serving.url, config)
-    return [...faults, ok('connection', `Requests can be served: ${connected(serving)}`)]
+    return [...faults, ok('connection', `Requests can be served: ${connectedMessage(serving)}`)]
   } catch (error) {
-    // A role that does not exist was told of with the rights.
+    // checkPrivileges has reported that the role does not exist.
     if (error instanceof pg.DatabaseError && error.code === '22023') return []
     return [roleFault(error, serving, config.DATABASE_ROLE) ?? faultFinding(error, serving)]
   }
@@ -53,18 +48,18 @@ async function servingFaults(url: string, config: Config): Promise<Finding[]> {
 
 const transactionPooler = problem(
   'connection',
-  'A pooler in between gives every transaction another connection to PostgreSQL: prepared statements and settings are lost.',
-  'export DATABASE_POOLER=transaction; or let it pool sessions (PgBouncer: pool_mode = session).',
+  'A connection pooler uses another backend for every transaction: prepared statements and settings are lost.',
+  'export DATABASE_POOLER=transaction; or use session pooling (PgBouncer: pool_mode = session).',
 )
 
-/** Whether a connection keeps its backend to itself: a pooler gives it to another one between two transactions. */
+/** Whether two connections can use the same backend one after the other, as with a pooler in transaction mode. */
 async function sharesBackends(one: pg.Client, other: pg.Client): Promise<boolean> {
   const first = await backendOf(one)
   await other.query('begin')
-  const ofOther = await backendOf(other)
-  const meanwhile = await backendOf(one)
+  const otherBackend = await backendOf(other)
+  const second = await backendOf(one)
   await other.query('rollback')
-  return ofOther === first || meanwhile !== first || (await backendOf(one)) !== first
+  return otherBackend === first || second !== first || (await backendOf(one)) !== first
 }
 
 async function backendOf(client: pg.Client): Promise<number | undefined> {
@@ -72,34 +67,34 @@ async function backendOf(client: pg.Client): Promise<number | undefined> {
   return rows[0]?.pid
 }
 
-/** What was asked for, and was not done: only a pooler in between ignores it. */
+/** Settings that were requested but are not in effect, which happens only with a pooler. */
 async function droppedSettings(client: pg.Client, config: Config): Promise<Finding[]> {
-  const asked = servingParameters(config.DATABASE_ROLE)
+  const requested = servingParameters(config.DATABASE_ROLE)
   await client.query(beginText(client))
-  const rows = await currentSettings(client, Object.keys(asked))
+  const rows = await currentSettings(client, Object.keys(requested))
   await client.query('commit')
-  const user = pg.escapeIdentifier(placeOf(config.DATABASE_URL ?? '').user)
+  const user = pg.escapeIdentifier(targetOf(config.DATABASE_URL ?? '').user)
   return rows
-    .filter(({ name, is }) => asked[name] !== is)
+    .filter(({ name, is }) => requested[name] !== is)
     .map(({ name, is }) =>
       name === 'role'
         ? problem(
             'rights',
-            `Requests would be served as the login itself and not as ${asked[name]}: a pooler in between ignores the role.`,
-            `export DATABASE_POOLER=transaction; or set DATABASE_ROLE to empty and use a login with no other rights: grant ${asked[name]} to ${user};`,
+            `Requests would be served as the login role instead of ${requested[name]}: a connection pooler ignores the role.`,
+            `export DATABASE_POOLER=transaction; or set DATABASE_ROLE to empty and use a login role with no other privileges: grant ${requested[name]} to ${user};`,
           )
         : problem(
             'connection',
-            `Serving connections have ${name} = ${is} instead of ${asked[name]}: a pooler in between ignores the setting.`,
-            `export DATABASE_POOLER=transaction; or: alter role ${user} set ${name} = ${asked[name]};`,
+            `Serving connections have ${name} = ${is} instead of ${requested[name]}: a connection pooler ignores the setting.`,
+            `export DATABASE_POOLER=transaction; or: alter role ${user} set ${name} = ${requested[name]};`,
           ),
     )
 }
 
-/** PostgreSQL refuses a role that the login is no member of while it connects. */
+/** PostgreSQL rejects the connection if the login role is not a member of the role. */
 function roleFault(error: unknown, { url }: OwnerUrl, role: string): Finding | undefined {
   if (!(error instanceof pg.DatabaseError) || error.code !== '42501') return undefined
-  const { user } = placeOf(url)
+  const { user } = targetOf(url)
   const repair = `grant ${pg.escapeIdentifier(role)} to ${pg.escapeIdentifier(user)};`
-  return problem('rights', `${user} may not take on the role ${role}: ${error.message}.`, repair)
+  return problem('rights', `${user} cannot set the role ${role}: ${error.message}.`, repair)
 }

@@ -13,21 +13,21 @@ export interface TallyOptions {
 
 export async function* checkTallies(client: pg.Client, options: TallyOptions): Findings {
   if (options.account !== undefined) {
-    yield* one(client, await accountNamed(client, options.account), options)
+    yield* checkOne(client, await accountNamed(client, options.account), options)
   } else if (options.allTallies) {
-    yield* all(client, options)
+    yield* checkAll(client, options)
   } else {
-    yield* some(client, options)
+    yield* checkSample(client, options)
   }
 }
 
-async function* one(client: pg.Client, account: Account, options: TallyOptions): Findings {
+async function* checkOne(client: pg.Client, account: Account, options: TallyOptions): Findings {
   const findings = await checkAccount(client, account, options)
   yield* findings
-  if (findings.length === 0) yield ok('tallies', `The tallies of ${account.name} are right.`)
+  if (findings.length === 0) yield ok('tallies', `The tallies of ${account.name} are correct.`)
 }
 
-async function* all(client: pg.Client, options: TallyOptions): Findings {
+async function* checkAll(client: pg.Client, options: TallyOptions): Findings {
   let checked = 0
   let faults = 0
   for (let last = '0'; ; ) {
@@ -43,16 +43,17 @@ async function* all(client: pg.Client, options: TallyOptions): Findings {
     last = next.accountId
     note(`… tallies of ${checked} accounts checked`)
   }
-  if (faults === 0) yield ok('tallies', `The tallies of all ${checked} accounts are right.`)
+  if (faults === 0) yield ok('tallies', `The tallies of all ${checked} accounts are correct.`)
 }
 
-async function* some(client: pg.Client, options: TallyOptions): Findings {
+/** Checks the first accounts, up to a total number of records. */
+async function* checkSample(client: pg.Client, options: TallyOptions): Findings {
   const found = await accountsAfter(client, '0', limits.doctorAccountsDefaultMax + 1)
-  const looked = found.slice(0, limits.doctorAccountsDefaultMax)
+  const candidates = found.slice(0, limits.doctorAccountsDefaultMax)
   let records = 0
   let checked = 0
   let faults = 0
-  for (const account of looked) {
+  for (const account of candidates) {
     const size = await recordsOf(client, account)
     if (records + size > limits.doctorRecordsDefaultMax) continue
     const findings = await checkAccount(client, account, options)
@@ -62,16 +63,16 @@ async function* some(client: pg.Client, options: TallyOptions): Findings {
     checked += 1
   }
   if (faults === 0)
-    yield ok('tallies', `The tallies of ${checked} ${checked === 1 ? 'account' : 'accounts'} are right.`)
-  const skipped = looked.length - checked
+    yield ok('tallies', `The tallies of ${checked} ${checked === 1 ? 'account' : 'accounts'} are correct.`)
+  const skipped = candidates.length - checked
   const rest = [
-    ...(skipped > 0 ? [`${skipped} of the first ${looked.length} accounts, which are large`] : []),
-    ...(found.length > looked.length ? [`the accounts after the first ${looked.length}`] : []),
+    ...(skipped > 0 ? [`${skipped} of the first ${candidates.length} accounts, which are large`] : []),
+    ...(found.length > candidates.length ? [`the accounts after the first ${candidates.length}`] : []),
   ]
   if (rest.length > 0) {
     yield unchecked(
       'tallies',
-      `Not checked: the tallies of ${rest.join(', and of ')}. --account NAME checks one account, --all-tallies all.`,
+      `Not checked: the tallies of ${rest.join(', and of ')}. Pass --account NAME to check one account, or --all-tallies.`,
     )
   }
 }
@@ -81,7 +82,7 @@ async function checkAccount(client: pg.Client, account: Account, options: TallyO
   for (const tally of await countTallies(client, account)) {
     const faults = tallyFaults(tally)
     if (faults.length === 0) continue
-    const message = `The tally of ${account.name}, ${tally.resource}: ${faults.join('; ')}.`
+    const message = `The ${tally.resource} tally of ${account.name} is wrong: ${faults.join('; ')}.`
     if (options.repair) {
       await repairTally(client, account, tally.resource)
       findings.push(repaired('tallies', message))
@@ -101,7 +102,7 @@ async function accountsAfter(client: pg.Client, accountId: string, limit: number
   return rows
 }
 
-/** As its tallies say: enough to tell what counting would cost. */
+/** According to its tallies, which is accurate enough to estimate the cost of counting. */
 async function recordsOf(client: pg.Client, { accountId }: Account): Promise<number> {
   const { rows } = await client.query<{ records: number }>(
     'select coalesce(sum(total), 0)::float8 as records from tally where account_id = $1',

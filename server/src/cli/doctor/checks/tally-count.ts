@@ -4,7 +4,7 @@ import { inTransaction } from '../../../postgres/transaction.ts'
 import type { AccountScope } from '../../../scope.ts'
 import { type Fragment, identifier, type Statement, sql, value } from '../../../sql.ts'
 
-/** A tally beside what it should say; null where the account has no such row. */
+/** The stored tally (null if the row is missing) and the real counts. */
 export interface TallyCount {
   readonly resource: ResourceName
   readonly version: number | null
@@ -15,7 +15,7 @@ export interface TallyCount {
   readonly max_version: number
 }
 
-/** Each in one statement, hence one snapshot: a write under way is in both or in neither. */
+/** One statement per resource, so that the tally and the count are from one snapshot. */
 export async function countTallies(client: pg.ClientBase, scope: AccountScope): Promise<TallyCount[]> {
   const counts: TallyCount[] = []
   for (const { name } of Object.values(resources))
@@ -23,18 +23,18 @@ export async function countTallies(client: pg.ClientBase, scope: AccountScope): 
   return counts
 }
 
-/** In words what is wrong with a tally; empty when it is right. */
+/** Describes the differences; empty if the tally is correct. */
 export function tallyFaults(tally: TallyCount): string[] {
   const { version, total, last_id, counted, max_id, max_version } = tally
-  if (version === null || total === null || last_id === null) return ['there is no tally']
+  if (version === null || total === null || last_id === null) return ['the row is missing']
   return [
-    ...(total === counted ? [] : [`total is ${total}, there are ${counted} records`]),
-    ...(last_id >= max_id ? [] : [`last_id is ${last_id}, the highest id is ${max_id}`]),
-    ...(version >= max_version ? [] : [`version is ${version}, a record has ${max_version}`]),
+    ...(total === counted ? [] : [`total is ${total}, but there are ${counted} records`]),
+    ...(last_id >= max_id ? [] : [`last_id is ${last_id}, but the highest id is ${max_id}`]),
+    ...(version >= max_version ? [] : [`version is ${version}, but a record has ${max_version}`]),
   ]
 }
 
-/** Under the lock that every write takes, so that nothing changes between counting and correcting. */
+/** Takes the lock that every write takes, so that nothing changes between the count and the update. */
 export async function repairTally(
   client: pg.ClientBase,
   scope: AccountScope,
@@ -51,7 +51,7 @@ export async function repairTally(
     await run(client, sql`select from tally where ${row} for update`)
     const [found] = await run(client, tallyStatement(scope, resource))
     if (found === undefined) return
-    // The version always rises: answers kept under the wrong total must not be taken for current ones.
+    // The version always increases, so that responses cached with the wrong total are not used again.
     await run(
       client,
       sql`update tally set version = greatest(version, ${value(found.max_version)}::bigint) + 1,
