@@ -69,14 +69,14 @@ describe('quartermaster', { timeout: 60_000 }, () => {
   test('limits an account and its keys, each apart, and undoes it', async () => {
     expect(await run('account', 'limit', 'acme')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('Say what to limit: --requests COUNT'),
+      stderr: expect.stringContaining('Pass --requests COUNT'),
     })
     for (const count of ['0', '-1', '1.5', 'many', '1000000001']) {
       const refused = await run('account', 'limit', 'acme', `--requests=${count}`)
       expect([count, refused.code, refused.stderr]).toEqual([
         count,
         1,
-        expect.stringContaining('It is an integer from 1 to 1000000000.'),
+        expect.stringContaining('It must be an integer from 1 to 1000000000.'),
       ])
     }
     const limitsOf = async (...words: string[]) =>
@@ -122,7 +122,7 @@ describe('quartermaster', { timeout: 60_000 }, () => {
       ['beta', 'active'],
       [''],
     ])
-    expect(first.stderr).toBe('There are more: quartermaster account list --after beta\n')
+    expect(first.stderr).toBe('More accounts: quartermaster account list --after beta\n')
     const rest = await run('account', 'list', '--after', 'beta', '--json')
     expect(JSON.parse(rest.stdout)).toMatchObject({ accounts: [{ name: 'zeta' }], next_after: null })
   })
@@ -177,8 +177,8 @@ describe('quartermaster', { timeout: 60_000 }, () => {
   test('refuses an unknown scope, a past expiry and a missing name', async () => {
     const create = ['key', 'create', '--account', 'acme']
     for (const [args, says] of [
-      [['--name', 'x', '--scopes', 'product:write'], '"product:write" is no scope.'],
-      [['--name', 'x', '--expires', '2020-01-01'], 'It has to be in the future.'],
+      [['--name', 'x', '--scopes', 'product:write'], '"product:write" is not a scope.'],
+      [['--name', 'x', '--expires', '2020-01-01'], 'It must be in the future.'],
       [['--name', ''], 'The name of a key has 1 to 100 characters'],
       [[], "required option '--name <text>' not specified"],
     ] as const) {
@@ -226,7 +226,7 @@ describe('quartermaster', { timeout: 60_000 }, () => {
     expect((await run('acount')).stderr).toContain('(Did you mean account?)')
   })
 
-  test('starts a throw-away PostgreSQL that goes with its stdin', async () => {
+  test('starts a temporary PostgreSQL that stops when stdin is closed', async () => {
     const child = spawn(process.execPath, [bin, 'postgres', '--json', '-c', 'work_mem=7MB'], {
       env: environmentWith({}),
       stdio: ['pipe', 'pipe', 'inherit'],

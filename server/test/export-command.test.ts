@@ -59,7 +59,7 @@ describe('quartermaster export', () => {
     const wrong = await run('export', 'partner', '--account', 'acme', '--filter', 'nane=x')
     expect([wrong.code, wrong.stdout]).toEqual([1, ''])
     expect(wrong.stderr).toBe(
-      'quartermaster: A partner has no field "nane". Did you mean name? (at 0 in --filter) Write: name=x\n',
+      'quartermaster: A partner has no field "nane". Did you mean name? (at offset 0 of --filter) Suggestion: name=x\n',
     )
     const nobody = await run('export', 'partner', '--account', 'nobody')
     expect([nobody.code, nobody.stdout]).toEqual([1, ''])
@@ -91,7 +91,7 @@ describe('quartermaster export', () => {
         child.stdout.resume()
       }
       expect(await ended, end).toBe(1)
-      if (end === 'database') expect(stderr).toContain('not whole')
+      if (end === 'database') expect(stderr).toContain('The output is incomplete')
     }
   })
 })

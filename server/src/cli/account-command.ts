@@ -12,7 +12,7 @@ import type { Config } from '../config.ts'
 import type { PerMinute } from './arguments.ts'
 import { asOwner } from './database/owner.ts'
 import { operator } from './operator.ts'
-import { moment, note, printJson, printLine, printTable } from './print.ts'
+import { formatTime, note, printJson, printLine, printTable } from './print.ts'
 
 export interface JsonOption {
   readonly json?: boolean
@@ -21,7 +21,7 @@ export interface JsonOption {
 export async function accountCreate(config: Config, name: string, options: JsonOption): Promise<void> {
   const account = await asOwner(config, (client) => createAccount(client, operator(), name))
   printAccount(account, options)
-  note(`Made. A key for it: quartermaster key create --account ${name} --name 'first key'`)
+  note(`Created. To create a key for it: quartermaster key create --account ${name} --name 'first key'`)
 }
 
 export async function accountList(
@@ -29,7 +29,7 @@ export async function accountList(
   options: JsonOption & { readonly after: string; readonly limit: number },
 ): Promise<void> {
   const { after, limit } = options
-  // One more than is shown tells whether there are more.
+  // One more than is shown, to know whether there are more.
   const found = await asOwner(config, (client) => listAccounts(client, { after, limit: limit + 1 }))
   const shown = found.slice(0, limit)
   const next = found.length > limit ? (shown.at(-1)?.name ?? null) : null
@@ -37,10 +37,10 @@ export async function accountList(
     printJson({ accounts: shown.map(accountJson), next_after: next })
     return
   }
-  const rows = shown.map((account) => [account.name, account.status, moment(account.createdAt)])
+  const rows = shown.map((account) => [account.name, account.status, formatTime(account.createdAt)])
   if (rows.length > 0) printTable(['NAME', 'STATUS', 'CREATED'], rows)
-  else note('There are no accounts. `quartermaster account create NAME` makes one.')
-  if (next !== null) note(`There are more: quartermaster account list --after ${next}`)
+  else note('There are no accounts. To create one: quartermaster account create NAME')
+  if (next !== null) note(`More accounts: quartermaster account list --after ${next}`)
 }
 
 export async function accountShow(config: Config, name: string, options: JsonOption): Promise<void> {
@@ -69,14 +69,14 @@ export async function accountLimit(
   const { requests, keyRequests } = options
   if (requests === undefined && keyRequests === undefined) {
     throw new Error(
-      "Say what to limit: --requests COUNT, --key-requests COUNT, or both; 'default' undoes it.",
+      "Pass --requests COUNT, --key-requests COUNT, or both. The value 'default' removes a limit.",
     )
   }
-  const wish = {
-    ...(requests === undefined ? {} : { requestsPerMinute: keptAs(requests) }),
-    ...(keyRequests === undefined ? {} : { keyRequestsPerMinute: keptAs(keyRequests) }),
+  const accountLimits = {
+    ...(requests === undefined ? {} : { requestsPerMinute: limitOrNull(requests) }),
+    ...(keyRequests === undefined ? {} : { keyRequestsPerMinute: limitOrNull(keyRequests) }),
   }
-  const account = await asOwner(config, (client) => limitAccount(client, operator(), name, wish))
+  const account = await asOwner(config, (client) => limitAccount(client, operator(), name, accountLimits))
   if (options.json === true) printJson(accountJson(account))
   else printLine(limitsOf(account))
 }
@@ -91,11 +91,11 @@ export async function accountActivate(config: Config, name: string, options: Jso
 
 function printAccount(account: Account, options: JsonOption): void {
   if (options.json === true) printJson(accountJson(account))
-  else printLine(`${account.name}: ${account.status}, created ${moment(account.createdAt)}`)
+  else printLine(`${account.name}: ${account.status}, created ${formatTime(account.createdAt)}`)
 }
 
-function keptAs(most: PerMinute): number | null {
-  return most === 'default' ? null : most
+function limitOrNull(limit: PerMinute): number | null {
+  return limit === 'default' ? null : limit
 }
 
 function accountJson(account: Account) {

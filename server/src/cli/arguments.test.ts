@@ -23,25 +23,25 @@ describe('--expires', () => {
     '2026-11-14',
     '0d',
     '-1d',
-  ])('%j is refused', (text) => {
+  ])('%j is rejected', (text) => {
     expect(() => parseExpiry(text, now)).toThrow()
   })
 })
 
 test('--scopes is a list of known scopes', () => {
   expect(parseScopes('product:read, partner:create')).toEqual(['product:read', 'partner:create'])
-  expect(() => parseScopes('product:write')).toThrow('"product:write" is no scope')
+  expect(() => parseScopes('product:write')).toThrow('"product:write" is not a scope')
   expect(() => parseScopes('')).toThrow()
 })
 
-test('integers have bounds', () => {
+test('an integer must be within bounds', () => {
   expect(integerBetween(0, 65_535)('0')).toBe(0)
   for (const text of ['', '-1', '1.5', '65536', '1e3', ' 1']) {
-    expect(() => integerBetween(0, 65_535)(text)).toThrow('It is an integer from 0 to 65535.')
+    expect(() => integerBetween(0, 65_535)(text)).toThrow('It must be an integer from 0 to 65535.')
   }
 })
 
-test('settings of PostgreSQL gather', () => {
+test('-c can be repeated', () => {
   const first = collectSetting('work_mem=64MB', {})
   expect(collectSetting('log_line_prefix=a=b', first)).toEqual({ work_mem: '64MB', log_line_prefix: 'a=b' })
   expect(() => collectSetting('work_mem', {})).toThrow()

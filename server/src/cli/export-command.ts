@@ -24,31 +24,31 @@ export interface ExportOptions {
   readonly stderr: Output
 }
 
-/** 0: stdout has all of it; 1: it went wrong, and what is on stdout, if anything, is not whole. */
+/** Returns the exit code. 0: the output is complete; 1: the export failed, and the output, if any, is truncated. */
 export async function exportCommand(options: ExportOptions): Promise<number> {
-  let begun = false
+  let started = false
   try {
     await writeAll(options, () => {
-      begun = true
+      started = true
     })
     return 0
   } catch (error) {
-    const rest = begun ? ' What was written so far is not whole: run it again.' : ''
-    options.stderr.write(`quartermaster: ${reasonOf(error, options.ownerUrl)}${rest}\n`)
+    const hint = started ? ' The output is incomplete: run the command again.' : ''
+    options.stderr.write(`quartermaster: ${reasonOf(error, options.ownerUrl)}${hint}\n`)
     return 1
   }
 }
 
-async function writeAll(options: ExportOptions, onBegin: () => void): Promise<void> {
+async function writeAll(options: ExportOptions, onStart: () => void): Promise<void> {
   const { format, stdout, stderr } = options
   const resource = resources[options.resource]
-  const { plan } = exportQuery(resource, rawOf(options), 'body', format)
+  const { plan } = exportQuery(resource, queryStringOf(options), 'body', format)
   const start = performance.now()
   await withClient(options.ownerUrl, async (client) => {
     const scope = await accountNamed(client, options.account)
     const source = await startExport(client, scope, resource.name, exportStatement(scope, plan, format))
     const total = plan.where === undefined ? source.total : undefined
-    // For progress alone: in CSV, a text of two lines counts for two.
+    // Only for progress: a CSV text with a line feed counts twice.
     let lines = 0
     let count = 0
     const endProgress = showProgress(stderr, resource.plural, () => ({
@@ -60,10 +60,10 @@ async function writeAll(options: ExportOptions, onBegin: () => void): Promise<vo
     })
     try {
       const counted = async function* () {
-        for await (const piece of body) {
-          onBegin()
-          lines += countLineFeeds(piece)
-          yield piece
+        for await (const chunk of body) {
+          onStart()
+          lines += countLineFeeds(chunk)
+          yield chunk
         }
       }
       await pipeline(Readable.from(counted()), stdout, { end: false })
@@ -78,8 +78,8 @@ async function writeAll(options: ExportOptions, onBegin: () => void): Promise<vo
   })
 }
 
-/** The parameters as a request would send them: one reading of them, and the same errors. */
-function rawOf({ filter, fields }: ExportOptions): string {
+/** The options as the query string of a request, so that they are parsed, and rejected, like a request. */
+function queryStringOf({ filter, fields }: ExportOptions): string {
   return Object.entries({ fields, filter })
     .filter(([, text]) => text !== undefined)
     .map(([name, text]) => `${name}=${encodeURIComponent(text ?? '')}`)
@@ -90,20 +90,20 @@ function reasonOf(error: unknown, url: string): string {
   if (error instanceof Failure) return faultText(error)
   const fault = databaseFault(error, url, 'DATABASE_OWNER_URL')
   if (fault !== undefined) return `${fault.message} ${fault.repair}`
-  if (error instanceof DatabaseError) return `PostgreSQL says: ${error.message}.`
-  // What `pg` says of a connection that broke has neither a code nor an end.
+  if (error instanceof DatabaseError) return `PostgreSQL reports: ${error.message}.`
+  // `pg` reports a lost connection by an error without a code.
   if (error instanceof Error && error.message.startsWith('Connection terminated'))
-    return 'The connection to the database broke.'
+    return 'The connection to the database was lost.'
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Every fault with its place, and how the whole should be written where that is known. */
+/** Every fault with its offset and, if known, the corrected filter. */
 function faultText({ message, faults }: Failure): string {
   if (faults.length === 0) return message
   return faults
-    .map(({ parameter, message: what, offset, suggestion }) => {
-      const place = offset === undefined ? '' : ` (at ${offset} in --${parameter})`
-      return `${what}${place}${suggestion === undefined ? '' : ` Write: ${suggestion}`}`
+    .map(({ parameter, message: fault, offset, suggestion }) => {
+      const position = offset === undefined ? '' : ` (at offset ${offset} of --${parameter})`
+      return `${fault}${position}${suggestion === undefined ? '' : ` Suggestion: ${suggestion}`}`
     })
     .join('\n')
 }

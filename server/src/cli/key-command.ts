@@ -9,9 +9,9 @@ import type { AccountScope } from '../scope.ts'
 import type { JsonOption } from './account-command.ts'
 import { asOwner } from './database/owner.ts'
 import { operator } from './operator.ts'
-import { moment, note, printJson, printLine, printTable } from './print.ts'
+import { formatTime, note, printJson, printLine, printTable } from './print.ts'
 
-/** What an integration needs. To manage the account is given only to a key that was asked to. */
+/** What an integration needs. The scope to manage the account must be requested explicitly. */
 export const defaultScopes = scopes.filter((scope) => scope !== 'account:manage')
 
 interface AccountOption extends JsonOption {
@@ -31,39 +31,41 @@ interface RotateOptions extends AccountOption {
 
 export async function keyCreate(config: Config, options: CreateOptions): Promise<void> {
   const { account, name, scopes: granted, expires } = options
-  const made = await changing(config, account, (transaction, scope) =>
+  const created = await changeKeys(config, account, (transaction, scope) =>
     createKey(transaction, scope, operator(), { name, scopes: granted, expiresAt: expires }),
   )
-  show(made, account, options)
+  printKey(created, account, options)
 }
 
 export async function keyRotate(config: Config, keyId: string, options: RotateOptions): Promise<void> {
   const { account, overlap, expires } = options
-  const { created, old } = await changing(config, account, (transaction, scope) =>
+  const { created, old } = await changeKeys(config, account, (transaction, scope) =>
     rotateKey(transaction, scope, operator(), keyId, { overlapSeconds: overlap, expiresAt: expires }),
   )
-  show(created, account, options)
+  printKey(created, account, options)
   if (options.json === true) return
   note(
     old.state === 'revoked'
-      ? `The old one, ${keyId}, is revoked.`
-      : `The old one, ${keyId}, goes on until ${moment(old.expiresAt)}.`,
+      ? `The old key ${keyId} is revoked.`
+      : `The old key ${keyId} is valid until ${formatTime(old.expiresAt)}.`,
   )
 }
 
-/** The key alone on stdout, so that a script can take it as it is. */
-function show(made: NewKey, account: string, options: JsonOption): void {
+/** Only the key goes to stdout, so that a script can read it. */
+function printKey(created: NewKey, account: string, options: JsonOption): void {
   if (options.json === true) {
-    printJson({ account, key: made.key, ...keyJson(made) })
+    printJson({ account, key: created.key, ...keyJson(created) })
     return
   }
-  printLine(made.key)
-  note(`Key ${made.keyId} of ${account}: ${made.scopes.join(', ')}; expires ${moment(made.expiresAt)}.`)
-  note('It is shown this once; only its hash is kept.')
+  printLine(created.key)
+  note(
+    `Key ${created.keyId} of ${account}: ${created.scopes.join(', ')}; expires ${formatTime(created.expiresAt)}.`,
+  )
+  note('The key is shown only now; the database stores its hash.')
 }
 
-/** A change of the account's keys, in a transaction. */
-async function changing<T>(
+/** Runs a change of the account's keys in a transaction. */
+async function changeKeys<T>(
   config: Config,
   account: string,
   work: (transaction: Transaction, scope: AccountScope) => Promise<T>,
@@ -75,7 +77,7 @@ async function changing<T>(
     })
   } catch (error) {
     if (!(error instanceof Failure && error.code === 'record_unknown')) throw error
-    const hint = `\`quartermaster key list --account ${account}\` shows those it has.`
+    const hint = `\`quartermaster key list --account ${account}\` lists its keys.`
     throw new Error(`${error.message} ${hint}`, { cause: error })
   }
 }
@@ -96,8 +98,8 @@ export async function keyList(
   const rows = shown.map((key) => [
     key.keyId,
     key.state,
-    moment(key.createdAt),
-    moment(key.expiresAt),
+    formatTime(key.createdAt),
+    formatTime(key.expiresAt),
     key.lastUsedOn ?? 'never',
     key.scopes.join(','),
     key.name,
@@ -105,16 +107,16 @@ export async function keyList(
   if (rows.length > 0)
     printTable(['KEY ID', 'STATE', 'CREATED', 'EXPIRES', 'LAST USE', 'SCOPES', 'NAME'], rows)
   else
-    note(`${account} has no keys. \`quartermaster key create --account ${account} --name TEXT\` makes one.`)
+    note(`${account} has no keys. To create one: quartermaster key create --account ${account} --name TEXT`)
   if (found.length > limit)
-    note(`There are older ones: quartermaster key list --account ${account} --limit ${limit * 10}`)
+    note(`Older keys: quartermaster key list --account ${account} --limit ${limit * 10}`)
 }
 
 export async function keyRevoke(config: Config, keyId: string, options: AccountOption): Promise<void> {
   const { account } = options
-  const key = await changing(config, account, (transaction, scope) =>
+  const key = await changeKeys(config, account, (transaction, scope) =>
     revokeKey(transaction, scope, operator(), keyId),
   )
   if (options.json === true) printJson({ account, ...keyJson(key) })
-  else printLine(`Key ${key.keyId} of ${account} (${key.name}) is revoked since ${moment(key.revokedAt)}.`)
+  else printLine(`Key ${key.keyId} of ${account} (${key.name}) was revoked at ${formatTime(key.revokedAt)}.`)
 }

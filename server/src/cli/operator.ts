@@ -1,12 +1,12 @@
 import { hostname, userInfo } from 'node:os'
 import type { Actor } from '../accounts/audit.ts'
 
-/** Who changes something by a command, as the audit tells it. */
+/** The actor in the audit records of commands. */
 export function operator(): Actor {
   return { kind: 'operator', id: user(), application: 'quartermaster command line', address: hostname() }
 }
 
-/** A container may run as a user that has no name. */
+/** In a container the user may have no name. */
 function user(): string {
   try {
     return userInfo().username

@@ -2,7 +2,7 @@ import { startThrowawayPostgres } from './database/throwaway-postgres.ts'
 import { note, printJson, printLine } from './print.ts'
 import { untilSignal } from './until-signal.ts'
 
-/** With `--json` a program is on the other side: when it goes, its end of stdin closes, and the database goes too. */
+/** With `--json` the caller is a program. If it exits, stdin closes, and PostgreSQL is stopped. */
 export async function postgresCommand(options: {
   json?: boolean
   set: Record<string, string>
@@ -12,11 +12,11 @@ export async function postgresCommand(options: {
     printJson({ database_url: postgres.url })
   } else {
     printLine(postgres.url)
-    note('A PostgreSQL of its own; all its data goes when it ends. Ctrl-C ends it.')
+    note('Press Ctrl-C to stop this PostgreSQL and delete its data.')
     note(`In another terminal: export DATABASE_URL=${postgres.url}`)
   }
-  const parentGone = options.json === true && !process.stdin.isTTY ? [untilStdinCloses()] : []
-  await untilSignal(...parentGone)
+  const parentExit = options.json === true && !process.stdin.isTTY ? [untilStdinCloses()] : []
+  await untilSignal(...parentExit)
   await postgres.stop()
   process.stdin.destroy()
 }

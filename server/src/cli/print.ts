@@ -1,4 +1,4 @@
-/** Data goes to stdout, one form per command; everything that is said about it goes to stderr. */
+/** Data goes to stdout, hints and progress to stderr. */
 
 export function printJson(data: unknown): void {
   process.stdout.write(`${JSON.stringify(data)}\n`)
@@ -12,7 +12,7 @@ export function note(line: string): void {
   process.stderr.write(`${line}\n`)
 }
 
-/** Columns that line up. The last one is not padded, so free text belongs there. */
+/** Aligns the columns, except the last one, which is not padded. */
 export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = headings.map((heading, i) =>
     Math.max(heading.length, ...rows.map((row) => row[i]?.length ?? 0)),
@@ -23,7 +23,7 @@ export function printTable(headings: readonly string[], rows: readonly (readonly
   }
 }
 
-/** To the second, in UTC; `never` where there is no such moment. */
-export function moment(date: Date | null): string {
+/** In UTC, to the second. */
+export function formatTime(date: Date | null): string {
   return date === null ? 'never' : `${date.toISOString().slice(0, 19)}Z`
 }

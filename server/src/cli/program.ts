@@ -22,38 +22,51 @@ import {
 import { ownerUrl } from './database/owner.ts'
 import { defaultScopes, keyCreate, keyList, keyRevoke, keyRotate } from './key-command.ts'
 
-const json = () => new Option('--json', 'print JSON')
-const account = () => new Option('--account <name>', 'the account').makeOptionMandatory()
-const port = () => new Option('--port <port>', 'the port; 0 takes any').argParser(integerBetween(0, 65_535))
-const expiry = () =>
-  new Option('--expires <when>', 'a date such as 2027-01-01, or 90d').argParser((text: string) =>
-    parseExpiry(text),
-  )
+const json = () => new Option('--json', 'print one line of JSON')
+const account = () => new Option('--account <name>', 'name of the account (required)').makeOptionMandatory()
+const port = () =>
+  new Option('--port <port>', 'port to listen on; 0 for any free port').argParser(integerBetween(0, 65_535))
+const expiry = (description: string) =>
+  new Option('--expires <time>', description).argParser((text: string) => parseExpiry(text))
 const listLimit = () =>
-  new Option('--limit <count>', 'how many at most')
+  new Option('--limit <count>', 'maximum number of results')
     .argParser(integerBetween(1, limits.commandRowsMax))
     .default(limits.commandRowsDefault)
 
-/** All commands. What weighs much, or is seldom used, is loaded when it is called. */
+const environmentHelp = `
+Environment:
+  DATABASE_URL        the database, as postgres://user:password@host:5432/name
+  DATABASE_OWNER_URL  the same database with the owner of the tables as user, for
+                      all commands except serve (default: DATABASE_URL)
+
+Start with: quartermaster demo`
+
+/** All commands. Modules that are large or rarely used are imported when their command runs. */
 export function program(config: Config): Command {
   const command = new Command('quartermaster')
-    .description('The ERP query service: products, partners and companies of many accounts, listed exactly.')
+    .description('An ERP query service for products, partners and companies of many accounts.')
     .version(version)
-    .showHelpAfterError('(--help shows what there is)')
-  serving(command, config)
-  command.addCommand(accounts(config))
-  command.addCommand(keys(config))
-  exporting(command, config)
-  operating(command, config)
+    .showHelpAfterError('(use --help for usage)')
+    .addHelpText('after', environmentHelp)
+  command.commandsGroup('Service:')
+  addServeCommands(command, config)
+  command.commandsGroup('Accounts:')
+  command.addCommand(accountCommands(config))
+  command.addCommand(keyCommands(config))
+  command.commandsGroup('Data:')
+  addDataCommands(command, config)
+  command.commandsGroup('Database:')
+  addDatabaseCommands(command, config)
+  command.commandsGroup('Help:').helpCommand('help [command]', 'display help for command')
   return command
 }
 
-function serving(command: Command, config: Config): void {
+function addServeCommands(command: Command, config: Config): void {
   command
     .command('serve')
-    .description('serve requests')
+    .description('start the HTTP service')
     .addOption(port())
-    .option('--host <address>', 'the address to listen at')
+    .option('--host <address>', 'address to listen on')
     .action(async (options: { port?: number; host?: string }) => {
       const { serve } = await import('./serve-command.ts')
       await serve(config, options)
@@ -62,11 +75,11 @@ function serving(command: Command, config: Config): void {
   command
     .command('demo')
     .description(
-      'serve an account full of made-up data; brings a database along where DATABASE_URL is not set',
+      'serve an account with generated data; starts a temporary PostgreSQL if DATABASE_URL is not set',
     )
-    .option('--products <count>', 'how many products', integerBetween(0, 10_000_000), 10_000)
+    .option('--products <count>', 'number of products', integerBetween(0, 10_000_000), 10_000)
     .addOption(port().default(8080))
-    .option('--account <name>', 'the name of the account', 'acme')
+    .option('--account <name>', 'name of the account', 'acme')
     .addOption(json())
     .action(async (options: { products: number; port: number; account: string; json?: boolean }) => {
       const { demoCommand } = await import('./demo/demo-command.ts')
@@ -74,58 +87,58 @@ function serving(command: Command, config: Config): void {
     })
 }
 
-function accounts(config: Config): Command {
-  const command = new Command('account').description('make accounts, look at them, suspend them')
+function accountCommands(config: Config): Command {
+  const command = new Command('account').description('manage accounts')
   command
     .command('create <name>')
-    .description('make an account; its name is the first label of its host')
+    .description('create an account; its name is the first label of its host')
     .addOption(json())
     .action((name, options) => accountCreate(config, name, options))
   command
     .command('list')
-    .description('list accounts by name')
-    .option('--after <name>', 'those after this name', '')
+    .description('list accounts in order of their names')
+    .addOption(new Option('--after <name>', 'list accounts after this name').default('', 'none'))
     .addOption(listLimit())
     .addOption(json())
     .action((options) => accountList(config, options))
   command
     .command('show <name>')
-    .description('show the status, the keys and the tallies of an account')
+    .description('show the status, limits, number of keys and tallies of an account')
     .addOption(json())
     .action((name, options) => accountShow(config, name, options))
   command
     .command('limit <name>')
-    .description('set how many requests an account and each of its keys may send in a minute')
-    .option('--requests <count>', "of the account; or 'default'", parsePerMinute)
-    .option('--key-requests <count>', "of each key; or 'default'", parsePerMinute)
+    .description('set the rate limits of an account and of each of its keys')
+    .option('--requests <count>', "requests per minute of the account, or 'default'", parsePerMinute)
+    .option('--key-requests <count>', "requests per minute of each key, or 'default'", parsePerMinute)
     .addOption(json())
     .action((name, options) => accountLimit(config, name, options))
   command
     .command('suspend <name>')
-    .description('refuse all keys of an account; its data stays')
+    .description('reject all keys of an account; its data is not changed')
     .addOption(json())
     .action((name, options) => accountSuspend(config, name, options))
   command
     .command('activate <name>')
-    .description('let a suspended account work again')
+    .description('activate a suspended account')
     .addOption(json())
     .action((name, options) => accountActivate(config, name, options))
   return command
 }
 
-function keys(config: Config): Command {
-  const command = new Command('key').description('make, list, rotate and revoke the API keys of an account')
+function keyCommands(config: Config): Command {
+  const command = new Command('key').description('manage the API keys of an account')
   command
     .command('create')
-    .description('make a key and show it, once')
+    .description('create a key and print it; it cannot be shown again')
     .addOption(account())
-    .requiredOption('--name <text>', 'what it is for')
+    .requiredOption('--name <text>', 'name of the key, such as its purpose (required)')
     .addOption(
-      new Option('--scopes <list>', 'what it may do, separated by commas')
+      new Option('--scopes <list>', 'scopes, separated by commas')
         .argParser(parseScopes)
         .default(defaultScopes, defaultScopes.join(',')),
     )
-    .addOption(expiry().default(null, 'never'))
+    .addOption(expiry('a date such as 2027-01-01, or a number of days such as 90d').default(null, 'never'))
     .addOption(json())
     .action((options) => keyCreate(config, options))
   command
@@ -137,19 +150,22 @@ function keys(config: Config): Command {
     .action((options) => keyList(config, options))
   command
     .command('rotate <key-id>')
-    .description('make a new key of the same name and scopes in place of one, and show it, once')
+    .description('replace a key by a new one with the same name and scopes, and print the new key')
     .addOption(account())
     .addOption(
-      new Option('--overlap <time>', 'how long the old key goes on: 7d, 12h, 30m; 0 revokes it at once')
+      new Option(
+        '--overlap <time>',
+        'how long the old key stays valid: 7d, 12h, 30m; 0 revokes it at once (required)',
+      )
         .argParser(parseOverlap)
         .makeOptionMandatory(),
     )
-    .addOption(expiry().default(undefined, 'as long as the old key was made to live'))
+    .addOption(expiry('expiry of the new key (default: the same lifetime as the old key)'))
     .addOption(json())
     .action((keyId, options) => keyRotate(config, keyId, options))
   command
     .command('revoke <key-id>')
-    .description('revoke a key, from the next request on')
+    .description('revoke a key; it is rejected from the next request on')
     .addOption(account())
     .addOption(json())
     .action((keyId, options) => keyRevoke(config, keyId, options))
@@ -158,30 +174,55 @@ function keys(config: Config): Command {
 
 interface ImportOptions {
   account: string
-  replace: boolean
+  replace?: boolean
   rejects?: string
   format?: 'csv' | 'ndjson'
-  json: boolean
+  json?: boolean
 }
 
-function exporting(command: Command, config: Config): void {
+function addDataCommands(command: Command, config: Config): void {
+  command
+    .command('import')
+    .description('import records of an account from a CSV or NDJSON file')
+    .addArgument(new Argument('<resource>', 'resource to import').choices(Object.keys(resources)))
+    .argument('<file>', 'file to import, or - for standard input')
+    .addOption(account())
+    .option('--replace', 'delete records that are not in the file')
+    .option('--rejects <file>', 'file for rejected rows (default: <file>.rejects.csv)')
+    .addOption(
+      new Option('--format <format>', 'input format (default: by the file name)').choices(['csv', 'ndjson']),
+    )
+    .addOption(json())
+    .action(async (resource: ResourceName, file: string, options: ImportOptions) => {
+      const { importCommand } = await import('./import/import-command.ts')
+      const { stdout, stderr } = process
+      process.exitCode = await importCommand({
+        ownerUrl: ownerUrl(config).url,
+        resource,
+        file,
+        replace: false,
+        json: false,
+        ...options,
+        stdout,
+        stderr,
+      })
+    })
+
   command
     .command('export')
-    .description('write all records of an account that match, of one state, to stdout')
-    .addArgument(new Argument('<resource>', 'what the records are').choices(Object.keys(resources)))
+    .description('write all matching records of an account to stdout, from one snapshot')
+    .addArgument(new Argument('<resource>', 'resource to export').choices(Object.keys(resources)))
     .addOption(account())
-    .option('--filter <filter>', 'which of them, in the filter language')
-    .option('--fields <names>', 'their fields, separated by commas; all if not given')
-    .addOption(
-      new Option('--format <format>', 'how they are written').choices(['ndjson', 'csv']).default('ndjson'),
-    )
+    .option('--filter <filter>', 'export only records that match this filter (default: all)')
+    .option('--fields <names>', 'fields, separated by commas (default: all)')
+    .addOption(new Option('--format <format>', 'output format').choices(['ndjson', 'csv']).default('ndjson'))
     .action(
       async (
         resource: ResourceName,
         options: { account: string; filter?: string; fields?: string; format: 'ndjson' | 'csv' },
       ) => {
         const { exportCommand } = await import('./export-command.ts')
-        // Until it is all out, it is cut: also when whoever reads it goes away first.
+        // The exit code if the reader closes the pipe, which ends the process before the export is complete.
         process.exitCode = 1
         const { stdout, stderr } = process
         const { url } = ownerUrl(config)
@@ -190,10 +231,10 @@ function exporting(command: Command, config: Config): void {
     )
 }
 
-function operating(command: Command, config: Config): void {
+function addDatabaseCommands(command: Command, config: Config): void {
   command
     .command('migrate')
-    .description('bring the database up to date')
+    .description('apply pending migrations to the database')
     .addOption(json())
     .action(async (options: { json?: boolean }) => {
       const { migrateCommand } = await import('./migrate-command.ts')
@@ -201,48 +242,28 @@ function operating(command: Command, config: Config): void {
     })
 
   command
-    .command('import')
-    .description('read records of an account from a file')
-    .addArgument(new Argument('<resource>', 'what the records are').choices(Object.keys(resources)))
-    .argument('<file>', 'CSV or NDJSON; - is stdin')
-    .addOption(account())
-    .option('--replace', 'delete what the file does not have', false)
-    .option('--rejects <file>', 'where rows that are refused are written')
-    .addOption(
-      new Option('--format <format>', 'told by the name of the file if not given').choices(['csv', 'ndjson']),
-    )
-    .addOption(json().default(false))
-    .action(async (resource: ResourceName, file: string, options: ImportOptions) => {
-      const { importCommand } = await import('./import/import-command.ts')
-      const { stdout, stderr } = process
-      process.exitCode = await importCommand({
-        ownerUrl: ownerUrl(config).url,
-        resource,
-        file,
-        ...options,
-        stdout,
-        stderr,
-      })
-    })
-
-  command
     .command('doctor')
-    .description('say what is wrong with the configuration and the database, and how to repair it')
-    .option('--account <name>', 'hold the tallies of this account against real counts')
-    .option('--all-tallies', 'hold the tallies of all accounts against real counts', false)
-    .option('--repair', 'correct the tallies that are off', false)
-    .addOption(json().default(false))
-    .action(async (options: { account?: string; allTallies: boolean; repair: boolean; json: boolean }) => {
+    .description('check the configuration and the database, and print how to repair problems')
+    .option('--account <name>', "compare this account's stored totals with real counts")
+    .option('--all-tallies', "compare all accounts' stored totals with real counts")
+    .option('--repair', 'correct wrong stored totals')
+    .addOption(json())
+    .action(async (options: { account?: string; allTallies?: boolean; repair?: boolean; json?: boolean }) => {
       const { doctorCommand } = await import('./doctor/doctor-command.ts')
-      process.exitCode = await doctorCommand(config, options)
+      const defaults = { allTallies: false, repair: false, json: false }
+      process.exitCode = await doctorCommand(config, { ...defaults, ...options })
     })
 
   command
     .command('postgres')
     .description(
-      'start a throw-away PostgreSQL for development and tests; with --json it ends when stdin does',
+      'start a temporary PostgreSQL for development and tests; with --json it stops when stdin is closed',
     )
-    .option('-c, --set <name=value>', 'a setting of PostgreSQL', collectSetting, {})
+    .addOption(
+      new Option('-c, --set <name=value>', 'PostgreSQL setting, such as work_mem=64MB; can be repeated')
+        .argParser(collectSetting)
+        .default({}, 'none'),
+    )
     .addOption(json())
     .action(async (options: { json?: boolean; set: Record<string, string> }) => {
       const { postgresCommand } = await import('./postgres-command.ts')

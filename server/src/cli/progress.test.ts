@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { duration, progressLine, showProgress } from './progress.ts'
 
 describe('progress', () => {
-  it('says how much, how fast and how long', () => {
+  it('has the count, rate and remaining time', () => {
     expect(progressLine('rows', { done: 250_000, fraction: 0.25, note: '3 rejected' }, 10)).toBe(
       '250,000 rows  25 %  25,000/s  30 s left  3 rejected',
     )
@@ -16,7 +16,7 @@ describe('progress', () => {
   ])('%d seconds are %s', (seconds, text) => {
     expect(duration(seconds)).toBe(text)
   })
-  it('is one line on a terminal, which is gone in the end', async () => {
+  it('is one line on a terminal, which is cleared at the end', async () => {
     const written: string[] = []
     const output = { isTTY: true, columns: 8, write: (text: string) => written.push(text) }
     const end = showProgress(output, 'rows', () => ({ done: 12_345 }), 5)
@@ -25,7 +25,7 @@ describe('progress', () => {
     expect(written[0]).toBe('\r12,345 \x1b[K')
     expect(written.at(-1)).toBe('\r\x1b[K')
   })
-  it('is whole lines elsewhere', async () => {
+  it('is a line each time if the output is not a terminal', async () => {
     const written: string[] = []
     const end = showProgress({ write: (text) => written.push(text) }, 'rows', () => ({ done: 0 }), 5)
     await sleep(30)

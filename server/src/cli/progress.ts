@@ -1,22 +1,20 @@
-/** Where a command writes: a terminal, a pipe or, in a test, an array. */
+/** A terminal, a pipe or, in a test, an array. */
 export interface Output {
   write(text: string): unknown
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined
 }
 
-/** How far the work is, asked whenever it is shown. */
 export interface ProgressState {
   readonly done: number
-  /** From 0 to 1; unknown where nobody knows how much there is. */
+  /** From 0 to 1; undefined if the total is not known. */
   readonly fraction?: number | undefined
-  /** What else is worth a few words. */
   readonly note?: string
 }
 
 /**
- * Shows how far a long command is: on a terminal one line that is kept up to date, elsewhere a line every five
- * seconds, so that a log stays readable. Without colour in any case. Returns what ends it.
+ * Shows the progress of a long command: on a terminal one line that is updated, otherwise a new line every five seconds,
+ * so that a log stays readable. Returns a function that ends it.
  */
 export function showProgress(
   output: Output,
@@ -25,17 +23,17 @@ export function showProgress(
   intervalMs = output.isTTY === true ? 100 : 5_000,
 ): () => void {
   const start = performance.now()
-  const live = output.isTTY === true
+  const isTerminal = output.isTTY === true
   const show = () => {
     const line = progressLine(noun, state(), (performance.now() - start) / 1000)
-    // One column less than there are: a terminal wraps when the last one is filled.
-    output.write(live ? `\r${line.slice(0, (output.columns ?? 80) - 1)}\x1b[K` : `${line}\n`)
+    // One column less than the width, because a terminal wraps when the last column is filled.
+    output.write(isTerminal ? `\r${line.slice(0, (output.columns ?? 80) - 1)}\x1b[K` : `${line}\n`)
   }
   const timer = setInterval(show, intervalMs)
   timer.unref()
   return () => {
     clearInterval(timer)
-    if (live) output.write('\r\x1b[K')
+    if (isTerminal) output.write('\r\x1b[K')
   }
 }
 
@@ -43,7 +41,7 @@ export function progressLine(noun: string, { done, fraction, note }: ProgressSta
   const parts = [`${grouped(done)} ${noun}`]
   if (fraction !== undefined) parts.push(`${Math.floor(fraction * 100)} %`)
   parts.push(`${grouped(perSecond(done, seconds))}/s`)
-  // The first second says little about the rest.
+  // Not in the first second, when the estimate is poor.
   if (fraction !== undefined && fraction > 0 && seconds >= 1) {
     parts.push(`${duration((seconds / fraction) * (1 - fraction))} left`)
   }
@@ -60,8 +58,8 @@ export function grouped(count: number): string {
 }
 
 export function duration(seconds: number): string {
-  const whole = Math.ceil(seconds)
-  if (whole < 60) return `${whole} s`
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
+  const total = Math.ceil(seconds)
+  if (total < 60) return `${total} s`
+  if (total < 3600) return `${Math.floor(total / 60)} min ${total % 60} s`
+  return `${Math.floor(total / 3600)} h ${Math.floor((total % 3600) / 60)} min`
 }

@@ -14,7 +14,7 @@ export async function serve(config: Config, options: { port?: number; host?: str
   })
   const signal = await untilSignal()
   log.emit({ kind: 'stopping' })
-  // A person who presses Ctrl-C has no load balancer that has to notice first.
+  // The delay lets a load balancer notice the shutdown. After Ctrl-C there is none to wait for.
   await service.close(signal === 'SIGTERM' ? config.SHUTDOWN_DELAY_MS : 0)
   log.emit({ kind: 'stopped' })
 }

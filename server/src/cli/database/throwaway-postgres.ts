@@ -7,15 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
 export interface ThrowawayPostgres {
-  /** As its superuser; the database `postgres`. */
+  /** Connects as superuser to the database `postgres`. */
   readonly url: string
   readonly folder: string
   stop(): Promise<void>
 }
 
 /**
- * Starts a PostgreSQL of its own in a new folder on a free port. It ends, and its folder goes, with `stop` or with
- * this process, however that ends: a shell in between waits for the pipe to close.
+ * Starts a temporary PostgreSQL in a new folder on a free port. It is stopped and its folder deleted by `stop`, or when
+ * this process ends, even if it is killed: a shell waits for the pipe to close, and then cleans up.
  */
 export async function startThrowawayPostgres(
   settings: Record<string, string> = {},
@@ -57,7 +57,7 @@ export async function startThrowawayPostgres(
       data,
       ...Object.entries(options).flatMap(([k, v]) => ['-c', `${k}=${v}`]),
     ],
-    // A group of its own: Ctrl-C ends the service first, and then the database under it.
+    // In its own process group, so that Ctrl-C stops the service first, and then its database.
     { ...owner, cwd: folder, detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
   )
   const ended = new Promise<void>((resolve) => shell.once('exit', () => resolve()))
@@ -68,7 +68,7 @@ export async function startThrowawayPostgres(
     await ended
   }
   try {
-    await accepting(url, join(folder, 'log'))
+    await untilAccepting(url, join(folder, 'log'))
   } catch (error) {
     await stop()
     throw error
@@ -77,7 +77,7 @@ export async function startThrowawayPostgres(
   return { url, folder, stop }
 }
 
-/** A database of its own beside the one `url` names, made from `template`. */
+/** Creates the database `name` from `template`, on the server of `url`. */
 export async function cloneDatabase(url: string, name: string, template: string): Promise<string> {
   const client = new pg.Client(url)
   await client.connect()
@@ -92,9 +92,9 @@ export async function cloneDatabase(url: string, name: string, template: string)
 }
 
 export function databaseUrl(url: string, name: string): string {
-  const other = new URL(url)
-  other.pathname = `/${name}`
-  return other.href
+  const result = new URL(url)
+  result.pathname = `/${name}`
+  return result.href
 }
 
 /** A PostgreSQL on PATH comes first, so that whoever has several can choose; Debian installs its own off PATH. */
@@ -113,13 +113,13 @@ export function postgresBinaries(): string {
   if (found === undefined) {
     throw new Error(
       'No PostgreSQL 15 or later was found on this machine. Install it (Debian: apt-get install postgresql), ' +
-        'or set DATABASE_URL to one that runs elsewhere.',
+        'or set DATABASE_URL to an existing server.',
     )
   }
   return found
 }
 
-/** PostgreSQL refuses to run as root: Debian's user `postgres` runs it then. */
+/** PostgreSQL refuses to run as root, so root starts it as Debian's user `postgres`. */
 export function serverUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
   return { uid: idOfPostgres('-u'), gid: idOfPostgres('-g') }
@@ -129,7 +129,7 @@ function idOfPostgres(flag: '-u' | '-g'): number {
   return Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
 }
 
-/** A port that nobody listened on a moment ago. */
+/** A port that was free a moment ago. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
@@ -141,8 +141,8 @@ export function freePort(): Promise<number> {
   })
 }
 
-async function accepting(url: string, log: string): Promise<void> {
-  const until = Date.now() + 30_000
+async function untilAccepting(url: string, log: string): Promise<void> {
+  const deadline = Date.now() + 30_000
   for (;;) {
     const client = new pg.Client(url)
     try {
@@ -150,7 +150,7 @@ async function accepting(url: string, log: string): Promise<void> {
       await client.end()
       return
     } catch (error) {
-      if (Date.now() > until) {
+      if (Date.now() > deadline) {
         throw new Error(`PostgreSQL did not start:\n${readFileSync(log, 'utf8').slice(-2000)}`, {
           cause: error,
         })

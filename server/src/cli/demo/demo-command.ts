@@ -27,17 +27,17 @@ interface DemoOptions {
 }
 
 /**
- * Browsers and curl take every host below `localhost` for this machine; the resolvers of Node and Python do not. So the
- * demo's account is also the default one, and the demo prints the IP address, which needs no resolver.
+ * Browsers and curl resolve every host below `localhost` to this machine; Node and Python do not. Therefore the demo's
+ * account is also the default account, and the demo prints the IP address.
  */
 const serviceDomain = 'localhost'
-/** The key is revoked when the demo ends; this is for a demo that was killed. */
-const keyMs = 7 * 86_400_000
+/** The key is revoked when the demo ends. It expires in case the demo is killed. */
+const keyLifetimeMs = 7 * 86_400_000
 
-/** A service to try, with data to look at. On a database of its own where none is named. */
+/** Serves an account with generated data. Starts a temporary PostgreSQL if DATABASE_URL is not set. */
 export async function demoCommand(config: Config, options: DemoOptions): Promise<void> {
   if (config.DATABASE_URL !== undefined) return await demoOn(config, config.DATABASE_URL, options)
-  note('Starting a PostgreSQL for the demo …')
+  note('Starting a temporary PostgreSQL …')
   const postgres = await startThrowawayPostgres({ synchronous_commit: 'off' })
   try {
     await demoOn(
@@ -56,14 +56,14 @@ async function demoOn(config: Config, databaseUrl: string, options: DemoOptions)
   await explainErrors(owner, () => migrate(owner.url, { log: note }))
   const key = await asOwner(config, async (client) => {
     await prepareAccount(client, owner.url, options)
-    return await makeKey(client, account)
+    return await createDemoKey(client, account)
   })
   try {
     const service = await startService(
       { ...config, SERVICE_DOMAIN: serviceDomain, DEFAULT_ACCOUNT: account },
       { databaseUrl, host: config.HOST, port: options.port, log: logTo('warn') },
     )
-    announce({ host: config.HOST, port: service.port, key: key.key, databaseUrl: owner.url }, options)
+    printUsage({ host: config.HOST, port: service.port, key: key.key, databaseUrl: owner.url }, options)
     await untilSignal()
     await service.close()
   } finally {
@@ -75,7 +75,7 @@ async function demoOn(config: Config, databaseUrl: string, options: DemoOptions)
   }
 }
 
-/** Fills what is empty, so that a demo broken off half-way is completed, and data of one's own is left alone. */
+/** Imports data into empty resources only, so that an interrupted demo is completed and existing data is not changed. */
 async function prepareAccount(
   client: pg.Client,
   url: string,
@@ -87,7 +87,7 @@ async function prepareAccount(
   for (const { resource, total } of tallies) {
     if (total > 0 || counts[resource] === 0) continue
     const count = counts[resource]
-    note(`Making ${grouped(count)} ${resources[resource].plural} …`)
+    note(`Creating ${grouped(count)} ${resources[resource].plural} …`)
     const totals = noTotals()
     const endProgress = showProgress(process.stderr, resources[resource].plural, () => ({
       done: totals.read,
@@ -101,20 +101,20 @@ async function prepareAccount(
   }
 }
 
-async function makeKey(client: pg.Client, account: string) {
+async function createDemoKey(client: pg.Client, account: string) {
   const scope = await showAccount(client, account)
-  const wish = { name: 'demo', scopes, expiresAt: new Date(Date.now() + keyMs) }
-  return await inTransaction(client, (transaction) => createKey(transaction, scope, operator(), wish))
+  const parameters = { name: 'demo', scopes, expiresAt: new Date(Date.now() + keyLifetimeMs) }
+  return await inTransaction(client, (transaction) => createKey(transaction, scope, operator(), parameters))
 }
 
-interface Announced {
+interface DemoService {
   readonly host: string
   readonly port: number
   readonly key: string
   readonly databaseUrl: string
 }
 
-function announce({ host, port, key, databaseUrl }: Announced, { account, json }: DemoOptions): void {
+function printUsage({ host, port, key, databaseUrl }: DemoService, { account, json }: DemoOptions): void {
   const baseUrl = `http://${addressOf(host)}:${port}`
   const accountUrl = `http://${account}.${serviceDomain}:${port}`
   if (json === true) {
@@ -126,22 +126,23 @@ Quartermaster serves the account ${account} at ${baseUrl}
 
   curl -H 'Authorization: Bearer ${key}' '${baseUrl}/api/v1/inventory/product?limit=2'
 
-  ${baseUrl}/reference   in a browser: the API, with requests to try
+  ${baseUrl}/reference   API reference; open it in a browser to send requests
 
-The account has a host of its own, too, as in production: ${accountUrl}, which browsers and curl find.
-The key may do everything and holds until the demo ends. Ctrl-C ends it. For the other commands:
+As in production, the account also has its own host: ${accountUrl} (in browsers and curl).
+The key has all scopes and is valid until the demo ends. Press Ctrl-C to stop.
+To use the other commands, run this in another terminal:
 
-  export DATABASE_URL=${shownUrl(databaseUrl)}`)
+  export DATABASE_URL=${withoutPassword(databaseUrl)}`)
 }
 
-/** Where this machine reaches a service that listens at `host`. Every address but a wildcard is itself. */
+/** The address at which this machine reaches a service that listens at `host`: the loopback address for a wildcard. */
 function addressOf(host: string): string {
   if (isIPv4(host) && host !== '0.0.0.0') return host
   return isIPv6(host) && host !== '::' ? `[${host}]` : '127.0.0.1'
 }
 
-/** Without its password: the terminal may be seen by others. */
-function shownUrl(databaseUrl: string): string {
+/** Hides the password, because others may see the terminal. */
+function withoutPassword(databaseUrl: string): string {
   const url = new URL(databaseUrl)
   if (url.password !== '') url.password = 'PASSWORD'
   return url.href

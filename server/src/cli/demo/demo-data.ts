@@ -1,10 +1,10 @@
 import type { ResourceName } from '../../catalog/resources.ts'
 
-/** A record as an import takes it: decimals as text, so that they stay exact. */
+/** A record as `importRecords` accepts it. Decimals are strings, so that they are exact. */
 export type DemoRecord = Readonly<Record<string, string | number | boolean | null>>
 
-/** Where the five years of dates end. Fixed: the same seed gives the same records on any day. */
-const until = Date.UTC(2026, 10, 14)
+/** The end of the five years of dates. Fixed, so that the same seed generates the same records on any day. */
+const endMs = Date.UTC(2026, 10, 14)
 const fiveYearsMs = 5 * 365 * 24 * 3_600_000
 
 const goods = [
@@ -121,7 +121,7 @@ const lastNames = [
   'Okafor',
   'Şahin',
 ] as const
-const places = [
+const brands = [
   'Nordwind',
   'Quayside',
   'Alpine',
@@ -178,12 +178,12 @@ export function* demoPartners(count: number, seed = 1): Generator<DemoRecord> {
     const isCompany = random.chance(0.4)
     const first = random.of(firstNames)
     const last = random.of(lastNames)
-    const place = random.of(places)
+    const brand = random.of(brands)
     const trade = random.of(trades)
-    const mailbox = isCompany ? `orders.${id}@${plain(place)}` : `${plain(first)}.${plain(last)}.${id}@mail`
+    const mailbox = isCompany ? `orders.${id}@${plain(brand)}` : `${plain(first)}.${plain(last)}.${id}@mail`
     yield {
       id,
-      name: isCompany ? `${place} ${trade} ${random.of(forms)}` : `${first} ${last}`,
+      name: isCompany ? `${brand} ${trade} ${random.of(forms)}` : `${first} ${last}`,
       is_company: isCompany,
       is_patient: !isCompany && random.chance(0.1),
       is_customer: random.chance(0.7),
@@ -202,12 +202,12 @@ export function* demoPartners(count: number, seed = 1): Generator<DemoRecord> {
 export function* demoCompanies(count: number, seed = 1): Generator<DemoRecord> {
   const random = randomFrom(seed + 2)
   for (let id = 1; id <= count; id += 1) {
-    const place = random.of(places)
+    const brand = random.of(brands)
     const trade = random.of(trades)
     yield {
       id,
-      name: `${place} ${trade} ${random.of(forms)}`,
-      company_code: random.chance(0.1) ? null : `${code(place)}${code(trade)}${String(id).padStart(3, '0')}`,
+      name: `${brand} ${trade} ${random.of(forms)}`,
+      company_code: random.chance(0.1) ? null : `${code(brand)}${code(trade)}${String(id).padStart(3, '0')}`,
       branch_user: digits(random, 5).replace(/^./, '0'),
       ...dates(random),
     }
@@ -227,7 +227,7 @@ interface Random {
   of<T>(items: readonly [T, ...T[]]): T
 }
 
-/** mulberry32: small, and the same on every machine. */
+/** mulberry32: a small generator with the same sequence on every machine. */
 function randomFrom(seed: number): Random {
   let state = seed >>> 0
   const next = () => {
@@ -246,8 +246,8 @@ function randomFrom(seed: number): Random {
 }
 
 function dates(random: Random): { create_date: string; write_date: string } {
-  const created = until - Math.floor(random.next() * fiveYearsMs)
-  const written = random.chance(0.3) ? created : created + Math.floor(random.next() * (until - created))
+  const created = endMs - Math.floor(random.next() * fiveYearsMs)
+  const written = random.chance(0.3) ? created : created + Math.floor(random.next() * (endMs - created))
   return { create_date: new Date(created).toISOString(), write_date: new Date(written).toISOString() }
 }
 
@@ -260,7 +260,7 @@ function digits(random: Random, count: number): string {
   return String(random.below(10 ** count)).padStart(count, '0')
 }
 
-/** The consonants of a name, as codes are made: `Hex bolt` is HXB. */
+/** A product code from the first three consonants: `Hex bolt` is HXB. */
 function code(words: string): string {
   return plain(words)
     .replace(/[aeiou]/g, '')
