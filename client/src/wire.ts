@@ -285,24 +285,24 @@ export interface NewPartner {
 }
 
 export interface Meta {
-  /** Records in this answer. */
+  /** Records in this response. */
   readonly count: number
-  /** Records that match the filter, exactly. */
+  /** The exact number of records that match the filter. */
   readonly total: number
 }
 
 export interface Pagination {
-  /** Null on the first page; beyond the last, the last page that exists. */
+  /** Null on the first page. Beyond the last page: the last page. */
   readonly previousPage: number | null
   /** The page returned. */
   readonly currentPage: number
-  /** Null on the last page and beyond. */
+  /** Null on the last page and beyond it. */
   readonly nextPage: number | null
   /** The total divided by the limit, rounded up. */
   readonly totalPages: number
 }
 
-/** An error, as RFC 9457 has it. */
+/** A problem document (RFC 9457). */
 export interface Problem {
   readonly type: string
   /** The same for every error of this code. */
@@ -340,24 +340,24 @@ export interface Problem {
     | 'outcome_unknown'
     | 'deadline_exceeded'
     | 'internal'
-  /** As in `X-Request-Id`; name it when you ask for help. */
+  /** The same as `X-Request-Id`. Quote it in a support request. */
   readonly request_id: string
   readonly errors?: readonly Fault[]
 }
 
-/** One thing that is wrong, and where. */
+/** One fault of the request and its position. */
 export interface Fault {
   /** The query parameter or header. */
   readonly parameter?: string
-  /** The place in a JSON body. */
+  /** The position in a JSON body. */
   readonly pointer?: string
   readonly code: string
   readonly message: string
-  /** From 0, in UTF-16 code units of the decoded parameter. */
+  /** Position in the decoded parameter, in UTF-16 code units, from 0. */
   readonly offset?: number
   readonly length?: number
-  /** What could stand there instead. */
+  /** What is expected at this position. */
   readonly expected?: readonly string[]
-  /** The whole parameter, corrected, where that can be told. */
+  /** The complete parameter, corrected, if a correction is known. */
   readonly suggestion?: string
 }

@@ -9,18 +9,18 @@ import { envelopeSchemas, problemSchemas, recordSchema } from './schemas.ts'
 
 const all = Object.values(resources)
 
-/** The OpenAPI 3.1 document of the service, made from the catalog: a field added there appears here. */
+/** The OpenAPI 3.1 document, generated from the catalog: a field added there appears here. */
 export const openApi = {
   openapi: '3.1.0',
   info: {
     title: 'Quartermaster',
     version: '1.0.0',
-    summary: 'Products, partners and companies of an account, listed exactly.',
+    summary: 'Lists the products, partners and companies of an account, with exact totals.',
     description: introduction(),
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [
-    // Relative to the address of this document, so it is right in every deployment, the demo included.
+    // Relative to the URL of this document, so that it is correct in every deployment.
     { url: '/', description: 'The host that serves this document' },
     {
       url: 'https://{account}.{domain}',
@@ -36,9 +36,9 @@ export const openApi = {
     ...all.map((resource) => ({ name: resource.name, description: resource.description })),
     {
       name: 'manage',
-      description: 'What the administrator of an account does, by a key with the scope `account:manage`.',
+      description: 'For administrators of an account. Needs a key with the scope `account:manage`.',
     },
-    { name: 'health', description: 'Whether a process runs and can answer. No key is needed.' },
+    { name: 'health', description: 'Health checks of a process. They need no key.' },
   ],
   paths: {
     ...Object.fromEntries(all.flatMap((resource) => Object.entries(resourcePaths(resource)))),

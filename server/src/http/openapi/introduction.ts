@@ -3,21 +3,21 @@ import { type FieldType, operatorsOf } from '../../catalog/field.ts'
 import { errorCodes, errorTitles } from '../../errors.ts'
 import { statusOf } from '../problem.ts'
 
-/** The operators in the order of the specification, with what they mean. */
+/** The meaning of each operator, in the order of the specification. */
 const meanings: Record<Operator, string> = {
-  '=': 'equals; of a timestamp: lies within the span that is named',
+  '=': 'equals; for a timestamp: is within the period that the value names',
   '!=': 'does not equal',
-  '*': 'contains, whatever the case',
+  '*': 'contains, case-insensitively',
   '!*': 'does not contain',
-  '>': 'is greater, or later',
+  '>': 'is greater or later',
   '>=': 'is greater or equal',
-  '<': 'is less, or earlier',
+  '<': 'is less or earlier',
   '<=': 'is less or equal',
   '[]': 'is one of: `categ_id[3,7]`',
   '![]': 'is none of: `categ_id![3,7]`',
 }
 
-/** How a value of each type is written. */
+/** A condition for each field type. */
 const values: Record<FieldType, string> = {
   text: '`name*bolt`, `name="A, B & C"`',
   integer: '`categ_id[3,7]`',
@@ -26,27 +26,27 @@ const values: Record<FieldType, string> = {
   timestamp: '`write_date>2026-11-14`',
 }
 
-/** What the paths of the document do not say by themselves. */
+/** The description of the API, in Markdown. */
 export function introduction(): string {
-  return `Each account has its own host, \`https://<account>.<service domain>\`, and its own API keys. Lists are ordered by \`id\`, so that no record is on two pages or on none. Input that is not understood is answered with 400, never ignored.
+  return `Each account has its own host, \`https://<account>.<service domain>\`, and its own API keys. Lists are ordered by \`id\`, so that every record is on exactly one page. Invalid input results in 400; nothing is ignored.
 
-Every list can also be asked by the method \`QUERY\` (RFC 10008) with the same parameters as an \`application/x-www-form-urlencoded\` body, for filters longer than a URL takes. OpenAPI 3.1 has no place for that method, so it is told here. With \`Accept: application/x-ndjson\` or \`text/csv\` a list comes whole, without pages.
+Every list also supports the method \`QUERY\` (RFC 10008), with the same parameters in an \`application/x-www-form-urlencoded\` body, for filters that are too long for a URL. OpenAPI 3.1 cannot describe that method. Request a list with \`Accept: application/x-ndjson\` or \`text/csv\` to stream every record instead of a page.
 
-The samples take the address of the account from \`BASE_URL\` and a key from \`KEY\`.
+The samples read the account's URL from \`BASE_URL\` and a key from \`KEY\`.
 
 ## The filter language
 
-A condition is a field, an operator and a value. \`&\` joins conditions that all must hold, \`|\` those of which one must; \`&\` binds tighter, parentheses group: \`active=true&(list_price<5|categ_id[3,7])\`. A value with reserved characters goes in double quotes, \`name="A, B & C"\`, or has a backslash before each. \`null\` is the null value, \`"null"\` the text. \`!=\`, \`!*\` and \`![]\` also find records whose field is null.
+A condition is a field, an operator and a value. \`&\` means and, \`|\` means or; \`&\` binds tighter, and parentheses group: \`active=true&(list_price<5|categ_id[3,7])\`. Enclose a value with reserved characters in double quotes, \`name="A, B & C"\`, or escape each with a backslash. \`null\` is the null value, \`"null"\` the text. \`!=\`, \`!*\` and \`![]\` also match records whose field is null.
 
 ${operatorTable()}
 
 ${typeTable()}
 
-Numbers are compared exactly, as decimals. A timestamp is ISO 8601, in UTC where it has no zone, and stands for the whole span that it names, a day, a second or a millisecond: \`write_date=2026-11-14\` is any moment of that day.
+Numbers are compared exactly, as decimals. A timestamp is ISO 8601, in UTC if it has no time zone. It denotes the complete period that it names, a day, a second or a millisecond: \`write_date=2026-11-14\` matches any time of that day.
 
 ## Errors
 
-Every error is \`application/problem+json\` (RFC 9457). Its \`type\` leads to a page about it; programs go by \`code\`, which never changes its meaning. \`errors[]\` has each thing that is wrong, with its place and, where it can be told, the corrected text.
+Every error is \`application/problem+json\` (RFC 9457). Its \`type\` links to a page about it. Programs should use \`code\`, whose meaning never changes. \`errors[]\` lists each fault with its position and, if possible, a corrected text.
 
 ${errorTable()}
 `
@@ -62,12 +62,12 @@ function typeTable(): string {
     const [, example] = Object.entries(values).find(([name]) => name === type) ?? []
     return `| ${type} | ${operators.map((operator) => `\`${operator}\``).join(' ')} | ${example} |`
   })
-  return ['| Type of the field | Operators | For example |', '|---|---|---|', ...rows].join('\n')
+  return ['| Field type | Operators | Example |', '|---|---|---|', ...rows].join('\n')
 }
 
 function errorTable(): string {
   const rows = errorCodes.map(
     (code) => `| ${statusOf[code]} | [\`${code}\`](/reference/errors/${code}) | ${errorTitles[code]} |`,
   )
-  return ['| Status | Code | What |', '|---|---|---|', ...rows].join('\n')
+  return ['| Status | Code | Meaning |', '|---|---|---|', ...rows].join('\n')
 }

@@ -2,8 +2,8 @@ import { scopes } from '../../accounts/key-format.ts'
 import { views } from '../../catalog/views.ts'
 import { limits } from '../../limits.ts'
 import { manageSamples } from './manage-samples.ts'
-import { answerHeaders } from './parts.ts'
-import { guarded, json, listOperation, oneOperation, ref } from './paths.ts'
+import { responseHeaders } from './parts.ts'
+import { commonErrors, json, listOperation, oneOperation, ref } from './paths.ts'
 import { exampleRecord, recordSchema } from './schemas.ts'
 
 const scope = 'account:manage'
@@ -14,20 +14,20 @@ const list = (name: keyof typeof views) =>
     scope,
     order: 'newest first',
     samples: manageSamples.list(views[name].path),
-    exported: false,
+    isExportable: false,
   })
 
 const expiry = {
   type: ['string', 'null'],
   format: 'date-time',
-  description: 'A date or date-time in the future; null: never.',
+  description: 'A date or date-time in the future; null: the key never expires.',
   examples: ['2099-01-01T00:00:00.000Z'],
 }
 
 const newKey = {
-  description: 'The new key. It is shown this once; only its hash is kept.',
+  description: 'The new key. It is shown only once: the service stores only its hash.',
   headers: {
-    ...answerHeaders,
+    ...responseHeaders,
     Location: { description: 'The path of the key.', schema: { type: 'string' } },
   },
   content: json(
@@ -42,9 +42,9 @@ const newKey = {
   ),
 }
 
-const changed = {
+const changeErrors = {
   '400': ref('responses', 'invalid'),
-  ...guarded,
+  ...commonErrors,
   '409': ref('responses', 'keyConflict'),
   '413': ref('responses', 'tooLarge'),
 }
@@ -52,11 +52,11 @@ const changed = {
 const createOperation = {
   operationId: 'create_key',
   tags: ['manage'],
-  summary: 'Make a key',
+  summary: 'Create a key',
   'x-codeSamples': manageSamples.create,
   description:
-    `${needs} A key that manages the account may give any scope. An \`Idempotency-Key\` makes sure that a request sent ` +
-    'again makes no second key; the first is not shown again.',
+    `${needs} The new key may have any scope. With an \`Idempotency-Key\`, a retry creates no second key; the first is not ` +
+    'shown again.',
   parameters: [ref('parameters', 'idempotencyKey')],
   requestBody: {
     required: true,
@@ -74,17 +74,17 @@ const createOperation = {
       { name: 'web shop', scopes: ['product:read', 'partner:create'], expires_at: '2099-01-01T00:00:00Z' },
     ),
   },
-  responses: { '201': newKey, ...changed, '422': ref('responses', 'mismatch') },
+  responses: { '201': newKey, ...changeErrors, '422': ref('responses', 'mismatch') },
 }
 
 const rotateOperation = {
   operationId: 'rotate_key',
   tags: ['manage'],
-  summary: 'Make a new key in place of another',
+  summary: 'Rotate a key',
   'x-codeSamples': manageSamples.rotate,
   description:
-    `${needs} The new key has the name and the scopes of the old one, which goes on until the overlap ends. Only an ` +
-    'active key is rotated, so that a request sent again makes no second key.',
+    `${needs} Creates a new key with the name and scopes of the old one, which stays valid until the overlap ends. Only an ` +
+    'active key can be rotated, so a retry creates no second key.',
   parameters: [ref('parameters', 'keyId')],
   requestBody: {
     required: true,
@@ -97,11 +97,11 @@ const rotateOperation = {
             type: 'integer',
             minimum: 0,
             maximum: limits.keyOverlapSecondsMax,
-            description: 'For how long the old key goes on; 0 revokes it at once.',
+            description: 'How long the old key stays valid; 0 revokes it at once.',
           },
           expires_at: {
             ...expiry,
-            description: `${expiry.description} Left out: it lives as long as the old one was made to.`,
+            description: `${expiry.description} Default: the new key is valid for as long as the old one was.`,
           },
         },
         additionalProperties: false,
@@ -109,7 +109,7 @@ const rotateOperation = {
       { overlap_seconds: 86_400 },
     ),
   },
-  responses: { '201': newKey, ...changed, '404': ref('responses', 'notFound') },
+  responses: { '201': newKey, ...changeErrors, '404': ref('responses', 'notFound') },
 }
 
 const revokeOperation = {
@@ -117,12 +117,12 @@ const revokeOperation = {
   tags: ['manage'],
   summary: 'Revoke a key',
   'x-codeSamples': manageSamples.revoke,
-  description: `${needs} Holds from the next request on. A key may revoke itself. Revoking it again changes nothing.`,
+  description: `${needs} Takes effect with the next request. A key may revoke itself. Revoking it again changes nothing.`,
   parameters: [ref('parameters', 'keyId')],
   responses: {
     '200': {
-      description: 'The key, which opens nothing any more.',
-      headers: answerHeaders,
+      description: 'The revoked key.',
+      headers: responseHeaders,
       content: json(
         { type: 'object', required: ['data'], properties: { data: ref('schemas', 'key') } },
         {
@@ -131,7 +131,7 @@ const revokeOperation = {
       ),
     },
     '400': ref('responses', 'invalid'),
-    ...guarded,
+    ...commonErrors,
     '404': ref('responses', 'notFound'),
   },
 }
@@ -157,7 +157,7 @@ export const manageSchemas = {
       key: {
         type: 'string',
         pattern: '^qm_[0-9A-Za-z]{36}$',
-        description: 'The key itself, this once.',
+        description: 'The key itself, shown only once.',
         examples: ['qm_EXAMPLEexampleEXAMPLEexampleEX000000'],
       },
       ...properties,

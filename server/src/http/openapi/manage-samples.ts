@@ -2,7 +2,7 @@ import { curl, key, type Sample } from './samples.ts'
 
 const json = "-H 'Content-Type: application/json'"
 
-/** For the administrator of an account: the id of the key that is meant is in `KEY_ID`. */
+/** Samples for administrators. `KEY_ID` has the id of the key to read or change. */
 export const manageSamples = {
   list: (path: string): readonly Sample[] => [
     curl('curl', `curl --fail-with-body -G "$BASE_URL/manage/v1/${path}"`, key, "--data 'limit=5'"),

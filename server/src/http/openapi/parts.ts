@@ -5,7 +5,7 @@ export const parameters = {
   page: {
     name: 'page',
     in: 'query',
-    description: 'The page number. A page beyond the last is empty, with the true total.',
+    description: 'The page number. A page beyond the last is empty and has the same total.',
     schema: { type: 'integer', minimum: 1, maximum: limits.pageNumberMax, default: 1 },
     example: 1,
   },
@@ -25,15 +25,15 @@ export const parameters = {
     name: 'after_id',
     in: 'query',
     description:
-      'Only records whose id is greater. To read all records while others write, repeat the request with the last id ' +
-      'that you have. The filter stays as it is, and its bounds do not count this condition.',
+      'Only records with a greater id. To read all records while others write, repeat the request with the id of the last ' +
+      'record received. This condition does not count towards the limits of a filter.',
     schema: { type: 'integer', minimum: 0, maximum: limits.integerMax },
     example: 1,
   },
   maxId: {
     name: 'max_id',
     in: 'query',
-    description: 'Only records whose id is at most this.',
+    description: 'Only records with this id or a smaller one.',
     schema: { type: 'integer', minimum: 0, maximum: limits.integerMax },
     example: 1000,
   },
@@ -57,8 +57,8 @@ export const parameters = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      `Makes the request safe to send again for ${limits.idempotencyHours} hours: the same key and body is answered ` +
-      'as the first time, with `Idempotent-Replayed: true`, and creates nothing.',
+      `Makes the request safe to retry for ${limits.idempotencyHours} hours: a request with the same key and body creates ` +
+      'nothing and gets the first response again, with `Idempotent-Replayed: true`.',
     schema: { type: 'string', minLength: 1, maxLength: limits.idempotencyKeyCharactersMax },
     example: '0d1cbf3e-5c0f-4a63-9d0a-5ad3b8a4a8f1',
   },
@@ -66,45 +66,45 @@ export const parameters = {
 
 export const headers = {
   requestId: {
-    description: 'Names this request in our logs. The one you send is taken over where it is fit for that.',
+    description:
+      'Identifies the request in the logs of the service. A valid id in the request is used; otherwise a new one is created.',
     schema: { type: 'string' },
   },
   link: {
-    description: 'RFC 8288: `first`, `prev`, `next` and `last`, relative to the request. Not on an export.',
+    description: 'RFC 8288: `first`, `prev`, `next` and `last`, relative to the request. An export has none.',
     schema: { type: 'string' },
   },
   rateLimitPolicy: {
     description:
-      'draft-ietf-httpapi-ratelimit-headers: how many requests (`q`) the account and the key may send in so many ' +
-      'seconds (`w`). On every answer to a request with a valid key.',
+      'draft-ietf-httpapi-ratelimit-headers: the number of requests (`q`) that the account and the key may send in a window ' +
+      'of `w` seconds. On every response to a request with a valid key.',
     schema: { type: 'string' },
     example: '"account";q=60000;w=60, "key";q=30000;w=60',
   },
   rateLimit: {
-    description:
-      'How many requests are left (`r`), and in how many seconds there are all of them again (`t`).',
+    description: 'The number of requests that remain (`r`), and the seconds until the window ends (`t`).',
     schema: { type: 'string' },
     example: '"account";r=59990;t=42, "key";r=29998;t=57',
   },
   totalCount: {
     description:
-      'On an export: how many records will come, where that is known beforehand; always without a filter.',
+      'On an export: the number of records, if it is known in advance. Without a filter it always is.',
     schema: { type: 'integer', minimum: 0 },
   },
   retryAfter: {
-    description: 'Seconds after which another try makes sense.',
+    description: 'Seconds to wait before a retry.',
     schema: { type: 'integer', minimum: 1 },
   },
 } as const
 
-/** What every answer to a request with a valid key has. */
-export const answerHeaders = {
+/** The headers of every response to a request with a valid key. */
+export const responseHeaders = {
   'X-Request-Id': { $ref: '#/components/headers/requestId' },
   'RateLimit-Policy': { $ref: '#/components/headers/rateLimitPolicy' },
   RateLimit: { $ref: '#/components/headers/rateLimit' },
 } as const
 
-/** Examples of errors, each with the query that brings it about. */
+/** Examples of errors, each with the query that causes it. */
 const badRequests = {
   unknown_field: {
     summary: 'A field that does not exist',
@@ -130,7 +130,7 @@ const badRequests = {
     },
   },
   limit_too_high: {
-    summary: 'More records than a page holds',
+    summary: 'A limit above the maximum',
     'x-request': 'limit=5000',
     value: {
       type: '/reference/errors/request_invalid',
@@ -152,46 +152,49 @@ const badRequests = {
 }
 
 const problem = { schema: { $ref: '#/components/schemas/problem' } }
-const { 'X-Request-Id': requestId } = answerHeaders
+const { 'X-Request-Id': requestId } = responseHeaders
 const retryAfter = { 'Retry-After': { $ref: '#/components/headers/retryAfter' } }
-const error = (description: string, carried: Record<string, unknown> = answerHeaders) => ({
+const error = (description: string, extraHeaders: Record<string, unknown> = responseHeaders) => ({
   description,
-  headers: carried,
+  headers: extraHeaders,
   content: { 'application/problem+json': problem },
 })
 
 export const responses = {
-  unauthenticated: error('No valid key of this account. One and the same answer for every reason.', {
+  unauthenticated: error('No valid key of this account. The response is the same for every cause.', {
     'X-Request-Id': requestId,
   }),
   forbidden: error('The key lacks the scope that this request needs.'),
   notFound: error('No record has this id.'),
   invalid: error(
-    'Something in the request is not understood; `errors` says what, where, and how to write it.',
+    'The request is invalid. `errors` says what is wrong, at which position, and what is expected.',
   ),
   keyConflict: error(
-    'The key is not active, the account has as many keys as it may have, or this `Idempotency-Key` made a key before.',
+    'The key is not active, the account has reached its limit of keys, or a key was already created with this `Idempotency-Key`.',
   ),
   conflict: error('The first request with this `Idempotency-Key` is still running.'),
   mismatch: error('This `Idempotency-Key` was used with another body.'),
   tooLarge: error('The body is too large.'),
   limited: error(
-    'The account or the key has sent all requests that it may send in a minute, or the account has too many long ' +
-      'queries or exports at once; `code` says which.',
-    { ...answerHeaders, ...retryAfter },
+    'The account or the key has exceeded its rate limit, or the account has too many long queries, writes or exports in ' +
+      'flight. `code` says which.',
+    { ...responseHeaders, ...retryAfter },
   ),
-  unavailable: error('Too much work, or the database is away. Try again after `Retry-After` seconds.', {
-    'X-Request-Id': requestId,
-    ...retryAfter,
-  }),
-  late: error('The query took longer than it may.'),
+  unavailable: error(
+    'The service is overloaded, or the database is unavailable. Retry after `Retry-After` seconds.',
+    {
+      'X-Request-Id': requestId,
+      ...retryAfter,
+    },
+  ),
+  late: error('The query exceeded its timeout.'),
 } as const
 
-/** 400 of a list, with examples in the words of the resource. */
+/** The 400 response of a list, with examples for the resource. */
 export function invalidListResponse({ noun, fields }: Collection): unknown {
   const { limit_too_high } = badRequests
-  // Only where there is a field that the wrong one is near to.
-  const fitting = fields.some(({ name }) => name === 'name') ? badRequests : { limit_too_high }
-  const examples = JSON.parse(JSON.stringify(fitting).replaceAll('{resource}', noun)) as unknown
+  // The example with "nane" suggests the field "name".
+  const applicable = fields.some(({ name }) => name === 'name') ? badRequests : { limit_too_high }
+  const examples = JSON.parse(JSON.stringify(applicable).replaceAll('{resource}', noun)) as unknown
   return { ...responses.invalid, content: { 'application/problem+json': { ...problem, examples } } }
 }

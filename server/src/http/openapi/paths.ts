@@ -1,14 +1,15 @@
 import type { Collection } from '../../catalog/collection.ts'
-import type { Field, FieldType } from '../../catalog/field.ts'
+import type { FieldType } from '../../catalog/field.ts'
 import { type Resource, resources } from '../../catalog/resources.ts'
-import { answerHeaders, invalidListResponse } from './parts.ts'
+import { invalidListResponse, responseHeaders } from './parts.ts'
 import { createSamples, healthSamples, listSamples, oneSamples, type Sample } from './samples.ts'
 import { exampleRecord } from './schemas.ts'
 
 export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
 export const json = (schema: unknown, example: unknown) => ({ 'application/json': { schema, example } })
 
-export const guarded = {
+/** Errors of every route that requires a key. */
+export const commonErrors = {
   '401': ref('responses', 'unauthenticated'),
   '403': ref('responses', 'forbidden'),
   '429': ref('responses', 'limited'),
@@ -22,9 +23,9 @@ export function resourcePaths(resource: Resource): Record<string, unknown> {
       get: listOperation(resource, {
         tag: resource.name,
         scope: `${resource.name}:read`,
-        order: 'in the order of their ids',
+        order: 'ordered by id',
         samples: listSamples(resource),
-        exported: true,
+        isExportable: true,
       }),
       ...(resource.name === 'partner' ? { post: createOperation() } : {}),
     },
@@ -40,20 +41,20 @@ export function resourcePaths(resource: Resource): Record<string, unknown> {
   }
 }
 
-interface ListWords {
+interface ListTexts {
   readonly tag: string
   readonly scope: string
   readonly order: string
   readonly samples: readonly Sample[]
-  /** Whether all of it can be had at once, too. */
-  readonly exported: boolean
+  /** Whether the list can also be exported. */
+  readonly isExportable: boolean
 }
 
-const wholeToo =
-  'With `Accept: application/x-ndjson` or `text/csv`, and without `page` and `limit`, all records that match come in ' +
-  'one answer, of one state of the data.'
+const exportText =
+  'With `Accept: application/x-ndjson` or `text/csv`, and without `page` and `limit`, the response streams every matching ' +
+  'record from one snapshot.'
 
-export function listOperation(resource: Collection, { tag, scope, order, samples, exported }: ListWords) {
+export function listOperation(resource: Collection, { tag, scope, order, samples, isExportable }: ListTexts) {
   const schema = {
     type: 'object',
     required: ['data', 'meta', 'pagination'],
@@ -73,12 +74,12 @@ export function listOperation(resource: Collection, { tag, scope, order, samples
     tags: [tag],
     summary: `List ${resource.plural}`,
     'x-codeSamples': samples,
-    description: `Needs the scope \`${scope}\`.${exported ? ` ${wholeToo}` : ''}`,
+    description: `Needs the scope \`${scope}\`.${isExportable ? ` ${exportText}` : ''}`,
     parameters: [
       ...Object.entries(resource.choices ?? {}).map(choiceParameter),
       fieldsParameter(resource),
       filterParameter(resource),
-      ...(exported ? [ref('parameters', 'afterId'), ref('parameters', 'maxId')] : []),
+      ...(isExportable ? [ref('parameters', 'afterId'), ref('parameters', 'maxId')] : []),
       ref('parameters', 'page'),
       ref('parameters', 'limit'),
     ],
@@ -86,21 +87,21 @@ export function listOperation(resource: Collection, { tag, scope, order, samples
       '200': {
         description: `A page of records, ${order}.`,
         headers: {
-          ...answerHeaders,
+          ...responseHeaders,
           Link: ref('headers', 'link'),
-          ...(exported ? { 'X-Total-Count': ref('headers', 'totalCount') } : {}),
+          ...(isExportable ? { 'X-Total-Count': ref('headers', 'totalCount') } : {}),
         },
-        content: { ...json(schema, example), ...(exported ? exports(resource) : {}) },
+        content: { ...json(schema, example), ...(isExportable ? exportContent(resource) : {}) },
       },
       '400': invalidListResponse(resource),
-      ...guarded,
+      ...commonErrors,
       '504': ref('responses', 'late'),
     },
   }
 }
 
-/** All records, with an end that can be told from a cut. */
-function exports(resource: Collection) {
+/** The media types of an export. A client can detect a truncated one. */
+function exportContent(resource: Collection) {
   const record = exampleRecord(resource)
   const end = { $end: { count: 1, version: '5f1c20b7e6a4-7' } }
   const cell = (value: unknown) =>
@@ -110,7 +111,7 @@ function exports(resource: Collection) {
       schema: {
         type: 'string',
         description:
-          'One record a line. The last line is `{"$end":{"count":…,"version":…}}`; without it the export was cut.',
+          'One record per line. The last line is `{"$end":{"count":…,"version":…}}`; without it the export is truncated.',
       },
       example: `${JSON.stringify(record)}\n${JSON.stringify(end)}\n`,
     },
@@ -118,8 +119,8 @@ function exports(resource: Collection) {
       schema: {
         type: 'string',
         description:
-          'RFC 4180 in UTF-8 with a byte order mark and a header. A text that a spreadsheet would take for a formula has a ' +
-          "`'` in front. After the body the trailer `X-Record-Count` has the number of records.",
+          'RFC 4180 in UTF-8 with a byte order mark and a header. A text that a spreadsheet would interpret as a formula is ' +
+          "prefixed with `'`. After the body, the trailer `X-Record-Count` has the number of records.",
       },
       example: `\uFEFF${Object.keys(record).join(',')}\r\n${Object.values(record).map(cell).join(',')}\r\n`,
     },
@@ -143,7 +144,7 @@ export function oneOperation(
     responses: {
       '200': {
         description: 'The record.',
-        headers: answerHeaders,
+        headers: responseHeaders,
         content: json(
           { type: 'object', required: ['data'], properties: { data: ref('schemas', resource.name) } },
           { data: exampleRecord(resource) },
@@ -151,7 +152,7 @@ export function oneOperation(
       },
       '400': ref('responses', 'invalid'),
       '404': ref('responses', 'notFound'),
-      ...guarded,
+      ...commonErrors,
     },
   }
 }
@@ -182,7 +183,7 @@ function createOperation() {
       '201': {
         description: 'The partner has been created.',
         headers: {
-          ...answerHeaders,
+          ...responseHeaders,
           Location: { description: 'The path of the new record.', schema: { type: 'string' } },
         },
         content: json(
@@ -195,7 +196,7 @@ function createOperation() {
         ),
       },
       '400': ref('responses', 'invalid'),
-      ...guarded,
+      ...commonErrors,
       '409': ref('responses', 'conflict'),
       '413': ref('responses', 'tooLarge'),
       '422': ref('responses', 'mismatch'),
@@ -207,7 +208,7 @@ function choiceParameter([name, values]: [string, readonly string[]]) {
   return {
     name,
     in: 'query',
-    description: `One of ${values.join(', ')}; ${values[0]} when left out.`,
+    description: `One of ${values.join(', ')}. Default: ${values[0]}.`,
     schema: { type: 'string', enum: values, default: values[0] },
     example: values[0],
   }
@@ -218,17 +219,13 @@ function fieldsParameter(resource: Collection) {
   return {
     name: 'fields',
     in: 'query',
-    description: `Names of fields, separated by commas, in the order wanted; all when left out: ${names.join(', ')}.`,
+    description: `Field names, separated by commas, in the order of the response. Default: all, ${names.join(', ')}.`,
     schema: { type: 'string' },
     example: names.slice(0, 2).join(','),
   }
 }
 
-function conditionsOf({ name, type }: Field): Record<string, string> {
-  return conditions[type](name)
-}
-
-/** Conditions that show each type of field at work. */
+/** Examples of conditions for each field type. */
 const conditions: Record<FieldType, (name: string) => Record<string, string>> = {
   text: (name) => ({ [`${name}_contains`]: `${name}*o`, [`${name}_is`]: `${name}="A, B & C"` }),
   integer: (name) => ({ [`${name}_list`]: `${name}[1,2,3]` }),
@@ -238,14 +235,14 @@ const conditions: Record<FieldType, (name: string) => Record<string, string>> = 
 }
 
 function filterParameter(resource: Collection) {
-  const examples = resource.fields.flatMap((field) => Object.entries(conditionsOf(field)))
+  const examples = resource.fields.flatMap(({ name, type }) => Object.entries(conditions[type](name)))
   return {
     name: 'filter',
     in: 'query',
     description:
-      'Conditions joined by `&` (and) and `|` (or), `&` first; parentheses group. Operators: `=` `!=` `*` (contains) ' +
-      '`!*` `>` `>=` `<` `<=` `[a,b]` (one of) `![a,b]` (none of). Values with reserved characters go in double ' +
-      'quotes; `null` is the null value. Percent-encode the whole.',
+      'Conditions joined by `&` (and) and `|` (or); `&` binds tighter, parentheses group. Operators: `=` `!=` `*` (contains) ' +
+      '`!*` `>` `>=` `<` `<=` `[a,b]` (one of) `![a,b]` (none of). Enclose values with reserved characters in ' +
+      'double quotes; `null` is the null value. Percent-encode the complete filter.',
     schema: { type: 'string' },
     examples: Object.fromEntries(examples.map(([key, text]) => [key, { value: text }])),
   }
@@ -258,7 +255,7 @@ const health = (summary: string, path: string) => ({
   security: [],
   responses: {
     '200': {
-      description: 'Yes.',
+      description: 'The check succeeded.',
       content: json(
         { type: 'object', required: ['status'], properties: { status: { type: 'string', const: 'ok' } } },
         { status: 'ok' },
@@ -269,6 +266,8 @@ const health = (summary: string, path: string) => ({
 })
 
 export const healthPaths = {
-  '/livez': { get: { operationId: 'livez', ...health('Does this process run?', '/livez') } },
-  '/readyz': { get: { operationId: 'readyz', ...health('Can this process answer requests?', '/readyz') } },
+  '/livez': { get: { operationId: 'livez', ...health('Check whether the process is alive', '/livez') } },
+  '/readyz': {
+    get: { operationId: 'readyz', ...health('Check whether the process can serve requests', '/readyz') },
+  },
 }

@@ -1,6 +1,6 @@
 import type { Resource, ResourceName } from '../../catalog/resources.ts'
 
-/** A program that does what an operation is for. It takes the account's address from `BASE_URL` and a key from `KEY`. */
+/** A sample program for an operation. It reads the account's URL from `BASE_URL` and a key from `KEY`. */
 export interface Sample {
   readonly lang: string
   readonly label: string

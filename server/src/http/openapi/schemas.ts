@@ -13,7 +13,7 @@ const types: Record<FieldType, Schema> = {
   timestamp: { type: 'string', format: 'date-time' },
 }
 
-/** One record. Only the fields that were asked for are in it, so none is required. */
+/** One record. No field is required: a record has only the requested fields. */
 export function recordSchema(resource: Collection): Schema & { readonly properties: Record<string, Schema> } {
   return {
     type: 'object',
@@ -51,17 +51,21 @@ export const envelopeSchemas: Record<string, Schema> = {
     type: 'object',
     required: ['count', 'total'],
     properties: {
-      count: { type: 'integer', minimum: 0, description: 'Records in this answer.' },
-      total: { type: 'integer', minimum: 0, description: 'Records that match the filter, exactly.' },
+      count: { type: 'integer', minimum: 0, description: 'Records in this response.' },
+      total: {
+        type: 'integer',
+        minimum: 0,
+        description: 'The exact number of records that match the filter.',
+      },
     },
   },
   pagination: {
     type: 'object',
     required: ['previousPage', 'currentPage', 'nextPage', 'totalPages'],
     properties: {
-      previousPage: pageNumber('Null on the first page; beyond the last, the last page that exists.'),
+      previousPage: pageNumber('Null on the first page. Beyond the last page: the last page.'),
       currentPage: { type: 'integer', minimum: 1, description: 'The page returned.' },
-      nextPage: pageNumber('Null on the last page and beyond.'),
+      nextPage: pageNumber('Null on the last page and beyond it.'),
       totalPages: { type: 'integer', minimum: 0, description: 'The total divided by the limit, rounded up.' },
     },
   },
@@ -70,7 +74,7 @@ export const envelopeSchemas: Record<string, Schema> = {
 export const problemSchemas: Record<string, Schema> = {
   problem: {
     type: 'object',
-    description: 'An error, as RFC 9457 has it.',
+    description: 'A problem document (RFC 9457).',
     required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
     properties: {
       type: { type: 'string', format: 'uri-reference' },
@@ -78,27 +82,37 @@ export const problemSchemas: Record<string, Schema> = {
       status: { type: 'integer' },
       detail: { type: 'string', description: 'What is wrong with this request, for a person.' },
       code: { type: 'string', enum: Object.keys(errorTitles), description: 'What is wrong, for a program.' },
-      request_id: { type: 'string', description: 'As in `X-Request-Id`; name it when you ask for help.' },
+      request_id: {
+        type: 'string',
+        description: 'The same as `X-Request-Id`. Quote it in a support request.',
+      },
       errors: { type: 'array', items: { $ref: '#/components/schemas/fault' } },
     },
   },
   fault: {
     type: 'object',
-    description: 'One thing that is wrong, and where.',
+    description: 'One fault of the request and its position.',
     required: ['code', 'message'],
     properties: {
       parameter: { type: 'string', description: 'The query parameter or header.' },
-      pointer: { type: 'string', format: 'json-pointer', description: 'The place in a JSON body.' },
+      pointer: { type: 'string', format: 'json-pointer', description: 'The position in a JSON body.' },
       code: { type: 'string' },
       message: { type: 'string' },
       offset: {
         type: 'integer',
         minimum: 0,
-        description: 'From 0, in UTF-16 code units of the decoded parameter.',
+        description: 'Position in the decoded parameter, in UTF-16 code units, from 0.',
       },
       length: { type: 'integer', minimum: 0 },
-      expected: { type: 'array', items: { type: 'string' }, description: 'What could stand there instead.' },
-      suggestion: { type: 'string', description: 'The whole parameter, corrected, where that can be told.' },
+      expected: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'What is expected at this position.',
+      },
+      suggestion: {
+        type: 'string',
+        description: 'The complete parameter, corrected, if a correction is known.',
+      },
     },
   },
 }

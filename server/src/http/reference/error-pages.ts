@@ -10,20 +10,20 @@ pre{padding:1rem;overflow-x:auto;background:#f4f4f6;border-radius:6px}a{color:#0
 
 const policy = `default-src 'none'; img-src data:; style-src ${hashSource(style)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-/** By code: what it means, an example, and what to do. The `type` of every error leads to one. */
+/** A page per code: its meaning, what to do, and an example. The `type` of every error links to it. */
 export async function errorPages(): Promise<ReadonlyMap<string, Page>> {
   const pages = errorCodes.map(async (code) => [code, await pageOf(html, errorPage(code), policy)] as const)
   return new Map(await Promise.all(pages))
 }
 
-/** All codes with their pages. */
+/** A list of all codes with links to their pages. */
 export function errorIndex(): Promise<Page> {
   const rows = errorCodes.map(
     (code) =>
       `<tr><td>${statusOf[code]}</td><td><a href="/reference/errors/${code}"><code>${code}</code></a></td><td>${escaped(errorTitles[code])}</td></tr>`,
   )
   const body = `<h1>Errors</h1>
-<p>Every error is <code>application/problem+json</code> (RFC 9457). Programs go by <code>code</code>, which never changes its meaning.</p>
+<p>Every error is <code>application/problem+json</code> (RFC 9457). Programs should use <code>code</code>, whose meaning never changes.</p>
 <table>${rows.join('\n')}</table>`
   return pageOf(html, documentOf('Errors', body), policy)
 }
@@ -40,7 +40,7 @@ function errorPage(code: ErrorCode): string {
 <p>${escaped(when)}</p>
 <h2>What to do</h2>
 <p>${escaped(remedy)}</p>
-${retry === undefined ? '' : `<p>The answer has <code>Retry-After: ${retry}</code>.</p>`}
+${retry === undefined ? '' : `<p>The response has <code>Retry-After: ${retry}</code>.</p>`}
 <h2>Example</h2>
 <pre>HTTP/1.1 ${statusOf[code]}
 Content-Type: application/problem+json; charset=utf-8

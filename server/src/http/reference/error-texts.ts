@@ -1,49 +1,53 @@
 import type { ErrorCode } from '../../errors.ts'
 
-/** What a code means and what to do about it, for the page that the `type` of an error leads to. */
+/** The texts of the page to which the `type` of an error links. */
 export interface ErrorText {
   readonly when: string
   readonly remedy: string
 }
 
+const retryLater = 'Retry after the seconds in Retry-After, and double the delay with each further attempt.'
+const spreadRequests =
+  'Retry after the seconds in Retry-After. Spread the requests over the minute: RateLimit on every response has the number that remains.'
+
 export const errorTexts: Record<ErrorCode, ErrorText> = {
   request_invalid: {
-    when: 'A query parameter, a filter or a header is not understood. Nothing is ever left out or corrected silently.',
+    when: 'A query parameter, a filter or a header is invalid. The service never ignores or corrects input.',
     remedy:
-      'Look at errors: each entry says which parameter it is about, where in it (offset and length count UTF-16 code units of the decoded text), what was expected there, and, as suggestion, how the whole could be written. Show a suggestion to a person; do not send it unseen.',
+      'Read errors: each entry names the parameter, the position in it (offset and length, in UTF-16 code units of the decoded text), what was expected there, and, as suggestion, a corrected parameter. Show a suggestion to a person; do not send it without confirmation.',
   },
   body_invalid: {
-    when: 'The body is not what this path takes: another Content-Type or charset, no JSON object, a member that is missing, unknown or of another type; or a GET has a body.',
-    remedy: 'Correct the body. errors has the place of each fault as a JSON pointer.',
+    when: 'The body is invalid: a wrong Content-Type or charset, no JSON object, or a member that is missing, unknown or of the wrong type. Or a GET has a body.',
+    remedy: 'Correct the body. errors has the position of each fault as a JSON pointer.',
   },
   unauthenticated: {
-    when: 'There is no valid API key of this account: no Authorization header, a malformed one, a key that is unknown, expired or revoked or belongs to another account, or a host that is no account. The answer is the same for all of them.',
+    when: 'The request has no valid API key of this account: the Authorization header is missing or malformed, the key is unknown, expired, revoked or of another account, or the host is not an account. The response is the same for every cause.',
     remedy:
-      "Send 'Authorization: Bearer <key>' to the account's own host. If you do, ask whoever runs the service whether the key still holds.",
+      "Send 'Authorization: Bearer <key>' to the account's own host. If the error remains, ask the operator of the service whether the key is still valid.",
   },
   scope_missing: {
-    when: 'The key is valid, but was not given the scope that this request needs; detail names it.',
-    remedy: 'Ask for a key with that scope. Sending the request again will not help.',
+    when: 'The key is valid but does not have the scope that this request needs; detail names the scope.',
+    remedy: 'Use a key with that scope. A retry does not help.',
   },
   path_unknown: {
-    when: 'There is nothing at this path.',
-    remedy: 'Compare the path with the reference. It begins with /api/v1/.',
+    when: 'The path does not exist.',
+    remedy: 'Compare the path with the reference. Paths of resources begin with /api/v1/.',
   },
   record_unknown: {
-    when: 'The account has no record with this id. Ids are positive integers; anything else is no id of a record either.',
-    remedy: 'If the record was there before, it has been deleted. Ids are never used again.',
+    when: 'The account has no record with this id. Ids are positive integers.',
+    remedy: 'If the record existed before, it has been deleted. Ids are never reused.',
   },
   method_not_allowed: {
-    when: 'The path is there, but does not take this method.',
-    remedy: 'The header Allow has the methods that it takes.',
+    when: 'The path exists but does not support this method.',
+    remedy: 'The header Allow lists the supported methods.',
   },
   media_type_unsupported: {
     when: 'The body of a QUERY is not application/x-www-form-urlencoded in UTF-8, or a body is compressed.',
     remedy:
-      'Send the parameters as in a URL, with that Content-Type, without another charset and without a Content-Encoding.',
+      'Send the parameters as in a URL, with that Content-Type, without another charset and without Content-Encoding.',
   },
   body_too_large: {
-    when: 'The body is larger than the path takes: 64 KB to create, 256 KB for QUERY.',
+    when: 'The body exceeds the limit: 64 KB for a create, 256 KB for QUERY.',
     remedy: 'Split the request. A filter may have 64 KB and 1,000 list values.',
   },
   url_too_long: {
@@ -51,80 +55,78 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: 'Send the same parameters in the body of a QUERY request.',
   },
   expectation_failed: {
-    when: 'The request has an Expect header with something else than 100-continue.',
-    remedy: 'Leave the header out.',
+    when: 'The request has an Expect header other than 100-continue.',
+    remedy: 'Omit the header.',
   },
   headers_too_large: {
-    when: 'The request line and the headers are longer than 32 KB together.',
-    remedy: 'Send fewer or shorter headers; a long filter goes by QUERY.',
+    when: 'The request line and the headers together are longer than 32 KB.',
+    remedy: 'Send fewer or shorter headers. Send a long filter with QUERY.',
   },
   idempotency_conflict: {
     when: 'A request with the same Idempotency-Key is still running.',
-    remedy: 'Wait for the seconds in Retry-After and send it again: you then get the answer of the first.',
+    remedy: 'Retry after the seconds in Retry-After: the response is then that of the first request.',
   },
   idempotency_mismatch: {
-    when: 'This Idempotency-Key was used for another body within the last 24 hours. Nothing was created.',
-    remedy: 'Use a new key for each new record, and the same key only to send the very same request again.',
+    when: 'This Idempotency-Key was used with another body within the last 24 hours. Nothing was created.',
+    remedy: 'Use a new Idempotency-Key for each new record, and the same one only to retry the same request.',
   },
   key_already_created: {
-    when: 'This Idempotency-Key made a key before. A key is shown once, so it cannot be shown again; detail has its id.',
-    remedy: 'If the first answer was lost, revoke that key and make another with a new Idempotency-Key.',
+    when: 'A key was already created with this Idempotency-Key. A key is shown only once; detail has its id.',
+    remedy: 'If the first response was lost, revoke that key and create another with a new Idempotency-Key.',
   },
   key_not_active: {
-    when: 'The key that is to be rotated is rotating already, expired or revoked.',
-    remedy: 'Look at its state. Make a new key where you need one.',
+    when: 'The key cannot be rotated: it has been rotated already, or it is expired or revoked.',
+    remedy: 'Check the state of the key. Create a new key if you need one.',
   },
   keys_exhausted: {
-    when: 'The account has as many valid keys as it may have, which is 1,000.',
-    remedy: 'Revoke those that nobody uses: last_used_on says when each was used last.',
+    when: 'The account has reached its limit of 1,000 valid keys.',
+    remedy: 'Revoke unused keys: last_used_on has the day of the last use of each.',
   },
   account_rate_exceeded: {
-    when: 'The account has sent all requests that it may send in a minute. RateLimit-Policy says how many that are.',
-    remedy:
-      'Wait for the seconds in Retry-After. Spread the requests over the minute; RateLimit on every answer says how many are left.',
+    when: 'The account has sent more requests in a minute than its limit. RateLimit-Policy has the limit.',
+    remedy: spreadRequests,
   },
   key_rate_exceeded: {
-    when: 'This key has sent all requests that it may send in a minute; the account may have some left for its other keys.',
-    remedy:
-      'Wait for the seconds in Retry-After. Spread the requests over the minute; RateLimit on every answer says how many are left.',
+    when: 'This key has sent more requests in a minute than its limit. Other keys of the account may still send requests.',
+    remedy: spreadRequests,
   },
   account_busy: {
-    when: 'The account has as many long queries running as it may, or as many writes, and more waiting behind them. A write that is refused so has written nothing.',
-    remedy: 'Wait for the seconds in Retry-After, and send fewer at once.',
+    when: 'The account has too many long queries or writes in flight, and its queue is full. A rejected write has written nothing.',
+    remedy: 'Retry after the seconds in Retry-After, and send fewer requests concurrently.',
   },
   client_disconnected: {
-    when: 'The client closed the connection before it was answered, so no client ever sees this; the log has it.',
-    remedy: 'Give the client more time, or the request less to do.',
+    when: 'The client closed the connection before the response was sent. The error is only logged.',
+    remedy: 'Increase the timeout of the client, or narrow the request.',
   },
   shutting_down: {
-    when: 'The service shut down before it had answered: the connection was closed, so no client ever sees this; the log has it.',
+    when: 'The service shut down and closed the connection before the response was sent. The error is only logged.',
     remedy:
-      'Send the request again: another process answers it. A create that was sent with an Idempotency-Key happens once.',
+      'Retry the request: another process serves it. A create with an Idempotency-Key is executed only once.',
   },
   export_limit: {
-    when: 'The account has as many exports running as it may: two in each process, or one if the last free slot is left for other accounts.',
-    remedy: 'Wait for one of them to end. Retry-After says when to look again.',
+    when: 'The account has too many exports in flight: two in each process, or one if the last free slot is reserved for other accounts.',
+    remedy: 'Wait until one of them ends, then retry after the seconds in Retry-After.',
   },
   overloaded: {
-    when: 'The service has more work than it can take on now. Nothing was written.',
-    remedy: 'Wait for the seconds in Retry-After, a little longer each time, and send it again.',
+    when: 'The service is overloaded. Nothing was written.',
+    remedy: retryLater,
   },
   database_unavailable: {
-    when: 'The database cannot be reached, is changing over to another server, or is being restored. Nothing was written.',
-    remedy: 'Wait for the seconds in Retry-After, a little longer each time, and send it again.',
+    when: 'The database is unreachable, fails over to another server, or is being restored. Nothing was written.',
+    remedy: retryLater,
   },
   outcome_unknown: {
-    when: 'The connection to the database broke while the write was being kept: it may have been kept or not.',
+    when: 'The connection to the database was lost during the commit. The write may or may not have been committed.',
     remedy:
-      'Send it again with the same Idempotency-Key: it is then created exactly once. Without a key, look first whether it is there.',
+      'Retry with the same Idempotency-Key: the record is then created exactly once. Without an Idempotency-Key, check first whether the record exists.',
   },
   deadline_exceeded: {
-    when: 'The query took longer than it may, 10 seconds unless the operator has set it otherwise.',
+    when: 'The query exceeded its timeout: 10 seconds, unless the operator has configured another.',
     remedy:
-      'Narrow the filter, or ask for fewer records at once. "Contains" is quick with three letters or more.',
+      'Narrow the filter, or request fewer records per page. "Contains" is fast with three or more letters.',
   },
   internal: {
-    when: 'Something went wrong on our side. It is in the log of the service.',
-    remedy: 'Report the request_id to whoever runs the service.',
+    when: "An internal error occurred. The operator's log has its cause.",
+    remedy: 'Report the request_id to the operator of the service.',
   },
 }

@@ -5,28 +5,28 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { acceptsGzip } from '../media.ts'
 import { isNotModified } from '../respond.ts'
 
-/** A document that is the same for everybody, as bytes ready to send. */
+/** A static document, encoded and compressed. */
 export interface Page {
   readonly type: string
   readonly etag: string
   readonly body: Buffer
-  readonly zipped: Buffer
-  /** Content-Security-Policy; none for what is not shown by itself. */
+  readonly gzipped: Buffer
+  /** Content-Security-Policy of an HTML page. */
   readonly policy: string | undefined
 }
 
-/** An hour: a new version of the service has other pages under the same paths. */
+/** One hour: the next version of the service has other pages at the same paths. */
 const cacheControl = 'public, max-age=3600'
 
-/** A browser that is told nothing asks for /favicon.ico, which needs a key like every other path. */
+/** Without an icon link browsers request /favicon.ico, which would be a 401. */
 export const noIcon = '<link rel="icon" href="data:,">'
 
-const zip = promisify(gzip)
+const gzipBuffer = promisify(gzip)
 
 export async function pageOf(type: string, text: string, policy?: string): Promise<Page> {
   const body = Buffer.from(text)
   const etag = `W/"${hash('sha1', body, 'base64url').slice(0, 16)}"`
-  return { type, etag, body, zipped: await zip(body, { level: 9 }), policy }
+  return { type, etag, body, gzipped: await gzipBuffer(body, { level: 9 }), policy }
 }
 
 /** A source for `Content-Security-Policy` that allows exactly this inline script or style. */
@@ -40,5 +40,5 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Pag
   reply.type(page.type)
   if (page.policy !== undefined) reply.header('content-security-policy', page.policy)
   if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(page.body)
-  return reply.header('content-encoding', 'gzip').send(page.zipped)
+  return reply.header('content-encoding', 'gzip').send(page.gzipped)
 }

@@ -5,30 +5,30 @@ import { errorIndex, errorPages } from './error-pages.ts'
 import { type Page, pageOf, sendPage } from './page.ts'
 import { type Reference, scalarReference } from './scalar.ts'
 
-type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-/** The OpenAPI document and the pages of the reference by their paths. Each is made when it is first asked for, and kept. */
-export function referenceRoutes(): Readonly<Record<string, Answer>> {
-  const reference = once(scalarReference)
-  const index = once(errorIndex)
-  const pages = once(errorPages)
-  const sends =
-    (page: (request: FastifyRequest) => Promise<Page>): Answer =>
+/** The OpenAPI document and the reference pages by path. Each is built on its first request and cached. */
+export function referenceRoutes(): Readonly<Record<string, Handler>> {
+  const reference = memoize(scalarReference)
+  const index = memoize(errorIndex)
+  const pages = memoize(errorPages)
+  const sendsPage =
+    (page: (request: FastifyRequest) => Promise<Page>): Handler =>
     async (request, reply) =>
       sendPage(request, reply, await page(request))
-  const part = (name: keyof Reference) => sends(async () => (await reference())[name])
-  const document = once(() => pageOf('application/json; charset=utf-8', JSON.stringify(openApi)))
+  const referencePart = (name: keyof Reference) => sendsPage(async () => (await reference())[name])
+  const document = memoize(() => pageOf('application/json; charset=utf-8', JSON.stringify(openApi)))
   return {
-    '/openapi.json': sends(document),
-    '/reference': part('page'),
-    '/reference/scalar.js': part('script'),
-    '/reference/errors': sends(index),
-    '/reference/errors/:code': sends(async (request) => {
+    '/openapi.json': sendsPage(document),
+    '/reference': referencePart('page'),
+    '/reference/scalar.js': referencePart('script'),
+    '/reference/errors': sendsPage(index),
+    '/reference/errors/:code': sendsPage(async (request) => {
       const page = (await pages()).get(codeOf(request))
       if (page !== undefined) return page
       throw new Failure(
         'path_unknown',
-        'There is no such error. All of them are listed at /reference/errors.',
+        'This error code does not exist. All codes are listed at /reference/errors.',
       )
     }),
   }
@@ -39,14 +39,14 @@ function codeOf({ params }: FastifyRequest): string {
   return isNamed ? String(params.code) : ''
 }
 
-/** What failed once is tried again. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
+/** Caches the result of `build`; retries after a failure. */
+function memoize<T>(build: () => Promise<T>): () => Promise<T> {
+  let promise: Promise<T> | undefined
   return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined
+    promise ??= build().catch((error: unknown) => {
+      promise = undefined
       throw error
     })
-    return made
+    return promise
   }
 }

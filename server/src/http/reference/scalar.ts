@@ -6,7 +6,7 @@ export interface Reference {
   readonly script: Page
 }
 
-/** Everything that would ask somebody else for something is off: fonts, telemetry, proxy, assistant, and links to tools. */
+/** All features that send requests to other hosts are disabled: fonts, telemetry, proxy, assistant and links to tools. */
 const configuration = {
   url: '/openapi.json',
   pageTitle: 'Quartermaster reference',
@@ -19,15 +19,15 @@ const configuration = {
   mcp: { disabled: true },
   hideClientButton: true,
   showDeveloperTools: 'never',
-  // Samples are ours, and run by a figure; what would be made up from the document is not.
+  // Only our own samples, which `npm run verify` executes; not the ones that Scalar generates.
   hiddenClients: true,
   defaultOpenAllTags: true,
   theme: 'default',
 } as const
 
 /**
- * What the Scalar plugin serves, taken from it once, when somebody looks at the reference for the first time: it is 4 MB of
- * script, which a process that serves only requests has no use for.
+ * The page and script of the Scalar plugin. Loaded on the first request for the reference: the script has 4 MB, which most
+ * processes never need.
  */
 export async function scalarReference(): Promise<Reference> {
   const { default: scalar } = await import('@scalar/fastify-api-reference')
@@ -54,7 +54,7 @@ export async function scalarReference(): Promise<Reference> {
   }
 }
 
-/** Only our own script and the one within the page run, and they reach only this host. Scalar styles elements inline. */
+/** Allows only the bundled script and the inline one, and requests to this host. Scalar uses inline styles. */
 function policyOf(page: string): string {
   const inline = page
     .split('<script')
