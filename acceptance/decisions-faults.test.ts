@@ -18,7 +18,7 @@ import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
 
 const databaseUrl = inject('target').local?.databaseUrl
 
-/** A separate service with short timeouts and one connection, behind a proxy to its database that can fail. */
+/** A separate service with one connection, behind a proxy to its database that can fail. */
 describe.skipIf(databaseUrl === undefined)('E2: if the database is slow or unavailable', () => {
   let proxy: PostgresProxy
   let server: Running
@@ -32,7 +32,6 @@ describe.skipIf(databaseUrl === undefined)('E2: if the database is slow or unava
     server = await startServer({
       DATABASE_URL: proxy.databaseUrl,
       DATABASE_POOL_MAX: '1',
-      READ_MS_MAX: '50',
       LOG_LEVEL: 'silent',
     })
   })
@@ -44,7 +43,7 @@ describe.skipIf(databaseUrl === undefined)('E2: if the database is slow or unava
 
   async function restored(): Promise<void> {
     proxy.restore()
-    const deadline = Date.now() + 30_000
+    const deadline = Date.now() + 120_000
     // Not /readyz alone, whose result may be up to one second old.
     while (
       (await send(products, local())).status !== 200 ||
@@ -56,17 +55,29 @@ describe.skipIf(databaseUrl === undefined)('E2: if the database is slow or unava
   }
 
   test('[E2] a query that exceeds its timeout is a 504', async () => {
-    const slow = Array.from({ length: 200 }, (_, i) => `name!*"no such text in any name ${i}"`).join('&')
-    const response = await send(products, {
-      ...local(),
-      host: 'bulk',
-      key: keyOf('bulk'),
-      method: 'QUERY',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: `filter=${encoded(slow)}`,
+    const hasty = await startServer({
+      DATABASE_URL: databaseUrl ?? '',
+      READ_MS_MAX: '50',
+      LOG_LEVEL: 'silent',
     })
-    expect(problemIn(response, 504).code).toBe('deadline_exceeded')
-    expect((await send(products, local())).status).toBe(200)
+    const slow = Array.from({ length: 200 }, (_, i) => `name!*"no such text in any name ${i}"`).join('&')
+    try {
+      const response = await send(products, {
+        baseUrl: hasty.url,
+        host: 'bulk',
+        key: keyOf('bulk'),
+        method: 'QUERY',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: `filter=${encoded(slow)}`,
+      })
+      expect(problemIn(response, 504).code).toBe('deadline_exceeded')
+      // A busy machine may need longer than 50 ms for any read, but not always.
+      await expect
+        .poll(async () => (await send(products, { baseUrl: hasty.url })).status, { timeout: 120_000 })
+        .toBe(200)
+    } finally {
+      await hasty.stop()
+    }
   })
 
   test('[E2] an unavailable database is a 503 with Retry-After, and requests succeed once it is back', async () => {
@@ -87,7 +98,7 @@ describe.skipIf(databaseUrl === undefined)('E2: if the database is slow or unava
 
   // /readyz caches its result for up to one second.
   async function eventually503(path: string): Promise<HttpResponse> {
-    const deadline = Date.now() + 30_000
+    const deadline = Date.now() + 120_000
     for (;;) {
       const response = await send(path, local())
       if (response.status === 503 || Date.now() > deadline) return response

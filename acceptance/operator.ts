@@ -72,14 +72,14 @@ export async function startServer(environment: Environment): Promise<Running> {
     errorOutput = `${errorOutput}${chunk.toString()}`.slice(-4000)
   })
   const url = `http://127.0.0.1:${port}`
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 120_000
   for (;;) {
     if (child.exitCode !== null)
       throw new Error(`The service exited with code ${child.exitCode}:\n${errorOutput}`)
     if (await isReady(`${url}/readyz`)) return { url, stop: () => stop(child) }
     if (Date.now() > deadline) {
       await stop(child)
-      throw new Error(`The service was not ready within 30 s:\n${errorOutput}`)
+      throw new Error(`The service was not ready within 120 s:\n${errorOutput}`)
     }
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

@@ -75,7 +75,7 @@ describe('/openapi.json', () => {
       const members = async () => keysOf(JSON.parse((await run(path, method, operation, {})).text))
       // The request log and usage are written some seconds later.
       await expect
-        .poll(members, { timeout: 15_000, interval: 500, message: `${method} ${path}` })
+        .poll(members, { timeout: 120_000, interval: 500, message: `${method} ${path}` })
         .toEqual(keysOf(example))
       compared += 1
     }

@@ -18,7 +18,7 @@ let url: string
 beforeAll(async () => {
   postgres = await startThrowawayPostgres({ fsync: 'off' })
   url = await cloneDatabase(postgres.url, 'cli', 'template0')
-}, 60_000)
+})
 
 afterAll(async () => {
   await postgres.stop()
@@ -36,7 +36,7 @@ async function query<Row extends pg.QueryResultRow>(text: string, values: unknow
 
 const run = (...args: string[]) => quartermaster(args, { DATABASE_URL: url })
 
-describe('quartermaster', { timeout: 60_000 }, () => {
+describe('quartermaster', () => {
   test('migrates, and then has nothing to do', async () => {
     expect(await run('account', 'list')).toEqual({
       code: 1,

@@ -116,7 +116,7 @@ describe('Redis', () => {
   })
 })
 
-describe('TLS', { timeout: 60_000 }, () => {
+describe('TLS', () => {
   let postgres: ThrowawayPostgres
   let host: string
 
@@ -162,7 +162,7 @@ describe('TLS', { timeout: 60_000 }, () => {
         return false
       }
     })
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await postgres.stop()
@@ -185,7 +185,7 @@ describe('TLS', { timeout: 60_000 }, () => {
   })
 })
 
-describe.runIf(hasPgbouncer)('a pooler', { timeout: 120_000 }, () => {
+describe.runIf(hasPgbouncer)('a pooler', () => {
   let postgres: ThrowawayPostgres
   const ignoring = { ignore_startup_parameters: 'options,statement_timeout,lock_timeout' }
 
@@ -194,7 +194,7 @@ describe.runIf(hasPgbouncer)('a pooler', { timeout: 120_000 }, () => {
     const { code, stderr } = await quartermaster(['migrate'], { DATABASE_URL: postgres.url })
     if (code !== 0) throw new Error(stderr)
     await asOwner('create role web login; grant quartermaster_server to web')
-  }, 120_000)
+  })
 
   afterAll(async () => {
     await postgres.stop()

@@ -170,7 +170,7 @@ describe('doctor', { timeout: 60_000 }, () => {
     const { host } = new URL(postgres.url)
     const withUser = (user: string) => `postgres://${user}@${host}/migrated`
     await expect
-      .poll(() => faults({ DATABASE_URL: withUser('locked:hunter2') }), { timeout: 50_000 })
+      .poll(() => faults({ DATABASE_URL: withUser('locked:hunter2') }), { timeout: 120_000 })
       .toEqual([
         [
           `PostgreSQL at ${host} rejected the password of locked.`,

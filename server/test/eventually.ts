@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 
-const patienceMs = 30_000
+const patienceMs = 120_000
 
 /** Waits until it is so. A machine that is busy with other things takes its time; what never comes about throws. */
 export async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {

@@ -70,7 +70,10 @@ export class ThrowawayRedis {
     const client = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: null })
     client.on('error', () => {})
     try {
-      await Promise.race([client.ping(), sleep(10_000).then(() => Promise.reject(new Error('no Redis')))])
+      await Promise.race([
+        client.ping(),
+        sleep(120_000, undefined, { ref: false }).then(() => Promise.reject(new Error('no Redis'))),
+      ])
     } finally {
       client.disconnect()
     }

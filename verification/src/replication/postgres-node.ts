@@ -61,7 +61,7 @@ export class PostgresNode {
     closeSync(log)
     child.unref()
     this.#process = child
-    const until = Date.now() + 30_000
+    const until = Date.now() + 120_000
     while (!(await this.#accepts())) {
       if (!this.isRunning || Date.now() > until)
         throw new Error(`PostgreSQL did not start:\n${readFileSync(this.#log, 'utf8').slice(-2000)}`)
@@ -186,7 +186,7 @@ async function isInRecovery(client: pg.Client): Promise<boolean> {
 }
 
 /** Asks again and again until it is so. What never comes about throws. */
-export async function waitUntil(isSo: () => Promise<boolean>, patienceMs = 30_000): Promise<void> {
+export async function waitUntil(isSo: () => Promise<boolean>, patienceMs = 120_000): Promise<void> {
   const end = Date.now() + patienceMs
   while (!(await isSo())) {
     if (Date.now() > end) throw new Error(`it did not come about within ${patienceMs / 1000} s`)

@@ -142,7 +142,7 @@ export function freePort(): Promise<number> {
 }
 
 async function untilAccepting(url: string, log: string): Promise<void> {
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 60_000
   for (;;) {
     const client = new pg.Client(url)
     try {
