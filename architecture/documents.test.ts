@@ -9,7 +9,7 @@ import { errorTitles } from '../server/src/errors.ts'
 import { statusOf } from '../server/src/http/problem.ts'
 import { limits } from '../server/src/limits.ts'
 
-/** The documents say what is there: names that code and documents share are held against each other. */
+/** Compares the documents with the code: settings, limits, error codes, fields, links. */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -52,7 +52,7 @@ describe('docs/api.md', () => {
       expect(api).toContain(`| \`${code}\` | ${status} |`)
   })
 
-  it('has every code of a fault', () => {
+  it('has every fault code', () => {
     const codes = [...read('server/src/errors.ts').matchAll(/^ {2}\| '(\w+)'$/gm)].map(
       (match) => match[1] ?? '',
     )
@@ -70,20 +70,20 @@ describe('docs/api.md', () => {
 describe('docs/security.md', () => {
   const security = read('docs/security.md')
 
-  it('has one row for each of the ten risks, with a test that shows it', () => {
+  it('has a row with a test for each of the ten risks', () => {
     const rows = [...security.matchAll(/^\| API(\d+) [^|]+ \| [^|]+ \| ([^|]+) \|$/gm)]
     expect(rows.map((row) => Number(row[1]))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     expect(rows.filter((row) => !/`[\w/.-]+\.ts`/.test(row[2] ?? ''))).toEqual([])
   })
 
-  it('names tests that are there', () => {
+  it('names existing tests', () => {
     const files = [...security.matchAll(/`([\w.-]+\/[\w/.-]+\.ts)`/g)].map((match) => match[1] ?? '')
     expect(files.length).toBeGreaterThan(20)
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([])
   })
 })
 
-it('docs/filter-language.md has every code of a wrong filter', () => {
+it('docs/filter-language.md has every code of a filter error', () => {
   const codes = [...read('filter/src/error.ts').matchAll(/^ {2}\| '(filter_\w+)'$/gm)].map(
     (match) => match[1] ?? '',
   )
@@ -102,7 +102,7 @@ it('every decision has a record, and every record is in the index', () => {
   expect(records.filter((file) => !index.includes(`(${file.slice('docs/adr/'.length)})`))).toEqual([])
 })
 
-it('links lead somewhere', () => {
+it('every relative link has an existing target', () => {
   const broken = documents.flatMap((file) =>
     [...read(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)/g)]
       .map((match) => match[1] ?? '')
@@ -112,7 +112,7 @@ it('links lead somewhere', () => {
   expect(broken).toEqual([])
 })
 
-it('JSON in the documents is JSON', () => {
+it('every JSON block in a document is valid', () => {
   for (const file of documents) {
     for (const [, block = ''] of read(file).matchAll(/^```json\n([\s\S]*?)^```$/gm)) {
       expect(() => JSON.parse(block), `${file}:\n${block}`).not.toThrow()
@@ -120,9 +120,9 @@ it('JSON in the documents is JSON', () => {
   }
 })
 
-/** Only browsers and curl resolve names below localhost; an example is for every program. */
-it('no document, example or picture has an address below localhost', () => {
-  const shown = tracked.filter((file) => /\.(?:md|svg)$/.test(file) || file.startsWith('examples/'))
-  expect(shown.length).toBeGreaterThan(40)
-  expect(shown.filter((file) => /https?:\/\/[\w.-]+\.localhost/.test(read(file)))).toEqual([])
+/** Only browsers and curl resolve subdomains of localhost; other programs do not. */
+it('no document, example or picture has a URL with a subdomain of localhost', () => {
+  const published = tracked.filter((file) => /\.(?:md|svg)$/.test(file) || file.startsWith('examples/'))
+  expect(published.length).toBeGreaterThan(40)
+  expect(published.filter((file) => /https?:\/\/[\w.-]+\.localhost/.test(read(file)))).toEqual([])
 })

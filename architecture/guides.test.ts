@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
-/** The programs of the guides are those in `examples/`, which the check `guides` runs. */
+/** The programs in the guides are the files in `examples/`, which the check `guides` runs. */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8')
 
-it('a guide shows its example as it is', () => {
-  const shown = readdirSync(`${root}docs/guides`).flatMap((guide) =>
+it('every program in a guide is identical to its file, and every file is in a guide', () => {
+  const names = readdirSync(`${root}docs/guides`).flatMap((guide) =>
     Array.from(
       read(`docs/guides/${guide}`).matchAll(/^```ts (\S+)\n([\s\S]*?)^```$/gm),
       ([, name = '', program]) => {
@@ -17,7 +17,7 @@ it('a guide shows its example as it is', () => {
       },
     ),
   )
-  expect(shown.toSorted()).toEqual(
+  expect(names.toSorted()).toEqual(
     readdirSync(`${root}examples`)
       .filter((name) => name.endsWith('.ts'))
       .toSorted(),

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
-/** Import directions, cycles, sizes of files and functions, and words that are not used. */
+/** Import directions, cycles, sizes of files and functions, and names. */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const linesMax = 400
@@ -24,7 +24,7 @@ const sourceFiles = folders.flatMap((folder) =>
     .map((file) => join(folder, file)),
 )
 
-/** Which folders of the server a folder may import, besides itself. `base`: the files directly in server/src. */
+/** The folders that a folder of the server may import, besides itself. `base`: the files directly in server/src. */
 const mayImport: Record<string, readonly string[]> = {
   base: [],
   catalog: ['base'],
@@ -72,7 +72,7 @@ function folderOf(file: string): string {
 describe('imports', () => {
   const server = sourceFiles.filter((file) => file.startsWith('server/src/') && !file.endsWith('.test.ts'))
 
-  it('point one way through the folders of the server', () => {
+  it('have the allowed direction between the folders of the server', () => {
     const wrong = server
       .filter((file) => !composing.includes(file))
       .flatMap((file) =>
@@ -87,21 +87,21 @@ describe('imports', () => {
     expect(wrong).toEqual([])
   })
 
-  it('go round in no circle', () => {
+  it('have no cycles', () => {
     const done = new Set<string>()
-    const circles: string[] = []
+    const cycles: string[] = []
     const visit = (file: string, path: readonly string[]) => {
-      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '))
+      if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '))
       if (done.has(file) || path.includes(file)) return
       for (const target of localImports(file).filter((t) => sourceFiles.includes(t)))
         visit(target, [...path, file])
       done.add(file)
     }
     for (const file of sourceFiles) visit(file, [])
-    expect(circles).toEqual([])
+    expect(cycles).toEqual([])
   })
 
-  it('reach Fastify only from http, and the environment only from main and the configuration', () => {
+  it('of Fastify are only in http, and only main reads the environment', () => {
     const fastify = server.filter((file) => folderOf(file) !== 'http' && importsOf(file).includes('fastify'))
     expect(fastify).toEqual([])
     const configured = server.filter(
@@ -111,18 +111,18 @@ describe('imports', () => {
     expect(configured).toEqual(['server/src/config.ts'])
   })
 
-  it('keep the filter language free of dependencies', () => {
+  it('of the filter language are its own files only', () => {
     const filter = sourceFiles.filter((file) => file.startsWith('filter/src/') && !file.endsWith('.test.ts'))
     expect(filter.flatMap(importsOf).filter((name) => !name.startsWith('./'))).toEqual([])
   })
 
-  it('keep the client free of everything but the filter language', () => {
+  it('of the client are its own files and the filter language only', () => {
     const client = sourceFiles.filter((file) => file.startsWith('client/src/') && !file.endsWith('.test.ts'))
     const wrong = client.flatMap(importsOf).filter((name) => !/^(?:\.\/|@quartermaster\/filter$)/.test(name))
     expect(wrong).toEqual([])
   })
 
-  it('keep the acceptance tests outside: they know the service only by HTTP and its command line', () => {
+  it('of the acceptance tests are their own files only: they use HTTP and the command line', () => {
     const acceptance = sourceFiles.filter((file) => file.startsWith('acceptance/'))
     expect(acceptance.flatMap(localImports).filter((target) => !target.startsWith('acceptance/'))).toEqual([])
   })
@@ -141,7 +141,7 @@ describe('size', () => {
   })
 })
 
-/** Formatted code closes a function with a brace at the indentation of its first line; one that is an expression has none. */
+/** In formatted code, the closing brace of a function has the indentation of its first line. */
 function longFunctions(file: string): string[] {
   const lines = readFileSync(join(root, file), 'utf8').split('\n')
   return lines.flatMap((line, start) => {
@@ -155,8 +155,8 @@ function longFunctions(file: string): string[] {
   })
 }
 
-describe('words', () => {
-  it('one word per idea', () => {
+describe('names', () => {
+  it('use one word per concept, and no Manager, Helper or DTO', () => {
     const server = sourceFiles.filter((file) => file.startsWith('server/src/'))
     const wrong = server.filter((file) =>
       /\btenant|\w(Manager|Helper|DTO)\b/i.test(readFileSync(join(root, file), 'utf8')),

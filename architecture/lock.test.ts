@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
-/** What is installed is exactly what was meant: versions are exact, and every package is verified by its hash. */
+/** Dependencies have exact versions, and npm verifies every package by its hash. */
 
 interface Locked {
   readonly version?: string
@@ -19,20 +19,20 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const json = (path: string) => JSON.parse(readFileSync(`${root}${path}`, 'utf8'))
 const lockOf = (path: string): [string, Locked][] => Object.entries(json(path).packages)
 
-/** Those that npm fetches: neither the workspaces nor the links to them. */
-const fetched = (path: string) =>
-  lockOf(path).filter(([place, { link }]) => place.includes('node_modules/') && link !== true)
+/** The packages that npm downloads: without workspaces and links to them. */
+const downloaded = (path: string) =>
+  lockOf(path).filter(([location, { link }]) => location.includes('node_modules/') && link !== true)
 
-/** Whether npm would install it on a platform that the workspace allows; npm refuses all others. */
+/** Whether npm would install it on a platform that package.json allows. */
 function isInstallable(locked: Locked): boolean {
   const workspace: Locked = json('package.json')
   return (['os', 'cpu', 'libc'] as const).every((kind) => {
-    const theirs = [locked[kind] ?? []].flat()
+    const supported = [locked[kind] ?? []].flat()
     const allowed = [workspace[kind] ?? []].flat()
     expect(allowed, `"${kind}" in package.json`).not.toEqual([])
-    if (theirs.length === 0) return true
+    if (supported.length === 0) return true
     return allowed.some(
-      (one) => theirs.includes(one) || theirs.some((not) => not.startsWith('!') && not !== `!${one}`),
+      (one) => supported.includes(one) || supported.some((not) => not.startsWith('!') && not !== `!${one}`),
     )
   })
 }
@@ -42,20 +42,20 @@ const tools = readdirSync(`${root}.ci/tools`).map((name) => `.ci/tools/${name}`)
 
 describe.each(['package-lock.json', ...tools.map((tool) => `${tool}/package-lock.json`)])('%s', (path) => {
   it('has the hash of every package that can be installed', () => {
-    const all = fetched(path)
+    const all = downloaded(path)
     expect(all.length).toBeGreaterThan(0)
     const unverified = all.filter(([, { integrity }]) => !/^sha512-[\w+/]{86}==$/.test(integrity ?? ''))
-    expect(unverified.filter(([, locked]) => isInstallable(locked)).map(([place]) => place)).toEqual([])
-    // What has no hash is for a platform that nothing is installed on, and never needed.
+    expect(unverified.filter(([, locked]) => isInstallable(locked)).map(([location]) => location)).toEqual([])
+    // A package without a hash is optional, and for a platform that package.json does not allow.
     expect(unverified.filter(([, { optional }]) => optional !== true)).toEqual([])
   })
 
-  it('names no host', () => {
-    expect(fetched(path).filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
+  it('contains no registry URL', () => {
+    expect(downloaded(path).filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
   })
 })
 
-it('every dependency is exact', () => {
+it('every dependency has an exact version', () => {
   const workspaces: readonly string[] = json('package.json').workspaces
   const packages = [
     'package.json',

@@ -6,7 +6,7 @@ import { limits } from '../server/src/limits.ts'
 import { prometheusName } from '../server/src/observability/instruments.ts'
 import { Metrics } from '../server/src/observability/metrics.ts'
 
-/** Names of metrics in rules, dashboard and documents are those that a process shows. */
+/** Alert rules, dashboard and documents use exactly the metrics that a process exposes. */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -15,7 +15,7 @@ const dashboard = read('deploy/grafana/quartermaster.json')
 const operating = read('docs/operating.md')
 
 let metrics: Metrics
-/** As Prometheus names them, without what a histogram adds. */
+/** Prometheus names, without the suffixes of a histogram. */
 let names: string[]
 let labels: Set<string>
 
@@ -37,8 +37,8 @@ afterAll(() => metrics.close())
 
 const ours = /\b(?:http_server|quartermaster|db_client|nodejs|process|v8js)_[a-z0-9_]+\b/g
 
-/** Names of metrics in PromQL, and the labels that it names. */
-function named(text: string): { used: string[]; labelled: string[] } {
+/** The metrics and labels that a text with PromQL uses. */
+function namesIn(text: string): { used: string[]; labelled: string[] } {
   const words = [...new Set(text.match(ours))]
   const used = words
     .filter((word) => !labels.has(word))
@@ -53,49 +53,49 @@ describe.each([
   ['the rules', rules],
   ['the dashboard', dashboard],
 ])('%s', (_, text) => {
-  it('name metrics that there are', () => {
-    const { used } = named(text)
+  it('use existing metrics', () => {
+    const { used } = namesIn(text)
     expect(used.length).toBeGreaterThan(8)
     expect(used.filter((name) => !names.includes(name))).toEqual([])
   })
 
-  it('name labels that there are', () => {
-    const { labelled } = named(text)
+  it('use existing labels', () => {
+    const { labelled } = namesIn(text)
     expect(labelled.length).toBeGreaterThan(1)
     expect(labelled.filter((label) => !labels.has(label) && !['job', 'instance'].includes(label))).toEqual([])
   })
 })
 
 it('the dashboard shows every metric', () => {
-  const { used } = named(dashboard)
+  const { used } = namesIn(dashboard)
   expect(names.filter((name) => !used.includes(name))).toEqual([])
 })
 
 it('docs/operating.md has a row for every metric, with its labels, and no other', () => {
   const rows = [...operating.matchAll(/^\| `([a-z0-9_]+)` \| (counter|gauge|histogram) \| (.*?) \|/gm)]
-  const told = new Map(rows.map(([, name = '', , given = '']) => [name.replace(/_total$/, ''), given]))
-  expect([...told.keys()].toSorted()).toEqual(names.toSorted())
+  const documented = new Map(rows.map(([, name = '', , cell = '']) => [name.replace(/_total$/, ''), cell]))
+  expect([...documented.keys()].toSorted()).toEqual(names.toSorted())
   for (const { definition } of metrics.instruments) {
-    const given = [...(told.get(prometheusName(definition)) ?? '').matchAll(/`([a-z_]+)`/g)].map(
-      (match) => match[1],
-    )
-    expect(given, definition.name).toEqual(
+    const documentedLabels = [
+      ...(documented.get(prometheusName(definition)) ?? '').matchAll(/`([a-z_]+)`/g),
+    ].map((match) => match[1])
+    expect(documentedLabels, definition.name).toEqual(
       (definition.labels ?? []).map((label) => label.replaceAll('.', '_')),
     )
   }
 })
 
-it('docs/operating.md says what to do about every alert', () => {
+it('docs/operating.md has a row for every alert', () => {
   const alerts = [...rules.matchAll(/alert: (\w+)/g)].map((match) => match[1] ?? '')
   expect(alerts.length).toBeGreaterThan(10)
   expect(alerts.filter((alert) => !operating.includes(`| \`${alert}\` |`))).toEqual([])
 })
 
 /**
- * What waits never becomes more for long, because the process refuses new requests: a threshold above is one that never
- * fires. While the database is slow, requests are refused from `requestsWaitingMin` on.
+ * A process rejects new requests when a queue reaches its limit, so an alert with a higher threshold would never fire. If the
+ * database is slow, requests are rejected from `requestsWaitingMin` on.
  */
-const waitingMost = [
+const queueLimits = [
   [/quartermaster_key_verification_waiting\{[^}]*\} > (\d+)/g, limits.requestsWaitingMin],
   [
     /pending_requests\{[^}]*pool_name="pipelined"\} > (\d+)/g,
@@ -104,19 +104,19 @@ const waitingMost = [
   [/pending_requests\{[^}]*pool_name!="pipelined"\} > (\d+)/g, limits.readsInFlightMax / 2],
 ] as const
 
-it.each(waitingMost)('the alert on %s fires before the process refuses requests', (pattern, most) => {
+it.each(queueLimits)('the alert on %s fires before the process rejects requests', (pattern, max) => {
   const thresholds = [...rules.matchAll(pattern)].map((match) => Number(match[1]))
   expect(thresholds.length).toBeGreaterThan(0)
-  for (const threshold of thresholds) expect(threshold).toBeLessThan(most)
+  for (const threshold of thresholds) expect(threshold).toBeLessThan(max)
 })
 
-it('every alert on what waits is compared with its limit', () => {
+it('every alert on a queue is compared with its limit', () => {
   const waiting = [...rules.matchAll(/(?:_waiting|pending_requests)\{/g)]
-  const compared = waitingMost.flatMap(([pattern]) => [...rules.matchAll(pattern)])
+  const compared = queueLimits.flatMap(([pattern]) => [...rules.matchAll(pattern)])
   expect(compared).toHaveLength(waiting.length)
 })
 
-it('no label could be an account, a key or a path', () => {
+it('no label contains an account, a key or a path', () => {
   expect([...labels].toSorted()).toEqual([
     'code',
     'cpu_mode',

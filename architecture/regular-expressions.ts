@@ -12,11 +12,11 @@ export interface Expression {
 
 interface Found {
   readonly expressions: Expression[]
-  /** Expressions whose text only a running program has: nobody can say how long those take. */
+  /** Positions of expressions whose pattern is known only at run time. They cannot be checked. */
   readonly unknown: string[]
 }
 
-/** Every regular expression of the sources under a folder, tests aside. */
+/** Every regular expression of the sources in a folder, without tests. */
 export function expressionsUnder(root: string, folder: string): Found {
   const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
@@ -32,16 +32,16 @@ export function expressionsOf(file: string, text: string): Found {
   const { program, errors } = parseSync(file, text)
   if (errors.length > 0) throw new Error(`${file} cannot be parsed: ${errors[0]?.message}`)
   const found: Found = { expressions: [], unknown: [] }
-  walk(program, (node) => {
+  visitNodes(program, (node) => {
     const at = `${file}:${text.slice(0, node.start).split('\n').length}`
     const { regex } = node
     if (isRecord(regex)) {
       found.expressions.push({ at, source: String(regex['pattern']), flags: String(regex['flags']) })
-    } else if (makesExpression(node)) {
+    } else if (createsExpression(node)) {
       const [source, flags] = node.arguments.map(textOf)
       const isKnown = source !== undefined && node.arguments.length <= 2
       if (isKnown) found.expressions.push({ at, source, flags: flags ?? '' })
-      // `RegExp(/…/)` and `'…'.replace(/…/)`: the literal within is met by itself.
+      // The literal in `RegExp(/…/)` or `'…'.match(/…/)` is a node of its own.
       else if (!isRecord(node.arguments[0]?.['regex'])) found.unknown.push(at)
     }
   })
@@ -59,8 +59,8 @@ interface Call extends Node {
   readonly arguments: readonly Node[]
 }
 
-/** `new RegExp(…)`, `RegExp(…)`, and the methods of a string that make one of whatever they are given. */
-function makesExpression(node: Node): node is Call {
+/** `new RegExp(…)`, `RegExp(…)`, and the string methods that convert their argument to a regular expression. */
+function createsExpression(node: Node): node is Call {
   if ((node.type !== 'NewExpression' && node.type !== 'CallExpression') || !isRecord(node['callee']))
     return false
   const { callee } = node
@@ -69,7 +69,7 @@ function makesExpression(node: Node): node is Call {
   return ['match', 'matchAll', 'search'].includes(String(callee['property']['name']))
 }
 
-/** What a string or a template is at run time, where every part of it is a literal or one of our own limits. */
+/** The value of a string or template literal, if all of its parts are literals or values of `limits`. */
 function textOf(node: Node): string | undefined {
   if (node.type === 'Literal' && typeof node['value'] === 'string') return node['value']
   if (
@@ -90,11 +90,11 @@ function limitNamed({ type, object, property }: Node): number | undefined {
   return Object.entries(limits).find(([name]) => name === property['name'])?.[1]
 }
 
-function walk(value: unknown, visit: (node: Node) => void): void {
-  if (Array.isArray(value)) for (const one of value) walk(one, visit)
+function visitNodes(value: unknown, visit: (node: Node) => void): void {
+  if (Array.isArray(value)) for (const one of value) visitNodes(one, visit)
   if (!isRecord(value)) return
   if (isNode(value)) visit(value)
-  for (const one of Object.values(value)) if (typeof one === 'object') walk(one, visit)
+  for (const one of Object.values(value)) if (typeof one === 'object') visitNodes(one, visit)
 }
 
 function isNode(value: Record<string, unknown>): value is Node {

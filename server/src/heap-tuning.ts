@@ -4,7 +4,7 @@ import { limits } from './limits.ts'
 
 /**
  * Starts a full garbage collection when `heapGarbageBytes` have been added to the live heap. By default V8 waits until the
- * heap has grown by a percentage: a large heap would double, and a small one would be collected after every few pages of
+ * heap has grown by a percentage: a large heap would double, and a small one would be collected after a small number of pages of
  * 1,000 records. So the percentage is recomputed after each full collection.
  */
 export function tuneHeap(): { close(): void } {

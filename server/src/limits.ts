@@ -122,7 +122,7 @@ export const limits = {
   commandRowsMax: 10_000,
   /** Accounts that `doctor` reads with one statement. */
   accountsBatchRows: 1_000,
-  /** Accounts and records that `doctor` counts by default. Counting reads every record; 1,000,000 take a few seconds. */
+  /** Accounts and records that `doctor` counts by default. Counting reads every record; 1,000,000 take several seconds. */
   doctorAccountsDefaultMax: 100,
   doctorRecordsDefaultMax: 1_000_000,
 
@@ -204,7 +204,7 @@ export const limits = {
   cancelAfterMs: 50,
   /** A read that PostgreSQL has not cancelled this long after its timeout: the response is sent without waiting for it. */
   readGraceMs: 1_000,
-  /** Timeout of a pipelined statement, which usually takes a few ms: the statements queued behind it wait. */
+  /** Timeout of a pipelined statement, which usually takes milliseconds: the statements queued behind it wait. */
   pipelinedMsMax: 2_000,
   /** A pipelined connection that sends nothing for this long is closed, and its statements fail with 503. Check interval. */
   pipelinedSilenceMsMax: 2_500,
@@ -277,7 +277,7 @@ export const limits = {
   /** Timeout of the readiness check for `/metrics`: a scrape has 10 s. */
   adminReadyMsMax: 2_000,
 
-  /** How long requests are served after `/readyz` has become 503: load balancers poll it every few seconds. */
+  /** How long requests are served after `/readyz` has become 503: load balancers poll it at intervals of seconds. */
   shutdownDelayMs: 5_000,
   /** Time for requests in flight to finish after the port is closed. */
   shutdownMsMax: 15_000,

@@ -63,7 +63,7 @@ export function createHttpServer(
   return server
 }
 
-/** Sheds load on queue length or on the oldest wait: how long a queue of some length takes depends on the machine. */
+/** Sheds load on queue length or on the oldest wait: the same length means a longer wait on a slower machine. */
 function isOverloaded(queues: readonly RequestQueue[], limits: Limits): boolean {
   let [waiting, since] = [0, Number.POSITIVE_INFINITY]
   for (const queue of queues) {
