@@ -26,7 +26,8 @@ class TextQuery extends pg.Query {
     this.name = name
   }
 
-  get rows(): readonly unknown[] {
+  /** Not named `rows`: the constructor of pg's Query assigns to that property. */
+  get textRows(): readonly unknown[] {
     return this.#rows
   }
 
@@ -78,7 +79,7 @@ function readOne<Row extends TextRow<Row>>(client: pg.ClientBase, statement: Sta
   return new Promise((resolve, reject) => {
     const query: TextQuery = new TextQuery(statement, statementCache.nameFor(client, statement), (error) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement determines the columns
-      if (error == null) resolve(query.rows as Row[])
+      if (error == null) resolve(query.textRows as Row[])
       else reject(error)
     })
     client.query(query)
