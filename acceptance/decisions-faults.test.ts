@@ -18,7 +18,7 @@ import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
 
 const databaseUrl = inject('target').local?.databaseUrl
 
-/** A separate service with one connection, behind a proxy to its database that can fail. */
+/** A separate service with one connection. It reaches its database through a proxy that can fail. */
 describe.skipIf(databaseUrl === undefined)('E2: if the database is slow or unavailable', () => {
   let proxy: PostgresProxy
   let server: Running
@@ -44,7 +44,7 @@ describe.skipIf(databaseUrl === undefined)('E2: if the database is slow or unava
   async function restored(): Promise<void> {
     proxy.restore()
     const deadline = Date.now() + 120_000
-    // Not /readyz alone, whose result may be up to one second old.
+    // The result of /readyz may be up to one second old, so a list must succeed as well.
     while (
       (await send(products, local())).status !== 200 ||
       (await send('/readyz', local())).status !== 200

@@ -2,7 +2,7 @@ import { describe, expect, inject, test } from 'vitest'
 import { create, keyOf, listIn, partners, problemIn, products, send } from './client.ts'
 import { issueKey } from './operator.ts'
 
-test('[5-1] the key goes in the header Authorization: Bearer', async () => {
+test('[5-1] the key is sent as Authorization: Bearer', async () => {
   const headers = { authorization: `Bearer ${keyOf('acme')}` }
   expect((await send(products, { key: null, headers })).status).toBe(200)
   problemIn(await send(products, { key: null, headers: { 'x-api-key': keyOf('acme') } }), 401)

@@ -15,7 +15,7 @@ export const limits = {
   idWindowPages: 16,
   /** The same while others write: then every page begins a new window, and counting the rest of a large one is wasted. */
   idWindowPagesDuringWrites: 2,
-  /** Factor by which a window grows if the last one held less than a page: eight steps exceed the largest id. */
+  /** Factor by which a window grows if the last one had less than a page: eight steps exceed the largest id. */
   idWindowGrowth: 64,
   /** Characters of a filter that an error message shows around the wrong part. */
   excerptCharacters: 72,
