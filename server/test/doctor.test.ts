@@ -21,7 +21,7 @@ beforeAll(async () => {
     const { code, stderr } = await quartermaster(args, { DATABASE_URL: template })
     if (code !== 0) throw new Error(stderr)
   }
-}, 60_000)
+})
 
 afterAll(async () => {
   await postgres.stop()
@@ -78,7 +78,7 @@ const tallies = (url: string) =>
     `select resource, version::int, total::int, last_id::int from tally where account_id = 1 order by resource`,
   )
 
-describe('doctor', { timeout: 60_000 }, () => {
+describe('doctor', () => {
   test('finds nothing wrong with a migrated database', async () => {
     const url = await databaseAfter()
     const { code, stdout, stderr } = await quartermaster(['doctor'], { DATABASE_URL: url })
@@ -327,7 +327,7 @@ describe('doctor', { timeout: 60_000 }, () => {
   })
 })
 
-describe('doctor on tallies', { timeout: 60_000 }, () => {
+describe('doctor on tallies', () => {
   test('finds one that is off or missing, and mends it', async () => {
     const url = await databaseAfter(
       company(4, 9),

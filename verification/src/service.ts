@@ -142,7 +142,7 @@ export class ServerProcess {
     const child = start(args, this.#environment, ['ignore', log, log], this.#nodeArguments)
     closeSync(log)
     this.#child = child
-    const until = Date.now() + 30_000
+    const until = Date.now() + 120_000
     while (!(await this.#ready())) {
       if (child.exitCode !== null || Date.now() > until) {
         throw new Error(`the server did not come up:\n${readFileSync(this.log, 'utf8').slice(-3000)}`)

@@ -7,7 +7,7 @@ import { type AnyRead, expectedText, requestOf, shownBy } from './epoch-reads.ts
 /** What was received for one request and is compared with later answers: the newest, some per branch. */
 const tagsMax = 12
 /** A process finds a database that has moved within this time. */
-const patienceMs = 30_000
+const patienceMs = 120_000
 
 export type Counts = Readonly<Record<'requests' | 'stale' | 'falseNotModified' | 'unavailable', number>>
 

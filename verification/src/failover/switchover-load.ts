@@ -10,7 +10,7 @@ const readersPerPort = 2
 const pulseMs = 100
 const pulsesMax = 40
 /** How long one create or read is tried again before the check gives up. */
-const patienceMs = 60_000
+const patienceMs = 120_000
 
 interface Acknowledged {
   readonly port: number

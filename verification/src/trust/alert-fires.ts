@@ -32,20 +32,20 @@ export const alertFires: Check = {
       const port = await freePort()
       prometheus = startPrometheus(context, service.folder, port, adminPort)
       const base = `http://127.0.0.1:${port}`
-      await until(30, async () => (await value(base, 'quartermaster_ready')) === 1)
+      await until(120, async () => (await value(base, 'quartermaster_ready')) === 1)
       await sleep(context.size(40, 6) * 1000)
       const before = await firing(base)
       const healthy = await areRulesHealthy(base)
       await service.postgres.stop()
       const gone = performance.now()
-      const fired = await until(90, async () =>
+      const fired = await until(300, async () =>
         (await firing(base)).find(({ labels }) => labels.alertname === expected),
       )
       const seconds = (performance.now() - gone) / 1000
       return {
         value:
           fired === undefined
-            ? 'nothing fired in 90 s'
+            ? 'nothing fired in 300 s'
             : `after ${seconds.toFixed(0)} s, ${fired.labels.severity}`,
         ok: fired !== undefined && before.length === 0 && healthy,
         note:
