@@ -47,7 +47,7 @@ export type Event =
   | { readonly kind: 'rate-limits-local'; readonly reason: string }
   /** Load shedding: requests rejected in the last second because too many were waiting. */
   | { readonly kind: 'requests-refused'; readonly count: number }
-  /** A statement that verifies this many keys was sent. */
+  /** A statement was sent that verifies the keys of waiting requests. */
   | { readonly kind: 'keys-verified'; readonly keys: number }
   | {
       readonly kind: 'statement-ended'

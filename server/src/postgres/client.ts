@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { connectionDefaults, destroyConnection } from './connections.ts'
-import { serverUrls } from './database-url.ts'
-import { firstServer } from './first-server.ts'
+import { serverUrls } from './primary/database-url.ts'
+import { firstServer } from './primary/first-server.ts'
 
 interface OpenClient {
   readonly client: pg.Client

@@ -3,7 +3,7 @@ import { Failure, overloaded } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { EmitEvent, PoolName } from '../observability/events.ts'
 import { destroyConnection } from './connections.ts'
-import type { Primary } from './primary.ts'
+import type { Primary } from './primary/primary.ts'
 
 /** Counts of connections, and of callers that wait for one. */
 export interface PoolState {

@@ -17,7 +17,7 @@ export const migrationNames: readonly string[] = readdirSync(folder)
 
 export interface MigrateOptions {
   readonly log?: (line: string) => void
-  /** How many of the pending migrations to apply. */
+  /** The number of pending migrations to apply. Default: all. */
   readonly count?: number
   readonly lockMs?: number
   readonly tries?: number

@@ -5,7 +5,7 @@ import type { EmitEvent } from '../observability/events.ts'
 import type { Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
 import { destroyConnection } from './connections.ts'
-import type { Primary } from './primary.ts'
+import type { Primary } from './primary/primary.ts'
 import { databaseUnavailable, failingOver, failureOf, isConnectionError } from './sqlstate.ts'
 import { readText, type TextRow } from './text-rows.ts'
 

@@ -60,7 +60,7 @@ export class StatementCache {
     return name
   }
 
-  /** Replaces the least used statement if the cache is full. False if a candidate with this many uses may not replace it. */
+  /** If the cache is full, removes the least used statement. False if the candidate's uses are too few for that. */
   #makeSpace(uses: number): boolean {
     if (this.#prepared.size < limits.preparedStatementsMax) return true
     let [least, leastUses] = ['', Number.POSITIVE_INFINITY]

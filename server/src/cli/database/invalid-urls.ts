@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Config } from '../../config.ts'
-import { exampleUrl, InvalidDatabaseUrl, serverUrls } from '../../postgres/database-url.ts'
+import { exampleUrl, InvalidDatabaseUrl, serverUrls } from '../../postgres/primary/database-url.ts'
 
 export interface InvalidUrl {
   readonly variable: string

@@ -1,8 +1,8 @@
 import pg from 'pg'
-import type { Failure } from '../errors.ts'
-import { limits } from '../limits.ts'
-import { sql } from '../sql.ts'
-import { epoch } from '../tally-state.ts'
+import type { Failure } from '../../errors.ts'
+import { limits } from '../../limits.ts'
+import { sql } from '../../sql.ts'
+import { epoch } from '../../tally-state.ts'
 import {
   connectionDefaults,
   currentSettings,
@@ -12,16 +12,16 @@ import {
   type ServingConfig,
   type ServingDatabase,
   setLocalSettings,
-} from './connections.ts'
-import { serverUrls } from './database-url.ts'
-import { firstServer } from './first-server.ts'
+} from '../connections.ts'
 import {
   connectFailureOf,
   databaseUnavailable,
   failingOver,
   isPreparedStatementLost,
   preparedStatementsLost,
-} from './sqlstate.ts'
+} from '../sqlstate.ts'
+import { serverUrls } from './database-url.ts'
+import { firstServer } from './first-server.ts'
 
 interface Server {
   readonly epoch: string
@@ -155,6 +155,9 @@ export class Primary {
     for (const each of overdue) if (!running.has(each.processID)) destroyConnection(each)
   }
 
+  /**
+   * Tries again if the attempt failed only because `#accept` closed it: meanwhile a newer connection found the primary.
+   */
   async #openAny(config: ServingConfig): Promise<pg.Client> {
     const until = performance.now() + limits.connectMsMax
     for (;;) {
@@ -211,9 +214,10 @@ export class Primary {
 
   #accept({ client, server, number, startedAt }: Opening & { readonly server: Server }): void {
     const previous = this.#current
-    this.#observe(server, number)
+    this.#updateCurrent(server, number)
     this.#epochs.set(client, server.epoch)
     const hasChanged = server.epoch !== previous?.epoch
+    // Attempts that started earlier and are still not open are likely to a server that does not respond.
     for (const other of this.#opening) {
       const isOvertaken =
         other.number < number && (hasChanged || other.startedAt < startedAt - limits.connectLagMsMax)
@@ -221,7 +225,8 @@ export class Primary {
     }
   }
 
-  #observe(server: Server, number: number): void {
+  /** Throws if the server is a former primary. */
+  #updateCurrent(server: Server, number: number): void {
     const current = this.#current
     if (current !== undefined && server.system === current.system && isEarlier(server, current)) {
       throw databaseUnavailable(

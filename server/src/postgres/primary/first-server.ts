@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { limits } from '../limits.ts'
+import { limits } from '../../limits.ts'
 
 export interface ServerAttempts<T> {
   open(url: string): Promise<T>
