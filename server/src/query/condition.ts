@@ -23,19 +23,19 @@ export function predicateOf(condition: TypedCondition): Predicate {
     case '=':
     case '[]':
       return field.type === 'timestamp'
-        ? { kind: 'ranges', field, ranges: merged(condition.spans).map(rangeOf), orNull: hasNull }
+        ? { kind: 'ranges', field, ranges: mergedSpans(condition.spans).map(rangeOf), orNull: hasNull }
         : { kind: 'one-of', field, values: [...new Set(values)], orNull: hasNull }
     case '!=':
     case '![]':
-      return outside(condition)
+      return notEqualPredicate(condition)
     case '*':
     case '!*':
-      return contained(condition, String(values[0]))
+      return containsPredicate(condition, String(values[0]))
     case '>':
     case '>=':
     case '<':
     case '<=':
-      return { kind: 'ranges', field, ranges: [compared(condition, operator)], orNull: false }
+      return { kind: 'ranges', field, ranges: [comparisonRange(condition, operator)], orNull: false }
     default:
       return operator satisfies never
   }
@@ -46,7 +46,7 @@ export function predicateOf(condition: TypedCondition): Predicate {
  * fold the case of the entire text again, and 64 KB on 3,000 records took nine seconds. Case folding can lengthen a
  * stored text, but not to three times its length.
  */
-function contained({ field, operator }: TypedCondition, text: string): Predicate {
+function containsPredicate({ field, operator }: TypedCondition, text: string): Predicate {
   const negated = operator === '!*'
   const orNull = negated && field.nullable
   const isTooLong = field.charactersMax !== undefined && text.length > field.charactersMax * 3
@@ -54,19 +54,20 @@ function contained({ field, operator }: TypedCondition, text: string): Predicate
   return { kind: negated ? 'none-of' : 'one-of', field, values: [], orNull }
 }
 
-function outside({ field, values, spans, hasNull }: TypedCondition): Predicate {
+function notEqualPredicate({ field, values, spans, hasNull }: TypedCondition): Predicate {
   const orNull = field.nullable && !hasNull
   if (field.type === 'boolean') {
     return { kind: 'one-of', field, values: [true, false].filter((v) => !values.includes(v)), orNull }
   }
   if (values.length === 0 && spans.length === 0) return { kind: 'not-null', field }
-  if (field.type === 'timestamp') return { kind: 'ranges', field, ranges: between(merged(spans)), orNull }
+  if (field.type === 'timestamp')
+    return { kind: 'ranges', field, ranges: gapsBetweenSpans(mergedSpans(spans)), orNull }
   const distinct = [...new Set(values)]
   if (distinct.length > limits.filterGapValuesMax) return { kind: 'none-of', field, values: distinct, orNull }
-  return { kind: 'ranges', field, ranges: gaps(distinct.toSorted(orderOf[field.type])), orNull }
+  return { kind: 'ranges', field, ranges: gapsBetweenValues(distinct.toSorted(orderOf[field.type])), orNull }
 }
 
-function compared({ values, spans }: TypedCondition, operator: Comparison): Range {
+function comparisonRange({ values, spans }: TypedCondition, operator: Comparison): Range {
   const [span] = spans
   const below = operator === '<' || operator === '<='
   if (span !== undefined) {
@@ -88,7 +89,7 @@ const orderOf: Record<
   decimal: (a, b) => compareDecimals(String(a), String(b)),
 }
 
-function gaps(sorted: readonly PlainValue[]): Range[] {
+function gapsBetweenValues(sorted: readonly PlainValue[]): Range[] {
   const ranges: Range[] = []
   for (let i = 0; i <= sorted.length; i++) {
     const left = sorted[i - 1]
@@ -101,7 +102,7 @@ function gaps(sorted: readonly PlainValue[]): Range[] {
   return ranges
 }
 
-function between(spans: readonly TimeSpan[]): Range[] {
+function gapsBetweenSpans(spans: readonly TimeSpan[]): Range[] {
   const ranges: Range[] = []
   for (let i = 0; i <= spans.length; i++) {
     const left = spans[i - 1]
@@ -122,7 +123,7 @@ function rangeOf(span: TimeSpan): Range {
 }
 
 /** Sorted spans that do not overlap. Empty spans are dropped: a fraction finer than a millisecond can be empty. */
-function merged(spans: readonly TimeSpan[]): TimeSpan[] {
+function mergedSpans(spans: readonly TimeSpan[]): TimeSpan[] {
   const result: TimeSpan[] = []
   for (const span of spans.filter((s) => s.start < s.end).toSorted((a, b) => a.start - b.start)) {
     const last = result.at(-1)

@@ -26,7 +26,7 @@ to stdout (format csv, delimiter E'\\x01', quote E'\\x02')`
   return copy.statement()
 }
 
-/** The same texts as in JSON, except those that a spreadsheet would evaluate as formulas. */
+/** The same text as in JSON, except values that a spreadsheet would evaluate as formulas. */
 function cells(fields: readonly Field[]): Fragment {
   return join(
     fields.map(
