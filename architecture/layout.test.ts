@@ -111,6 +111,16 @@ describe('imports', () => {
     expect(configured).toEqual(['server/src/config.ts'])
   })
 
+  it('of the import folder include neither files nor the process, so that HTTP can use it', () => {
+    const files = server.filter((file) => folderOf(file) === 'import')
+    const wrong = files.filter(
+      (file) =>
+        importsOf(file).some((name) => /^node:(?:fs|process|readline)/.test(name)) ||
+        /\bprocess\./.test(readFileSync(join(root, file), 'utf8')),
+    )
+    expect(wrong).toEqual([])
+  })
+
   it('of the filter language are its own files only', () => {
     const filter = sourceFiles.filter((file) => file.startsWith('filter/src/') && !file.endsWith('.test.ts'))
     expect(filter.flatMap(importsOf).filter((name) => !name.startsWith('./'))).toEqual([])

@@ -97,7 +97,7 @@ export function databaseUrl(url: string, name: string): string {
   return result.href
 }
 
-/** A PostgreSQL on PATH comes first, so that whoever has several can choose; Debian installs its own off PATH. */
+/** PATH comes first, so that it selects one of several installed versions. Debian installs PostgreSQL outside PATH. */
 export function postgresBinaries(): string {
   const debian = '/usr/lib/postgresql'
   const versions = existsSync(debian)

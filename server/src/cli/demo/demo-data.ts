@@ -260,7 +260,7 @@ function digits(random: Random, count: number): string {
   return String(random.below(10 ** count)).padStart(count, '0')
 }
 
-/** A product code from the first three consonants: `Hex bolt` is HXB. */
+/** A code of the first three consonants: `Hex bolt` is HXB. */
 function code(words: string): string {
   return plain(words)
     .replace(/[aeiou]/g, '')

@@ -17,7 +17,7 @@ import { checkTallies, type TallyOptions } from './checks/tallies.ts'
 import { connectedMessage, faultFinding } from './connection-fault.ts'
 import { type Finding, type Findings, ok, problem, unchecked } from './finding.ts'
 
-/** Runs the checks in order. If one makes the following ones impossible, these are reported as not checked. */
+/** Runs the checks in order. If the result of one rules out the following ones, these are reported as not checked. */
 export async function* runChecks(config: Config, options: TallyOptions): Findings {
   const configuration = checkConfiguration(config)
   yield* configuration
