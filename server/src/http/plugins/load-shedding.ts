@@ -17,7 +17,7 @@ export interface RequestQueue {
   readonly waitingSince: number
 }
 
-export interface ListenerOptions {
+export interface HttpServerOptions {
   readonly emit: EmitEvent
   /** The queues that every request passes first. */
   readonly queues: readonly RequestQueue[]
@@ -31,7 +31,7 @@ export interface ListenerOptions {
 /** Creates Node's HTTP server with limits on all that a client can occupy. Rejects requests before Fastify if it is overloaded. */
 export function createHttpServer(
   handle: RequestListener,
-  { emit, queues, accountReads, readMsMax, limits }: ListenerOptions,
+  { emit, queues, accountReads, readMsMax, limits }: HttpServerOptions,
 ): Server {
   const shedder = new Shedder(emit)
   const onRequest: RequestListener = (request, response) => {

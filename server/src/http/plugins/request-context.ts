@@ -70,7 +70,7 @@ export class RequestObserver {
     this.#emit(completionOf(request, reply, this.#trustedProxies))
   }
 
-  /** Fastify has no hook for a request whose connection closes before the response is sent. */
+  /** Fastify does not run onResponse if the connection closes before the response is sent. */
   reportIfDisconnected(request: FastifyRequest, reply: FastifyReply): void {
     reply.raw.once('close', () => {
       if (!reply.raw.writableFinished) this.report(request, reply)
