@@ -108,7 +108,7 @@ describe('too slow', () => {
     const unused = await talk()
     const { text, ms } = await closed
     clearInterval(drip)
-    expect(text).toMatch(/^HTTP\/1\.1 400 [\s\S]*not sent in time/)
+    expect(text).toMatch(/^HTTP\/1\.1 400 [\s\S]*not received in time/)
     expect(ms).toBeGreaterThanOrEqual(receiving.headersReceiveMsMax)
     // One made ahead of need, as browsers and proxies do, is closed without a word.
     expect((await unused.closed).text).toBe('')

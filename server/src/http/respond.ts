@@ -97,9 +97,12 @@ export function errorHandler(emit: EmitEvent) {
 export function sendProblem(reply: FastifyReply, failure: Failure, requestId: string): FastifyReply {
   // The onRequest hook sets these, too, but does not run for a path that the router rejects.
   reply.header('x-request-id', requestId).header('x-content-type-options', 'nosniff')
-  const context = contextOf(reply.request)
-  context.code = failure.code
-  context.detail = failure.message
+  // If the connection is closed, the request has already been reported with its cause.
+  if (!reply.raw.destroyed) {
+    const context = contextOf(reply.request)
+    context.code = failure.code
+    context.detail = failure.message
+  }
   const retryAfter = retryAfterSeconds[failure.code]
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   if (failure.code === 'media_type_unsupported') reply.header('accept-query', formMediaType)
