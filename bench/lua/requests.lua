@@ -1,9 +1,9 @@
--- The requests of all benchmarks. After `--` come settings, as name=value:
+-- Generates the requests of all benchmarks. The arguments after `--` are settings, name=value:
 --   accounts  a file of "host key [etag]" lines, in random order
 --   shape     list: the same URL for every account; cold: pages by orders of fields; one: records by id; create
---   path, query, pages, ids   what the URLs are made of; orders: a file with orders of fields, forms: how many of them
---   start     how many requests were sent before, so that a walk through the requests goes on where it was
---   count     counts answers by status, which costs wrk time: only for the run before the measured ones
+--   path, query, pages, ids   parts of the URLs; orders: a file with orders of fields, forms: the number of orders to use
+--   start     the number of requests sent before, so that this run continues with the next ones
+--   count     counts responses by status. This slows wrk down, so it is used only before the measured runs
 
 local threads = {}
 
@@ -12,10 +12,10 @@ function setup(thread)
   threads[#threads + 1] = thread
 end
 
-local function lines(path, most)
+local function lines(path, max)
   local all = {}
   for line in io.lines(path) do
-    if #all < (most or math.huge) then all[#all + 1] = line end
+    if #all < (max or math.huge) then all[#all + 1] = line end
   end
   return all
 end
@@ -24,13 +24,13 @@ local function heads(path)
   local all = {}
   for i, line in ipairs(lines(path)) do
     local host, key, etag = line:match("^(%S+) (%S+) ?(.*)$")
-    local known = etag ~= "" and "If-None-Match: " .. etag .. "\r\n" or ""
-    all[i] = " HTTP/1.1\r\nHost: " .. host .. "\r\nAuthorization: Bearer " .. key .. "\r\n" .. known
+    local condition = etag ~= "" and "If-None-Match: " .. etag .. "\r\n" or ""
+    all[i] = " HTTP/1.1\r\nHost: " .. host .. "\r\nAuthorization: Bearer " .. key .. "\r\n" .. condition
   end
   return all
 end
 
--- Each shape: how many different requests there are, and the one at a place.
+-- Each shape returns the number of distinct requests, and a function that returns the request at an index.
 local shapes = {}
 
 function shapes.list(set, head)
@@ -70,8 +70,8 @@ local function gcd(a, b)
   return a
 end
 
--- Steps of the golden section, without a factor in common with the number of requests: every one is met once before
--- any is met twice, and any stretch of the walk is as mixed as the whole.
+-- A stride near the golden ratio of the count and coprime to it: every request is sent once before any is repeated, and
+-- consecutive requests are spread evenly over all of them.
 local function strideOf(count)
   local stride = math.max(1, math.floor(count * 0.6180339887))
   while gcd(stride, count) ~= 1 do stride = stride + 1 end
@@ -88,7 +88,7 @@ function init(args)
   end
   space, make = shapes[set.shape](set, heads(set.accounts))
   stride = strideOf(space)
-  different = space
+  distinct = space
   local first = tonumber(set.start) + index * math.floor(space / tonumber(set.threads))
   at = (first % space) * stride % space
   ok, created, unchanged, other = 0, 0, 0, 0
@@ -116,7 +116,7 @@ function done(summary, latency)
   io.write(string.format(
     'RESULT {"requests":%d,"space":%d,"seconds":%.6f,"bytes":%d,"broken":%d,"refused":%d,"p50Ms":%.3f,"p95Ms":%.3f,"p99Ms":%.3f,'
       .. '"statuses":{"200":%d,"201":%d,"304":%d,"other":%d}}\n',
-    summary.requests, threads[1]:get("different"), summary.duration / 1e6, summary.bytes, e.connect + e.read + e.write + e.timeout, e.status,
+    summary.requests, threads[1]:get("distinct"), summary.duration / 1e6, summary.bytes, e.connect + e.read + e.write + e.timeout, e.status,
     latency:percentile(50) / 1e3, latency:percentile(95) / 1e3, latency:percentile(99) / 1e3,
     count.ok, count.created, count.unchanged, count.other))
 end

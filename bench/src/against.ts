@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import type { Context } from '../../verification/src/check.ts'
 import { median } from './numbers.ts'
 import { type Fixture, smallRecords } from './ratios/fixture.ts'
-import { forgetAll } from './ratios/forget.ts'
-import { forms, knownAnswers, mainFixture } from './ratios/rates.ts'
+import { invalidateCaches } from './ratios/invalidate-caches.ts'
+import { accountsWithEtags, forms, mainFixture } from './ratios/rates.ts'
 import { Server } from './server.ts'
 import { type Requests, Wrk } from './wrk.ts'
 
@@ -14,8 +14,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const ticksPerSecond = 100
 const clients = 32
 
-/** One build under load: what it answered in a turn, and what that cost. */
-interface Turn {
+/** One second of load on one build. */
+interface Sample {
   readonly rate: number
   /** CPU time per request, in µs: of the server process, and of all processes of PostgreSQL. */
   readonly serverUs: number
@@ -27,7 +27,7 @@ interface Workload {
   readonly name: string
   readonly status: '200' | '201' | '304'
   readonly requests: (fixture: Fixture, server: Server) => Promise<Requests>
-  /** What the caches hold is made out of date before each turn. */
+  /** Invalidates all caches before each sample. */
   readonly isCold?: boolean
 }
 
@@ -45,7 +45,7 @@ const workloads: readonly Workload[] = [
     requests: async (fixture, server) => ({
       shape: 'list',
       path: products,
-      accounts: await knownAnswers({ ...fixture, server }, `known-${server.port}.txt`),
+      accounts: await accountsWithEtags({ ...fixture, server }, `known-${server.port}.txt`),
     }),
   },
   {
@@ -87,8 +87,8 @@ const workloads: readonly Workload[] = [
 ]
 
 /**
- * Compares this build with another commit on the same database: both servers run, and wrk loads them alternately for a
- * second each, so that whatever else the machine does meets both. Ratios are medians of the ratios of neighbouring turns.
+ * Compares this build with another commit on the same database: both servers run, and wrk loads them alternately for one
+ * second each, so that other work of the machine affects both. Ratios are medians of the ratios of adjacent samples.
  */
 export async function compareWith(revision: string, context: Context): Promise<void> {
   const fixture = await mainFixture(context)
@@ -105,8 +105,8 @@ export async function compareWith(revision: string, context: Context): Promise<v
       const stolen = stealOf()
       print(['workload', 'requests/s', '', 'server µs', '', 'database µs', '', 'p99 ms', ''])
       for (const workload of workloads) await compare(context, fixture, [other, fixture.server], workload)
-      const { ticks, of } = stealOf()
-      const share = ((ticks - stolen.ticks) / Math.max(1, of - stolen.of)) * 100
+      const { ticks, total } = stealOf()
+      const share = ((ticks - stolen.ticks) / Math.max(1, total - stolen.total)) * 100
       process.stdout.write(`other → this (ratio); steal ${share.toFixed(1)} % of CPU time\n`)
     } finally {
       await other.stop()
@@ -125,22 +125,22 @@ async function compare(
   const wrks: Wrk[] = []
   for (const server of servers) {
     const wrk = new Wrk(server.port, await requests(fixture, server), clients)
-    await wrk.prove(status)
+    await wrk.verify(status)
     wrks.push(wrk)
   }
-  const turns: [Turn[], Turn[]] = [[], []]
+  const samples: [Sample[], Sample[]] = [[], []]
   for (let round = 0; round < context.size(15, 6); round++) {
     for (const side of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
       const [server, wrk] = [servers[side], wrks[side]]
       if (wrk === undefined) continue
-      if (isCold) await forgetAll(fixture)
-      turns[side].push(await turn(server, wrk))
+      if (isCold) await invalidateCaches(fixture)
+      samples[side].push(await sample(server, wrk))
     }
   }
-  const cells = (['rate', 'serverUs', 'databaseUs', 'p99Ms'] as const).flatMap((what) => {
-    const [before, now] = turns.map((side) => side.map((one) => one[what]))
+  const cells = (['rate', 'serverUs', 'databaseUs', 'p99Ms'] as const).flatMap((column) => {
+    const [before, now] = samples.map((side) => side.map((one) => one[column]))
     const ratios = (now ?? []).map((value, i) => value / (before?.[i] ?? Number.NaN))
-    const digits = what === 'p99Ms' ? 1 : 0
+    const digits = column === 'p99Ms' ? 1 : 0
     return [
       `${median(before ?? []).toFixed(digits)} → ${median(now ?? []).toFixed(digits)}`,
       median(ratios).toFixed(2),
@@ -149,7 +149,7 @@ async function compare(
   print([name, ...cells])
 }
 
-async function turn(server: Server, wrk: Wrk): Promise<Turn> {
+async function sample(server: Server, wrk: Wrk): Promise<Sample> {
   const [serverBefore, databaseBefore] = [server.cpuSeconds(), databaseCpuSeconds()]
   const { requests, seconds, p99Ms } = await wrk.measure(1)
   return {
@@ -160,7 +160,7 @@ async function turn(server: Server, wrk: Wrk): Promise<Turn> {
   }
 }
 
-/** Of every process named postgres: those of other servers on the machine count, too. */
+/** CPU time of all processes named postgres, including those of other servers on the machine. */
 function databaseCpuSeconds(): number {
   let ticks = 0
   for (const pid of readdirSync('/proc')) {
@@ -181,11 +181,11 @@ function databaseCpuSeconds(): number {
   return ticks / ticksPerSecond
 }
 
-/** CPU time that the hypervisor gave to others, and all of it. */
-function stealOf(): { ticks: number; of: number } {
+/** CPU time stolen by the hypervisor, and the total. */
+function stealOf(): { ticks: number; total: number } {
   const [, ...all] = (readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? '').split(/\s+/)
   const numbers = all.map(Number)
-  return { ticks: numbers[7] ?? 0, of: numbers.slice(0, 8).reduce((sum, one) => sum + one, 0) }
+  return { ticks: numbers[7] ?? 0, total: numbers.slice(0, 8).reduce((sum, one) => sum + one, 0) }
 }
 
 function print(cells: readonly string[]): void {

@@ -5,25 +5,25 @@ export interface BenchContext extends Context {
   readonly profile: boolean
 }
 
-/** A benchmark of the bench also says which numbers it was made from. */
+/** A check that measures time and also returns its measurements. */
 export interface Benchmark extends Check {
   run(context: Context): Promise<BenchOutcome>
 }
 
 export interface BenchOutcome extends Outcome {
   readonly series: readonly Series[]
-  /** Instead of the benchmark's, where a quick run has less data than the bound was made for. */
+  /** Replaces the bound of the benchmark for a quick run, which has less data. */
   readonly bound?: string
 }
 
-/** Two things side by side, in the same unit; the medians of these runs. */
+/** The medians of two measurements in the same unit, for the chart. */
 export interface Series {
   readonly label: string
   readonly unit: '/s' | 'ms' | 's' | 'MB'
   readonly service: Bar
-  /** What it is held against: the bare engine, or the service with less to do. */
+  /** The baseline: plain PostgreSQL, or the service with less data. */
   readonly other?: Bar
-  /** What the service's value may not fall below, or rise above, given the other. */
+  /** The bound of the service's value, calculated from the baseline. */
   readonly limit: number
 }
 

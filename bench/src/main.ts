@@ -62,7 +62,7 @@ function readOptions(args: string[]): Options | undefined {
     if (all === undefined || positionals.length > 1) return undefined
     const only = values.only?.split(',') ?? all.map(({ name }) => name)
     const unknown = only.filter((name) => !all.some((benchmark) => benchmark.name === name))
-    if (unknown.length > 0) throw new Error(`There is no benchmark ${unknown.join(', ')}.`)
+    if (unknown.length > 0) throw new Error(`unknown benchmark: ${unknown.join(', ')}`)
     const quick = values.quick ?? false
     return {
       benchmarks: all.filter(({ name }) => only.includes(name)),

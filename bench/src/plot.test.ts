@@ -5,14 +5,14 @@ const row: Row = {
   name: 'warm_list',
   bound: '≥ 1.5',
   ok: true,
-  label: 'list, asked again',
+  label: 'list, cached',
   unit: '/s',
   service: { name: 'service', value: 20_000, runs: [20_000] },
-  other: { name: 'bare engine', value: 10_000, runs: [10_000] },
+  other: { name: 'plain PostgreSQL', value: 10_000, runs: [10_000] },
   limit: 15_000,
 }
 
-it('draws both bars in one scale, with the bound as a line', () => {
+it('draws both bars to the same scale, with the bound as a line', () => {
   const svg = plot([row], 'a & b')
   expect(
     [...svg.matchAll(/<rect [^>]*width="([\d.]+)"[^>]*class="(\w+)"/g)].map((m) => [m[2], m[1]]),
@@ -25,9 +25,9 @@ it('draws both bars in one scale, with the bound as a line', () => {
   expect(svg).toContain('a &amp; b')
 })
 
-it('says what is short, and takes a bar that stands alone', () => {
-  const { other: _, ...alone } = row
-  const svg = plot([{ ...alone, ok: false, limit: 40_000 }], '')
+it('labels a missed bound, and draws a row without a baseline', () => {
+  const { other: _, ...withoutBaseline } = row
+  const svg = plot([{ ...withoutBaseline, ok: false, limit: 40_000 }], '')
   expect(svg).toContain('≥ 1.5, short')
   expect(svg.match(/<rect /g)).toHaveLength(1)
 })

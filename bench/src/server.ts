@@ -10,7 +10,7 @@ const ownRoot = fileURLToPath(new URL('../../', import.meta.url))
 const profiles = fileURLToPath(new URL('../out/', import.meta.url))
 const readyMsMax = 30_000
 const endMsMax = 20_000
-/** Of /proc, on Linux. */
+/** The unit of CPU times in /proc on Linux. */
 const ticksPerSecond = 100
 
 const running = new Set<ChildProcess>()
@@ -18,16 +18,16 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** The most that any server process of this run has held, in bytes. */
-let peakOfAll = 0
+/** The peak resident memory of any server process of this run, in bytes. */
+let peakMemoryBytes = 0
 const servers = new Set<Server>()
 
 export function peakBytes(): number {
-  for (const server of servers) server.noteMemory()
-  return peakOfAll
+  for (const server of servers) server.recordMemory()
+  return peakMemoryBytes
 }
 
-/** One `quartermaster serve`, whose memory is known. */
+/** A `quartermaster serve` process whose CPU time and memory are measured. */
 export class Server {
   readonly port: number
   readonly #child: ChildProcess
@@ -48,7 +48,7 @@ export class Server {
     const log = join(folder, `server-${port}.log`)
     const out = openSync(log, 'a')
     mkdirSync(profiles, { recursive: true })
-    // As docs/operating.md recommends to save memory.
+    // Recommended by docs/operating.md to save memory.
     const flags = ['--max-semi-space-size=16']
     if (profile) flags.push('--cpu-prof', `--cpu-prof-dir=${profiles}`)
     const program = join(root, 'server/bin/quartermaster.js')
@@ -71,7 +71,7 @@ export class Server {
     while (!(await isReady(port))) {
       if (child.exitCode !== null || Date.now() > until) {
         child.kill('SIGKILL')
-        throw new Error(`the server did not come up:\n${readFileSync(log, 'utf8').slice(-3000)}`)
+        throw new Error(`the server did not start:\n${readFileSync(log, 'utf8').slice(-3000)}`)
       }
       await sleep(50)
     }
@@ -79,7 +79,7 @@ export class Server {
     return server
   }
 
-  /** Processor time used so far, by all its threads. */
+  /** CPU time of all its threads so far. */
   cpuSeconds(): number {
     const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8')
     const [user, system] = stat
@@ -89,15 +89,15 @@ export class Server {
     return (Number(user) + Number(system)) / ticksPerSecond
   }
 
-  noteMemory(): void {
+  recordMemory(): void {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')
-    peakOfAll = Math.max(peakOfAll, Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024)
+    peakMemoryBytes = Math.max(peakMemoryBytes, Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024)
   }
 
-  /** By SIGTERM, as an operator would: only then is a profile written. */
+  /** By SIGTERM, because a profile is written only on a regular exit. */
   async stop(): Promise<void> {
     if (!servers.delete(this) || this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    this.noteMemory()
+    this.recordMemory()
     const ended = new Promise((resolve) => this.#child.once('exit', resolve))
     this.#child.kill('SIGTERM')
     const late = setTimeout(() => this.#child.kill('SIGKILL'), endMsMax)

@@ -7,11 +7,11 @@ export type Run = (seconds: number) => Promise<number>
 export interface Sides {
   readonly service: Run
   readonly other: Run
-  /** Fewer where a run is long in itself. */
+  /** Fewer if each run takes long. */
   readonly repeats?: number
 }
 
-/** The two in turn, each first as often as second, so that what else the machine does meets both. */
+/** Runs both sides alternately, each first as often as second, so that other work of the machine affects both. */
 export async function sideBySide(
   context: Context,
   { service, other, repeats = context.size(5, 3) }: Sides,
@@ -30,7 +30,7 @@ export function bar(name: string, runs: readonly number[]): Bar {
   return { name, value: median(runs), runs }
 }
 
-/** The service's rate as a multiple of the bare engine's, which it must reach. */
+/** The rate of the service divided by that of plain PostgreSQL, with a lower bound. */
 export async function ratesAtLeast(
   context: Context,
   label: string,
@@ -38,7 +38,7 @@ export async function ratesAtLeast(
   sides: Sides,
 ): Promise<BenchOutcome> {
   const runs = await sideBySide(context, sides)
-  const [service, other] = [bar('service', runs.service), bar('bare engine', runs.other)]
+  const [service, other] = [bar('service', runs.service), bar('plain PostgreSQL', runs.other)]
   const ratio = service.value / other.value
   return {
     value: `${ratio.toFixed(2)} (${short(service.value)} ÷ ${short(other.value)} /s)`,
@@ -47,11 +47,11 @@ export async function ratesAtLeast(
   }
 }
 
-/** A time as a multiple of another, which it may not exceed. Of several, the worst counts. */
+/** A time divided by the time of the baseline, with an upper bound. The worst of several pairs counts. */
 export function timesAtMost(boundMax: number, pairs: readonly Omit<Series, 'limit'>[]): BenchOutcome {
   const series = pairs.map((pair) => ({ ...pair, limit: (pair.other?.value ?? Number.NaN) * boundMax }))
   const worst = series.toSorted((a, b) => ratioOf(b) - ratioOf(a))[0]
-  if (worst?.other === undefined) throw new Error('nothing was measured')
+  if (worst?.other === undefined) throw new Error('no measurements')
   const ratio = ratioOf(worst)
   return {
     value: `${ratio.toFixed(2)} (${short(worst.service.value)} ÷ ${short(worst.other.value)} ${worst.unit})`,

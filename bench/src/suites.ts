@@ -13,7 +13,7 @@ import { wrongKeys } from './load/wrong-keys.ts'
 import { growAccounts, growRecords } from './ratios/grow.ts'
 import { jump } from './ratios/jump.ts'
 import { memory } from './ratios/memory.ts'
-import { walkFlat, walkLimit } from './ratios/paging.ts'
+import { pagingFlat, pagingRate } from './ratios/paging.ts'
 import { coldList, create, notModified, oneRecordCold, warmList } from './ratios/rates.ts'
 import { totalAgain } from './ratios/total-again.ts'
 import { exportMemory } from './transfer/export-memory.ts'
@@ -21,8 +21,8 @@ import { exportTime } from './transfer/export-time.ts'
 import { importRate } from './transfer/import-rate.ts'
 
 /**
- * The benchmarks of `npm run bench -- SUITE`, in this order. In `ratios` the largest data are loaded last, and `memory`
- * is the peak of all servers before it.
+ * The benchmarks of `npm run bench -- SUITE`, in this order. In `ratios`, the largest data set is loaded last, and `memory`
+ * reports the peak of all servers before it.
  */
 export const suites: Readonly<Record<string, readonly Check[]>> = {
   ratios: [
@@ -32,8 +32,8 @@ export const suites: Readonly<Record<string, readonly Check[]>> = {
     oneRecordCold,
     create,
     totalAgain,
-    walkFlat,
-    walkLimit,
+    pagingFlat,
+    pagingRate,
     jump,
     growAccounts,
     growRecords,

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-/** What is asked of the service, over and over: the settings of `lua/requests.lua`. */
+/** The requests that wrk repeats: settings of `lua/requests.lua`. */
 export interface Requests {
   readonly shape: 'list' | 'cold' | 'one' | 'create'
   readonly path: string
   readonly accounts: string
-  /** A file with orders of the fields, and how many of them are used: each is a statement of its own to the engine. */
+  /** A file with orders of the fields, and the number of orders to use. Each order is a separate statement. */
   readonly orders?: string
   readonly forms?: number
   readonly query?: string
@@ -18,35 +18,35 @@ export interface Requests {
 
 export interface WrkResult {
   readonly requests: number
-  /** How many different requests there were to send. */
+  /** The number of distinct requests. */
   readonly space: number
   readonly seconds: number
   readonly bytes: number
   /** Connections that failed, broke or timed out. */
   readonly broken: number
-  /** Answers of status 400 and above. */
+  /** Responses with status 400 or above. */
   readonly refused: number
   readonly p50Ms: number
   readonly p95Ms: number
   readonly p99Ms: number
-  /** Zero unless they were counted. */
+  /** Zero in runs that do not count statuses. */
   readonly statuses: Readonly<Record<'200' | '201' | '304' | 'other', number>>
 }
 
-/** Until the engine has compiled what is asked most: the rate of a new process grows for some seconds. */
+/** The rate of a new process grows for several seconds, until V8 has compiled its hot functions. */
 const warmUpSeconds = 5
 
 const script = fileURLToPath(new URL('../lua/requests.lua', import.meta.url))
 const run = promisify(execFile)
 
-/** wrk against one server, with a walk through its requests that goes on where the run before ended. */
+/** Runs wrk against one server. Each run continues with the requests after those of the run before. */
 export class Wrk {
   readonly #port: number
   readonly #requests: Requests
   readonly #clients: number
   #sent = 0
-  /** Bytes of an answer, on average, in the run whose answers were counted. */
-  #answerBytes: number | undefined
+  /** Mean size of a response in the run that counted statuses. */
+  #responseBytes: number | undefined
 
   constructor(port: number, requests: Requests, clients: number) {
     this.#port = port
@@ -54,30 +54,30 @@ export class Wrk {
     this.#clients = clients
   }
 
-  /** Warms up, and counts what the answers are: all of them must have this status. */
-  async prove(status: '200' | '201' | '304', requestsMin = 1): Promise<void> {
+  /** Warms up and counts statuses: all responses must have this status. */
+  async verify(status: '200' | '201' | '304', requestsMin = 1): Promise<void> {
     let seen = 0
     do {
       const result = await this.#run(warmUpSeconds, true)
       const { [status]: right, ...wrong } = result.statuses
       if (right === 0 || Object.values(wrong).some((count) => count > 0)) {
-        throw new Error(`not only ${status}: ${JSON.stringify(result.statuses)}`)
+        throw new Error(`expected only ${status}: ${JSON.stringify(result.statuses)}`)
       }
-      this.#answerBytes = result.bytes / result.requests
+      this.#responseBytes = result.bytes / result.requests
       seen += result.requests
     } while (seen < requestsMin)
   }
 
-  /** One measured run. Answers are not looked at, so they must be as long as those of the run that counted them. */
+  /** One measured run. Instead of the statuses it compares the mean size of the responses with the run that counted them. */
   async measure(seconds: number): Promise<WrkResult> {
     const result = await this.#run(seconds, false)
     const bytes = result.bytes / result.requests
-    const expected = this.#answerBytes ?? bytes
+    const expected = this.#responseBytes ?? bytes
     if (Math.abs(bytes / expected - 1) > 0.03) {
-      throw new Error(`answers of ${bytes.toFixed(0)} bytes, where ${expected.toFixed(0)} were right`)
+      throw new Error(`responses of ${bytes.toFixed(0)} bytes instead of ${expected.toFixed(0)}`)
     }
     if (isCold(this.#requests) && result.requests > result.space) {
-      throw new Error(`${result.requests} requests of ${result.space}: some were sent twice`)
+      throw new Error(`${result.requests} requests, but only ${result.space} distinct ones`)
     }
     return result
   }
@@ -104,11 +104,11 @@ export class Wrk {
       ...(count ? ['count=yes'] : []),
     ])
     const line = /^RESULT (.*)$/m.exec(stdout)?.[1]
-    if (line === undefined) throw new Error(`wrk gave no result:\n${stdout}`)
+    if (line === undefined) throw new Error(`wrk printed no result:\n${stdout}`)
     const result: WrkResult = JSON.parse(line)
     this.#sent += result.requests
     if (result.requests === 0 || result.broken > 0 || result.refused > 0) {
-      throw new Error(`wrk: ${result.requests} answers, ${result.refused} refused, ${result.broken} broken`)
+      throw new Error(`wrk: ${result.requests} responses, ${result.refused} errors, ${result.broken} broken`)
     }
     return result
   }

@@ -156,10 +156,10 @@ describe('an old primary that goes on', () => {
       expect(await total(service)).toBe(before + 1)
       expect(service.events).toContainEqual({ kind: 'primary-changed', timeline: '00000002' })
       // An earlier timeline of the same system is refused, even where the address leads back to it.
-      address.moveTo(old.port, 'cut')
+      address.moveTo(old.port, 'close')
       await eventually(async () => !(await isReady(service)))
       expect((await service.request(acme, 'GET', `${partners}?limit=1000`)).status).toBe(503)
-      address.moveTo(cluster.primary.port, 'cut')
+      address.moveTo(cluster.primary.port, 'close')
       await eventually(() => isReady(service))
     })
   })

@@ -1,9 +1,9 @@
 import type { Progress } from './progress.ts'
 
-/** One measured claim: a line of the output. */
+/** One claim that is verified or measured. It prints one line. */
 export interface Check {
   readonly name: string
-  /** What the value is held against, as it is printed. */
+  /** The value that must be reached, as it is printed. */
   readonly bound: string
   run(context: Context): Promise<Outcome>
 }
@@ -11,18 +11,18 @@ export interface Check {
 export interface Outcome {
   readonly value: string
   readonly ok: boolean
-  /** What a reader needs when it is short: the first cases, the seed. Goes to stderr and into the JSON. */
+  /** Details for stderr and the JSON results: the first failed cases, the seed. */
   readonly note?: string
 }
 
 export interface Context {
   readonly quick: boolean
   readonly seed: number
-  /** `full` as the claim states it, `quick` under --quick. */
+  /** `full` for the size that the claim states, `quick` with --quick. */
   size(full: number, quick: number): number
   progress(label: string, total: number): Progress
   log(line: string): void
-  /** What is to be stopped after the last check. */
+  /** Registers what is stopped after the last check. */
   atEnd(stop: () => Promise<void>): void
 }
 
@@ -30,7 +30,7 @@ export interface Stoppable {
   stop(): Promise<void>
 }
 
-/** Something that several checks of a run use: started by the first that needs it, stopped after the last. */
+/** A fixture that several checks of a run share: the first one that needs it starts it, and it is stopped after the last. */
 export function shared<T extends Stoppable>(
   start: (context: Context) => Promise<T>,
 ): (context: Context) => Promise<T> {
@@ -38,13 +38,13 @@ export function shared<T extends Stoppable>(
   return (context) => {
     const found = started.get(context)
     if (found !== undefined) return found
-    const made = start(context)
-    started.set(context, made)
+    const starting = start(context)
+    started.set(context, starting)
     context.atEnd(async () => {
-      // Where it did not start there is nothing to stop, and the check has told why.
-      const it = await made.catch(() => undefined)
-      await it?.stop()
+      // If the start failed, there is nothing to stop, and the check has reported the error.
+      const fixture = await starting.catch(() => undefined)
+      await fixture?.stop()
     })
-    return made
+    return starting
   }
 }

@@ -1,22 +1,22 @@
 import { Agent, type OutgoingHttpHeaders, request } from 'node:http'
 
-export interface Ask {
+export interface HttpRequest {
   readonly port: number
   readonly method?: string
-  /** As it goes on the wire, unchanged. */
+  /** Sent unchanged: not normalised or encoded. */
   readonly path: string
-  /** Names and values in turn, so that one may be sent twice. */
+  /** Names and values alternate, so that a header can be sent twice. */
   readonly headers: readonly string[]
   readonly body?: string
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   readonly headers: OutgoingHttpHeaders
   readonly text: string
 }
 
-/** Kept-alive connections to 127.0.0.1: the Host header is the caller's to choose, which fetch does not allow. */
+/** Sends requests to 127.0.0.1 over keep-alive connections. Unlike `fetch`, it lets the caller choose the Host header. */
 export class Client {
   readonly #agent: Agent
   #sent = 0
@@ -29,12 +29,12 @@ export class Client {
     return this.#sent
   }
 
-  ask({ port, method = 'GET', path, headers, body }: Ask): Promise<Answer> {
+  send({ port, method = 'GET', path, headers, body }: HttpRequest): Promise<HttpResponse> {
     this.#sent += 1
     const fields =
       body === undefined ? headers : [...headers, 'Content-Length', String(Buffer.byteLength(body))]
     return new Promise((resolve, reject) => {
-      const sending = request(
+      const outgoing = request(
         { agent: this.#agent, host: '127.0.0.1', port, method, path, headers: fields, timeout: 60_000 },
         (response) => {
           const chunks: Buffer[] = []
@@ -49,13 +49,17 @@ export class Client {
           )
         },
       )
-      sending.once('timeout', () => sending.destroy(new Error('no answer within 60 s')))
-      sending.once('error', reject)
-      sending.end(body)
+      outgoing.once('timeout', () => outgoing.destroy(new Error('no response within 60 s')))
+      outgoing.once('error', reject)
+      outgoing.end(body)
     })
   }
 
   close(): void {
     this.#agent.destroy()
   }
+}
+
+export function headersFor(account: string, key: string): string[] {
+  return ['Host', `${account}.localhost`, 'Authorization', `Bearer ${key}`]
 }

@@ -20,7 +20,7 @@ it.each([
   'select 1 from product p join tally t on t.account_id = p.account_id where p.account_id = $1::bigint',
   'select 1 from product where account_id = $1::bigint or account_id = $2::bigint',
   'insert into partner (account_id, id) values ($1::bigint, $2); delete from partner where account_id = $3::bigint',
-])('does not: %s', (query) => {
+])('does not name exactly one account: %s', (query) => {
   expect(tablesIn(query)).toBeGreaterThan(0)
   expect(namesOneAccount(query)).toBe(false)
 })

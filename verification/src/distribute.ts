@@ -18,8 +18,8 @@ const accountTables = [
 ]
 
 /**
- * Every statement of a whole acceptance run that touches an account's tables names exactly one account: as often as it
- * names such a table, and always the same one. Then a database distributed by account_id sends it to one shard.
+ * Every statement of a complete acceptance run that uses a table of accounts restricts each of these tables to one and
+ * the same account_id. A database distributed by account_id therefore routes it to one shard.
  */
 export const oneAccount: Check = {
   name: 'one_account_each',
@@ -33,7 +33,7 @@ export const oneAccount: Check = {
     try {
       const { url } = service.postgres
       await withClient(url, (client) => client.query('create extension pg_stat_statements'))
-      await acceptance(context, url)
+      await runAcceptanceTests(context, url)
       const { rows } = await withClient(url, (client) =>
         client.query<{ query: string }>(
           `select s.query from pg_stat_statements s join pg_roles r on r.oid = s.userid
@@ -42,7 +42,7 @@ export const oneAccount: Check = {
       )
       const statements = rows
         .map(({ query }) => query)
-        .filter((query) => tablesIn(query) > 0 && !isOfMany(query))
+        .filter((query) => tablesIn(query) > 0 && !isForSeveralAccounts(query))
       const wrong = statements.filter((query) => !namesOneAccount(query))
       return {
         value: `${statements.length - wrong.length} of ${statements.length}`,
@@ -56,15 +56,14 @@ export const oneAccount: Check = {
 }
 
 /**
- * The exceptions, each for many accounts at once and of the shards that hold them: the keys and tallies of all requests
- * that wait; what accounts did, written after the answers; and what of it is too old.
+ * The exceptions, which handle a batch of accounts and therefore several shards: reading the keys and tallies of all
+ * waiting requests, writing the request log and usage after the responses, and deleting what has expired of them.
  */
-function isOfMany(query: string): boolean {
-  // The first column of what is inserted is the account.
+function isForSeveralAccounts(query: string): boolean {
+  // The first inserted column is the account.
   if (/^insert into (?:request|usage)\b/.test(query)) return /from unnest\(\$\d+::bigint\[\]/.test(query)
-  const named = /from unnest\(\$1::bigint\[\]/.test(query)
   if (/^delete from (?:request|usage) where account_id = any\(\$1::bigint\[\]\)/.test(query)) return true
-  return named && /k\.account_id = any\(\$1::bigint\[\]\)/.test(query)
+  return /from unnest\(\$1::bigint\[\]/.test(query) && /k\.account_id = any\(\$1::bigint\[\]\)/.test(query)
 }
 
 export function tablesIn(query: string): number {
@@ -72,7 +71,7 @@ export function tablesIn(query: string): number {
   return query.match(pattern)?.length ?? 0
 }
 
-/** A table written to by `insert into` gets its account as a value, in the place of its first column. */
+/** An `insert into` has no condition: its account is the value of its first column. */
 export function namesOneAccount(query: string): boolean {
   const conditions = [...query.matchAll(/\baccount_id = (\$\d+|'\d+')::bigint/g)].map((match) => match[1])
   const inserts = [
@@ -84,8 +83,8 @@ export function namesOneAccount(query: string): boolean {
   return accounts.length >= tablesIn(query) && new Set(accounts).size === 1
 }
 
-function acceptance(context: Context, databaseUrl: string): Promise<void> {
-  context.log('the acceptance tests, on a database that keeps its statements')
+function runAcceptanceTests(context: Context, databaseUrl: string): Promise<void> {
+  context.log('running the acceptance tests with pg_stat_statements')
   const child = spawn('npm', ['run', '--silent', 'acceptance'], {
     cwd: root,
     env: { ...process.env, ACCEPTANCE_DATABASE_URL: databaseUrl },
@@ -97,7 +96,7 @@ function acceptance(context: Context, databaseUrl: string): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once('close', (code) => {
       if (code === 0) resolve()
-      else reject(new Error(`the acceptance tests ended with ${code}:\n${output.slice(-4000)}`))
+      else reject(new Error(`the acceptance tests exited with ${code}:\n${output.slice(-4000)}`))
     })
   })
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Check, Context } from './check.ts'
-import { type Answer, Client } from './client.ts'
+import { Client, type HttpResponse, headersFor } from './client.ts'
 import { inParallel } from './parallel.ts'
 import { grouped } from './progress.ts'
 import { Random } from './random.ts'
@@ -10,12 +10,12 @@ const postsPerKey = 20
 const account = 'once'
 const path = '/api/v1/resources/partner'
 
-/** However often a create is sent, and whatever dies meanwhile, there is one partner per Idempotency-Key. */
+/** Each Idempotency-Key creates one partner, however often it is sent and while servers are killed. */
 export const exactlyOnce: Check = {
   name: 'exactly_once',
   bound: '1 partner per key',
   async run(context) {
-    // Commits are kept over a kill of the servers, not of the database: without fsync it is the same, and faster.
+    // Only server processes are killed, not the database: commits survive that without fsync, which is faster.
     const service = await Service.start()
     const client = new Client(400)
     try {
@@ -41,19 +41,19 @@ async function measure(context: Context, client: Client, key: string, servers: r
     const found = new Set<number>()
     ids.set(name, found)
     await inParallel(postsPerKey, postsPerKey, async (copy) => {
-      const answer = await sender.create(name, new Random(context.seed, 7, index, copy))
-      if (answer.status === 201) found.add(idOf(answer))
-      else wrong.push(`${name}: ${answer.status} ${answer.text.slice(0, 200)}`)
+      const response = await sender.create(name, new Random(context.seed, 7, index, copy))
+      if (response.status === 201) found.add(idOf(response))
+      else wrong.push(`${name}: ${response.status} ${response.text.slice(0, 200)}`)
       progress.step()
     })
-    // Paced, so that a fast machine is not done before the first kill.
+    // Without this pause, a fast machine would finish before the first kill.
     await sleep(100)
   })
   progress.end()
   const kills = await chaos.end()
   for (const [name, found] of ids)
     if (found.size !== 1) wrong.push(`${name} has the ids ${[...found].join()}`)
-  wrong.push(...(await countPartners(client, key, servers[0]?.port ?? 0, ids)))
+  wrong.push(...(await verifyPartners(client, key, servers[0]?.port ?? 0, ids)))
   const note = [
     `${kills} kills, ${grouped(sender.retries)} retries (${sender.reasons()})`,
     ...wrong.slice(0, 10),
@@ -62,7 +62,7 @@ async function measure(context: Context, client: Client, key: string, servers: r
   return { value, ok: wrong.length === 0 && kills >= context.size(10, 3) && sender.retries > 0, note }
 }
 
-/** A client that tries again until it knows: after a broken connection, 409 and 5xx, at either server. */
+/** Retries at either server, after a broken connection, 409 or 5xx, until the outcome is known. */
 class Sender {
   readonly #client: Client
   readonly #servers: readonly ServerProcess[]
@@ -76,12 +76,12 @@ class Sender {
     this.#key = key
   }
 
-  async create(name: string, random: Random): Promise<Answer> {
+  async create(name: string, random: Random): Promise<HttpResponse> {
     const until = Date.now() + 120_000
     for (;;) {
       const { port } = random.pick(this.#servers)
       const headers = [
-        ...headersOf(this.#key),
+        ...headersFor(account, this.#key),
         'Content-Type',
         'application/json',
         'Idempotency-Key',
@@ -89,16 +89,16 @@ class Sender {
       ]
       let reason: string
       try {
-        const answer = await this.#client.ask({
+        const response = await this.#client.send({
           port,
           method: 'POST',
           path,
           headers,
           body: JSON.stringify({ name }),
         })
-        if (answer.status !== 409 && answer.status < 500) return answer
-        if (Date.now() > until) return answer
-        reason = String(answer.status)
+        if (response.status !== 409 && response.status < 500) return response
+        if (Date.now() > until) return response
+        reason = String(response.status)
       } catch (error) {
         if (Date.now() > until) throw error
         reason = codeOf(error)
@@ -114,26 +114,26 @@ class Sender {
   }
 }
 
-/** Kills one server after the other at random moments, and starts it again; one is always up. */
+/** Kills a random server at random moments and restarts it before the next kill, so that one is always available. */
 class Chaos {
   readonly #ended: Promise<void>
-  #going = true
+  #isRunning = true
   #kills = 0
 
   constructor(servers: readonly ServerProcess[], seed: number) {
-    this.#ended = this.#go(servers, new Random(seed, 8))
+    this.#ended = this.#run(servers, new Random(seed, 8))
   }
 
   async end(): Promise<number> {
-    this.#going = false
+    this.#isRunning = false
     await this.#ended
     return this.#kills
   }
 
-  async #go(servers: readonly ServerProcess[], random: Random): Promise<void> {
-    while (this.#going) {
+  async #run(servers: readonly ServerProcess[], random: Random): Promise<void> {
+    while (this.#isRunning) {
       await sleep(random.integer(50, 400))
-      if (!this.#going) return
+      if (!this.#isRunning) return
       const server = random.pick(servers)
       await server.kill()
       this.#kills += 1
@@ -147,35 +147,31 @@ interface Partners {
   readonly meta: { readonly total: number }
 }
 
-/** What is really there: every name once, under the id that was told, and nothing else. */
-async function countPartners(
+/** Reads the list: every name must be in it once, with the acknowledged id, and nothing else. */
+async function verifyPartners(
   client: Client,
   key: string,
   port: number,
   ids: ReadonlyMap<string, ReadonlySet<number>>,
 ): Promise<string[]> {
-  const answer = await client.ask({
+  const response = await client.send({
     port,
     path: `${path}?fields=id,name&limit=1000`,
-    headers: headersOf(key),
+    headers: headersFor(account, key),
   })
-  if (answer.status !== 200) return [`the list: ${answer.status} ${answer.text.slice(0, 200)}`]
-  const { data, meta }: Partners = JSON.parse(answer.text)
+  if (response.status !== 200) return [`the list: ${response.status} ${response.text.slice(0, 200)}`]
+  const { data, meta }: Partners = JSON.parse(response.text)
   const wrong = meta.total === ids.size ? [] : [`${meta.total} partners for ${ids.size} keys`]
-  for (const [name, told] of ids) {
+  for (const [name, acknowledged] of ids) {
     const found = data.filter((partner) => partner.name === name).map(({ id }) => id)
-    if (found.length !== 1 || !told.has(found[0] ?? 0))
-      wrong.push(`${name} is there as ${found.join() || 'none'}`)
+    if (found.length !== 1 || !acknowledged.has(found[0] ?? 0))
+      wrong.push(`${name} is stored as ${found.join() || 'nothing'}`)
   }
   return wrong
 }
 
-function headersOf(key: string): string[] {
-  return ['Host', `${account}.localhost`, 'Authorization', `Bearer ${key}`]
-}
-
-/** Either envelope that the specification allows. */
-function idOf({ text }: Answer): number {
+/** The id, alone or within `data`: the specification allows both. */
+function idOf({ text }: HttpResponse): number {
   const body: { data?: { id?: number } } | number = JSON.parse(text)
   return typeof body === 'number' ? body : (body.data?.id ?? 0)
 }

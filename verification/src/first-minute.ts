@@ -8,14 +8,14 @@ import type { Check } from './check.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const minutesMax = 5
 
-/** The README's commands, as they are written there, on a clean clone of what is committed. */
+/** Runs the commands of the README's quick start on a clean clone of the current commit. */
 export const firstMinute: Check = {
   name: 'first_minute',
-  bound: 'a list, as the README says',
+  bound: 'a list, as in the README',
   run: (context) =>
     onCleanClone(async (folder) => {
       const script = quickStart(readFileSync(join(folder, 'README.md'), 'utf8'))
-      context.log('the quick start of the README on a clean clone')
+      context.log('running the quick start of the README on a clean clone')
       const started = performance.now()
       const output = await bash(script, folder)
       const seconds = Math.round((performance.now() - started) / 1000)
@@ -28,7 +28,7 @@ export const firstMinute: Check = {
     }),
 }
 
-/** With a clean clone of what is committed, which is removed afterwards. */
+/** Runs `work` in a clean clone of the current commit, and removes the clone afterwards. */
 export async function onCleanClone<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-clone-'))
   try {
@@ -39,7 +39,7 @@ export async function onCleanClone<T>(work: (folder: string) => Promise<T>): Pro
   }
 }
 
-/** The block that is marked as the quick start: ```sh quickstart. */
+/** The code block of the README that begins with ```sh quickstart. */
 export function quickStart(readme: string): string {
   const block = /^```sh quickstart\n([\s\S]*?)^```$/m.exec(readme)?.[1]
   if (block === undefined) throw new Error('the README has no quick start')
@@ -47,10 +47,10 @@ export function quickStart(readme: string): string {
 }
 
 export function bash(script: string, cwd: string): Promise<string> {
-  // A new user's shell: nothing of this run's Node, npm or database.
+  // As in a new user's shell, without the Node, npm and database settings of this run.
   const path = (process.env['PATH'] ?? '').split(':').filter((part) => !part.startsWith(root))
-  const kept = Object.entries(process.env).filter(([name]) => !/^(?:npm_|DATABASE_|NODE$)/.test(name))
-  const env = { ...Object.fromEntries(kept), PATH: path.join(':') }
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(?:npm_|DATABASE_|NODE$)/.test(name))
+  const env = { ...Object.fromEntries(inherited), PATH: path.join(':') }
   const child = spawn('bash', ['-e', '-c', script], {
     cwd,
     env,
@@ -63,7 +63,7 @@ export function bash(script: string, cwd: string): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once('close', (code) => {
       if (code === 0) resolve(output)
-      else reject(new Error(`the quick start ended with ${code}:\n${output.slice(-3000)}`))
+      else reject(new Error(`the commands exited with ${code}:\n${output.slice(-3000)}`))
     })
   })
 }

@@ -1,4 +1,4 @@
-/** Runs `work` for 0 … count − 1, `width` at a time. The first error ends it once the ones under way are done. */
+/** Runs `work` for 0 … count − 1, `width` at a time. After an error it starts no more, waits for those in flight, and throws. */
 export async function inParallel(
   count: number,
   width: number,
@@ -6,7 +6,7 @@ export async function inParallel(
 ): Promise<void> {
   let next = 0
   let failed = false
-  const lane = async () => {
+  const worker = async () => {
     while (next < count && !failed) {
       const index = next
       next += 1
@@ -18,6 +18,6 @@ export async function inParallel(
       }
     }
   }
-  const lanes = await Promise.allSettled(Array.from({ length: Math.min(width, count) }, lane))
-  for (const outcome of lanes) if (outcome.status === 'rejected') throw outcome.reason
+  const outcomes = await Promise.allSettled(Array.from({ length: Math.min(width, count) }, worker))
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
 }

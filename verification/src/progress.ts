@@ -1,4 +1,4 @@
-/** How far a check is: rate and remaining time on stderr, at most once a second on a terminal, else every ten. */
+/** Reports the rate and the remaining time on stderr: at most once a second on a terminal, otherwise every 10 s. */
 export interface Progress {
   step(count?: number): void
   end(): void
@@ -13,13 +13,13 @@ export function progressTo(
   const everyMs = stream.isTTY ? 1_000 : 10_000
   let done = 0
   let shown = started
-  const line = () => {
+  const text = () => {
     const seconds = (performance.now() - started) / 1000
     const rate = done / Math.max(seconds, 0.001)
     const left = done === 0 ? '?' : `${Math.ceil((total - done) / rate)} s`
     return `${label}: ${grouped(done)} of ${grouped(total)}, ${grouped(Math.round(rate))}/s, ${left} left`
   }
-  const show = () => stream.write(stream.isTTY ? `\r\x1b[K${line()}` : `${line()}\n`)
+  const show = () => stream.write(stream.isTTY ? `\r\x1b[K${text()}` : `${text()}\n`)
   return {
     step(count = 1) {
       done += count

@@ -1,6 +1,6 @@
 /**
- * Reproducible chance. Every case has a generator of its own, made from the seed and the case's number, so that one
- * case can be repeated without the ones before it.
+ * A seeded random number generator. Every case has its own, seeded by the run's seed and the number of the case, so that
+ * a single case can be reproduced without the cases before it.
  */
 export class Random {
   #state: number
@@ -17,7 +17,7 @@ export class Random {
     return (mix(this.#state) >>> 0) / 2 ** 32
   }
 
-  /** From `min` to `max`, both possible. */
+  /** From `min` to `max`, inclusive. */
   integer(min: number, max: number): number {
     return min + Math.floor(this.next() * (max - min + 1))
   }

@@ -8,15 +8,15 @@ export type Result<O extends Outcome> = O & {
   readonly seconds: number
 }
 
-/** A check whose outcome may say more than others. */
+/** A check whose outcome has additional properties. */
 export interface Measured<O extends Outcome, C extends Context> extends Omit<Check, 'run'> {
   run(context: C): Promise<O>
 }
 
-/** What every run needs of a context: progress and notes on stderr, sizes by --quick, and what to stop in the end. */
+/** A context that writes progress and notes to stderr, and `stop`, which stops the fixtures in reverse order of their start. */
 export function contextOf(quick: boolean, seed: number): { context: Context; stop: () => Promise<void> } {
   const stops: (() => Promise<void>)[] = []
-  // Broken off, it ends in order: what it started is ended on exit.
+  // process.exit runs the exit handlers, which kill the processes that this run started.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
   return {
     context: {
@@ -33,7 +33,7 @@ export function contextOf(quick: boolean, seed: number): { context: Context; sto
   }
 }
 
-/** Runs checks one after the other and prints a line for each. One that breaks is short, with what `broken` adds. */
+/** Runs checks one after the other and prints a line for each. A check that throws fails, with the properties that `broken` adds. */
 export async function runChecks<O extends Outcome, C extends Context>(
   checks: readonly Measured<O, C>[],
   context: C,
@@ -55,7 +55,7 @@ export async function runChecks<O extends Outcome, C extends Context>(
   return results
 }
 
-/** What could not be measured was not shown. */
+/** A check that throws has failed: nothing was shown. */
 async function measure<O extends Outcome, C extends Context>(
   check: Measured<O, C>,
   context: C,
@@ -72,7 +72,7 @@ async function measure<O extends Outcome, C extends Context>(
   }
 }
 
-/** The commit that is measured, and whether there is nothing beside it. */
+/** The current commit, and whether the working tree is clean. */
 export function commit(): { commit: string | null; clean: boolean } {
   try {
     return { commit: git('rev-parse', 'HEAD').trim(), clean: git('status', '--porcelain') === '' }

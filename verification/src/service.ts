@@ -15,7 +15,7 @@ const program = fileURLToPath(new URL('../../server/bin/quartermaster.js', impor
 
 export const allScopes = 'product:read,partner:read,partner:create,company:read,account:manage'
 
-/** Requests are counted, and none refused for its number: a check asks faster than any account may. */
+/** Rate limits that no check reaches: requests are still counted, but none is rejected. */
 export const unlimited = { REQUESTS_PER_MINUTE: '1000000000', KEY_REQUESTS_PER_MINUTE: '1000000000' }
 
 const running = new Set<ChildProcess>()
@@ -23,7 +23,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** A database of its own, migrated, with as many server processes on it as asked for: all as an operator would. */
+/** A migrated temporary database with any number of server processes, set up with the commands that an operator uses. */
 export class Service implements Stoppable {
   readonly postgres: ThrowawayPostgres
   readonly folder: string
@@ -38,7 +38,7 @@ export class Service implements Stoppable {
     return Service.on(await startThrowawayPostgres({ fsync: 'off', ...settings }))
   }
 
-  /** On a database that is there already. It is stopped with the service. */
+  /** Uses an existing database, and stops it with the service. */
   static async on(postgres: ThrowawayPostgres): Promise<Service> {
     const service = new Service(postgres)
     try {
@@ -55,7 +55,7 @@ export class Service implements Stoppable {
     return { DATABASE_URL: url, DATABASE_OWNER_URL: url, LOG_LEVEL: 'warn', ...unlimited }
   }
 
-  /** Runs `quartermaster …` to its end; what it wrote to stdout. */
+  /** Runs `quartermaster …` until it exits, and returns its stdout. */
   async command(args: readonly string[]): Promise<string> {
     const child = start(args, this.environment, ['ignore', 'pipe', 'pipe'])
     let out = ''
@@ -63,16 +63,16 @@ export class Service implements Stoppable {
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text))
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text))
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
-    if (code !== 0) throw new Error(`quartermaster ${args.join(' ')} ended with ${code}:\n${err}${out}`)
+    if (code !== 0) throw new Error(`quartermaster ${args.join(' ')} exited with ${code}:\n${err}${out}`)
     return out
   }
 
-  /** Starts `quartermaster …` and leaves its end to the caller. */
+  /** Starts `quartermaster …`; the caller ends it. */
   spawn(args: readonly string[]): ChildProcess {
     return start(args, this.environment, ['ignore', 'ignore', 'ignore'])
   }
 
-  /** The new key of a new account. */
+  /** Creates an account and returns a new key for it. */
   async account(name: string, scopes = allScopes): Promise<string> {
     await this.command(['account', 'create', name])
     return this.key(name, scopes)
@@ -91,11 +91,11 @@ export class Service implements Stoppable {
       '--json',
     ])
     const key = /"(qm_[0-9A-Za-z]+)"/.exec(out)?.[1]
-    if (key === undefined) throw new Error(`key create gave no key: ${out}`)
+    if (key === undefined) throw new Error(`key create printed no key: ${out}`)
     return key
   }
 
-  /** `nodeArguments` come before the program: what Node itself is told. */
+  /** `nodeArguments` are passed to Node, before the program. */
   async serve(
     environment: Record<string, string> = {},
     nodeArguments: readonly string[] = [],
@@ -115,10 +115,10 @@ export class Service implements Stoppable {
   }
 }
 
-/** `quartermaster serve` on a port of its own, which it keeps over restarts. */
+/** `quartermaster serve` on its own port, which stays the same when it is restarted. */
 export class ServerProcess {
   readonly port: number
-  /** What it wrote to stdout and stderr. */
+  /** The file with its stdout and stderr. */
   readonly log: string
   readonly #environment: Record<string, string>
   readonly #nodeArguments: readonly string[]
@@ -145,7 +145,7 @@ export class ServerProcess {
     const until = Date.now() + 120_000
     while (!(await this.#ready())) {
       if (child.exitCode !== null || Date.now() > until) {
-        throw new Error(`the server did not come up:\n${readFileSync(this.log, 'utf8').slice(-3000)}`)
+        throw new Error(`the server did not start:\n${readFileSync(this.log, 'utf8').slice(-3000)}`)
       }
       await sleep(50)
     }
@@ -155,17 +155,17 @@ export class ServerProcess {
     return this.#child?.pid ?? 0
   }
 
-  /** Of its memory, in bytes: what is resident now, and the most since this was last asked with `forget`. */
-  memory({ forget }: { readonly forget: boolean }): { readonly now: number; readonly most: number } {
+  /** Resident memory in bytes: now, and the peak since the last call with `reset`. */
+  memory({ reset }: { readonly reset: boolean }): { readonly now: number; readonly peak: number } {
     const status = readFileSync(`/proc/${this.#child?.pid}/status`, 'utf8')
     const bytes = (name: string) =>
       Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024
-    // https://docs.kernel.org/filesystems/proc.html: 5 resets the peak.
-    if (forget) writeFileSync(`/proc/${this.#child?.pid}/clear_refs`, '5')
-    return { now: bytes('VmRSS'), most: bytes('VmHWM') }
+    // Writing 5 resets the peak: https://docs.kernel.org/filesystems/proc.html
+    if (reset) writeFileSync(`/proc/${this.#child?.pid}/clear_refs`, '5')
+    return { now: bytes('VmRSS'), peak: bytes('VmHWM') }
   }
 
-  /** SIGKILL, as a machine that goes away. */
+  /** SIGKILL, as when the machine fails. */
   async kill(): Promise<void> {
     const child = this.#child
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return

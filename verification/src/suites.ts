@@ -23,7 +23,7 @@ import { typeCases } from './integrators/type-cases.ts'
 import { noLeak } from './no-leak/no-leak.ts'
 import { printIdentity } from './parser/print-identity.ts'
 import { parserStrings } from './parser/strings.ts'
-import { oneBuffers, pageBuffers, plansIndexed, walksInOrder } from './plans/plans.ts'
+import { oneBuffers, pageBuffers, pagesInOrder, plansIndexed } from './plans/plans.ts'
 import { alertFires } from './trust/alert-fires.ts'
 import { cardinality } from './trust/cardinality.ts'
 import { revocation } from './trust/revocation.ts'
@@ -47,7 +47,7 @@ export const suites: Record<string, readonly Check[]> = {
     exactlyOnce,
     oneAccount,
     plansIndexed,
-    walksInOrder,
+    pagesInOrder,
     pageBuffers,
     oneBuffers,
     importKilled,

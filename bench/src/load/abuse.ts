@@ -4,49 +4,49 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Check, Context } from '../../../verification/src/check.ts'
 import { inParallel } from '../../../verification/src/parallel.ts'
-import { type Caller, encoded, type Fixture, ms, products, standOf, withServers } from './fixture.ts'
-import { answered, type Load, others, runLoad } from './load.ts'
+import { type Caller, encoded, type Fixture, loadFixture, ms, products, withServers } from './fixture.ts'
+import { type Load, otherStatuses, runLoad, withStatus } from './load.ts'
 
 const tenMegabytes = Buffer.alloc(10 * 1024 * 1024, 'x')
 const partners = '/api/v1/resources/partner'
-/** Slow-loris sockets are cut off after 10 s. */
-const cutOffMsMax = 15_000
+/** The service closes slow-loris connections after 10 s. */
+const closedMsMax = 15_000
 
-/** Everything at once that a rude client can do, while others go about their business. */
+/** Slow, oversized, invalid and aborted requests at the same time, while other accounts send a normal load. */
 export const abuse: Check = {
   name: 'abuse',
-  bound: 'right 4xx, 0 left, ≤ 1.5 × alone (quick: 20 ×)',
+  bound: 'expected 4xx, 0 left open, ≤ 1.5 × alone (quick: 20 ×)',
   async run(context) {
-    const fixture = await standOf(context)
+    const fixture = await loadFixture(context)
     return await withServers(fixture, 2, {}, async ([server, neighbour]) => {
       const port = server?.port ?? 0
       const seconds = context.size(40, 14)
       const calm = { ...calmLoad(fixture, port), seconds }
       await runLoad({ ...calm, seconds: 3 })
-      const alone = await runLoad(calm)
+      const unloaded = await runLoad(calm)
       const before = openSockets(port)
       const attack = attackOn(context, fixture, port, seconds)
-      const beside = await runLoad({ ...calm, start: 100_000 })
+      const loaded = await runLoad({ ...calm, start: 100_000 })
       const wrong = await attack
       const left = await leftBehind(fixture, port, before)
-      // What of it is the machine's: the same attack on another process, which shares only the processors.
+      // The same attack on another process, which shares only the CPUs, to separate the effect of a busy machine.
       const elsewhere = attackOn(context, fixture, neighbour?.port ?? 0, seconds)
-      const apart = answered(await runLoad({ ...calm, start: 200_000 }), 200)
+      const apart = withStatus(await runLoad({ ...calm, start: 200_000 }), 200)
       wrong.push(...(await elsewhere))
 
-      const [quiet, loud] = [answered(alone, 200), answered(beside, 200)]
-      const ratio = loud.p99Ms / quiet.p99Ms
-      const errors = others(beside, 200)
+      const [baseline, during] = [withStatus(unloaded, 200), withStatus(loaded, 200)]
+      const ratio = during.p99Ms / baseline.p99Ms
+      const errors = otherStatuses(loaded, 200)
       return {
-        value: `${wrong.length} wrong, ${left.length} left, ${ratio.toFixed(2)} × (${ms(quiet.p99Ms)} → ${ms(loud.p99Ms)})`,
+        value: `${wrong.length} wrong, ${left.length} left open, ${ratio.toFixed(2)} × (${ms(baseline.p99Ms)} → ${ms(during.p99Ms)})`,
         ok: wrong.length === 0 && left.length === 0 && errors === '' && ratio <= context.size(1.5, 20),
         note: [
-          `medians ${ms(quiet.p50Ms)} → ${ms(loud.p50Ms)}`,
+          `medians ${ms(baseline.p50Ms)} → ${ms(during.p50Ms)}`,
           `with the attack on another process of this machine p99 is ${ms(apart.p99Ms)}: ` +
-            `${(apart.p99Ms / quiet.p99Ms).toFixed(2)} × alone, and ${(loud.p99Ms / apart.p99Ms).toFixed(2)} × of that when attacked itself`,
+            `${(apart.p99Ms / baseline.p99Ms).toFixed(2)} × alone; attacked itself, ${(during.p99Ms / apart.p99Ms).toFixed(2)} × of that`,
           ...wrong.slice(0, 5),
           ...left.slice(0, 5),
-          ...(errors === '' ? [] : [`others got ${errors}`]),
+          ...(errors === '' ? [] : [`other accounts got ${errors}`]),
         ].join('\n'),
       }
     })
@@ -61,7 +61,7 @@ function calmLoad({ small }: Fixture, port: number): Load {
   return { ports: [port], rate: 50, seconds: 1, connectionsMax: 64, connectionsReady: 16, requests, start: 1 }
 }
 
-/** What was not answered as it should be. */
+/** Returns the attacks that got an unexpected response. */
 async function attackOn(
   context: Context,
   fixture: Fixture,
@@ -86,7 +86,7 @@ async function attackOn(
   return found.flat()
 }
 
-/** Evenly over the time that others are watched. */
+/** Repeats `one` at regular intervals during the measurement. */
 async function repeated(seconds: number, times: number, one: () => Promise<string[]>): Promise<string[]> {
   const wrong: string[] = []
   const began = performance.now()
@@ -97,32 +97,32 @@ async function repeated(seconds: number, times: number, one: () => Promise<strin
   return wrong
 }
 
-/** Opens them all, drips a header into each now and then, and waits until each was cut off. */
+/** Opens all connections, sends a header on each every 3 s, and waits until the service closes each. */
 async function slowLoris(port: number, count: number): Promise<string[]> {
   const wrong: string[] = []
   await inParallel(count, count, async (n) => {
     await sleep(n * 2)
-    const { socket, closed } = talk(port)
+    const { socket, closed } = openSocket(port)
     const began = performance.now()
     socket.write(`GET ${products} HTTP/1.1\r\nHost: account-2.localhost\r\n`)
     const drip = setInterval(() => socket.write(`X-${n}: 1\r\n`), 3000)
-    const late = setTimeout(() => socket.destroy(), cutOffMsMax + 5_000)
+    const late = setTimeout(() => socket.destroy(), closedMsMax + 5_000)
     const text = await closed
     clearInterval(drip)
     clearTimeout(late)
     const took = performance.now() - began
-    if (!text.startsWith('HTTP/1.1 400 ')) wrong.push(`slow loris: ${text.slice(0, 40) || 'no answer'}`)
-    if (took > cutOffMsMax) wrong.push(`slow loris held for ${ms(took)}`)
+    if (!text.startsWith('HTTP/1.1 400 ')) wrong.push(`slow loris: ${text.slice(0, 40) || 'no response'}`)
+    if (took > closedMsMax) wrong.push(`slow loris connection open for ${ms(took)}`)
   })
   return wrong
 }
 
-/** Requests whose client goes away at once, or in the middle of the work. */
+/** Requests whose client disconnects at once, or while they are processed. */
 async function aborts(port: number, caller: Caller, count: number, seconds: number): Promise<string[]> {
   const began = performance.now()
   await inParallel(count, 8, async (n) => {
     await sleep(Math.max(1, began + (seconds * 1000 * n) / count - performance.now()))
-    const { socket, closed } = talk(port)
+    const { socket, closed } = openSocket(port)
     socket.write(head(caller, 'GET', `${products}?filter=${encodeURIComponent(`name!*q${n}`)}`))
     await sleep(n % 3 === 0 ? 0 : n % 20)
     socket.destroy()
@@ -132,11 +132,11 @@ async function aborts(port: number, caller: Caller, count: number, seconds: numb
 }
 
 async function status(port: number, message: string | Buffer, expected: string): Promise<string[]> {
-  const { socket, closed } = talk(port)
+  const { socket, closed } = openSocket(port)
   socket.write(message)
   socket.on('data', () => socket.end())
   const text = await closed
-  return text.slice(9, 12) === expected ? [] : [`${expected}: ${text.slice(0, 60) || 'no answer'}`]
+  return text.slice(9, 12) === expected ? [] : [`${expected}: ${text.slice(0, 60) || 'no response'}`]
 }
 
 const head = ({ host, key }: Caller, method: string, path: string, more = '') =>
@@ -145,7 +145,7 @@ const head = ({ host, key }: Caller, method: string, path: string, more = '') =>
 const bodyHead = (caller: Caller) =>
   head(caller, 'POST', partners, `Content-Type: application/json\r\nContent-Length: ${10 * 1024 * 1024}\r\n`)
 
-function talk(port: number): { socket: Socket; closed: Promise<string> } {
+function openSocket(port: number): { socket: Socket; closed: Promise<string> } {
   const socket = connect(port, '127.0.0.1')
   let text = ''
   socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
@@ -153,7 +153,7 @@ function talk(port: number): { socket: Socket; closed: Promise<string> } {
   return { socket, closed: new Promise((resolve) => socket.once('close', () => resolve(text))) }
 }
 
-/** Connections to the port, and statements in the database, that nobody waits for any more. */
+/** New connections to the port, and running statements, that remain after the attack. */
 async function leftBehind({ service }: Fixture, port: number, before: readonly string[]): Promise<string[]> {
   const until = performance.now() + 5_000
   for (;;) {
@@ -164,7 +164,7 @@ async function leftBehind({ service }: Fixture, port: number, before: readonly s
   }
 }
 
-/** Established, at the server's end. */
+/** Established connections, seen from the server. */
 function openSockets(port: number): string[] {
   const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   return readFileSync('/proc/net/tcp', 'utf8')

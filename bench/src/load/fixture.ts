@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { generateKey, hashOfKey, newKeyId, scopes } from '../../../server/src/accounts/key-format.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import { ThrowawayRedis } from '../../../server/test/redis.ts'
+import { insertKeys } from '../../../verification/src/api-keys.ts'
 import { type Context, type Stoppable, shared } from '../../../verification/src/check.ts'
 import { fill } from '../../../verification/src/plans/data.ts'
 import { type ServerProcess, Service } from '../../../verification/src/service.ts'
 
-/** An account as a client knows it. */
+/** The host and key of an account. */
 export interface Caller {
   readonly host: string
   readonly key: string
@@ -14,7 +14,7 @@ export interface Caller {
 
 export const products = '/api/v1/inventory/product'
 
-/** One account of many records among small ones of 100 each; and a Redis. Servers are each benchmark's own. */
+/** One large account, small ones of 100 products each, and Redis. Each benchmark starts its own servers. */
 export interface Fixture extends Stoppable {
   readonly service: Service
   readonly redis: ThrowawayRedis
@@ -25,7 +25,7 @@ export interface Fixture extends Stoppable {
 
 const smallAccounts = 500
 
-export const standOf = shared(async (context: Context): Promise<Fixture> => {
+export const loadFixture = shared(async (context: Context): Promise<Fixture> => {
   const records = context.size(1_000_000, 100_000)
   const service = await Service.start({
     shared_buffers: '512MB',
@@ -40,7 +40,7 @@ export const standOf = shared(async (context: Context): Promise<Fixture> => {
   }
   try {
     const [large, ...small] = await fillAccounts(service, records, smallAccounts + 1)
-    if (large === undefined) throw new Error('no accounts were made')
+    if (large === undefined) throw new Error('no accounts were created')
     return { service, redis, records, large, small, stop }
   } catch (error) {
     await stop()
@@ -48,7 +48,7 @@ export const standOf = shared(async (context: Context): Promise<Fixture> => {
   }
 })
 
-/** The first account has so many products, every other 100. A key of each, which may do everything. */
+/** The first account has `records` products, every other one 100. Returns a key with all scopes for each. */
 export async function fillAccounts(
   service: Service,
   records: number,
@@ -59,12 +59,9 @@ export async function fillAccounts(
     const { rows } = await client.query<{ account_id: string; name: string }>(
       'select account_id, name from account order by account_id',
     )
-    const keys = rows.map(() => generateKey())
-    await client.query(
-      `insert into api_key (account_id, key_id, hash, name, scopes)
-       select account_id, key_id, decode(hash, 'hex'), 'benchmarks', $4::text[]
-       from unnest($1::bigint[], $2::text[], $3::text[]) k(account_id, key_id, hash)`,
-      [rows.map((row) => row.account_id), rows.map(() => newKeyId()), keys.map(hashOfKey), [...scopes]],
+    const keys = await insertKeys(
+      client,
+      rows.map((row) => row.account_id),
     )
     await client.query('vacuum analyze account')
     await client.query('vacuum analyze api_key')
@@ -73,7 +70,7 @@ export async function fillAccounts(
   })
 }
 
-/** Servers for the time of some work. */
+/** Runs `work` with `count` server processes, and ends them afterwards. */
 export async function withServers<T>(
   { service }: Fixture,
   count: number,
@@ -89,7 +86,7 @@ export async function withServers<T>(
   }
 }
 
-/** What the process holds now, in MB. */
+/** Resident memory of a process in MB. */
 export function residentMb(pid: number): number {
   const kb = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Math.round(Number(kb ?? 0) / 1024)
@@ -97,5 +94,5 @@ export function residentMb(pid: number): number {
 
 export const ms = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} ms`
 
-/** For a path; `{n}` stays. */
+/** Percent-encodes a filter, except the placeholder `{n}`. */
 export const encoded = (filter: string): string => encodeURIComponent(filter).replaceAll('%7Bn%7D', '{n}')

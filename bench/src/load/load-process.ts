@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import type { Answered, Load, LoadRequest, LoadResult } from './load.ts'
+import type { Load, LoadRequest, LoadResult, StatusSummary } from './load.ts'
 
-/** Bare sockets: an HTTP library would cost this process as much as the requests cost the service. */
+/** Uses plain sockets: an HTTP library would use as much CPU time as the service needs for the requests. */
 
 const drainMsMax = 15_000
 const tickMs = 2
-/** Of an answer; what comes after it is only counted. */
+/** The headers of a response must fit into this; the rest is only counted. */
 const headBytesMax = 2_048
 
-class Line {
+class Connection {
   readonly #socket: Socket
-  readonly #ended: (line: Line, status: number, ms: number) => void
+  readonly #ended: (connection: Connection, status: number, ms: number) => void
   #head = ''
   #status = 0
   #bodyLeft = -1
@@ -20,12 +20,12 @@ class Line {
   isBusy = false
   isBroken = false
 
-  constructor(port: number, ended: (line: Line, status: number, ms: number) => void) {
+  constructor(port: number, ended: (connection: Connection, status: number, ms: number) => void) {
     this.#ended = ended
     this.#socket = connect(port, '127.0.0.1')
     this.#socket.setNoDelay(true)
     this.opened = new Promise((resolve) => this.#socket.once('connect', resolve))
-    this.#socket.on('data', (chunk) => this.#take(chunk))
+    this.#socket.on('data', (chunk) => this.#receive(chunk))
     this.#socket.on('error', () => {})
     this.#socket.on('close', () => {
       this.isBroken = true
@@ -43,7 +43,7 @@ class Line {
     this.#socket.destroy()
   }
 
-  #take(chunk: Buffer): void {
+  #receive(chunk: Buffer): void {
     let length = chunk.length
     if (this.#bodyLeft < 0) {
       const before = this.#head.length
@@ -77,50 +77,50 @@ async function run({
   requests,
   start = 0,
 }: Load): Promise<LoadResult> {
-  const free: Line[][] = ports.map(() => [])
-  const lines = new Set<Line>()
+  const free: Connection[][] = ports.map(() => [])
+  const connections = new Set<Connection>()
   const times = new Map<number, number[]>()
-  let [sent, unsent, busy, turn] = [0, 0, 0, 0]
+  let [sent, unsent, busy, nextPort] = [0, 0, 0, 0]
   const messages = requests.map((request) => {
     if (JSON.stringify(request).includes('{n}')) return (n: number) => messageOf(request, String(n))
     const message = messageOf(request, '')
     return () => message
   })
 
-  const open = (at: number): Line => {
-    const line = new Line(ports[at] ?? 0, (one, status, ms) => {
+  const open = (at: number): Connection => {
+    const connection = new Connection(ports[at] ?? 0, (one, status, ms) => {
       busy--
       const of = times.get(status) ?? []
       times.set(status, of)
       of.push(ms)
       if (one.isBroken) {
-        lines.delete(one)
+        connections.delete(one)
         one.close()
       } else free[at]?.push(one)
       if (rate === 0 && performance.now() < until) send()
     })
-    lines.add(line)
-    return line
+    connections.add(connection)
+    return connection
   }
 
   const send = (): boolean => {
-    const at = turn++ % ports.length
-    // The one that is unused for longest: the service closes those that it does not hear from.
-    let line = free[at]?.shift()
-    while (line?.isBroken === true) line = free[at]?.shift()
-    if (line === undefined && lines.size >= connectionsMax) return false
-    line ??= open(at)
+    const at = nextPort++ % ports.length
+    // The connection that was idle for longest, because the service closes idle connections.
+    let connection = free[at]?.shift()
+    while (connection?.isBroken === true) connection = free[at]?.shift()
+    if (connection === undefined && connections.size >= connectionsMax) return false
+    connection ??= open(at)
     busy++
     const number = start + sent++
-    line.send(messages[number % messages.length]?.(number) ?? '')
+    connection.send(messages[number % messages.length]?.(number) ?? '')
     return true
   }
 
   let until = 0
   for (let n = 0; n < ready; n++) {
-    const line = open(n % ports.length)
-    await line.opened
-    free[n % ports.length]?.push(line)
+    const connection = open(n % ports.length)
+    await connection.opened
+    free[n % ports.length]?.push(connection)
   }
   const began = performance.now()
   until = began + seconds * 1000
@@ -135,7 +135,7 @@ async function run({
   const late = performance.now() + drainMsMax
   const isDone = () => busy === 0 || performance.now() > late
   while (!isDone()) await new Promise((resolve) => setTimeout(resolve, tickMs))
-  for (const line of lines) line.close()
+  for (const connection of connections) connection.close()
   const broken = (times.get(0)?.length ?? 0) + busy
   times.delete(0)
   const inTime = Object.fromEntries(counted)
@@ -154,13 +154,13 @@ function messageOf({ host, key, path, body, idempotencyKey }: LoadRequest, numbe
   return `${body === undefined ? 'GET' : 'POST'} ${filled(path)} HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n${content}`
 }
 
-function summary(ms: number[]): Answered {
+function summary(ms: number[]): StatusSummary {
   const sorted = Float64Array.from(ms).toSorted()
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
   return { count: sorted.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) }
 }
 
 const [load]: Load[] = await once(process, 'message')
-if (load === undefined) throw new Error('no load was given')
+if (load === undefined) throw new Error('no load was received')
 process.send?.(await run(load))
 process.disconnect()

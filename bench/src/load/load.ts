@@ -2,22 +2,22 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** What a process of its own sends, so that its work does not delay what is measured, nor the other way round. */
+/** A load that a separate process sends, so that it does not share an event loop with the benchmark. */
 export interface Load {
   readonly ports: readonly number[]
-  /** Requests a second, sent when they are due whether or not others were answered; 0: as fast as answers come. */
+  /** Requests per second, sent without waiting for earlier responses. 0: each connection sends the next request after a response. */
   readonly rate: number
   readonly seconds: number
   readonly connectionsMax: number
-  /** Opened before the first request, as a proxy in front has them: Node takes one new connection in a turn of its loop. */
+  /** Connections that are opened before the first request, as by a proxy: Node accepts one connection per iteration of its event loop. */
   readonly connectionsReady?: number
-  /** Sent in turn. */
+  /** Sent in rotation. */
   readonly requests: readonly LoadRequest[]
-  /** Where `{n}` begins. */
+  /** The first value of `{n}`. */
   readonly start?: number
 }
 
-/** A GET, or with a body a POST. `{n}` in the texts is the number of the request, so that none comes twice. */
+/** A GET, or with a body a POST. `{n}` is replaced by the number of the request, so that none is repeated. */
 export interface LoadRequest {
   readonly host: string
   readonly key: string
@@ -26,7 +26,7 @@ export interface LoadRequest {
   readonly idempotencyKey?: string
 }
 
-export interface Answered {
+export interface StatusSummary {
   readonly count: number
   readonly p50Ms: number
   readonly p99Ms: number
@@ -36,12 +36,12 @@ export interface Answered {
 export interface LoadResult {
   readonly seconds: number
   readonly sent: number
-  /** Due, but every connection was taken. */
+  /** Requests that were due while all connections were in use. */
   readonly unsent: number
-  /** Connections that ended without an answer. */
+  /** Requests without a response. */
   readonly broken: number
-  readonly byStatus: Readonly<Record<string, Answered>>
-  /** Answers that came before the time was up: what rates are made of. */
+  readonly byStatus: Readonly<Record<string, StatusSummary>>
+  /** Responses by status that arrived within `seconds`, for rates. */
   readonly inTime: Readonly<Record<string, number>>
 }
 
@@ -53,21 +53,21 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   child.send(load)
   const [result]: LoadResult[] = await Promise.race([
     once(child, 'message'),
-    ended.then(([code]) => Promise.reject(new Error(`the load ended with ${code}`))),
+    ended.then(([code]) => Promise.reject(new Error(`the load process exited with ${code}`))),
   ])
   await ended
-  if (result === undefined) throw new Error('the load gave no result')
+  if (result === undefined) throw new Error('the load process sent no result')
   return result
 }
 
-export const none: Answered = { count: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 }
+export const none: StatusSummary = { count: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 }
 
-export function answered({ byStatus }: LoadResult, status: number): Answered {
+export function withStatus({ byStatus }: LoadResult, status: number): StatusSummary {
   return byStatus[String(status)] ?? none
 }
 
-/** All but what is expected, for a sentence: `503: 12, broken: 1`. */
-export function others(result: LoadResult, ...expected: readonly number[]): string {
+/** Counts of all but the expected statuses, as text: `503: 12, broken: 1`. */
+export function otherStatuses(result: LoadResult, ...expected: readonly number[]): string {
   const statuses = Object.entries(result.byStatus)
     .filter(([status]) => !expected.includes(Number(status)))
     .map(([status, { count }]) => `${status}: ${count}`)

@@ -1,20 +1,20 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Check } from '../../../verification/src/check.ts'
-import { encoded, type Fixture, ms, products, residentMb, standOf, withServers } from './fixture.ts'
-import { answered, type Load, others, runLoad } from './load.ts'
+import { encoded, type Fixture, loadFixture, ms, products, residentMb, withServers } from './fixture.ts'
+import { type Load, otherStatuses, runLoad, withStatus } from './load.ts'
 
-/** As docs/operating.md advises where process and database share the processors: one is left to the process. */
+/** Recommended by docs/operating.md if process and database share the CPUs: one CPU is left to the process. */
 const environment = { DATABASE_POOL_MAX: String(Math.max(1, availableParallelism() - 1)) }
 const memoryMbMax = 768
 const recoveryMs = 5_000
 
-/** Three times what one process and its database can do, sent whether or not it is answered. */
+/** Sends three times the capacity of one process and its database, without waiting for responses. */
 export const overload: Check = {
   name: 'overload',
   bound: '≥ 90 %, refused ≤ 20 ms, ≤ 5 s (quick: 30 %, 250 ms)',
   async run(context) {
-    const fixture = await standOf(context)
+    const fixture = await loadFixture(context)
     return await withServers(fixture, 1, environment, async ([server]) => {
       if (server === undefined) throw new Error('no server')
       const load: Omit<Load, 'rate' | 'seconds'> = {
@@ -30,7 +30,7 @@ export const overload: Check = {
         return result
       }
       await next(0, 2, 64)
-      // Before and after: what the machine can do changes with what else it does.
+      // Measured before and after, because other work of the machine changes the capacity.
       const peaks: number[] = []
       const measurePeak = async () => {
         const run = await next(0, context.size(10, 3), 64)
@@ -46,7 +46,7 @@ export const overload: Check = {
       const memory = residentMb(server.pid)
       const ended = performance.now()
       let again = await next(saturation / 5, 1)
-      while (others(again, 200) !== '' && performance.now() - ended < recoveryMs * 2) {
+      while (otherStatuses(again, 200) !== '' && performance.now() - ended < recoveryMs * 2) {
         await sleep(100)
         again = await next(saturation / 5, 1)
       }
@@ -55,8 +55,8 @@ export const overload: Check = {
       await measurePeak()
       const peak = peaks.toSorted((a, b) => a - b)[1] ?? 0
       const share = (storm.inTime['200'] ?? 0) / storm.seconds / peak
-      const refused = answered(storm, 503)
-      const strange = others(storm, 200, 503)
+      const refused = withStatus(storm, 503)
+      const unexpected = otherStatuses(storm, 200, 503)
       return {
         value: `${(share * 100).toFixed(0)} %, refused in ${ms(refused.p99Ms)}, ${memory} MB, ${(recovered / 1000).toFixed(1)} s`,
         ok:
@@ -68,14 +68,14 @@ export const overload: Check = {
           recovered <= recoveryMs,
         note:
           `peak ${peaks.map((one) => one.toFixed(0)).join(', ')}/s, offered ${(storm.sent / storm.seconds).toFixed(0)}/s, refused ${refused.count} ` +
-          `(p50 ${ms(refused.p50Ms)}); answered in p50 ${ms(answered(storm, 200).p50Ms)}, p99 ${ms(answered(storm, 200).p99Ms)}, ` +
-          `calm p99 ${ms(answered(calm, 200).p99Ms)}; memory ${memoryBefore} → ${memory} MB${strange === '' ? '' : `; ${strange}`}`,
+          `(p50 ${ms(refused.p50Ms)}); accepted p50 ${ms(withStatus(storm, 200).p50Ms)}, p99 ${ms(withStatus(storm, 200).p99Ms)}, ` +
+          `calm p99 ${ms(withStatus(calm, 200).p99Ms)}; memory ${memoryBefore} → ${memory} MB${unexpected === '' ? '' : `; ${unexpected}`}`,
       }
     })
   },
 }
 
-/** Filters of a dozen conditions, none of which comes twice: work for the database, more than for the process. */
+/** Filters of 12 conditions, none of them repeated: more work for the database than for the process. */
 function newFilters({ small }: Fixture): Load['requests'] {
   const conditions = Array.from({ length: 12 }, (_, i) => `name!*q{n}z${i}`).join('&')
   return small.map((caller) => ({ ...caller, path: `${products}?filter=${encoded(conditions)}` }))

@@ -1,7 +1,7 @@
 import { type FilterBounds, FilterError, filterBounds, parse } from '@quartermaster/filter'
 import type { Check } from '../../../verification/src/check.ts'
 
-/** Texts of about `length` characters that a careless parser would take long for. */
+/** Texts of about `length` characters that take a quadratic parser long. */
 const shapes: Record<string, (length: number) => string> = {
   opening: (length) => '('.repeat(length),
   closing: (length) => ')'.repeat(length),
@@ -9,7 +9,7 @@ const shapes: Record<string, (length: number) => string> = {
   'groups in a value': (length) => `(a=${'('.repeat(length / 2)}${')'.repeat(length / 2)})`,
   backslashes: (length) => `a=${'\\'.repeat(length)}`,
   'quoted backslashes': (length) => `a="${'\\'.repeat(length)}"`,
-  'quoted escapes of nothing': (length) => `a="${'\\x'.repeat(length / 2)}"`,
+  'quoted escapes of plain characters': (length) => `a="${'\\x'.repeat(length / 2)}"`,
   quotes: (length) => `a=${'"'.repeat(length)}`,
   'quoted quotes': (length) => `a="${'\\"'.repeat(length / 2)}"`,
   'unclosed quote': (length) => `a="${'x'.repeat(length)}`,
@@ -20,7 +20,7 @@ const shapes: Record<string, (length: number) => string> = {
   'opening brackets': (length) => `a${'['.repeat(length)}`,
   'unclosed lists': (length) => 'a[1&'.repeat(length / 4),
   conditions: (length) => `${'a=1&'.repeat(length / 4)}a=1`,
-  'or and and': (length) => `${'a=1|b=2&'.repeat(length / 8)}a=1`,
+  '| and &': (length) => `${'a=1|b=2&'.repeat(length / 8)}a=1`,
   joins: (length) => '&'.repeat(length),
   'long name': (length) => 'a'.repeat(length),
   'long value': (length) => `a=${'x'.repeat(length)}`,
@@ -31,8 +31,8 @@ const shapes: Record<string, (length: number) => string> = {
   exclamation: (length) => `a${'!'.repeat(length)}`,
 }
 
-// The bounds would end most of these early; what is to be linear is the reading itself. Only the depth stays, for the
-// parser calls itself for each level.
+// With the normal bounds most of these texts are rejected early, which hides the parsing time. The bound of the depth
+// remains, because the parser is recursive.
 const wide: FilterBounds = {
   conditionsMax: Number.MAX_SAFE_INTEGER,
   listValuesMax: Number.MAX_SAFE_INTEGER,
@@ -40,12 +40,12 @@ const wide: FilterBounds = {
   lengthMax: 10_000_000,
 }
 
-// Eight times this is just below the bound of 64 KB.
+// Eight times this length is just below the limit of 64 KB.
 const length = 8_000
 const times = 8
 const boundRatio = 3
 
-/** The time per character at 8 n over that at n. A quadratic parser would show 8. */
+/** The time per character of a text of length 8 n divided by that of length n. A quadratic parser has the ratio 8. */
 export const parserLinear: Check = {
   name: 'parser_linear',
   bound: `at most ${boundRatio} × per character`,
@@ -73,7 +73,7 @@ export const parserLinear: Check = {
   },
 }
 
-/** The least of many rounds: whatever else the machine does only ever adds. Both lengths take turns. */
+/** Uses the minimum of several rounds, because other work of the machine only adds time. Both lengths alternate. */
 export function ratioOf(
   short: string,
   long: string,
@@ -90,7 +90,7 @@ export function ratioOf(
   return longMs / long.length / (shortMs / times / short.length)
 }
 
-/** Several short ones in a row, so that both take about as long and the clock is fine enough for either. */
+/** Parses the short text repeatedly, so that both lengths take about the same time and the clock is precise enough. */
 function timed(repeats: number, text: string, bounds: FilterBounds, read: typeof parse): number {
   const started = performance.now()
   for (let repeat = 0; repeat < repeats; repeat += 1) {

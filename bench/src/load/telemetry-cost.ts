@@ -7,16 +7,16 @@ import { Server } from '../server.ts'
 import { Wrk } from '../wrk.ts'
 
 const percentMax = 10
-/** In short runs beside other work, one server may be half as dear as its twin. */
+/** In short runs on a busy machine, the CPU time of two equal servers differs by up to a half. */
 const quickPercentMax = 60
 const clients = 32
 const scrapeMs = 5_000
-/** Until the engine has compiled what it is going to compile. */
+/** Enough requests for V8 to compile all hot functions. */
 const warmRequests = { full: 80_000, quick: 10_000 }
 
 /**
- * Two servers on one database in turn, asked for the same kept lists: one with a line for every request, metrics that
- * are scraped every five seconds and traces that are collected, one with nothing of that.
+ * Sends the same requests for cached lists alternately to two servers on one database. One logs every request, has its metrics
+ * scraped every 5 s and exports traces; the other has none of these.
  */
 export const telemetryCost: Check = {
   name: 'telemetry_cost',
@@ -34,16 +34,16 @@ export const telemetryCost: Check = {
     const off = await Server.start(url, folder, false, { LOG_LEVEL: 'silent' })
     const scraping = setInterval(() => void scrape(adminPort), scrapeMs)
     try {
-      const [withIt, without] = [new Side(on, files.small), new Side(off, files.small)]
-      await withIt.wrk.prove('200', warm)
-      await without.wrk.prove('200', warm)
+      const [enabled, disabled] = [new Side(on, files.small), new Side(off, files.small)]
+      await enabled.wrk.verify('200', warm)
+      await disabled.wrk.verify('200', warm)
       for (let i = 0; i < context.size(32, 6); i++) {
-        // Each first as often as second, so that what else the machine does meets both.
-        for (const side of i % 2 === 0 ? [withIt, without] : [without, withIt]) {
+        // Each runs first as often as second, so that other work of the machine affects both.
+        for (const side of i % 2 === 0 ? [enabled, disabled] : [disabled, enabled]) {
           await side.run(context.size(3, 1))
         }
       }
-      return outcome(withIt, without, collector.batches(), context.size(percentMax, quickPercentMax))
+      return outcome(enabled, disabled, collector.batches(), context.size(percentMax, quickPercentMax))
     } finally {
       clearInterval(scraping)
       await Promise.all([on.stop(), off.stop()])
@@ -72,22 +72,22 @@ class Side {
 }
 
 /**
- * By processor time per request, which is what bounds the rate of a process and which other work on the machine moves
- * less than rates; those fixture beside it. The medians of many short runs in turn.
+ * Compares CPU time per request, which limits the rate of a process and depends less than the rate on other work of the
+ * machine. Uses the medians of short alternating runs; the note also has the rates.
  */
-function outcome(withIt: Side, without: Side, batches: number, most: number) {
-  const [on, off] = [median(withIt.microseconds), median(without.microseconds)]
+function outcome(enabled: Side, disabled: Side, batches: number, percentLimit: number) {
+  const [on, off] = [median(enabled.microseconds), median(disabled.microseconds)]
   const percent = (1 - off / on) * 100
   const shown = ({ microseconds, rates }: Side) =>
     `${microseconds.map((one) => one.toFixed(0)).join(' ')} µs, ${short(median(rates))} requests/s`
   return {
     value: `${percent.toFixed(1)} % (${on.toFixed(1)} against ${off.toFixed(1)} µs)`,
-    ok: percent <= most && batches > 0,
-    note: `with: ${shown(withIt)}\nwithout: ${shown(without)}\nbatches of spans collected: ${batches}`,
+    ok: percent <= percentLimit && batches > 0,
+    note: `with: ${shown(enabled)}\nwithout: ${shown(disabled)}\nbatches of spans collected: ${batches}`,
   }
 }
 
 async function scrape(port: number): Promise<void> {
-  const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
-  await answer.arrayBuffer()
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`)
+  await response.arrayBuffer()
 }

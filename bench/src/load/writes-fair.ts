@@ -1,18 +1,18 @@
 import type { Check } from '../../../verification/src/check.ts'
 import { Service } from '../../../verification/src/service.ts'
 import { ms } from './fixture.ts'
-import { answered, type Load, others, runLoad } from './load.ts'
+import { type Load, otherStatuses, runLoad, withStatus } from './load.ts'
 
 const partners = '/api/v1/resources/partner'
 const writers = 190
 const calmRate = 20
 
-/** One account creates over as many connections as it can get; another creates now and then, and hardly notices. */
+/** One account creates over 190 connections; the latency of another account's creates must not suffer. */
 export const writesFair: Check = {
   name: 'writes_fair',
   bound: 'p50 ≤ 5 × calm, 0 errors (quick: 40 ×)',
   async run(context) {
-    // Commits that wait for the disk, as everywhere but in tests.
+    // With fsync, so that commits wait for the disk as in production.
     const service = await Service.start({ fsync: 'on', max_connections: '200' })
     try {
       const [calm, busy] = [await service.account('calm'), await service.account('busy')]
@@ -27,7 +27,7 @@ export const writesFair: Check = {
         requests: [{ host: 'calm.localhost', key: calm, ...create }],
       }
       await runLoad({ ...calmLoad, seconds: 3 })
-      const alone = answered(await runLoad(calmLoad), 201)
+      const unloaded = withStatus(await runLoad(calmLoad), 201)
 
       const noise = { host: 'busy.localhost', key: busy, ...create }
       const noisy = runLoad({
@@ -38,20 +38,20 @@ export const writesFair: Check = {
         requests: [noise, { ...noise, idempotencyKey: 'benchmark-{n}' }],
       })
       await runLoad({ ...calmLoad, seconds: 1 })
-      const besideResult = await runLoad(calmLoad)
+      const loadedResult = await runLoad(calmLoad)
       const noiseResult = await noisy
 
-      const beside = answered(besideResult, 201)
-      const ratio = beside.p50Ms / alone.p50Ms
-      const errors = others(besideResult, 201)
-      const written = answered(noiseResult, 201).count
+      const loaded = withStatus(loadedResult, 201)
+      const ratio = loaded.p50Ms / unloaded.p50Ms
+      const errors = otherStatuses(loadedResult, 201)
+      const written = withStatus(noiseResult, 201).count
       return {
-        value: `${ratio.toFixed(2)} × (${ms(alone.p50Ms)} → ${ms(beside.p50Ms)}), ${errors === '' ? '0 errors' : errors}`,
+        value: `${ratio.toFixed(2)} × (${ms(unloaded.p50Ms)} → ${ms(loaded.p50Ms)}), ${errors === '' ? '0 errors' : errors}`,
         ok: ratio <= context.size(5, 40) && errors === '' && written > 0,
         note:
-          `p99 of the other ${ms(alone.p99Ms)} → ${ms(beside.p99Ms)}; ${writers} connections of one account: ` +
+          `p99 of the other account ${ms(unloaded.p99Ms)} → ${ms(loaded.p99Ms)}; ${writers} connections of one account: ` +
           `${(written / noiseResult.seconds).toFixed(0)} creates/s${
-            others(noiseResult, 201) === '' ? '' : `, ${others(noiseResult, 201)}`
+            otherStatuses(noiseResult, 201) === '' ? '' : `, ${otherStatuses(noiseResult, 201)}`
           }`,
       }
     } finally {

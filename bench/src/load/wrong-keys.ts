@@ -1,15 +1,16 @@
 import { generateKey } from '../../../server/src/accounts/key-format.ts'
 import type { Check } from '../../../verification/src/check.ts'
-import { type Answer, Client } from '../../../verification/src/client.ts'
+import { Client, type HttpResponse, headersFor } from '../../../verification/src/client.ts'
 import { grouped } from '../../../verification/src/progress.ts'
 import { Random } from '../../../verification/src/random.ts'
 import { Service } from '../../../verification/src/service.ts'
 import { Managed } from '../../../verification/src/trust/manage.ts'
+import { median } from '../numbers.ts'
 
 const path = '/api/v1/inventory/product'
 const kinds = ['unknown', 'foreign', 'revoked', 'unused-host', 'unknown-host'] as const
 type Kind = (typeof kinds)[number]
-/** Of one length, so that only what the service makes of them differs. */
+/** Names of the same length, so that all requests have the same size. */
 const hosts = {
   unknown: 'alpha',
   foreign: 'alpha',
@@ -17,14 +18,14 @@ const hosts = {
   'unused-host': 'gamma',
   'unknown-host': 'delta',
 } satisfies Record<Kind, string>
-/** One statement more makes a refusal 13 % slower; a busy machine slows down all kinds alike. */
-const boundApart = { full: 0.05, quick: 0.08 }
-const guessRequests = 50
+/** One additional statement makes a 401 13 % slower; a busy machine slows down all kinds equally. */
+const differenceMax = { full: 0.05, quick: 0.08 }
+const requestsPerGuess = 50
 
 /**
- * An unknown key, a key on another account's host, a revoked key; an unknown key on the host of an account that nobody
- * uses, and on a host that is no account's: the same answer after the same time. Mixed at random over one connection,
- * one after the other, so that whatever else the machine does slows down all kinds alike.
+ * Five kinds of wrong keys get the same response in the same time: an unknown key, another account's key, a revoked key, and
+ * an unknown key on the host of an unused account and on a host without an account. They are sent in random order over one
+ * connection, so that other work of the machine slows down all kinds equally.
  */
 export const wrongKeys: Check = {
   name: 'wrong_keys',
@@ -37,40 +38,42 @@ export const wrongKeys: Check = {
       const foreign = await service.account('beta')
       await service.account('gamma')
       const { port } = await service.serve()
-      const revoked = await alpha.makeKey(port)
+      const revoked = await alpha.createKey(port)
       await alpha.post(port, `/manage/v1/keys/${revoked.key_id}/revoke`, undefined)
       const each = context.size(10_000, 3_000)
       const times = new Map<Kind, number[]>(kinds.map((kind) => [kind, []]))
-      const answers = new Set<string>()
-      for (let i = 0; i < 500; i++) await alpha.ask(port, path, generateKey())
+      const responses = new Set<string>()
+      for (let i = 0; i < 500; i++) await alpha.get(port, path, generateKey())
       const progress = context.progress('wrong keys', each * kinds.length)
       for (const kind of shuffledKinds(each, new Random(context.seed, 61))) {
-        // Each time a key is made, used or not: making one leaves the client in another state than not.
+        // Generates a key for every kind, even if it is not used, so that the client does the same work each time.
         const fresh = generateKey()
         const key = kind === 'foreign' ? foreign : kind === 'revoked' ? revoked.key : fresh
-        const host = `${hosts[kind]}.localhost`
         const started = performance.now()
-        const answer = await client.ask({
+        const response = await client.send({
           port,
           path,
-          headers: ['Host', host, 'Authorization', `Bearer ${key}`],
+          headers: headersFor(hosts[kind], key),
         })
         times.get(kind)?.push(performance.now() - started)
-        answers.add(without(answer))
+        responses.add(withoutRequestId(response))
         progress.step()
       }
       progress.end()
-      const apart = apartOf(times)
-      const refused = [...answers].every((answer) => answer.startsWith('401 '))
+      const difference = differenceOf(times)
+      const refused = [...responses].every((response) => response.startsWith('401 '))
       const medians = [...times].map(([kind, all]) => `${kind} ${median(all).toFixed(3)} ms`)
       return {
-        value: `${(apart * 100).toFixed(1)} % apart, ${answers.size} kind of answer`,
-        ok: apart <= context.size(boundApart.full, boundApart.quick) && answers.size === 1 && refused,
+        value: `${(difference * 100).toFixed(1)} % apart, ${responses.size} kind of response`,
+        ok:
+          difference <= context.size(differenceMax.full, differenceMax.quick) &&
+          responses.size === 1 &&
+          refused,
         note: [
           `${grouped(times.get('unknown')?.length ?? 0)} of each: ${medians.join(', ')}`,
-          `by the median of ${guessRequests} requests, an unknown host is told from a known one in ` +
-            `${(toldApart(times) * 100).toFixed(0)} % of all cases (50 %: not at all)`,
-          ...(answers.size > 1 ? [...answers].slice(0, 3) : []),
+          `by the median of ${requestsPerGuess} requests, an attacker distinguishes an unknown host from a known one in ` +
+            `${(guessRate(times) * 100).toFixed(0)} % of all cases (50 % is guessing)`,
+          ...(responses.size > 1 ? [...responses].slice(0, 3) : []),
         ].join('\n'),
       }
     } finally {
@@ -80,19 +83,19 @@ export const wrongKeys: Check = {
   },
 }
 
-/** How much the slowest median lies above the fastest. */
-function apartOf(times: ReadonlyMap<Kind, number[]>): number {
+/** The difference between the slowest and the fastest median. */
+function differenceOf(times: ReadonlyMap<Kind, number[]>): number {
   const medians = [...times.values()].map(median)
   return Math.max(...medians) / Math.min(...medians) - 1
 }
 
-/** How often the larger of two medians belongs to the same host, where an attacker compares so many requests of each. */
-function toldApart(times: ReadonlyMap<Kind, number[]>): number {
+/** How often an attacker guesses right who compares the medians of `requestsPerGuess` requests to each host. */
+function guessRate(times: ReadonlyMap<Kind, number[]>): number {
   const medians = (kind: Kind) => {
     const all = times.get(kind) ?? []
-    const groups = Math.floor(all.length / guessRequests)
+    const groups = Math.floor(all.length / requestsPerGuess)
     return Array.from({ length: groups }, (_, n) =>
-      median(all.slice(n * guessRequests, (n + 1) * guessRequests)),
+      median(all.slice(n * requestsPerGuess, (n + 1) * requestsPerGuess)),
     )
   }
   const known = medians('unknown')
@@ -100,18 +103,15 @@ function toldApart(times: ReadonlyMap<Kind, number[]>): number {
   return Math.max(slower, 1 - slower)
 }
 
-/** Status, headers and body, but for what names this one request or moment. */
-function without({ status, headers, text }: Answer): string {
+/** Status, headers and body, without the request id and the date. */
+function withoutRequestId({ status, headers, text }: HttpResponse): string {
   const { date: _date, 'x-request-id': _id, ...rest } = headers
   return `${status} ${text.replace(/"request_id":"[^"]*"/, '')} ${JSON.stringify(rest)}`
 }
 
-function median(values: number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
-}
-
 function shuffledKinds(each: number, random: Random): Kind[] {
-  const order = kinds.flatMap((kind) => Array.from({ length: each }, () => ({ kind, place: random.next() })))
-  return order.toSorted((a, b) => a.place - b.place).map(({ kind }) => kind)
+  const shuffled = kinds.flatMap((kind) =>
+    Array.from({ length: each }, () => ({ kind, order: random.next() })),
+  )
+  return shuffled.toSorted((a, b) => a.order - b.order).map(({ kind }) => kind)
 }

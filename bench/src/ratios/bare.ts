@@ -2,7 +2,7 @@ import { insertStatement } from '../../../server/src/writes/create-partner.ts'
 import { type Fixture, fieldNames, smallRecords } from './fixture.ts'
 import type { Script } from './pgbench.ts'
 
-/** The statements of the bare engine: what a service that remembers nothing would send. */
+/** The baseline: statements that a service without caches would send to PostgreSQL. */
 
 export const columns = fieldNames.join(', ')
 
@@ -27,7 +27,7 @@ select ${columns} from product where account_id = :account and id = :id;
   }
 }
 
-/** The service's own statement, as it stands. */
+/** The statement of the service, unchanged. */
 export function createPartner({ small }: Fixture, name: string): Script {
   const statement = insertStatement({ accountId: 'account' }, 'name')
   const text = statement.text.replaceAll(

@@ -1,24 +1,25 @@
 import { writeFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
-import { generateKey, hashOfKey, newKeyId, scopes } from '../../../server/src/accounts/key-format.ts'
+import { scopes } from '../../../server/src/accounts/key-format.ts'
 import { resources } from '../../../server/src/catalog/resources.ts'
 import { cloneDatabase } from '../../../server/src/cli/database/throwaway-postgres.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
+import { insertKeys } from '../../../verification/src/api-keys.ts'
 import { type Context, type Stoppable, shared } from '../../../verification/src/check.ts'
 import { fill, largeAccount } from '../../../verification/src/plans/data.ts'
 import { Random } from '../../../verification/src/random.ts'
 import { Service } from '../../../verification/src/service.ts'
 import { Server } from '../server.ts'
 
-/** An account as an integrator's client knows it: with a key that reads and creates. */
+/** An account with a key that may read and create. */
 export interface Account {
   readonly id: string
   readonly host: string
   readonly key: string
 }
 
-/** A database with one large account and many of 100 products, and one server process on it. */
+/** A database with one large account and small ones of 100 products each, and one server process. */
 export interface Fixture extends Stoppable {
   readonly url: string
   readonly server: Server
@@ -30,17 +31,16 @@ export interface Fixture extends Stoppable {
 }
 
 export const smallRecords = 100
-/** Half of the products: their prices go round from 0 to 999.99. */
+/** Matches half of the products, whose prices are evenly distributed from 0 to 999.99. */
 export const half = { filter: 'list_price<500', condition: 'list_price < 500' }
 export const fieldNames = resources.product.fields.map((field) => field.name)
 
-/** Orders of the fields, so that a request can be new where the work stays the same. */
+/** Different orders of the fields make a request new without changing its work. */
 const ordersCount = 64
-const keysAtOnce = 10_000
 
 /**
- * Durable, as for real, and with the quarter of the memory that PostgreSQL's manual advises. A vacuum in the middle would
- * change what is measured; the data are vacuumed once they are there.
+ * Durable, and with a quarter of the memory, as PostgreSQL's manual recommends. Autovacuum would change the measurements; the
+ * data are vacuumed after loading.
  */
 const settings = {
   fsync: 'on',
@@ -54,7 +54,7 @@ const settings = {
 
 const cluster = shared(() => Service.start(settings))
 
-export function standOf(
+export function sharedFixture(
   name: string,
   size: (context: Context) => { records: number; accounts: number },
 ): (context: Context & { readonly profile?: boolean }) => Promise<Fixture> {
@@ -68,7 +68,7 @@ export function standOf(
       `${name}: one account of ${records} products, ${accounts} of ${smallRecords}, loaded in ${Math.round((performance.now() - started) / 1000)} s`,
     )
     const [large, ...small] = keys
-    if (large === undefined) throw new Error('no accounts were made')
+    if (large === undefined) throw new Error('no accounts were created')
     const files = filesIn(folder, name, large, small, new Random(context.seed))
     const server = await Server.start(url, folder, context.profile ?? false)
     return { url, server, large, small, files, folder, stop: () => server.stop() }
@@ -82,29 +82,20 @@ async function load(url: string, records: number, accounts: number): Promise<Acc
       'select account_id, name from account order by account_id = $1 desc, account_id',
       [largeAccount],
     )
-    const made = rows.map((row) => ({
-      id: row.account_id,
-      host: `${row.name}.localhost`,
-      key: generateKey(),
-    }))
-    for (let at = 0; at < made.length; at += keysAtOnce) {
-      const some = made.slice(at, at + keysAtOnce)
-      await client.query(
-        `insert into api_key (account_id, key_id, hash, name, scopes)
-         select account_id, key_id, decode(hash, 'hex'), 'bench', $4::text[]
-         from unnest($1::bigint[], $2::text[], $3::text[]) k(account_id, key_id, hash)`,
-        [
-          some.map(({ id }) => id),
-          some.map(() => newKeyId()),
-          some.map(({ key }) => hashOfKey(key)),
-          scopes.filter((scope) => scope !== 'account:manage'),
-        ],
-      )
-    }
+    const ids = rows.map((row) => row.account_id)
+    const keys = await insertKeys(
+      client,
+      ids,
+      scopes.filter((scope) => scope !== 'account:manage'),
+    )
     await client.query('vacuum analyze account')
     await client.query('vacuum analyze api_key')
     await client.query('checkpoint')
-    return made
+    return rows.map((row, i) => ({
+      id: row.account_id,
+      host: `${row.name}.localhost`,
+      key: keys[i] ?? '',
+    }))
   })
 }
 

@@ -2,16 +2,16 @@ import type { Benchmark } from '../benchmark.ts'
 import { short } from '../numbers.ts'
 import { peakBytes } from '../server.ts'
 import { bar } from '../side-by-side.ts'
-import { provenFixture } from './rates.ts'
+import { verifiedFixture } from './rates.ts'
 
 const boundMb = 400
 
-/** Of every server process that this run has started: it stands last. */
+/** The peak memory of every server process of this run. Must be the last benchmark. */
 export const memory: Benchmark = {
   name: 'memory',
   bound: `≤ ${boundMb} MB`,
   async run(context) {
-    await provenFixture(context)
+    await verifiedFixture(context)
     const service = bar('service, peak', [peakBytes() / 1024 / 1024])
     return {
       value: `${short(service.value)} MB`,

@@ -9,39 +9,39 @@ import { sum } from '../numbers.ts'
 import { bar, timesAtMost } from '../side-by-side.ts'
 import { columns } from './bare.ts'
 import { type Fixture, half } from './fixture.ts'
-import { forgetAll } from './forget.ts'
-import { provenFixture } from './rates.ts'
+import { invalidateCaches } from './invalidate-caches.ts'
+import { verifiedFixture } from './rates.ts'
 import { get } from './same-work.ts'
 
 const limit = 1000
 const edgePages = 50
 
-const walks = [
+const lists = [
   { label: 'all products', filter: undefined, condition: 'true' },
   { label: 'half of the products', filter: half.filter, condition: half.condition },
 ] as const
-type Walk = (typeof walks)[number]
+type List = (typeof lists)[number]
 
-/** What the walks of a run took, and the bare engine's beside them: both benchmarks are read off the same ones. */
-interface Walked {
-  readonly walk: Walk
+/** The times of reading all pages of a list, and of COPY. Both benchmarks use the same measurements. */
+interface PagingTimes {
+  readonly list: List
   readonly firstMs: number[]
   readonly lastMs: number[]
-  readonly wholeMs: number[]
-  readonly bareMs: number[]
+  readonly totalMs: number[]
+  readonly copyMs: number[]
 }
 
-const walked = new WeakMap<Fixture, Promise<Walked[]>>()
+const measured = new WeakMap<Fixture, Promise<PagingTimes[]>>()
 
-export const walkFlat: Benchmark = {
-  name: 'walk_flat',
+export const pagingFlat: Benchmark = {
+  name: 'paging_flat',
   bound: '≤ 1.2',
   async run(context) {
-    const all = await walkedOnce(context)
+    const all = await measureOnce(context)
     return timesAtMost(
       1.2,
-      all.map(({ walk, firstMs, lastMs }) => ({
-        label: walk.label,
+      all.map(({ list, firstMs, lastMs }) => ({
+        label: list.label,
         unit: 'ms',
         service: bar(`last ${edges(context)} pages`, lastMs),
         other: bar(`first ${edges(context)} pages`, firstMs),
@@ -50,54 +50,54 @@ export const walkFlat: Benchmark = {
   },
 }
 
-export const walkLimit: Benchmark = {
-  name: 'walk_limit',
+export const pagingRate: Benchmark = {
+  name: 'paging_rate',
   bound: '≤ 2',
   async run(context) {
-    const all = await walkedOnce(context)
+    const all = await measureOnce(context)
     return timesAtMost(
       2,
-      all.map(({ walk, wholeMs, bareMs }) => ({
-        label: walk.label,
+      all.map(({ list, totalMs, copyMs }) => ({
+        label: list.label,
         unit: 's',
-        service: bar('service', wholeMs.map(toSeconds)),
-        other: bar('bare COPY', bareMs.map(toSeconds)),
+        service: bar('service', totalMs.map(toSeconds)),
+        other: bar('plain COPY', copyMs.map(toSeconds)),
       })),
     )
   },
 }
 
-async function walkedOnce(context: Context): Promise<Walked[]> {
-  const fixture = await provenFixture(context)
-  const found = walked.get(fixture)
+async function measureOnce(context: Context): Promise<PagingTimes[]> {
+  const fixture = await verifiedFixture(context)
+  const found = measured.get(fixture)
   if (found !== undefined) return found
-  const made = walkAll(context, fixture)
-  walked.set(fixture, made)
-  return made
+  const times = measure(context, fixture)
+  measured.set(fixture, times)
+  return times
 }
 
-async function walkAll(context: Context, fixture: Fixture): Promise<Walked[]> {
-  const all = walks.map((walk): Walked => ({ walk, firstMs: [], lastMs: [], wholeMs: [], bareMs: [] }))
+async function measure(context: Context, fixture: Fixture): Promise<PagingTimes[]> {
+  const all = lists.map((list): PagingTimes => ({ list, firstMs: [], lastMs: [], totalMs: [], copyMs: [] }))
   for (let i = 0; i < 3; i++) {
     for (const one of all) {
-      await forgetAll(fixture)
-      const times = await walkMs(fixture, one.walk)
+      await invalidateCaches(fixture)
+      const times = await pageTimesMs(fixture, one.list)
       one.firstMs.push(sum(times.slice(0, edges(context))))
       one.lastMs.push(sum(times.slice(-edges(context))))
-      one.wholeMs.push(sum(times))
-      one.bareMs.push(await copyMs(fixture, one.walk))
+      one.totalMs.push(sum(times))
+      one.copyMs.push(await timeOfCopyMs(fixture, one.list))
     }
   }
   return all
 }
 
-/** A small account has too few pages for 50 at each end. */
+/** A quick run has a tenth of the pages. */
 function edges(context: Context): number {
   return context.size(edgePages, edgePages / 5)
 }
 
-/** How long each page took, from the first to the last; that no record is lost or twice is seen between them. */
-async function walkMs(fixture: Fixture, { filter }: Walk): Promise<number[]> {
+/** The time of each page, from the first to the last. Throws if a record is missing or repeated. */
+async function pageTimesMs(fixture: Fixture, { filter }: List): Promise<number[]> {
   const client = new Client(1)
   const query = filter === undefined ? '' : `&filter=${encodeURIComponent(filter)}`
   const times: number[] = []
@@ -111,25 +111,25 @@ async function walkMs(fixture: Fixture, { filter }: Walk): Promise<number[]> {
       total = Number(/"total":(\d+)\}/.exec(text.slice(-300))?.[1])
       const ids = [...text.matchAll(/\{"id":(\d+),/g)].map((match) => Number(match[1]))
       for (const id of ids) {
-        if (id <= lastId) throw new Error(`page ${page} of ${path} shows ${id} after ${lastId}`)
+        if (id <= lastId) throw new Error(`page ${page} of ${path} has ${id} after ${lastId}`)
         lastId = id
       }
       if (ids.length === 0) throw new Error(`page ${page} is empty after ${seen} of ${total}`)
       seen += ids.length
     }
-    if (seen !== total) throw new Error(`${seen} records of ${total} were walked`)
+    if (seen !== total) throw new Error(`${seen} records of ${total} were read`)
     return times
   } finally {
     client.close()
   }
 }
 
-async function copyMs({ url, large }: Fixture, { condition }: Walk): Promise<number> {
+async function timeOfCopyMs({ url, large }: Fixture, { condition }: List): Promise<number> {
   return withClient(url, async (client) => {
     const rows = `select ${columns} from product where account_id = ${large.id} and ${condition} order by id`
-    const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+    const discard = new Writable({ write: (_chunk, _encoding, done) => done() })
     const started = performance.now()
-    await pipeline(client.query(to(`copy (select row_to_json(r) from (${rows}) r) to stdout`)), nowhere)
+    await pipeline(client.query(to(`copy (select row_to_json(r) from (${rows}) r) to stdout`)), discard)
     return performance.now() - started
   })
 }

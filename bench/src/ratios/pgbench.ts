@@ -7,12 +7,12 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 export interface Script {
-  /** SQL, with `:name` for variables; each statement goes over the wire by itself. */
+  /** SQL, with `:name` for variables. Each statement is sent separately. */
   readonly text: string
   readonly variables: Readonly<Record<string, string | number>>
 }
 
-/** Transactions per second of the bare engine: prepared statements over TCP, as many clients as the service has. */
+/** Transactions per second of plain PostgreSQL: prepared statements over TCP, with the same number of clients as the service. */
 export async function pgbenchRate(
   url: string,
   script: Script,
@@ -30,7 +30,7 @@ export async function pgbenchRate(
   return Number(/^tps = ([\d.]+)/m.exec(out)?.[1])
 }
 
-/** How long each of so many transactions took, one after the other. */
+/** The time of each of `count` consecutive transactions. */
 export async function pgbenchTimesMs(url: string, script: Script, count: number): Promise<number[]> {
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-bench-'))
   try {

@@ -13,16 +13,16 @@ interface ListBody {
   readonly meta: { readonly count: number; readonly total: number }
 }
 
-/** Before anything is measured: the service's pages are the rows the bare engine gives, full, of accounts that have some. */
-export async function proveSameWork(fixture: Fixture, seed: number): Promise<void> {
+/** Before the measurements: compares pages and records of random accounts with rows from PostgreSQL. */
+export async function verifySameWork(fixture: Fixture, seed: number): Promise<void> {
   const random = new Random(seed)
   const client = new Client()
   try {
-    await withClient(fixture.url, async (bare) => {
+    await withClient(fixture.url, async (database) => {
       for (let i = 0; i < accountsCompared; i++) {
         const account = i === 0 ? fixture.large : random.pick(fixture.small)
-        await compareList(fixture, client, bare, account, random.integer(1, smallRecords / 10))
-        await compareOne(fixture, client, bare, account, random.integer(1, smallRecords))
+        await compareList(fixture, client, database, account, random.integer(1, smallRecords / 10))
+        await compareOne(fixture, client, database, account, random.integer(1, smallRecords))
       }
     })
   } finally {
@@ -33,40 +33,41 @@ export async function proveSameWork(fixture: Fixture, seed: number): Promise<voi
 async function compareList(
   fixture: Fixture,
   client: Client,
-  bare: pg.Client,
+  database: pg.Client,
   account: Account,
   page: number,
 ): Promise<void> {
-  const { rows } = await bare.query<Record<string, unknown>>(
+  const { rows } = await database.query<Record<string, unknown>>(
     `select ${columns} from product where account_id = $1 order by id limit 10 offset $2`,
     [account.id, (page - 1) * 10],
   )
-  const counted = await bare.query<{ n: string }>('select count(*) as n from product where account_id = $1', [
-    account.id,
-  ])
+  const counted = await database.query<{ n: string }>(
+    'select count(*) as n from product where account_id = $1',
+    [account.id],
+  )
   const path = `/api/v1/inventory/product?page=${page}&limit=10`
   const { data, meta }: ListBody = JSON.parse(await get(client, fixture, account, path))
   const expected = { data: rows.map(asJson), meta: { count: 10, total: Number(counted.rows[0]?.n) } }
   if (!isDeepStrictEqual({ data, meta }, expected)) {
-    throw new Error(`${account.host}${path} shows other rows than the bare engine`)
+    throw new Error(`${account.host}${path} differs from the rows in PostgreSQL`)
   }
 }
 
 async function compareOne(
   fixture: Fixture,
   client: Client,
-  bare: pg.Client,
+  database: pg.Client,
   account: Account,
   id: number,
 ): Promise<void> {
-  const { rows } = await bare.query<Record<string, unknown>>(
+  const { rows } = await database.query<Record<string, unknown>>(
     `select ${columns} from product where account_id = $1 and id = $2`,
     [account.id, id],
   )
   const text = await get(client, fixture, account, `/api/v1/inventory/product/${id}`)
   const { data }: { data: unknown } = JSON.parse(text)
   if (rows[0] === undefined || !isDeepStrictEqual(data, asJson(rows[0]))) {
-    throw new Error(`${account.host}: product ${id} differs from the bare engine's`)
+    throw new Error(`${account.host}: product ${id} differs from the row in PostgreSQL`)
   }
 }
 
@@ -76,7 +77,7 @@ export async function get(
   account: Account,
   path: string,
 ): Promise<string> {
-  const { status, text } = await client.ask({ port: server.port, path, headers: headersOf(account) })
+  const { status, text } = await client.send({ port: server.port, path, headers: headersOf(account) })
   if (status !== 200) throw new Error(`${account.host}${path}: ${status} ${text.slice(0, 500)}`)
   return text
 }
@@ -87,7 +88,7 @@ export function headersOf({ host, key }: Account): string[] {
 
 const numeric = new Set(['id', 'list_price', 'qty_available', 'categ_id', 'product_tmpl_id'])
 
-/** A row as the driver gives it, in the service's wire form. */
+/** Converts a row of the driver to the JSON of the service. */
 function asJson(row: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     fieldNames.map((name) => {

@@ -8,6 +8,7 @@ import {
   type ExportFixture,
   exportFixture,
 } from '../../../verification/src/integrators/export-fixture.ts'
+import { median } from '../numbers.ts'
 
 const ratioMax = 2
 
@@ -15,8 +16,8 @@ const plain = `id, name, default_code, list_price, qty_available, active, categ_
 const iso = (column: string) =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`
 
-/** The same fields in the same form: timestamps as the API writes them. `asStored` leaves PostgreSQL its own. */
-function bareCopies(accountId: string) {
+/** `same`: COPY with timestamps in the format of the API. `asStored`: with PostgreSQL's own format. */
+function plainCopies(accountId: string) {
   const from = `from product where account_id = ${accountId} order by id`
   const cells = `select ${plain}, ${iso('create_date')}, ${iso('write_date')} ${from}`
   const asStored = `select ${plain}, create_date, write_date ${from}`
@@ -32,10 +33,10 @@ function bareCopies(accountId: string) {
   }
 }
 
-/** Over HTTP against COPY by itself, read by the same process, in turn; the worse of both forms counts. */
+/** The time of an export divided by the time of COPY, measured alternately by the same process. The worse of both formats counts. */
 export const exportTime: Check = {
   name: 'export_time',
-  bound: `≤ ${ratioMax} × bare COPY`,
+  bound: `≤ ${ratioMax} × plain COPY`,
   async run(context) {
     const fixture = await exportFixture(context)
     const csv = await ratioOf(context, fixture, 'csv', 'text/csv')
@@ -53,12 +54,12 @@ async function ratioOf(
   form: 'csv' | 'ndjson',
   accept: string,
 ): Promise<number> {
-  const { same, asStored } = bareCopies(accountId)[form]
+  const { same, asStored } = plainCopies(accountId)[form]
   const runs = { service: [] as number[], same: [] as number[], asStored: [] as number[] }
   await withClient(url, async (client) => {
     const bare = (text: string) => seconds(() => copied(client, text))
     const service = () => seconds(async () => drained(await open('', { accept })))
-    // The first of each warms up.
+    // The first round is a warm-up.
     for (let round = 0; round <= context.size(5, 7); round++) {
       const times = { service: await service(), same: await bare(same), asStored: await bare(asStored) }
       if (round === 0) continue
@@ -69,7 +70,7 @@ async function ratioOf(
   })
   const [service, bare, stored] = [median(runs.service), median(runs.same), median(runs.asStored)]
   context.log(
-    `${records} products as ${form}: ${service.toFixed(2)} s; bare COPY of the same ${bare.toFixed(2)} s, ` +
+    `${records} products as ${form}: ${service.toFixed(2)} s; COPY of the same ${bare.toFixed(2)} s, ` +
       `with timestamps as PostgreSQL writes them ${stored.toFixed(2)} s (${(service / stored).toFixed(2)} ×)`,
   )
   return service / bare
@@ -77,8 +78,4 @@ async function ratioOf(
 
 async function copied(client: pg.Client, text: string): Promise<void> {
   await drained(client.query(to(text)))
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }

@@ -2,31 +2,30 @@ import { join } from 'node:path'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import type { PostgresNode } from '../replication/postgres-node.ts'
 import type { PostgresNodes } from '../replication/postgres-nodes.ts'
+import { database } from './movable-service.ts'
 
-/** In a deadlock with a request, PostgreSQL is to end the request: who waits a second is ended, and a restore waits longer. */
-const patient = `options=${encodeURIComponent('-c deadlock_timeout=60s')}`
+/** PostgreSQL resolves a deadlock by ending the session whose deadlock_timeout expires first: this makes it the request, not the restore. */
+const longDeadlockTimeout = `options=${encodeURIComponent('-c deadlock_timeout=60s')}`
 
-export const database = 'quartermaster'
-
-/** One way to bring the database back to an earlier state, from which it goes on with other writes. */
+/** A procedure that returns the database to an earlier state, from which other writes follow. */
 export interface Fork {
   readonly name: string
-  /** The processes keep their connections and are asked all the while; otherwise they find no database meanwhile. */
+  /** The server processes stay connected and receive requests during the procedure. Otherwise they cannot connect meanwhile. */
   readonly online?: boolean
-  /** An earlier timeline of the same cluster comes back: a process may refuse to serve it until it is restarted. */
+  /** The cluster returns to an earlier timeline, which a server process may refuse to serve until it is restarted. */
   readonly restart?: boolean
-  /** Returns the server that is to be used from now on, in the state that all forks begin with. */
-  make(): Promise<PostgresNode>
+  /** Returns the server to use from now on, in the state that all forks begin with. */
+  run(): Promise<PostgresNode>
 }
 
-/** The ways, in the order in which one follows from the other. `origin` is stopped, and stays as it is. */
+/** All forks. Each uses the servers of the ones before it. `origin` is stopped and never changed. */
 export class Forks {
   readonly #nodes: PostgresNodes
   readonly #origin: PostgresNode
   readonly #dump: string
   readonly #roles: string
   readonly #archive: string
-  readonly #made = new Map<string, PostgresNode>()
+  readonly #nodesByName = new Map<string, PostgresNode>()
 
   constructor(nodes: PostgresNodes, origin: PostgresNode) {
     this.#nodes = nodes
@@ -40,24 +39,24 @@ export class Forks {
     const restore = (...options: string[]) => this.#restore('other', options)
     const clean = ['--clean', '--if-exists']
     return [
-      { name: 'first', make: () => this.#first() },
-      { name: 'copy of the files put back', make: () => this.#archived() },
-      { name: 'recovered to a point in time', make: () => this.#recovered('backup-1', 'archived') },
-      { name: 'recovered to it again', make: () => this.#recovered('backup-2', 'backup-1') },
+      { name: 'first', run: () => this.#first() },
+      { name: 'copy of the files put back', run: () => this.#archived() },
+      { name: 'recovered to a point in time', run: () => this.#recovered('backup-1', 'archived') },
+      { name: 'recovered to it again', run: () => this.#recovered('backup-2', 'backup-1') },
       {
         name: 'recovered to it again, with standbys',
-        make: () => this.#withStandbys('backup-3', 'backup-2'),
+        run: () => this.#withStandbys('backup-3', 'backup-2'),
       },
-      { name: 'failover with loss of writes', make: () => this.#promoted('standby-1', 'backup-3') },
-      { name: 'second promotion, same timeline', make: () => this.#promoted('standby-2', 'standby-1') },
-      { name: 'earlier timeline put back', restart: true, make: () => this.#copied('last', 'standby-2') },
-      { name: 'pg_restore into another cluster', make: () => this.#anotherCluster('last') },
-      { name: 'database dropped, created, restored', make: () => this.#anotherDatabase() },
-      { name: 'pg_restore --clean, online', online: true, make: () => restore(...clean) },
+      { name: 'failover with loss of writes', run: () => this.#promoted('standby-1', 'backup-3') },
+      { name: 'second promotion, same timeline', run: () => this.#promoted('standby-2', 'standby-1') },
+      { name: 'earlier timeline put back', restart: true, run: () => this.#copied('last', 'standby-2') },
+      { name: 'pg_restore into another cluster', run: () => this.#anotherCluster('last') },
+      { name: 'database dropped, created, restored', run: () => this.#anotherDatabase() },
+      { name: 'pg_restore --clean, online', online: true, run: () => restore(...clean) },
       {
         name: 'pg_restore --clean in one transaction, online',
         online: true,
-        make: () => restore(...clean, '--single-transaction'),
+        run: () => restore(...clean, '--single-transaction'),
       },
     ]
   }
@@ -71,9 +70,9 @@ export class Forks {
 
   async #anotherCluster(before: string): Promise<PostgresNode> {
     const other = await this.#nodes.initialise('other')
-    this.#made.set('other', other)
+    this.#nodesByName.set('other', other)
     await other.start()
-    // It complains of the role postgres, which is there already, and goes on.
+    // Prints an error for the role postgres, which exists already, and continues.
     await this.#nodes.run('psql', ['-q', '-f', this.#roles, other.url('postgres')])
     await this.#command(other, `create database ${database}`)
     await this.#node(before).stop()
@@ -89,7 +88,12 @@ export class Forks {
 
   async #restore(name: string, options: readonly string[]): Promise<PostgresNode> {
     const node = this.#node(name)
-    await this.#nodes.run('pg_restore', [...options, '-d', `${node.url(database)}?${patient}`, this.#dump])
+    await this.#nodes.run('pg_restore', [
+      ...options,
+      '-d',
+      `${node.url(database)}?${longDeadlockTimeout}`,
+      this.#dump,
+    ])
     return node
   }
 
@@ -100,13 +104,14 @@ export class Forks {
       archive_command: `cp %p ${this.#archive}/%f`,
     })
     const backup = await this.#nodes.baseBackup(archived, 'backup-1')
-    this.#made.set('backup-1', backup)
-    for (const name of ['backup-2', 'backup-3']) this.#made.set(name, await this.#nodes.copy(backup, name))
+    this.#nodesByName.set('backup-1', backup)
+    for (const name of ['backup-2', 'backup-3'])
+      this.#nodesByName.set(name, await this.#nodes.copy(backup, name))
     await this.#command(archived, `select pg_create_restore_point('fork')`)
     return archived
   }
 
-  /** The archive has no oracle of the first recovery, so a second one takes the same timeline. */
+  /** The archive has no history file of the first recovery, so a second one gets the same timeline number. */
   async #recovered(name: string, before: string): Promise<PostgresNode> {
     await this.#node(before).stop()
     const recovered = this.#node(name)
@@ -121,12 +126,12 @@ export class Forks {
     return recovered
   }
 
-  /** The standbys stop following at once: whatever is written from now on is lost with the primary. */
+  /** The standbys disconnect at once: everything written after that is lost with the primary. */
   async #withStandbys(name: string, before: string): Promise<PostgresNode> {
     const primary = await this.#recovered(name, before)
     for (const standbyName of ['standby-1', 'standby-2']) {
       const standby = await this.#nodes.baseBackup(primary, standbyName, { standby: true })
-      this.#made.set(standbyName, standby)
+      this.#nodesByName.set(standbyName, standby)
       await standby.start()
       await standby.caughtUpWith(primary)
       await standby.disconnectFromPrimary()
@@ -149,15 +154,15 @@ export class Forks {
   ): Promise<PostgresNode> {
     if (before !== undefined) await this.#node(before).stop()
     const copy = await this.#nodes.copy(this.#origin, name)
-    this.#made.set(name, copy)
+    this.#nodesByName.set(name, copy)
     await copy.start(settings)
     return copy
   }
 
   #node(name: string): PostgresNode {
-    const found = this.#made.get(name)
-    if (found === undefined) throw new Error(`there is no server ${name} yet`)
-    return found
+    const node = this.#nodesByName.get(name)
+    if (node === undefined) throw new Error(`there is no server ${name} yet`)
+    return node
   }
 
   async #command(node: PostgresNode, text: string): Promise<void> {
@@ -165,7 +170,7 @@ export class Forks {
   }
 }
 
-/** Recoveries, and later promotions, meet on one timeline number. If they did not, they would show nothing. */
+/** The forks must reach the same timeline number, or they would not test that the service distinguishes them. */
 async function isOnTimeline(server: PostgresNode, number: number): Promise<void> {
   const timeline = await withClient(server.url('postgres'), async (client) => {
     const { rows } = await client.query<{ timeline: string }>(
@@ -173,5 +178,5 @@ async function isOnTimeline(server: PostgresNode, number: number): Promise<void>
     )
     return Number.parseInt(rows[0]?.timeline ?? '', 16)
   })
-  if (timeline !== number) throw new Error(`a server is on timeline ${timeline}, not ${number}`)
+  if (timeline !== number) throw new Error(`the server is on timeline ${timeline}, not ${number}`)
 }

@@ -1,29 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Answer, Client } from '../client.ts'
+import type { Client, HttpResponse } from '../client.ts'
 import type { Row } from '../fresh/read.ts'
 import type { Random } from '../random.ts'
 import { type AnyRead, expectedText, requestOf, shownBy } from './epoch-reads.ts'
 
-/** What was received for one request and is compared with later answers: the newest, some per branch. */
+/** ETags that are stored per request to send and compare later: the newest, from several branches. */
 const tagsMax = 12
-/** A process finds a database that has moved within this time. */
-const patienceMs = 120_000
+/** A server process must reach a database that has moved within this time. */
+const reconnectMsMax = 120_000
 
 export type Counts = Readonly<Record<'requests' | 'stale' | 'falseNotModified' | 'unavailable', number>>
 
-/** Asks processes, and compares every answer with what SQL says of the database of the moment. */
+/** Sends requests to all processes, and compares every response with the rows that SQL returns from the current database. */
 export class EpochObserver {
   readonly #client: Client
   readonly #ports: readonly number[]
   readonly #headers: readonly string[]
-  /** By request: what identified the states that were received (ETags and versions), and the body of each. */
+  /** By request: the ETags and versions that were received, each with its body. */
   readonly #tags = new Map<string, Map<string, string>>()
   readonly faults: string[] = []
   requests = 0
   /** Requests that carried ETags of earlier branches. */
   conditional = 0
   unavailable = 0
-  /** Answers while a process was unavailable, by status and code. */
+  /** 5xx responses by status and code. */
   readonly reasons = new Map<string, number>()
   stale = 0
   falseNotModified = 0
@@ -34,7 +34,7 @@ export class EpochObserver {
     this.#headers = headers
   }
 
-  /** Every read at every process, once plainly and once with all ETags. A process may be unavailable for a while. */
+  /** Sends every read to every process, once without and once with all stored ETags. Retries while a process is unavailable. */
   async observe(
     label: string,
     reads: readonly AnyRead[],
@@ -45,10 +45,10 @@ export class EpochObserver {
       for (const read of reads) {
         const expected = new Set([expectedText(read, rows)])
         for (const conditional of random.chance(0.5) ? [true, false] : [false, true]) {
-          const until = Date.now() + patienceMs
-          while (!(await this.#look(label, port, read, expected, conditional))) {
+          const until = Date.now() + reconnectMsMax
+          while (!(await this.#read(label, port, read, expected, conditional))) {
             if (Date.now() > until)
-              throw new Error(`${label}: no answer from port ${port} in ${patienceMs} ms`)
+              throw new Error(`${label}: no response from port ${port} within ${reconnectMsMax} ms`)
             await sleep(50)
           }
         }
@@ -56,29 +56,29 @@ export class EpochObserver {
     }
   }
 
-  /** While `work` runs, each answer is what one of the states gives, or an error of the server. */
+  /** While `work` runs, each response must match one of the states or be a 5xx. */
   async during(
     label: string,
     reads: readonly AnyRead[],
     states: readonly (readonly Row[])[],
     work: Promise<unknown>,
   ): Promise<void> {
-    const clock = { ended: false }
+    const running = { ended: false }
     const done = work.finally(() => {
-      clock.ended = true
+      running.ended = true
     })
-    // Thrown below, where it is waited for.
+    // Prevents an unhandled rejection; the error is thrown by Promise.all below.
     done.catch(() => {})
-    const lanes = this.#ports.map(async (port) => {
-      for (let at = 0; !clock.ended; at++) {
+    const readers = this.#ports.map(async (port) => {
+      for (let at = 0; !running.ended; at++) {
         const read = reads[at % reads.length]
         if (read === undefined) return
         const expected = new Set(states.map((rows) => expectedText(read, rows)))
-        await this.#look(label, port, read, expected, at % 2 === 0)
+        await this.#read(label, port, read, expected, at % 2 === 0)
         await sleep(2)
       }
     })
-    await Promise.all([...lanes, done])
+    await Promise.all([...readers, done])
   }
 
   get counts(): Counts {
@@ -86,22 +86,22 @@ export class EpochObserver {
     return { requests, stale, falseNotModified, unavailable }
   }
 
-  /** An answer that was read elsewhere. */
+  /** Counts a response that the caller has sent and read. */
   compare(label: string, shown: string, expected: string): void {
     this.requests += 1
     if (shown === expected) return
     this.stale += 1
-    this.#note(`${label}: ${shown}, not ${expected}`)
+    this.#addFault(`${label}: ${shown}, not ${expected}`)
   }
 
-  /** One for each label is enough for the note. */
-  #note(fault: string): void {
+  /** Notes the first fault of each label. */
+  #addFault(fault: string): void {
     const [label = ''] = fault.split(':')
     if (!this.faults.some((one) => one.startsWith(label))) this.faults.push(fault)
   }
 
-  /** Whether there was an answer to compare. */
-  async #look(
+  /** Returns false if the process was unavailable. */
+  async #read(
     label: string,
     port: number,
     read: AnyRead,
@@ -113,50 +113,54 @@ export class EpochObserver {
     const tags = this.#tags.get(name) ?? new Map<string, string>()
     this.#tags.set(name, tags)
     const sent = conditional ? [...tags.keys()].filter((tag) => tag.startsWith('W/')) : []
-    const given = sent.length === 0 ? [] : ['If-None-Match', sent.join(', ')]
-    const answer = await this.#client.ask({ port, path, headers: [...this.#headers, ...headers, ...given] })
-    if (answer.status >= 500) {
+    const ifNoneMatch = sent.length === 0 ? [] : ['If-None-Match', sent.join(', ')]
+    const response = await this.#client.send({
+      port,
+      path,
+      headers: [...this.#headers, ...headers, ...ifNoneMatch],
+    })
+    if (response.status >= 500) {
       this.unavailable += 1
-      const { code }: { code?: string } = JSON.parse(answer.text)
-      const reason = `${answer.status} ${code}`
+      const { code }: { code?: string } = JSON.parse(response.text)
+      const reason = `${response.status} ${code}`
       this.reasons.set(reason, (this.reasons.get(reason) ?? 0) + 1)
       return false
     }
     this.requests += 1
     if (sent.length > 0) this.conditional += 1
-    const fault = this.#judge(read, answer, expected, tags)
+    const fault = this.#judge(read, response, expected, tags)
     if (fault !== undefined)
-      this.#note(`${label}: ${fault} at port ${port}, ${path}: ${excerpt(answer, expected)}`)
+      this.#addFault(`${label}: ${fault} at port ${port}, ${path}: ${excerpt(response, expected)}`)
     return true
   }
 
   #judge(
     read: AnyRead,
-    answer: Answer,
+    response: HttpResponse,
     expected: ReadonlySet<string>,
     tags: Map<string, string>,
   ): string | undefined {
-    if (answer.status === 304) {
-      const etag = String(answer.headers['etag'])
+    if (response.status === 304) {
+      const etag = String(response.headers['etag'])
       if (expected.has(tags.get(etag) ?? '')) return undefined
       this.falseNotModified += 1
       return `false 304 for ${etag}`
     }
-    const shown = shownBy(read, answer)
+    const shown = shownBy(read, response)
     const repeated = shown?.identities.find((tag) => (tags.get(tag) ?? shown.text) !== shown.text)
-    for (const tag of shown?.identities ?? []) remember(tags, tag, shown?.text ?? '')
+    for (const tag of shown?.identities ?? []) store(tags, tag, shown?.text ?? '')
     if (shown === undefined || !expected.has(shown.text)) {
       this.stale += 1
       return 'stale'
     }
     if (repeated === undefined) return undefined
-    // Whoever sends it gets a 304 for something else.
+    // A client that sends this ETag would get a 304 for another body.
     this.falseNotModified += 1
-    return `${repeated} has identified another state`
+    return `${repeated} was used for another body`
   }
 }
 
-function remember(tags: Map<string, string>, tag: string, text: string): void {
+function store(tags: Map<string, string>, tag: string, text: string): void {
   tags.delete(tag)
   tags.set(tag, text)
   for (const oldest of tags.keys()) {
@@ -165,7 +169,7 @@ function remember(tags: Map<string, string>, tag: string, text: string): void {
   }
 }
 
-function excerpt({ status, text }: Answer, expected: ReadonlySet<string>): string {
+function excerpt({ status, text }: HttpResponse, expected: ReadonlySet<string>): string {
   const [one = ''] = expected
   let at = 0
   while (at < text.length && text[at] === one[at]) at += 1

@@ -20,7 +20,7 @@ function after(branch: number, step: number): Row[] {
 }
 
 describe('branches', () => {
-  it('write as many records under the same highest id, each with other content', () => {
+  it('write the same number of records up to the same id, with different content', () => {
     for (const step of [1, 2, 3, 4]) {
       const [one, other] = [writtenRows(3, step), writtenRows(4, step)]
       expect(one.length).toBe(other.length)
@@ -30,7 +30,7 @@ describe('branches', () => {
     }
   })
 
-  it('give other answers to nearly every read, so that a stale one is seen', () => {
+  it('change the response to more than 90 % of the reads, so that a stale one is detected', () => {
     const reads = readsOf(1, new Random(1))
     const differing = reads.filter(
       (read) => expectedText(read, after(0, 1)) !== expectedText(read, after(1, 1)),
@@ -39,20 +39,20 @@ describe('branches', () => {
   })
 })
 
-describe('what an answer shows', () => {
-  const answer = (status: number, text: string, etag = 'W/"a"') => ({ status, text, headers: { etag } })
+describe('shownBy', () => {
+  const respond = (status: number, text: string, etag = 'W/"a"') => ({ status, text, headers: { etag } })
   const [ndjson, csv] = readsOf(1, new Random(1)).filter((read) => read.kind === 'export')
   const one = { kind: 'one', id: 2, fields: ['id', 'name'] } as const
 
-  it('is compared whatever the media type, with the version at the end of NDJSON', () => {
+  it('normalises NDJSON and CSV, and returns the version at the end of NDJSON', () => {
     if (ndjson === undefined || csv === undefined) throw new Error('there are no exports')
     const rows = base.filter(({ id }) => id === 2 || id === 4)
     const lines = '{"id":2,"name":"base 2"}\n{"id":4,"name":"base 4"}'
-    expect(shownBy(ndjson, answer(200, `${lines}\n{"$end":{"count":2,"version":"x-7"}}\n`))).toEqual({
+    expect(shownBy(ndjson, respond(200, `${lines}\n{"$end":{"count":2,"version":"x-7"}}\n`))).toEqual({
       text: expectedText(ndjson, rows),
       identities: ['W/"a"', 'version x-7'],
     })
-    expect(shownBy(csv, answer(200, '\uFEFFid,name\r\n2,"base 2"\r\n4,"base 4"\r\n'))).toEqual({
+    expect(shownBy(csv, respond(200, '\uFEFFid,name\r\n2,"base 2"\r\n4,"base 4"\r\n'))).toEqual({
       text: expectedText(csv, rows),
       identities: ['W/"a"'],
     })
@@ -62,15 +62,15 @@ describe('what an answer shows', () => {
     ])
   })
 
-  it('is a record, or that there is none', () => {
-    expect(shownBy(one, answer(200, '{ "data": { "id": 2, "name": "base 2" } }'))?.text).toBe(
+  it('returns a record, or that it is missing', () => {
+    expect(shownBy(one, respond(200, '{ "data": { "id": 2, "name": "base 2" } }'))?.text).toBe(
       expectedText(one, base),
     )
-    expect(shownBy(one, answer(404, '{}'))?.text).toBe(expectedText(one, []))
+    expect(shownBy(one, respond(404, '{}'))?.text).toBe(expectedText(one, []))
     expect(expectedText(one, [])).toBe(missing)
   })
 
-  it('is nothing for any other status', () => {
-    for (const status of [304, 400, 401, 500]) expect(shownBy(one, answer(status, '{}'))).toBeUndefined()
+  it('returns undefined for any other status', () => {
+    for (const status of [304, 400, 401, 500]) expect(shownBy(one, respond(status, '{}'))).toBeUndefined()
   })
 })

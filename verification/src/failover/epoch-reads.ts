@@ -1,4 +1,4 @@
-import type { Answer } from '../client.ts'
+import type { HttpResponse } from '../client.ts'
 import {
   type Condition,
   type FieldName,
@@ -20,13 +20,12 @@ export interface ExportRead {
 
 export type AnyRead = Read | ExportRead
 
-/** Records that every branch begins with. More than are filtered by one plan for all, so that page ends are cached. */
+/** Records that every branch begins with. More than a small account has, so that page ends are cached. */
 export const baseRecords = 2_000
 
 const listFields: readonly FieldName[] = ['id', 'name', 'is_customer', 'phone']
 const exportFields: readonly FieldName[] = ['id', 'name']
 
-/** Names only the ones that every branch has. */
 export function baseRow(id: number): Row {
   return {
     id,
@@ -38,42 +37,42 @@ export function baseRow(id: number): Row {
   }
 }
 
-/** Ids that a write of this step inserts: the third is another one in every second branch. */
+/** Ids that this step inserts. The third one differs between even and odd branches. */
 export function insertedIds(branch: number, step: number): readonly number[] {
   const first = baseRecords + step * 10
   return [first + 1, first + 2, first + 3 + (branch % 2), first + 5]
 }
 
-/** What step `step` of branch `branch` writes: the ids and their number are the same in every branch, the rest is not. */
+/** The rows that a step of a branch writes. Their number and highest id are the same in every branch, their content is not. */
 export function writtenRows(branch: number, step: number): Row[] {
   const changed = Array.from({ length: baseRecords }, (_, at) => at + 1).filter((id) => id % 7 === step % 7)
   return [...changed, ...insertedIds(branch, step)].map((id) => {
-    const dice = Math.imul(id + branch * 7919, 0x9e3779b1) >>> 8
+    const hash = Math.imul(id + branch * 7919, 0x9e3779b1) >>> 8
     return {
       id,
       name: `branch ${branch}-${step} ${id}`,
-      is_company: (dice & 1) === 1,
-      is_customer: (dice & 2) === 2,
+      is_company: (hash & 1) === 1,
+      is_customer: (hash & 2) === 2,
       email: null,
-      phone: String(1 + ((dice >>> 2) % 3)),
+      phone: String(1 + ((hash >>> 2) % 3)),
     }
   })
 }
 
 /**
- * The reads of one step. Each step has its own, so that what a process cached for one at this version, in one branch, is
- * still there when the next branch reaches the version.
+ * The reads of one step. Each step has its own reads, so that what a process has cached at this version in one branch is
+ * still cached when the next branch reaches the same version.
  */
 export function readsOf(step: number, random: Random): AnyRead[] {
   const pages = [1, 40, 41, 42, 60, 61].filter(() => random.chance(0.7))
   const conditions: readonly Condition[] = [
-    { text: `is_customer=true&id>${step}`, holds: (row) => row.is_customer && row.id > step },
-    { text: `is_company!=true&id>${step}`, holds: (row) => !row.is_company && row.id > step },
+    { text: `is_customer=true&id>${step}`, matches: (row) => row.is_customer && row.id > step },
+    { text: `is_company!=true&id>${step}`, matches: (row) => !row.is_company && row.id > step },
     {
       text: `name*branch|id<${1000 + step}`,
-      holds: (row) => /branch/.test(row.name) || row.id < 1000 + step,
+      matches: (row) => /branch/.test(row.name) || row.id < 1000 + step,
     },
-    { text: `phone[1,3]&id>${step}`, holds: (row) => /^[13]$/.test(row.phone ?? '') && row.id > step },
+    { text: `phone[1,3]&id>${step}`, matches: (row) => /^[13]$/.test(row.phone ?? '') && row.id > step },
   ]
   const lists = [...conditions, undefined].flatMap((condition) =>
     pages.map((page): Read => {
@@ -103,7 +102,7 @@ export function requestOf(read: AnyRead): { path: string; headers: readonly stri
   return { path, headers: ['Accept', accept] }
 }
 
-/** The body that these rows give, in one form. Apart from the service: SQL gave the rows, the rest is done here. */
+/** The normalised body for these rows, computed without code of the service. */
 export function expectedText(read: AnyRead, rows: readonly Row[]): string {
   if (read.kind === 'one')
     return oneText(
@@ -111,7 +110,7 @@ export function expectedText(read: AnyRead, rows: readonly Row[]): string {
       rows.find(({ id }) => id === read.id),
     )
   const { condition } = read
-  const found = condition === undefined ? rows : rows.filter(condition.holds)
+  const found = condition === undefined ? rows : rows.filter(condition.matches)
   if (read.kind === 'list') {
     const { page, limit } = read
     return listText(read, found.slice((page - 1) * limit, page * limit), found.length)
@@ -123,12 +122,12 @@ export function expectedText(read: AnyRead, rows: readonly Row[]): string {
 export interface Shown {
   /** The body in the form of `expectedText`. */
   readonly text: string
-  /** What the answer says identifies the state that it shows: its ETag, and the version at the end of NDJSON. */
+  /** The ETag, and the version at the end of NDJSON: equal ones promise an equal body. */
   readonly identities: readonly string[]
 }
 
-/** Undefined for what is no answer to such a read. */
-export function shownBy(read: AnyRead, { status, headers, text }: Answer): Shown | undefined {
+/** Undefined for an unexpected status. */
+export function shownBy(read: AnyRead, { status, headers, text }: HttpResponse): Shown | undefined {
   if (status === 404 && read.kind === 'one') return { text: missing, identities: [] }
   if (status !== 200) return undefined
   const etag = String(headers['etag'])

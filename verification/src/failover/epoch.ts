@@ -1,28 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAccount } from '../../../server/src/accounts/directory.ts'
-import { generateKey, hashOfKey, newKeyId, scopes } from '../../../server/src/accounts/key-format.ts'
 import { operator } from '../../../server/src/cli/operator.ts'
 import { importRecords } from '../../../server/src/import/import-records.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
-import type { Check, Context, Stoppable } from '../check.ts'
-import { Client } from '../client.ts'
+import { insertKeys } from '../api-keys.ts'
+import type { Check, Context } from '../check.ts'
+import { headersFor } from '../client.ts'
 import { partnerPath, type Row } from '../fresh/read.ts'
 import { grouped } from '../progress.ts'
 import { Random } from '../random.ts'
-import { MovableAddress } from '../replication/movable-address.ts'
 import { type PostgresNode, waitUntil } from '../replication/postgres-node.ts'
 import { PostgresNodes } from '../replication/postgres-nodes.ts'
-import { type ServerProcess, Service } from '../service.ts'
-import { database, type Fork, Forks } from './epoch-forks.ts'
+import type { ServerProcess } from '../service.ts'
+import { type Fork, Forks } from './epoch-forks.ts'
 import { type Counts, EpochObserver } from './epoch-observer.ts'
 import { baseRecords, baseRow, readsOf, writtenRows } from './epoch-reads.ts'
+import { database, type MovableService, startMovableService } from './movable-service.ts'
 
 const account = 'forked'
 const lateAccounts = ['late-a', 'late-b'] as const
 
 /**
- * The database goes back to an earlier state under running processes, in every way that an operator has, and is written on
- * until versions and ids are those that the processes have cached, with other content.
+ * The database returns to an earlier state while server processes run, by every procedure that an operator has. Then other
+ * records are written, until versions and ids equal those that the processes have cached, with different content.
  */
 export const epoch: Check = {
   name: 'epoch',
@@ -37,40 +37,25 @@ export const epoch: Check = {
   },
 }
 
-interface Fixture extends Stoppable {
-  readonly nodes: PostgresNodes
-  readonly address: MovableAddress
-  readonly service: Service
-  readonly key: string
+interface Fixture extends MovableService {
   /** Stopped; in the state that every branch begins with. */
   readonly origin: PostgresNode
-  readonly client: Client
 }
 
 async function startFixture(): Promise<Fixture> {
   const nodes = new PostgresNodes()
-  const address = await MovableAddress.listen()
-  const client = new Client()
-  const stopAll = async () => {
-    client.close()
-    await address.stop()
-    await nodes.stop()
-  }
   try {
     const origin = await nodes.initialise('origin')
     await origin.start()
-    await nodes.run('psql', ['-q', '-c', `create database ${database}`, origin.url('postgres')])
-    address.moveTo(origin.port, 'cut')
-    const url = `postgres://postgres@127.0.0.1:${address.port}/${database}`
-    const service = await Service.on({ url, folder: nodes.folder, stop: stopAll })
-    const key = await service.account(account)
+    const movable = await startMovableService(nodes, origin, account)
+    const ownerUrl = movable.service.postgres.url
     const records = Array.from({ length: baseRecords }, (_, at) => baseRow(at + 1))
-    await importRecords({ ownerUrl: url, account, resource: 'partner', records })
-    address.refuse()
+    await importRecords({ ownerUrl, account, resource: 'partner', records })
+    movable.address.refuse()
     await origin.stop()
-    return { nodes, address, service, key, origin, client, stop: () => service.stop() }
+    return { ...movable, origin }
   } catch (error) {
-    await stopAll()
+    await nodes.stop()
     throw error
   }
 }
@@ -79,7 +64,7 @@ async function measure(context: Context, fixture: Fixture) {
   const { address, service, nodes, origin, client, key } = fixture
   const servers: ServerProcess[] = []
   const ports: number[] = []
-  const headers = headersOf(account, key)
+  const headers = headersFor(account, key)
   const observer = new EpochObserver(client, ports, headers)
   const branches = new Branches(context, fixture, ports, observer)
   const forks = new Forks(nodes, origin).all
@@ -89,7 +74,7 @@ async function measure(context: Context, fixture: Fixture) {
     const node = await branches.move(fork)
     await branches.write(node, at, 1)
     address.moveTo(node.port, 'leave')
-    // Not before there is a database: these two then stay until the end.
+    // The two server processes start when there is a database, and run until the end.
     if (at === 0) for (let n = 0; n < 2; n++) servers.push(await service.serve())
     if (at === 0) ports.push(...servers.map(({ port }) => port))
     if (fork.restart === true) await branches.restart(fork, node, servers)
@@ -111,20 +96,20 @@ async function measure(context: Context, fixture: Fixture) {
 
 function difference(before: Counts, after: Counts): string {
   const of = (name: keyof Counts) => after[name] - before[name]
-  return `${of('requests')} answers, ${of('stale')} stale, ${of('falseNotModified')} false 304, ${of('unavailable')} 5xx`
+  return `${of('requests')} responses, ${of('stale')} stale, ${of('falseNotModified')} false 304, ${of('unavailable')} 5xx`
 }
 
-/** Brings the database from one branch to the next. */
+/** Moves the database from one branch to the next. */
 class Branches {
   readonly #context: Context
   readonly #fixture: Fixture
   readonly #ports: readonly number[]
   readonly #observer: EpochObserver
-  /** By step, as the first branch reached them. */
+  /** The version after each step in the first branch. */
   readonly #versions = new Map<number, string>()
   #current: PostgresNode | undefined
   #base: readonly Row[] = []
-  /** Keys of late accounts in the branch before: no longer valid in this one. */
+  /** Keys of the late accounts of the branch before, which are invalid in this one. */
   #lateKeys: string[] = []
 
   constructor(context: Context, fixture: Fixture, ports: readonly number[], observer: EpochObserver) {
@@ -144,21 +129,21 @@ class Branches {
     if (fork.online === true && before !== undefined) {
       const states = [await rowsOf(before), this.#base]
       const reads = readsOf(this.#steps, new Random(this.#context.seed, 61))
-      await this.#observer.during(fork.name, reads, states, fork.make())
+      await this.#observer.during(fork.name, reads, states, fork.run())
     } else {
       address.refuse()
-      this.#current = await fork.make()
+      this.#current = await fork.run()
     }
     const current = this.#current
     if (current === undefined) throw new Error('the first fork cannot be online')
     const rows = await rowsOf(current)
     if (before === undefined) this.#base = rows
     else if (JSON.stringify(rows) !== JSON.stringify(this.#base))
-      throw new Error(`${fork.name} did not bring the state back that all forks begin with`)
+      throw new Error(`${fork.name} did not restore the state that all forks begin with`)
     return current
   }
 
-  /** Odd steps are imports, straight into the database; even ones creates over HTTP. Each is one version. */
+  /** Odd steps are imports directly into the database, even ones creates over HTTP. Each is one version. */
   async write(node: PostgresNode, branch: number, step: number): Promise<void> {
     const ownerUrl = node.url(database)
     if (step % 2 === 1)
@@ -176,11 +161,11 @@ class Branches {
     this.#versions.set(step, first)
     if (version !== first)
       throw new Error(
-        `step ${step} has version ${version}, ${first} in the first branch: nothing would be shown`,
+        `step ${step} has version ${version}, but ${first} in the first branch: the versions must collide`,
       )
   }
 
-  /** Until then, a process may be unavailable, but not wrong. */
+  /** Before the restart, a process may be unavailable, but must not send a stale response. */
   async restart(fork: Fork, node: PostgresNode, servers: readonly ServerProcess[]): Promise<void> {
     const reads = readsOf(1, new Random(this.#context.seed, 62))
     await this.#observer.during(`${fork.name}, not restarted`, reads, [await rowsOf(node)], sleep(2_000))
@@ -206,14 +191,14 @@ class Branches {
 
   async #create(name: string): Promise<void> {
     const headers = [
-      ...headersOf(account, this.#fixture.key),
+      ...headersFor(account, this.#fixture.key),
       'Content-Type',
       'application/json',
       'Idempotency-Key',
       name,
     ]
     await waitUntil(async () => {
-      const { status, text } = await this.#fixture.client.ask({
+      const { status, text } = await this.#fixture.client.send({
         port: this.#ports[0] ?? 0,
         method: 'POST',
         path: partnerPath,
@@ -225,19 +210,19 @@ class Branches {
     })
   }
 
-  /** Accounts made after the fork have the ids of each other in every second branch, and other keys in each. */
+  /** Accounts that are created after the fork swap their ids in every second branch, and have new keys in each. */
   async #observeLateAccounts(fork: Fork, node: PostgresNode, branch: number): Promise<void> {
     const { client } = this.#fixture
     const names = branch % 2 === 0 ? lateAccounts : lateAccounts.toReversed()
     const keys = new Map<string, string>()
     for (const name of names) keys.set(name, await addAccount(node.url(database), name, `branch ${branch}`))
-    const asked = [...keys].map(([name, key]) => ({ name, key, expected: `200 branch ${branch} ${name}` }))
-    const refused = this.#lateKeys.map((key, at) => ({ name: names[at] ?? '', key, expected: '401 ' }))
+    const accepted = [...keys].map(([name, key]) => ({ name, key, expected: `200 branch ${branch} ${name}` }))
+    const rejected = this.#lateKeys.map((key, at) => ({ name: names[at] ?? '', key, expected: '401 ' }))
     for (const port of this.#ports) {
-      for (const { name, key, expected } of [...asked, ...refused]) {
+      for (const { name, key, expected } of [...accepted, ...rejected]) {
         const path = `${partnerPath}?fields=name`
-        const { status, text } = await client.ask({ port, path, headers: headersOf(name, key) })
-        const shown = `${status} ${status === 200 ? (JSON.parse(text).data[0]?.name ?? 'nothing') : ''}`
+        const { status, text } = await client.send({ port, path, headers: headersFor(name, key) })
+        const shown = `${status} ${status === 200 ? (JSON.parse(text).data[0]?.name ?? 'no record') : ''}`
         this.#observer.compare(`${fork.name}: ${name} at port ${port}`, shown, expected)
       }
     }
@@ -245,15 +230,11 @@ class Branches {
   }
 }
 
-/** A new account with a key, and one partner that is named after the branch and the account. */
+/** Creates an account with a key and one partner, whose name contains the branch and the account. */
 async function addAccount(ownerUrl: string, name: string, branch: string): Promise<string> {
-  const key = generateKey()
-  await withClient(ownerUrl, async (client) => {
+  const [key = ''] = await withClient(ownerUrl, async (client) => {
     const { accountId } = await createAccount(client, operator(), name)
-    await client.query(
-      `insert into api_key (account_id, key_id, hash, name, scopes) values ($1, $2, decode($3, 'hex'), 'verification', $4)`,
-      [accountId, newKeyId(), hashOfKey(key), [...scopes]],
-    )
+    return insertKeys(client, [accountId])
   })
   const records = [{ ...baseRow(1), name: `${branch} ${name}` }]
   await importRecords({ ownerUrl, account: name, resource: 'partner', records })
@@ -269,8 +250,4 @@ async function rowsOf(node: PostgresNode): Promise<Row[]> {
     )
     return rows
   })
-}
-
-function headersOf(name: string, key: string): string[] {
-  return ['Host', `${name}.localhost`, 'Authorization', `Bearer ${key}`]
 }

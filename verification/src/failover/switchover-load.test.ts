@@ -6,19 +6,19 @@ import { Client } from '../client.ts'
 import { waitUntil } from '../replication/postgres-node.ts'
 import { SwitchoverLoad } from './switchover-load.ts'
 
-/** A service of one account in memory, that can be told to go wrong. */
+/** An in-memory service of one account, with faults that a test can switch on. */
 class Partners {
-  readonly server: Server = createServer((request, response) => void this.#answer(request, response))
+  readonly server: Server = createServer((request, response) => void this.#respond(request, response))
   readonly #names: string[] = []
   readonly #ids = new Map<string, number>()
-  /** Of the last records, so many are in no answer. */
-  forgets = 0
-  /** A create that is sent again is another record. */
-  repeats = false
-  /** Every second create is done and not acknowledged. */
-  breaksOff = false
+  /** The number of newest records that responses omit. */
+  omitted = 0
+  /** Creates another record if a create is sent again. */
+  duplicates = false
+  /** Every second create is committed and then followed by a 503. */
+  losesResponses = false
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '', 'http://localhost')
     const send = (status: number, body: object) =>
       response.writeHead(status, { etag: `W/"${this.#names.length}"` }).end(JSON.stringify(body))
@@ -27,11 +27,11 @@ class Partners {
       for await (const chunk of request) text += String(chunk)
       const { name } = JSON.parse(text)
       const isNew = !this.#ids.has(name)
-      if (isNew || this.repeats) this.#ids.set(name, this.#names.push(name))
-      if (isNew && this.breaksOff && this.#names.length % 2 === 0) return void send(503, {})
+      if (isNew || this.duplicates) this.#ids.set(name, this.#names.push(name))
+      if (isNew && this.losesResponses && this.#names.length % 2 === 0) return void send(503, {})
       return void send(201, { data: { id: this.#ids.get(name) } })
     }
-    const shown = this.#names.slice(0, this.#names.length - this.forgets)
+    const shown = this.#names.slice(0, this.#names.length - this.omitted)
     const id = Number(url.pathname.split('/')[5] ?? 0)
     if (id > 0) {
       const name = shown[id - 1]
@@ -76,24 +76,24 @@ describe('SwitchoverLoad', () => {
     return load
   }
 
-  it('finds nothing wrong with a right service, also when answers get lost', async () => {
-    partners.breaksOff = true
-    const { stale, doubled, faults, unavailable } = await run()
-    expect({ stale, doubled, faults }).toEqual({ stale: 0, doubled: 0, faults: [] })
+  it('finds no fault in a correct service, even if responses are lost', async () => {
+    partners.losesResponses = true
+    const { stale, duplicated, faults, unavailable } = await run()
+    expect({ stale, duplicated, faults }).toEqual({ stale: 0, duplicated: 0, faults: [] })
     expect(unavailable).toBeGreaterThan(0)
   })
 
-  it('sees that an acknowledged create is missing from an answer', async () => {
-    partners.forgets = 2
+  it('detects that an acknowledged create is missing from a response', async () => {
+    partners.omitted = 2
     expect((await run()).stale).toBeGreaterThan(0)
   })
 
-  it('sees that a create sent again has made a second record', async () => {
-    Object.assign(partners, { breaksOff: true, repeats: true })
-    expect((await run()).doubled).toBeGreaterThan(0)
+  it('detects that a repeated create has created a second record', async () => {
+    Object.assign(partners, { losesResponses: true, duplicates: true })
+    expect((await run()).duplicated).toBeGreaterThan(0)
   })
 
-  it('tells when writes are acknowledged again', async () => {
+  it('measures the time until writes are acknowledged again', async () => {
     const load = new SwitchoverLoad({
       client,
       ports: [port],

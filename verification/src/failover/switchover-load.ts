@@ -1,68 +1,68 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Answer, Ask, Client } from '../client.ts'
+import type { Client, HttpRequest, HttpResponse } from '../client.ts'
 import { partnerPath } from '../fresh/read.ts'
 import { Random } from '../random.ts'
 import { waitUntil } from '../replication/postgres-node.ts'
 
 const creatorsPerPort = 2
 const readersPerPort = 2
-/** A create every so often at each process, whatever became of the ones before: shows when writes work again. */
-const pulseMs = 100
-const pulsesMax = 40
-/** How long one create or read is tried again before the check gives up. */
-const patienceMs = 120_000
+/** Interval of creates at each process that are sent without waiting for earlier ones: they show when writes work again. */
+const probeMs = 100
+const probesInFlightMax = 40
+/** How long a create or read is retried before the check fails. */
+const retryMsMax = 120_000
 
 interface Acknowledged {
   readonly port: number
   readonly sentAt: number
 }
 
-interface Parties {
+interface LoadOptions {
   readonly client: Client
   readonly ports: readonly number[]
   readonly headers: readonly string[]
   readonly seed: number
-  /** Begins every name and Idempotency-Key, so that loads are told apart. */
+  /** A prefix of every name and Idempotency-Key, so that loads do not share them. */
   readonly label: string
 }
 
 /**
- * Creates with Idempotency-Keys and reads, at all processes, until it is ended. Whatever was acknowledged must be in
- * every answer to a request that is sent later, to any process.
+ * Sends creates with Idempotency-Keys and reads to all processes, until `end`. Every acknowledged create must be visible
+ * to all requests that are sent later, to any process.
  */
 export class SwitchoverLoad {
-  readonly #parties: Parties
+  readonly #options: LoadOptions
   readonly #running: Promise<unknown>
   readonly #acknowledgements: Acknowledged[] = []
-  /** By name, the id that was acknowledged. */
+  /** The acknowledged id of each name. */
   readonly created = new Map<string, number>()
   readonly faults: string[] = []
   stale = 0
-  doubled = 0
-  /** Stale answers to requests that were sent while an old primary may still be believed. */
+  duplicated = 0
+  /** Stale responses to requests that were sent while a process may still use the old primary. */
   tolerated = 0
   requests = 0
   unavailable = 0
   slowestMs = 0
   slowest = ''
-  #going = true
+  #isRunning = true
   #names = 0
-  /** Until this time a process need not have noticed that the address has moved. */
+  /** Until this time a process may not have noticed that the address has moved. */
   #tolerateUntil = 0
 
-  constructor(parties: Parties) {
-    this.#parties = parties
-    const workers = parties.ports.flatMap((port, at) => [
+  constructor(options: LoadOptions) {
+    this.#options = options
+    const workers = options.ports.flatMap((port, at) => [
       ...Array.from({ length: creatorsPerPort }, (_, n) =>
-        this.#create(port, new Random(parties.seed, 71, at, n)),
+        this.#create(port, new Random(options.seed, 71, at, n)),
       ),
       ...Array.from({ length: readersPerPort }, (_, n) =>
-        this.#read(port, new Random(parties.seed, 72, at, n)),
+        this.#read(port, new Random(options.seed, 72, at, n)),
       ),
-      this.#pulse(port),
+      this.#probe(port),
     ])
     this.#running = Promise.all(workers)
-    // Told by `end`, which waits for it.
+    // Prevents an unhandled rejection; `end` throws the error.
     this.#running.catch(() => {})
   }
 
@@ -70,92 +70,95 @@ export class SwitchoverLoad {
     this.#tolerateUntil = performance.now() + ms
   }
 
-  /** Milliseconds from `since` until each process has acknowledged a create that was sent after it; the longest. */
+  /** Milliseconds from `since` until every process has acknowledged a create that was sent after it. */
   async writesAgain(since: number): Promise<number> {
     const isBack = (port: number) =>
       this.#acknowledgements.some((one) => one.port === port && one.sentAt >= since)
-    await waitUntil(async () => this.#parties.ports.every(isBack), patienceMs)
+    await waitUntil(async () => this.#options.ports.every(isBack), retryMsMax)
     return performance.now() - since
   }
 
   async end(): Promise<void> {
-    this.#going = false
+    this.#isRunning = false
     await this.#running
   }
 
-  /** Creates until acknowledged, then reads it from any process. */
+  /** Retries a create until it is acknowledged, then reads the record from a random process. */
   async #create(port: number, random: Random): Promise<void> {
-    while (this.#going) {
+    while (this.#isRunning) {
       const name = this.#name()
-      const acknowledged = await this.#untilAnswered(`create ${name}`, random, async () =>
-        this.#post(port, name),
-      )
-      if (acknowledged) await this.#look(random.pick(this.#parties.ports), name, random)
+      const acknowledged = await this.#retry(`create ${name}`, random, async () => this.#post(port, name))
+      if (acknowledged) await this.#verifyCreated(random.pick(this.#options.ports), name, random)
       await sleep(random.integer(20, 60))
     }
   }
 
-  async #pulse(port: number): Promise<void> {
-    const underWay = new Set<Promise<unknown>>()
-    while (this.#going) {
-      if (underWay.size < pulsesMax) {
-        const one: Promise<unknown> = this.#post(port, this.#name()).finally(() => underWay.delete(one))
-        underWay.add(one)
+  async #probe(port: number): Promise<void> {
+    const inFlight = new Set<Promise<unknown>>()
+    while (this.#isRunning) {
+      if (inFlight.size < probesInFlightMax) {
+        const one: Promise<unknown> = this.#post(port, this.#name()).finally(() => inFlight.delete(one))
+        inFlight.add(one)
       }
-      await sleep(pulseMs)
+      await sleep(probeMs)
     }
-    await Promise.all(underWay)
+    await Promise.all(inFlight)
   }
 
   async #read(port: number, random: Random): Promise<void> {
     const totals = new Map<string, number>()
-    while (this.#going) {
+    while (this.#isRunning) {
       if (random.chance(0.5)) await this.#readTotal(port, totals)
       else await this.#readOne(port, random)
       await sleep(random.integer(10, 40))
     }
   }
 
-  /** Whether it was acknowledged. An answer that says neither yes nor no leaves it open. */
+  /** Returns whether the create was acknowledged. After any other response its outcome is unknown. */
   async #post(port: number, name: string): Promise<boolean> {
     const sentAt = performance.now()
-    const answer = await this.#ask({
+    const response = await this.#send({
       port,
       method: 'POST',
       path: partnerPath,
       headers: ['Content-Type', 'application/json', 'Idempotency-Key', `key of ${name}`],
       body: JSON.stringify({ name }),
     })
-    if (answer?.status !== 201) {
-      // 409: the one before is still under way. 429: so many of the account are.
-      if (answer !== undefined && answer.status < 500 && answer.status !== 409 && answer.status !== 429)
-        this.#fault(`create ${name} at ${port}: ${answer.status} ${answer.text.slice(0, 200)}`)
+    if (response?.status !== 201) {
+      // 409: an earlier attempt is still in flight. 429: too many requests of the account are.
+      if (
+        response !== undefined &&
+        response.status < 500 &&
+        response.status !== 409 &&
+        response.status !== 429
+      )
+        this.#fault(`create ${name} at ${port}: ${response.status} ${response.text.slice(0, 200)}`)
       return false
     }
-    const { data }: { data: { id: number } } = JSON.parse(answer.text)
+    const { data }: { data: { id: number } } = JSON.parse(response.text)
     const before = this.created.get(name)
     if (before !== undefined && before !== data.id) {
-      this.doubled += 1
-      this.#fault(`doubled: ${name} was acknowledged as ${before} and as ${data.id}`)
+      this.duplicated += 1
+      this.#fault(`duplicated: ${name} was acknowledged as ${before} and as ${data.id}`)
     }
     this.created.set(name, data.id)
     this.#acknowledgements.push({ port, sentAt })
     return true
   }
 
-  async #look(port: number, name: string, random: Random): Promise<void> {
+  async #verifyCreated(port: number, name: string, random: Random): Promise<void> {
     const path = `${partnerPath}?fields=id,name&filter=name=${name}`
     const id = this.created.get(name)
-    await this.#untilAnswered(`look for ${name}`, random, async () => {
+    await this.#retry(`find ${name}`, random, async () => {
       const sentAt = performance.now()
-      const answer = await this.#ask({ port, path, headers: [] })
-      if (answer?.status !== 200) return false
-      const { data, meta }: { data: { id: number }[]; meta: { total: number } } = JSON.parse(answer.text)
+      const response = await this.#send({ port, path, headers: [] })
+      if (response?.status !== 200) return false
+      const { data, meta }: { data: { id: number }[]; meta: { total: number } } = JSON.parse(response.text)
       if (meta.total > 1) {
-        this.doubled += 1
-        this.#fault(`doubled: ${name} is there as ${data.map((one) => one.id).join()}`)
+        this.duplicated += 1
+        this.#fault(`duplicated: ${name} is stored as ${data.map((one) => one.id).join()}`)
       } else if (meta.total !== 1 || data[0]?.id !== id)
-        this.#stale(sentAt, `${name} (${id}) at ${port}: ${answer.text}`)
+        this.#stale(sentAt, `${name} (${id}) at ${port}: ${response.text}`)
       return true
     })
   }
@@ -164,11 +167,11 @@ export class SwitchoverLoad {
     const [sentAt, least] = [performance.now(), this.created.size]
     const tags = [...totals.keys()].slice(-5)
     const headers = tags.length === 0 ? [] : ['If-None-Match', tags.join(', ')]
-    const answer = await this.#ask({ port, path: `${partnerPath}?fields=id&limit=3`, headers })
-    if (answer?.status !== 200 && answer?.status !== 304) return
-    const etag = String(answer.headers['etag'])
-    if (answer.status === 200) {
-      const { meta }: { meta: { total: number } } = JSON.parse(answer.text)
+    const response = await this.#send({ port, path: `${partnerPath}?fields=id&limit=3`, headers })
+    if (response?.status !== 200 && response?.status !== 304) return
+    const etag = String(response.headers['etag'])
+    if (response.status === 200) {
+      const { meta }: { meta: { total: number } } = JSON.parse(response.text)
       totals.delete(etag)
       totals.set(etag, meta.total)
     }
@@ -176,48 +179,51 @@ export class SwitchoverLoad {
     if (total < least)
       this.#stale(
         sentAt,
-        `a total of ${total} at ${port} by ${answer.status}, after ${least} acknowledged creates`,
+        `a total of ${total} at ${port} by ${response.status}, after ${least} acknowledged creates`,
       )
   }
 
   async #readOne(port: number, random: Random): Promise<void> {
     if (this.created.size === 0) return
     const sentAt = performance.now()
-    // One of the newest, which an old primary may not have.
+    // One of the newest, which an old primary may lack.
     const [name, id] =
       [...this.created].slice(-20)[random.integer(0, Math.min(19, this.created.size - 1))] ?? []
-    const answer = await this.#ask({ port, path: `${partnerPath}/${id}?fields=name`, headers: [] })
-    if (answer?.status === 200 && JSON.parse(answer.text).data.name === name) return
-    if (answer?.status === 200 || answer?.status === 404)
-      this.#stale(sentAt, `${name} by its id ${id} at ${port}: ${answer.status} ${answer.text.slice(0, 150)}`)
+    const response = await this.#send({ port, path: `${partnerPath}/${id}?fields=name`, headers: [] })
+    if (response?.status === 200 && JSON.parse(response.text).data.name === name) return
+    if (response?.status === 200 || response?.status === 404)
+      this.#stale(
+        sentAt,
+        `${name} by its id ${id} at ${port}: ${response.status} ${response.text.slice(0, 150)}`,
+      )
   }
 
-  /** Tries again until `attempt` has an answer. What never gets one breaks the check off. */
-  async #untilAnswered(what: string, random: Random, attempt: () => Promise<boolean>): Promise<boolean> {
-    const end = performance.now() + patienceMs
+  /** Repeats `attempt` until it succeeds, and fails the check if it never does. */
+  async #retry(what: string, random: Random, attempt: () => Promise<boolean>): Promise<boolean> {
+    const end = performance.now() + retryMsMax
     while (!(await attempt())) {
-      if (!this.#going) return false
-      if (performance.now() > end) throw new Error(`${what}: no answer within ${patienceMs / 1000} s`)
+      if (!this.#isRunning) return false
+      if (performance.now() > end) throw new Error(`${what}: no success within ${retryMsMax / 1000} s`)
       await sleep(random.integer(30, 100))
     }
     return true
   }
 
-  /** Undefined where the connection to the process broke. */
-  async #ask(request: Ask): Promise<Answer | undefined> {
+  /** Undefined if the connection to the process broke. */
+  async #send(request: HttpRequest): Promise<HttpResponse | undefined> {
     const sentAt = performance.now()
     this.requests += 1
     let outcome = 'broken'
     try {
-      const headers = [...this.#parties.headers, ...request.headers]
-      const answer = await this.#parties.client.ask({ ...request, headers })
-      outcome = `${answer.status} ${answer.status >= 400 ? answer.text.slice(0, 300) : ''}`
-      if (answer.status >= 500) this.unavailable += 1
+      const headers = [...this.#options.headers, ...request.headers]
+      const response = await this.#options.client.send({ ...request, headers })
+      outcome = `${response.status} ${response.status >= 400 ? response.text.slice(0, 300) : ''}`
+      if (response.status >= 500) this.unavailable += 1
       const what = `${request.method ?? 'GET'} ${request.path}: ${outcome}`
-      // The key was there all the time.
-      if (answer.status === 401) this.#stale(sentAt, what)
-      if (answer.status === 500) this.#fault(what)
-      return answer
+      // The key is valid during the entire load, so that a 401 comes from stale data.
+      if (response.status === 401) this.#stale(sentAt, what)
+      if (response.status === 500) this.#fault(what)
+      return response
     } catch (error) {
       this.unavailable += 1
       this.#fault(`${request.method ?? 'GET'} ${request.path}: ${String(error)}`)
@@ -246,6 +252,6 @@ export class SwitchoverLoad {
 
   #name(): string {
     this.#names += 1
-    return `${this.#parties.label}x${this.#names}`
+    return `${this.#options.label}x${this.#names}`
   }
 }

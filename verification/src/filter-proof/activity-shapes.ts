@@ -1,4 +1,4 @@
-/** What accounts did, written after the answers and removed when there is too much of it. Here `$` is a `$`. */
+/** Statements of the request log and usage: writing after responses, and deleting what exceeds the limits. `$` is escaped below. */
 export const activityShapes: readonly string[] = [
   'insert into request (account_id, id, at, request_id, key_id, method, path, query, filter, status, error_code, ' +
     'error_detail, duration_ms, records, bytes, cached) select * from unnest($::bigint[], $::text[], $::timestamptz[], ' +

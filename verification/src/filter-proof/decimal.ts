@@ -9,8 +9,8 @@ const jsonNumber = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
 export function decimal(text: string): Decimal {
   const parts = jsonNumber.exec(text)
   if (parts === null) throw new Error(`not a number: ${JSON.stringify(text)}`)
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = parts
-  const digits = BigInt(`${whole}${fraction}`)
+  const [, sign = '', integer = '', fraction = '', exponent = '0'] = parts
+  const digits = BigInt(`${integer}${fraction}`)
   return { digits: sign === '-' ? -digits : digits, scale: fraction.length - Number(exponent) }
 }
 
@@ -22,7 +22,7 @@ export function compareDecimals(a: Decimal, b: Decimal): number {
   return x < y ? -1 : x > y ? 1 : 0
 }
 
-/** Plain digits, no exponent, no needless zeros. */
+/** Plain digits, no exponent, no trailing zeros. */
 export function plainDecimal({ digits, scale }: Decimal): string {
   if (scale <= 0) return (digits * 10n ** BigInt(-scale)).toString()
   const negative = digits < 0n

@@ -39,7 +39,7 @@ const ids = (filter: string) =>
 
 describe('the evaluator', () => {
   it.each<[filter: string, ids: number[]]>([
-    // Text is equal by its characters, contained whatever its case.
+    // `=` compares text exactly, `*` ignores case.
     ['name=Hex bolt', [1]],
     ['name=hex bolt', []],
     ['name=', [3]],
@@ -50,7 +50,7 @@ describe('the evaluator', () => {
     ['name*_', [2]],
     ['name*\\\\', [2]],
     ['name*a_B', [2]],
-    ['name!*o', [2, 3, 4, 5, 6]], // a Greek Ο is no o
+    ['name!*o', [2, 3, 4, 5, 6]], // Ο is a Greek letter
     ['name*"&b|"', [6]],
     ['name*a\\&b\\|c', [6]],
     ['name*Σ', [5]],
@@ -61,7 +61,7 @@ describe('the evaluator', () => {
     ['name[Hex bolt,null]', [1]],
     ['name["Hex bolt","null"]', [1, 4]],
     ['name!["Hex bolt",hex BOLT,""]', [2, 4, 5, 6]],
-    // Null is a value of its own, kept by what is negative.
+    // Null is a value; negated operators match it.
     ['default_code=null', [1, 5, 6, 7]],
     ['default_code="null"', [4]],
     ['default_code=\\null', [4]],
@@ -93,7 +93,7 @@ describe('the evaluator', () => {
     ['qty_available>9007199254740992', [5]],
     ['qty_available=-0', [1, 2, 3, 4, 6, 7]],
     ['qty_available>1e-300', [5]],
-    // A time is the whole span that it names.
+    // A timestamp literal names a span of time.
     ['create_date=2026-11-14', [1, 2, 3, 4, 7]],
     ['create_date=2026-11-14T09:30:00', [1, 2, 3, 4, 7]],
     ['create_date=2026-11-14T09:30:00.000Z', [1, 2, 3, 4]],
@@ -109,12 +109,12 @@ describe('the evaluator', () => {
     // & binds tighter than |.
     ['id=1|id=2&active=false', [1]],
     ['(id=1|id=4)&active=false', [4]],
-  ])('finds by %s', (filter, expected) => {
+  ])('evaluates %s', (filter, expected) => {
     expect(ids(filter)).toEqual(expected)
   })
 
   it.each(['name>a', 'name*', 'list_price=.5', 'active=yes', 'nothing=1', 'create_date=2023-02-29'])(
-    'does not make sense of %s',
+    'throws for %s',
     (filter) => expect(() => ids(filter)).toThrow(),
   )
 })

@@ -5,15 +5,15 @@ import { moment, timeSpan } from './moment.ts'
 import type { Field, PlainRecord, Resource } from './schema.ts'
 
 /**
- * What a filter means, as slowly and plainly as it can be said: one record after the other, one condition after the
- * other. It shares the syntax tree with the service and nothing else.
+ * A reference implementation of filters: slow and simple, one record and one condition at a time. It shares only the syntax
+ * tree with the service.
  */
 export function evaluate(filter: Filter, resource: Resource, records: readonly PlainRecord[]): PlainRecord[] {
   const matches = matcher(filter, resource)
   return records.filter(matches)
 }
 
-// The same few records are read again and again; what a text says does not change.
+// The same records are evaluated for every filter, so parsed values are cached.
 const decimalOf = memoize(decimal)
 const momentOf = memoize(moment)
 
@@ -23,11 +23,11 @@ function matcher(filter: Filter, resource: Resource): Matcher {
   switch (filter.kind) {
     case 'and': {
       const terms = filter.terms.map((term) => matcher(term, resource))
-      return (record) => terms.every((holds) => holds(record))
+      return (record) => terms.every((matches) => matches(record))
     }
     case 'or': {
       const terms = filter.terms.map((term) => matcher(term, resource))
-      return (record) => terms.some((holds) => holds(record))
+      return (record) => terms.some((matches) => matches(record))
     }
     case 'condition':
       return conditionMatcher(filter, resource)
@@ -39,17 +39,17 @@ function matcher(filter: Filter, resource: Resource): Matcher {
 function conditionMatcher(condition: Condition, resource: Resource): Matcher {
   const field = resource.fields.find(({ name }) => name === condition.field.text)
   if (field === undefined) throw new Error(`no field ${condition.field.text}`)
-  const holds = testOf(condition, field)
+  const matches = testOf(condition, field)
   return (record) => {
     const value = record[field.name]
     if (value === undefined) throw new Error(`the record has no ${field.name}`)
-    return holds(value)
+    return matches(value)
   }
 }
 
 type Test = (value: string | boolean | null) => boolean
 
-/** The negative operators are the exact opposite of the positive ones, so they keep records whose field is null. */
+/** Negated operators are the exact opposite of the positive ones, so they match null. */
 function testOf({ operator, values }: Condition, field: Field): Test {
   switch (operator) {
     case '=':
@@ -83,7 +83,7 @@ const anyOf =
 
 function only(values: readonly Value[]): string {
   const [value] = values
-  if (values.length !== 1 || value?.kind !== 'text') throw new Error('one text is needed here')
+  if (values.length !== 1 || value?.kind !== 'text') throw new Error('the operator needs exactly one text')
   return value.text
 }
 
@@ -122,7 +122,7 @@ function ordered(operator: '>' | '>=' | '<' | '<=', text: string, field: Field):
       return operator === '<' ? order < 0 : order <= 0
     }
   }
-  if (field.type !== 'timestamp') throw new Error(`${operator} is not for ${field.type}`)
+  if (field.type !== 'timestamp') throw new Error(`${operator} does not apply to ${field.type}`)
   const { start, end } = timeSpan(text)
   return (found) => {
     if (typeof found !== 'string') return false
@@ -134,7 +134,7 @@ function ordered(operator: '>' | '>=' | '<' | '<=', text: string, field: Field):
 }
 
 function contains(text: string): Test {
-  if (text === '') throw new Error('contains needs a text')
+  if (text === '') throw new Error('contains needs a non-empty text')
   const wanted = folded(text)
   return (found) => typeof found === 'string' && folded(found).includes(wanted)
 }

@@ -1,13 +1,13 @@
 import { parse } from 'csv-parse/sync'
 import { limits } from '../../../server/src/limits.ts'
 import type { Check } from '../check.ts'
-import type { Answer } from '../client.ts'
+import type { HttpResponse } from '../client.ts'
 import type { Case } from './cases.ts'
-import { type Fixture, proofFixture, type StandAccount } from './fixture.ts'
+import { type Fixture, type ProofAccount, proofFixture } from './fixture.ts'
 import { prove } from './proof.ts'
 import { encodeForm } from './write.ts'
 
-/** The same of exports, to which the values of a filter go another way. */
+/** Compares exports with the evaluator: they pass the values of a filter to PostgreSQL as settings, not as parameters. */
 export const exportProof: Check = {
   name: 'export_proof',
   bound: '0 mismatches',
@@ -18,7 +18,7 @@ export const exportProof: Check = {
       context.size(20_000, 1_000),
       fixture.accounts,
       (theCase) => exported(fixture, theCase),
-      // As many as one account may have, should all meet there.
+      // More concurrent exports of one account would be rejected.
       limits.accountExportsMax,
     )
   },
@@ -26,17 +26,17 @@ export const exportProof: Check = {
 
 async function exported(
   fixture: Fixture,
-  { account, resource, text, random }: Case<StandAccount>,
-): Promise<Answer> {
+  { account, resource, text, random }: Case<ProofAccount>,
+): Promise<HttpResponse> {
   const server = random.integer(0, fixture.servers.length - 1)
   const others = resource.fields.map(({ name }) => name).filter((name) => name !== 'id' && random.chance(0.3))
   const body = `fields=${['id', ...others].join()}&filter=${encodeForm(text, random)}`
   const accept = random.pick(['text/csv', 'application/x-ndjson'])
-  const answer = await fixture.ask(account, resource.path, { server, method: 'QUERY', body, accept })
-  if (answer.status !== 200) return answer
-  const ids = accept === 'text/csv' ? csvIds(answer.text) : ndjsonIds(answer.text)
+  const response = await fixture.send(account, resource.path, { server, method: 'QUERY', body, accept })
+  if (response.status !== 200) return response
+  const ids = accept === 'text/csv' ? csvIds(response.text) : ndjsonIds(response.text)
   const meta = { count: ids.length, total: ids.length }
-  return { ...answer, text: JSON.stringify({ data: ids.map((id) => ({ id })), meta }) }
+  return { ...response, text: JSON.stringify({ data: ids.map((id) => ({ id })), meta }) }
 }
 
 function csvIds(text: string): number[] {
@@ -48,7 +48,7 @@ function ndjsonIds(text: string): number[] {
   const lines = text.trimEnd().split('\n')
   const last: { $end: { count: number } } = JSON.parse(lines.pop() ?? '')
   if (last.$end.count !== lines.length)
-    throw new Error(`${lines.length} lines, and ${last.$end.count} at the end`)
+    throw new Error(`${lines.length} lines, but the last line counts ${last.$end.count}`)
   return lines.map((line) => {
     const { id }: { id: number } = JSON.parse(line)
     return id

@@ -5,24 +5,24 @@ import { isoText, moment, two } from './moment.ts'
 import { randomDecimal, randomInteger, randomText, randomValue } from './rows.ts'
 import type { Field, FieldType, PlainRecord, Resource } from './schema.ts'
 
-const nowhere = { offset: 0, length: 0 }
+const noSpan = { offset: 0, length: 0 }
 
-export const textValue = (text: string): Value => ({ kind: 'text', text, ...nowhere })
-export const nullValue: Value = { kind: 'null', ...nowhere }
+export const textValue = (text: string): Value => ({ kind: 'text', text, ...noSpan })
+export const nullValue: Value = { kind: 'null', ...noSpan }
 
 export function condition(field: string, operator: Operator, values: readonly Value[]): Condition {
   return {
     kind: 'condition',
-    field: { text: field, ...nowhere },
+    field: { text: field, ...noSpan },
     operator,
     values,
-    operatorSpan: nowhere,
-    ...nowhere,
+    operatorSpan: noSpan,
+    ...noSpan,
   }
 }
 
 export function joined(kind: 'and' | 'or', terms: readonly Filter[]): Filter {
-  return { kind, terms, ...nowhere }
+  return { kind, terms, ...noSpan }
 }
 
 const equality: readonly Operator[] = ['=', '!=', '[]', '![]']
@@ -35,13 +35,13 @@ const operatorsOf: Record<FieldType, readonly Operator[]> = {
   boolean: equality,
 }
 
-/** What is left of the bounds that hold for a whole filter. */
+/** What remains of the bounds of a filter. */
 interface Budget {
   conditions: number
   listValues: number
 }
 
-/** A filter that the service has to accept, with values near those of the rows, so that it tells some of them apart. */
+/** A valid filter with values of the rows or close to them, so that it matches some rows and not others. */
 export function randomFilter(random: Random, resource: Resource, rows: readonly PlainRecord[]): Filter {
   const budget = { conditions: 200, listValues: 1000 }
   const size = random.next()
@@ -51,7 +51,7 @@ export function randomFilter(random: Random, resource: Resource, rows: readonly 
   return randomTree(random, conditions, 8, () => randomCondition(random, resource, rows, budget))
 }
 
-/** Terms split at random; an And within an And was written in parentheses, and stays one. */
+/** Splits the conditions into random groups. An `and` within an `and` is written in parentheses and stays a separate node. */
 export function randomTree(random: Random, conditions: number, depth: number, leaf: () => Filter): Filter {
   if (conditions === 1) return leaf()
   const kind = random.pick(['and', 'or'] as const)
@@ -82,12 +82,12 @@ function randomCondition(
   return condition(field.name, operator, values)
 }
 
-/** Leaves a value for every condition that may still come. */
+/** Leaves at least one value for every remaining condition. */
 function listLength(random: Random, { conditions, listValues }: Budget): number {
   const size = random.next()
-  const wished =
+  const wanted =
     size < 0.8 ? random.integer(1, 5) : size < 0.99 ? random.integer(6, 20) : random.integer(21, 1000)
-  return Math.max(1, Math.min(wished, listValues - conditions))
+  return Math.max(1, Math.min(wanted, listValues - conditions))
 }
 
 function randomOperand(
@@ -118,7 +118,7 @@ function randomOperand(
   }
 }
 
-/** A text of at least one character that a row is likely to contain, in any case. */
+/** A non-empty text that a row probably contains, in the original, lower or upper case. */
 function part(random: Random, text: string): string {
   const characters = Array.from(text === '' || random.chance(0.1) ? randomText(random, 12) : text)
   const start = random.integer(0, Math.max(0, characters.length - 1))
@@ -143,7 +143,7 @@ function nearInteger(random: Random, text: string): string {
   return String(near > greatest || near < -greatest ? text : near)
 }
 
-/** The value itself, its nearest neighbours at 12 digits and below them, or far outside what is stored. */
+/** The value itself, its nearest neighbours at 12 or more decimal places, or a value outside the range of stored ones. */
 function nearDecimal(random: Random, text: string): string {
   const style = random.next()
   if (style < 0.6) return text
@@ -156,31 +156,31 @@ function nearDecimal(random: Random, text: string): string {
   return plainDecimal({ digits: near, scale: Math.max(scale, own) })
 }
 
-/** The same number in one of the ways JSON writes it. */
+/** The same number in one of its JSON notations. */
 function decimalLiteral(random: Random, text: string): string {
   const style = random.next()
   if (style < 0.6 || text.includes('e')) return text
   if (style < 0.75) return text.includes('.') ? `${text}000` : `${text}.00`
   const { digits, scale } = decimal(text)
   const shift = random.integer(0, 20)
-  const mark = random.pick(['e', 'E'])
-  if (style < 0.9) return `${digits}${mark}${-scale}`
-  return `${plainDecimal({ digits, scale: scale + shift })}${mark}${random.chance(0.5) ? '+' : ''}${shift}`
+  const e = random.pick(['e', 'E'])
+  if (style < 0.9) return `${digits}${e}${-scale}`
+  return `${plainDecimal({ digits, scale: scale + shift })}${e}${random.chance(0.5) ? '+' : ''}${shift}`
 }
 
 const firstMoment = moment('0001-01-01T00:00:00.000Z')
 const lastMoment = moment('9999-12-31T23:59:59.999Z')
 
-/** A literal whose span holds the moment: a day, a minute, a second, or down to a millisecond, in any zone. */
+/** A literal whose span contains the moment: a day, a minute, a second, or down to a millisecond, in any time zone. */
 function timeLiteral(random: Random, near: bigint): string {
   const at = near < firstMoment ? firstMoment : near > lastMoment ? lastMoment : near
   const length = random.pick([10, 10, 16, 19, 19, 21, 22, 23, 23, 23, 23])
   if (length === 10) return isoText(at).slice(0, length)
-  const wished = random.pick([0, 0, 0, 60, -60, 330, -570, 840, -720, 1])
-  const local = at + BigInt(wished) * 60_000n
+  const wanted = random.pick([0, 0, 0, 60, -60, 330, -570, 840, -720, 1])
+  const local = at + BigInt(wanted) * 60_000n
   const fits = local >= firstMoment && local <= lastMoment
   const text = isoText(fits ? local : at).slice(0, length)
-  return `${text}${fits && wished !== 0 ? zoneText(wished) : random.pick(['', 'Z', 'Z', '+00:00'])}`
+  return `${text}${fits && wanted !== 0 ? zoneText(wanted) : random.pick(['', 'Z', 'Z', '+00:00'])}`
 }
 
 function zoneText(minutes: number): string {
@@ -188,7 +188,7 @@ function zoneText(minutes: number): string {
   return `${minutes < 0 ? '-' : '+'}${two(size / 60)}:${two(size % 60)}`
 }
 
-const spoilt: Record<FieldType, readonly (readonly [Operator, string])[]> = {
+const invalid: Record<FieldType, readonly (readonly [Operator, string])[]> = {
   text: [
     ['*', ''],
     ['>', 'a'],
@@ -230,10 +230,10 @@ const spoilt: Record<FieldType, readonly (readonly [Operator, string])[]> = {
   ],
 }
 
-/** A filter with one condition in it that the service has to refuse. */
-export function spoiltFilter(random: Random, resource: Resource, rows: readonly PlainRecord[]): Filter {
+/** A filter with one condition that the service must reject. */
+export function invalidFilter(random: Random, resource: Resource, rows: readonly PlainRecord[]): Filter {
   const field = random.pick(resource.fields)
-  const [operator, text] = random.pick(spoilt[field.type])
+  const [operator, text] = random.pick(invalid[field.type])
   const name = random.chance(0.2) ? `${field.name}x` : field.name
   const bad = condition(name, operator, [textValue(text)])
   if (random.chance(0.5)) return bad

@@ -3,40 +3,40 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { limits } from '../../../server/src/limits.ts'
 import { type Context, type Stoppable, shared } from '../check.ts'
-import { type Answer, Client } from '../client.ts'
+import { Client, type HttpResponse, headersFor } from '../client.ts'
 import { inParallel } from '../parallel.ts'
 import { Random } from '../random.ts'
 import { type ServerProcess, Service } from '../service.ts'
 import { randomRows } from './rows.ts'
 import { type PlainRecord, type Resource, type ResourceName, resourceNames, resources } from './schema.ts'
 
-export interface StandAccount {
+export interface ProofAccount {
   readonly name: string
   readonly key: string
   readonly rows: Record<ResourceName, readonly PlainRecord[]>
 }
 
-/** Requests on their way at the same time. */
-export const askedAtOnce = 32
+/** Requests in flight at the same time. */
+export const concurrentRequests = 32
 
 /**
- * Accounts with random rows, imported as an operator would, and two servers on them: one as it is, one whose
- * database plans with bitmap scans of indexes only, so that both ways to an answer are held against the evaluator.
+ * Accounts with imported random rows, and two server processes: one with default settings, and one whose connections use
+ * only bitmap index scans, so that both kinds of plans are compared with the evaluator.
  */
 export class Fixture implements Stoppable {
   readonly service: Service
-  readonly client = new Client(askedAtOnce)
-  readonly accounts: readonly StandAccount[]
-  /** Its partners change; no filter is held against it. */
-  readonly spare: StandAccount
+  readonly client = new Client(concurrentRequests)
+  readonly accounts: readonly ProofAccount[]
+  /** An account for creates; filters are not compared on it. */
+  readonly spare: ProofAccount
   readonly servers: readonly ServerProcess[]
-  /** Where the database's log stood when only requests were left to cause statements. */
+  /** The size of the database's log after the set-up: later statements are caused by requests. */
   readonly logStart: number
 
   private constructor(
     service: Service,
-    accounts: readonly StandAccount[],
-    spare: StandAccount,
+    accounts: readonly ProofAccount[],
+    spare: ProofAccount,
     servers: readonly ServerProcess[],
     logStart: number,
   ) {
@@ -49,7 +49,7 @@ export class Fixture implements Stoppable {
 
   static async start(context: Context): Promise<Fixture> {
     context.log('starting a database, importing random rows')
-    // Every statement goes to the log as it was sent: pg_stat_statements alone would hide a literal behind a `$n`.
+    // The log contains every statement as it was sent. pg_stat_statements replaces literals by `$n`, which would hide an injection.
     const service = await Service.start({
       shared_preload_libraries: 'pg_stat_statements',
       'pg_stat_statements.max': '20000',
@@ -61,19 +61,19 @@ export class Fixture implements Stoppable {
     })
     try {
       await prepareDatabase(service.postgres.url)
-      const accounts = await makeAccounts(service, context)
+      const accounts = await createAccounts(service, context)
       const rows = { product: [], partner: [], company: [] }
       const spare = { name: 'spare', key: await service.account('spare'), rows }
       const indexed = new URL(service.postgres.url)
       indexed.username = 'index_only'
-      // All may ask one account at once: none is told to come back later.
-      const turns = { ACCOUNT_READS_MAX: String(askedAtOnce) }
+      // All concurrent requests may be for one account; none may be rejected.
+      const settings = { ACCOUNT_READS_MAX: String(concurrentRequests) }
       const servers = [
-        await service.serve(turns),
-        await service.serve({ ...turns, DATABASE_URL: indexed.href }),
+        await service.serve(settings),
+        await service.serve({ ...settings, DATABASE_URL: indexed.href }),
       ]
-      const fixture = new Fixture(service, accounts, spare, servers, await forgetStatements(service))
-      await fixture.#readBack()
+      const fixture = new Fixture(service, accounts, spare, servers, await resetStatements(service))
+      await fixture.#verifyRows()
       return fixture
     } catch (error) {
       await service.stop()
@@ -81,20 +81,20 @@ export class Fixture implements Stoppable {
     }
   }
 
-  ask(
-    account: StandAccount,
+  send(
+    account: ProofAccount,
     path: string,
     options: { method?: string; body?: string; server?: number; accept?: string } = {},
   ) {
     const { method = 'GET', body, server = 0, accept } = options
     const port = this.servers[server]?.port ?? 0
-    const headers = ['Host', `${account.name}.localhost`, 'Authorization', `Bearer ${account.key}`]
+    const headers = headersFor(account.name, account.key)
     if (body !== undefined) headers.push('Content-Type', 'application/x-www-form-urlencoded')
     if (accept !== undefined) headers.push('Accept', accept)
-    return this.client.ask({ port, method, path, headers, ...(body !== undefined && { body }) })
+    return this.client.send({ port, method, path, headers, ...(body !== undefined && { body }) })
   }
 
-  /** An account of many rows of one resource. */
+  /** Creates an account with `count` rows of one resource. */
   async largeAccount(seed: number, resource: Resource, count: number) {
     const rows = randomRows(new Random(seed, 11), resource, count)
     const none = { product: [], partner: [], company: [] }
@@ -104,13 +104,13 @@ export class Fixture implements Stoppable {
     return { account, rows }
   }
 
-  create(account: StandAccount, name: string, idempotencyKey: string | undefined): Promise<Answer> {
-    const headers = ['Host', `${account.name}.localhost`, 'Authorization', `Bearer ${account.key}`]
+  create(account: ProofAccount, name: string, idempotencyKey: string | undefined): Promise<HttpResponse> {
+    const headers = headersFor(account.name, account.key)
     headers.push('Content-Type', 'application/json')
     if (idempotencyKey !== undefined) headers.push('Idempotency-Key', idempotencyKey)
     const { path } = resources.partner
     const port = this.servers[0]?.port ?? 0
-    return this.client.ask({ port, method: 'POST', path, headers, body: JSON.stringify({ name }) })
+    return this.client.send({ port, method: 'POST', path, headers, body: JSON.stringify({ name }) })
   }
 
   async stop(): Promise<void> {
@@ -118,12 +118,12 @@ export class Fixture implements Stoppable {
     await this.service.stop()
   }
 
-  /** The rows came in unchanged: otherwise the proof would be about other rows than the evaluator's. */
-  async #readBack(): Promise<void> {
+  /** Compares all rows with those of the evaluator, so that both sides have the same data. */
+  async #verifyRows(): Promise<void> {
     for (const account of this.accounts) {
       for (const name of resourceNames) {
-        const answer = await this.ask(account, `${resources[name].path}?limit=1000`)
-        const difference = firstDifference(resources[name], account.rows[name], answer)
+        const response = await this.send(account, `${resources[name].path}?limit=1000`)
+        const difference = firstDifference(resources[name], account.rows[name], response)
         if (difference !== undefined) throw new Error(`${name} of ${account.name}: ${difference}`)
       }
     }
@@ -133,10 +133,10 @@ export class Fixture implements Stoppable {
 export function firstDifference(
   resource: Resource,
   rows: readonly PlainRecord[],
-  answer: Answer,
+  response: HttpResponse,
 ): string | undefined {
-  if (answer.status !== 200) return `${answer.status} ${answer.text.slice(0, 500)}`
-  const { data }: { data: PlainRecord[] } = JSON.parse(withNumbersAsText(answer.text))
+  if (response.status !== 200) return `${response.status} ${response.text.slice(0, 500)}`
+  const { data }: { data: PlainRecord[] } = JSON.parse(withNumbersAsText(response.text))
   if (data.length !== rows.length) return `${rows.length} rows imported, ${data.length} found`
   const names = resource.fields.map((field) => field.name).join()
   for (const [index, row] of rows.entries()) {
@@ -149,14 +149,14 @@ export function firstDifference(
   return undefined
 }
 
-/** Numbers as their own digits: JSON.parse would round them to doubles. */
+/** Quotes numbers, because JSON.parse would round them to doubles. */
 export function withNumbersAsText(json: string): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
     token.startsWith('"') ? token : `"${token}"`,
   )
 }
 
-/** One NDJSON line; numbers by their own digits. */
+/** One line of NDJSON, with exact numbers. */
 export function jsonLine(resource: Resource, row: PlainRecord): string {
   const members = resource.fields.map(({ name, type }) => {
     const value = row[name]
@@ -175,20 +175,20 @@ async function prepareDatabase(url: string): Promise<void> {
   })
 }
 
-/** In turn larger and smaller than what is little to read: the statements for the two are different. */
-async function makeAccounts(service: Service, context: Context): Promise<StandAccount[]> {
+/** Alternately larger and smaller than a small account, for which the statements differ. */
+async function createAccounts(service: Service, context: Context): Promise<ProofAccount[]> {
   const count = context.size(10, 3)
-  const accounts: StandAccount[] = []
+  const accounts: ProofAccount[] = []
   const progress = context.progress('accounts', count)
   await inParallel(count, 2, async (index) => {
     const name = `proof-${index}`
     const key = await service.account(name)
-    const rows: StandAccount['rows'] = { product: [], partner: [], company: [] }
+    const rows: ProofAccount['rows'] = { product: [], partner: [], company: [] }
     const rowCount = index % 2 === 0 ? limits.smallAccountRecordsMax + 100 : 200
     for (const [at, resource] of Object.values(resources).entries()) {
-      const made = randomRows(new Random(context.seed, 1, index, at), resource, rowCount)
-      await importRows(service, name, resource, made)
-      rows[resource.name] = made
+      const generated = randomRows(new Random(context.seed, 1, index, at), resource, rowCount)
+      await importRows(service, name, resource, generated)
+      rows[resource.name] = generated
     }
     accounts[index] = { name, key, rows }
     progress.step()
@@ -209,8 +209,8 @@ async function importRows(
   await service.command(['import', resource.name, file, '--account', account])
 }
 
-/** From here on only requests cause statements. */
-async function forgetStatements(service: Service): Promise<number> {
+/** Resets the statistics and returns the size of the log: later statements are caused by requests. */
+async function resetStatements(service: Service): Promise<number> {
   await withClient(service.postgres.url, (client) => client.query('select pg_stat_statements_reset()'))
   return statSync(join(service.postgres.folder, 'log')).size
 }
@@ -225,5 +225,5 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** One for all checks of a run. */
+/** Shared by all checks of a run. */
 export const proofFixture = shared((context) => Fixture.start(context))

@@ -10,15 +10,15 @@ import { marker } from './rows.ts'
 import { objection } from './statement-grammar.ts'
 
 /**
- * Nothing of a request is in a statement's text. Two witnesses: the database's log, which has every text as it was
- * sent, and pg_stat_statements, which has put a `$n` in the place of constants.
+ * No text of a request becomes part of a statement. Checks the statements in the database's log, which has every text as it
+ * was sent, and in pg_stat_statements, which replaces constants by `$n`.
  */
 export const noInjection: Check = {
   name: 'no_injection',
   bound: '0 foreign statements',
   async run(context) {
     const fixture = await proofFixture(context)
-    // On its own, it needs requests to look at.
+    // If this check runs alone, it must send requests first.
     if (fixture.client.sent < 1_000) await proveOn(fixture, context, context.size(10_000, 2_000))
     const refused = await sendOddRequests(fixture, context, context.size(10_000, 1_500))
     const normalised = await normalisedStatements(fixture)
@@ -26,23 +26,25 @@ export const noInjection: Check = {
     const foreign: string[] = []
     const all = new Set([...texts, ...normalised])
     for (const text of all) {
-      const marked = text.toLowerCase().includes(marker) ? 'holds text of a request or a row' : undefined
-      const wrong = marked ?? objection(text)
+      const withMarker = text.toLowerCase().includes(marker)
+        ? 'contains text of a request or a row'
+        : undefined
+      const wrong = withMarker ?? objection(text)
       if (wrong !== undefined) foreign.push(`${wrong.slice(0, 1500)}\n  ${text.slice(0, 1500)}`)
     }
-    // Nearly every request is a list that was never asked before. Fewer statements would mean a log that is not whole.
-    const whole = lines >= fixture.client.sent * 0.5 && normalised.length > 0
+    // Nearly every request is a new list and causes a statement. Fewer statements would mean an incomplete log.
+    const isComplete = lines >= fixture.client.sent * 0.5 && normalised.length > 0
     const note = [
       `${grouped(fixture.client.sent)} requests, ${grouped(lines)} statements logged, ` +
         `${grouped(texts.size)} texts, ${grouped(normalised.length)} in pg_stat_statements`,
-      ...(whole ? [] : ['the log does not hold all statements']),
+      ...(isComplete ? [] : ['the log does not contain all statements']),
       ...errors.slice(0, 5),
       ...refused.slice(0, 5),
       ...foreign.slice(0, 3),
     ].join('\n')
     return {
       value: `${grouped(foreign.length)} of ${grouped(all.size)} texts`,
-      ok: foreign.length === 0 && errors.length === 0 && refused.length === 0 && whole,
+      ok: foreign.length === 0 && errors.length === 0 && refused.length === 0 && isComplete,
       note,
     }
   },
@@ -61,11 +63,11 @@ async function normalisedStatements(fixture: Fixture): Promise<string[]> {
 interface Logged {
   readonly texts: ReadonlySet<string>
   readonly lines: number
-  /** What PostgreSQL refused: a statement of ours never should be. */
+  /** Errors that PostgreSQL logged. There must be none. */
   readonly errors: readonly string[]
 }
 
-/** A statement's first line bears the prefix and what kind it is; its further lines begin with a tab. */
+/** The first line of a log entry has the prefix and the severity; further lines begin with a tab. */
 async function loggedStatements(fixture: Fixture): Promise<Logged> {
   const file = createReadStream(join(fixture.service.postgres.folder, 'log'), {
     start: fixture.logStart,

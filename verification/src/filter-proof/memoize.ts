@@ -1,12 +1,12 @@
-/** The same function, that keeps what it found for the last texts it was given. */
-export function memoize<T>(read: (text: string) => T, most = 100_000): (text: string) => T {
-  const kept = new Map<string, T>()
+/** Caches the results of `read`, and clears the cache when it is full. */
+export function memoize<T>(read: (text: string) => T, entriesMax = 100_000): (text: string) => T {
+  const cache = new Map<string, T>()
   return (text) => {
-    const known = kept.get(text)
-    if (known !== undefined) return known
-    if (kept.size === most) kept.clear()
-    const made = read(text)
-    kept.set(text, made)
-    return made
+    const cached = cache.get(text)
+    if (cached !== undefined) return cached
+    if (cache.size === entriesMax) cache.clear()
+    const value = read(text)
+    cache.set(text, value)
+    return value
   }
 }

@@ -9,7 +9,7 @@ const pattern =
 
 const dayMs = 86_400_000n
 
-/** The whole span that a literal names: a day, a minute, a second, or down to a millisecond. */
+/** The span that a literal names: a day, a minute, a second, or down to a millisecond. */
 export function timeSpan(text: string): TimeSpan {
   const parts = pattern.exec(text)
   if (parts === null) throw new Error(`not a timestamp: ${JSON.stringify(text)}`)
@@ -26,12 +26,12 @@ export function timeSpan(text: string): TimeSpan {
   return { start, end: start + widthMs(second, fraction) }
 }
 
-/** The moment that a record's timestamp states. */
+/** The start of the span, which is the moment of a record's timestamp. */
 export function moment(text: string): bigint {
   return timeSpan(text).start
 }
 
-/** As the service writes it. */
+/** The format of timestamps in responses. */
 export function isoText(ms: bigint): string {
   const days = ms >= 0n ? ms / dayMs : (ms - dayMs + 1n) / dayMs
   const { year, month, day } = civil(days)
@@ -41,7 +41,7 @@ export function isoText(ms: bigint): string {
   return `${date}T${time}.${String(rest % 1000).padStart(3, '0')}Z`
 }
 
-/** Whole units, as two digits. */
+/** The integer part, with two digits. */
 export function two(value: number): string {
   return String(Math.floor(value)).padStart(2, '0')
 }

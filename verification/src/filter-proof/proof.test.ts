@@ -19,9 +19,9 @@ const rowsOf = (seed: number): Rows => ({
 })
 
 const accounts = [rowsOf(1), rowsOf(2)]
-const quiet = { seed: 1, progress: () => ({ step() {}, end() {} }) }
+const silentContext = { seed: 1, progress: () => ({ step() {}, end() {} }) }
 
-const answerWith = (records: readonly PlainRecord[], status = 200) => {
+const respondWith = (records: readonly PlainRecord[], status = 200) => {
   const data = records.map((record) => ({ id: Number(record['id']) }))
   const meta = { count: data.length, total: data.length }
   return { status, headers: {}, text: JSON.stringify({ data, meta }) }
@@ -29,7 +29,11 @@ const answerWith = (records: readonly PlainRecord[], status = 200) => {
 
 const bodyOf = (changed: readonly PlainRecord[]) =>
   `{"data":[${changed.map((row) => jsonLine(resources.product, row)).join()}]}`
-const rowsAnswer = (changed: readonly PlainRecord[]) => ({ status: 200, headers: {}, text: bodyOf(changed) })
+const rowsResponse = (changed: readonly PlainRecord[]) => ({
+  status: 200,
+  headers: {},
+  text: bodyOf(changed),
+})
 
 const decode = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))
 
@@ -54,18 +58,18 @@ cross join (
 ) p
 where t.account_id = $1::bigint and t.resource = $6::text`
 
-/** A service that is right but for the records that `mistake` makes of the right ones. */
+/** A service that is correct, except that `mistake` changes the records of each response. */
 const service =
   (mistake: (right: PlainRecord[], theCase: Case<Rows>) => PlainRecord[]) => async (theCase: Case<Rows>) => {
-    if (theCase.spoilt) return answerWith([], 400)
+    if (theCase.invalid) return respondWith([], 400)
     const right = evaluate(theCase.filter, theCase.resource, theCase.account.rows[theCase.resource.name])
-    return answerWith(mistake(right, theCase))
+    return respondWith(mistake(right, theCase))
   }
 
 describe('the proof', () => {
-  it('finds nothing wrong with right answers', async () => {
+  it('accepts correct responses', async () => {
     const outcome = await prove(
-      quiet,
+      silentContext,
       500,
       accounts,
       service((right) => right),
@@ -73,70 +77,71 @@ describe('the proof', () => {
     expect(outcome).toMatchObject({ ok: true, value: '0 of 500' })
   })
 
-  it('tells a service that drops nulls from what is negative', async () => {
+  it('detects a service whose negated operators do not match null', async () => {
     const nullsDropped = service((right, { filter }) =>
       filter.kind === 'condition' && filter.operator === '!='
         ? right.filter((record) => record[filter.field.text] !== null)
         : right,
     )
-    const outcome = await prove(quiet, 500, accounts, nullsDropped)
+    const outcome = await prove(silentContext, 500, accounts, nullsDropped)
     expect(outcome.ok).toBe(false)
     expect(outcome.note).toContain('missing')
   })
 
   it.each<[string, (right: PlainRecord[]) => PlainRecord[]]>([
-    ['one record too few', (right) => right.slice(1)],
-    ['the order turned', (right) => right.toReversed()],
-    ['one record twice', (right) => [...right, ...right.slice(-1)]],
-  ])('tells a service with %s', async (_mistake, mistake) => {
-    expect((await prove(quiet, 50, accounts, service(mistake))).ok).toBe(false)
+    ['a missing record', (right) => right.slice(1)],
+    ['a reversed order', (right) => right.toReversed()],
+    ['a duplicate record', (right) => [...right, ...right.slice(-1)]],
+  ])('detects a service with %s', async (_mistake, mistake) => {
+    expect((await prove(silentContext, 50, accounts, service(mistake))).ok).toBe(false)
   })
 
-  it('tells a wrong total, a wrong status, a broken connection and a spoilt filter that is accepted', async () => {
+  it('detects a wrong total, a wrong status, a broken connection and an invalid filter that is accepted', async () => {
     const cases = Array.from({ length: 200 }, (_, index) => randomCase(accounts, 1, 2, index))
-    const sound = cases.find(({ spoilt }) => !spoilt)
-    const spoilt = cases.find((theCase) => theCase.spoilt)
-    if (sound === undefined || spoilt === undefined) throw new Error('both kinds are needed')
-    const right = await service((records) => records)(sound)
-    expect(judge(sound, right)).toBeUndefined()
+    const valid = cases.find(({ invalid }) => !invalid)
+    const invalid = cases.find((theCase) => theCase.invalid)
+    if (valid === undefined || invalid === undefined)
+      throw new Error('the test needs a valid and an invalid case')
+    const right = await service((records) => records)(valid)
+    expect(judge(valid, right)).toBeUndefined()
     const more = right.text.replace(/"total":(\d+)/, (_, total) => `"total":${Number(total) + 1}`)
-    expect(judge(sound, { ...right, text: more })).toContain('meta')
-    expect(judge(sound, { ...right, status: 500 })).toContain('500')
-    expect(judge(spoilt, answerWith([]))).toContain('where 400 is due')
-    const broken = await prove(quiet, 20, accounts, () => Promise.reject(new Error('reset')))
+    expect(judge(valid, { ...right, text: more })).toContain('meta')
+    expect(judge(valid, { ...right, status: 500 })).toContain('500')
+    expect(judge(invalid, respondWith([]))).toContain('instead of 400')
+    const broken = await prove(silentContext, 20, accounts, () => Promise.reject(new Error('reset')))
     expect(broken).toMatchObject({ ok: false })
   })
 
-  it('is the same for the same seed', () => {
+  it('generates the same cases for the same seed', () => {
     expect(randomCase(accounts, 7, 2, 3).text).toBe(randomCase(accounts, 7, 2, 3).text)
     expect(randomCase(accounts, 7, 2, 3).text).not.toBe(randomCase(accounts, 8, 2, 3).text)
   })
 })
 
-it('tells a page that begins elsewhere, and a wrong total', () => {
+it('detects a page with other records, and a wrong total', () => {
   const rows = accounts[0]?.rows.partner ?? []
   const page = (from: number, total: number) => ({
-    ...answerWith(rows.slice(from, from + 10)),
+    ...respondWith(rows.slice(from, from + 10)),
     text: JSON.stringify({
       data: rows.slice(from, from + 10).map((row) => ({ id: Number(row['id']) })),
       meta: { total },
     }),
   })
   expect(judgePage(rows, 2, 10, page(10, 40))).toBeUndefined()
-  expect(judgePage(rows, 2, 10, page(11, 40))).toContain('is due')
+  expect(judgePage(rows, 2, 10, page(11, 40))).toContain('instead of')
   expect(judgePage(rows, 2, 10, page(10, 41))).toContain('total')
-  expect(judgePage(rows, 2, 10, answerWith([], 500))).toContain('500')
+  expect(judgePage(rows, 2, 10, respondWith([], 500))).toContain('500')
 })
 
-it('tells a row that came back changed', () => {
+it('detects a row that was changed by the import', () => {
   const rows = accounts[0]?.rows.product ?? []
-  expect(firstDifference(resources.product, rows, rowsAnswer(rows))).toBeUndefined()
+  expect(firstDifference(resources.product, rows, rowsResponse(rows))).toBeUndefined()
   const rounded = rows.map((row) => ({ ...row, list_price: String(Number(row['list_price'])) }))
-  expect(firstDifference(resources.product, rows, rowsAnswer(rounded))).toContain('list_price')
-  expect(firstDifference(resources.product, rows, rowsAnswer(rows.slice(1)))).toContain('39 found')
+  expect(firstDifference(resources.product, rows, rowsResponse(rounded))).toContain('list_price')
+  expect(firstDifference(resources.product, rows, rowsResponse(rows.slice(1)))).toContain('39 found')
 })
 
-it('encodes a filter in two ways that decode to it', () => {
+it('encodes a filter completely or minimally, and both decode to it', () => {
   for (let index = 0; index < 300; index += 1) {
     const { filter, random } = randomCase(accounts, 5, index)
     const text = write(filter, random)
@@ -148,7 +153,7 @@ it('encodes a filter in two ways that decode to it', () => {
 
 describe('the grammar of statements', () => {
   it.each(['name = $2::text', '(active = $2::boolean or (id > $6::bigint and id < $7::bigint))', 'false'])(
-    'knows %s',
+    'accepts %s',
     (where) => expect(objection(list(where))).toBeUndefined(),
   )
 
@@ -161,7 +166,7 @@ describe('the grammar of statements', () => {
     'id = 5',
     'name = (select hash from api_key)',
     'account_id = $9::bigint',
-  ])('objects to %s', (where) => expect(objection(list(where))).toBeDefined())
+  ])('rejects %s', (where) => expect(objection(list(where))).toBeDefined())
 
   const exported = (where: string) =>
     String.raw`copy (select '{"id":' || r.id::text || '}' from product r where ${where} order by r.id)
@@ -170,7 +175,7 @@ to stdout (format csv, delimiter E'\x01', quote E'\x02')`
   it.each([
     "account_id = '17'::bigint",
     "account_id = '17'::bigint and (name = current_setting('quartermaster.v2')::text)",
-  ])('knows an export where %s', (where) => expect(objection(exported(where))).toBeUndefined())
+  ])('accepts an export where %s', (where) => expect(objection(exported(where))).toBeUndefined())
 
   it.each([
     "account_id = '17' or true",
@@ -178,10 +183,10 @@ to stdout (format csv, delimiter E'\x01', quote E'\x02')`
     "account_id = '17'::bigint and name = current_setting('is_superuser')::text",
     "id = '17'::bigint",
     "account_id = current_setting('quartermaster.v2')",
-  ])('objects to an export where %s', (where) => expect(objection(exported(where))).toBeDefined())
+  ])('rejects an export where %s', (where) => expect(objection(exported(where))).toBeDefined())
 
   it.each(['drop table product', 'select 1; select 2', "select name from account where name = 'x'"])(
-    'objects to %s',
+    'rejects %s',
     (text) => expect(objection(text)).toBeDefined(),
   )
 })

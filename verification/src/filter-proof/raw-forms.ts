@@ -5,7 +5,7 @@ import { randomCase } from './cases.ts'
 import { proofFixture } from './fixture.ts'
 import { encodeForm, encodeRaw } from './write.ts'
 
-/** A filter with its `&`, `|`, `[`, `>` … as they are, and percent-encoded, gets one and the same answer. */
+/** A filter with raw `&`, `|`, `[`, `>` … gets the same response as the percent-encoded filter. */
 export const rawForms: Check = {
   name: 'raw_equals_encoded',
   bound: '0 differ',
@@ -21,12 +21,14 @@ export const rawForms: Check = {
       const raw = `filter=${encodeRaw(text)}${rest}`
       if (/&(?!limit=|fields=|page=)/.test(raw)) joined += 1
       const [asRaw, asEncoded] = await Promise.all([
-        fixture.ask(account, `${resource.path}?${raw}`),
-        fixture.ask(account, `${resource.path}?filter=${encodeForm(text, random)}${rest}`),
+        fixture.send(account, `${resource.path}?${raw}`),
+        fixture.send(account, `${resource.path}?filter=${encodeForm(text, random)}${rest}`),
       ])
       const same = asRaw.status === asEncoded.status && comparable(asRaw.text) === comparable(asEncoded.text)
       if (!same || asRaw.status >= 500) {
-        const [a, b] = [asRaw, asEncoded].map((answer) => `${answer.status} ${answer.text.slice(0, 300)}`)
+        const [a, b] = [asRaw, asEncoded].map(
+          (response) => `${response.status} ${response.text.slice(0, 300)}`,
+        )
         differing.push(`#${index} ${resource.name} ${raw}\n  raw ${a}\n  encoded ${b}`)
       }
       progress.step()
@@ -40,7 +42,7 @@ export const rawForms: Check = {
   },
 }
 
-/** One that fits into a URL. */
+/** A case that fits into a URL. */
 function shortCase<A extends Parameters<typeof randomCase>[0][number]>(
   accounts: readonly A[],
   seed: number,

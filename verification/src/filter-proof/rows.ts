@@ -3,11 +3,11 @@ import { decimal, plainDecimal } from './decimal.ts'
 import { isoText } from './moment.ts'
 import type { Field, PlainRecord, Resource } from './schema.ts'
 
-/** No text of ours, no name in SQL: wherever it turns up, it came in with a request or a row. */
+/** A text that the server's own code and SQL never contain: if it appears in a statement, it came from a request or a row. */
 export const marker = 'zqx'
 
-// Whatever has a meaning somewhere on the way: in LIKE, SQL, the filter, URLs, JSON, CSV; and what folds oddly.
-const pieces: readonly string[] = [
+// Texts with a meaning in LIKE, SQL, filters, URLs, JSON or CSV, and characters with unusual case mappings.
+const fragments: readonly string[] = [
   ['bolt', 'Bolt', 'BOLT', 'nut', 'M8', 'a', 'A', 'ab', 'zqx', 'ZQX', 'null', 'NULL', 'true', '0', '12.5'],
   ['%', '_', '\\', '%%', '100%', 'a_b', '\\%', '\\_', '\\\\', '*', '?', '^', '$', '$1', '$$', ';--', '/*'],
   ['"', "'", "''", '""', '`', '&', '|', '[', ']', '(', ')', ',', '!', '=', '!=', '>', '>=', '<', '<='],
@@ -18,7 +18,7 @@ const pieces: readonly string[] = [
   ['ǆ', '\u212a', 'k', 'K', '東京', '日本', '中', '😀', '👩‍👩‍👧', '🇩🇪', '𝔘', '𐐀', '𐐨', 'ﷺ', '\u0644\u0627'],
 ].flat()
 
-/** Rows of a resource with ids from 1 on, with gaps, and the greatest id there is as the last one of a product. */
+/** Rows with ascending ids with gaps. The last product has the largest possible id. */
 export function randomRows(random: Random, resource: Resource, count: number): PlainRecord[] {
   let id = 0
   return Array.from({ length: count }, (_, index) => {
@@ -51,19 +51,18 @@ export function randomValue(random: Random, field: Field): string | boolean | nu
   }
 }
 
-/** Mostly short, so that equal ones and common parts happen. */
+/** Mostly short, so that texts repeat and share parts. */
 export function randomText(random: Random, max: number): string {
   const style = random.next()
   if (style < 0.04) return ''
   if (style < 0.06) return shortened(random.pick(['x', 'é', '😀', '%', '\\', '"', ' ']).repeat(max), max)
   const count = random.pick([1, 1, 1, 2, 2, 3, 4, 8])
   const joint = random.chance(0.5) ? '' : ' '
-  const text = Array.from({ length: count }, () => random.pick(pieces)).join(joint)
-  const marked = random.chance(0.5) ? text : `${marker}${text}`
-  return shortened(marked, max)
+  const text = Array.from({ length: count }, () => random.pick(fragments)).join(joint)
+  return shortened(random.chance(0.5) ? text : `${marker}${text}`, max)
 }
 
-/** By characters: half of a surrogate pair is none. */
+/** Truncates by characters, so that no surrogate pair is split. */
 function shortened(text: string, max: number): string {
   return Array.from(text).slice(0, max).join('')
 }
@@ -90,9 +89,9 @@ export function randomDecimal(random: Random): string {
   const style = random.next()
   if (style < 0.5) return random.pick(decimals)
   const sign = random.chance(0.3) ? '-' : ''
-  const whole = style < 0.8 ? random.integer(0, 3) : random.integer(4, 24)
+  const integer = style < 0.8 ? random.integer(0, 3) : random.integer(4, 24)
   const fraction = style < 0.8 ? random.integer(0, 2) : random.integer(0, 12)
-  const digits = `${sign}${random.digits(whole).replace(/^0+/, '') || '0'}`
+  const digits = `${sign}${random.digits(integer).replace(/^0+/, '') || '0'}`
   return plainDecimal(decimal(fraction === 0 ? digits : `${digits}.${random.digits(fraction)}`))
 }
 
@@ -100,7 +99,7 @@ const yearOne = -62_135_596_800_000n
 const yearTenThousand = 253_402_300_800_000n
 const moments: readonly bigint[] = [
   [yearOne, yearOne + 1n, yearTenThousand - 1n, yearTenThousand - 1000n, 0n, -1n, 1n, 999n, 1000n, -1000n],
-  // The leap days of 2000 and 2024 and their ends; the last of February 1900, which had no leap day; March's clocks.
+  // The leap days of 2000 and 2024 and their ends; the end of February 1900, which had no leap day; a change to summer time.
   [951_782_400_000n, 951_868_799_999n, 951_868_800_000n, 1_709_164_800_000n, 1_709_251_199_999n],
   [-2_203_977_600_000n, -2_203_891_200_001n, -2_203_891_200_000n, 1_711_846_800_000n, 1_711_850_400_000n],
   // 2026-11-14T09:30:00.000Z and its neighbours.

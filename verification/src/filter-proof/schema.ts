@@ -1,6 +1,6 @@
 /**
- * The resources as `docs/api.md` states them, written down once more: the proof shares nothing with the server, so
- * that a slip in its catalog cannot hide itself. The fixture compares these with the fields that the service returns.
+ * The resources of `docs/api.md`, defined independently of the server, so that an error in its catalog is detected. The
+ * fixture compares them with the fields that the service returns.
  */
 export type FieldType = 'integer' | 'decimal' | 'text' | 'boolean' | 'timestamp'
 
@@ -8,7 +8,7 @@ export interface Field {
   readonly name: string
   readonly type: FieldType
   readonly nullable: boolean
-  /** Characters that a text may have. */
+  /** The largest number of characters of a text. */
   readonly max?: number
 }
 

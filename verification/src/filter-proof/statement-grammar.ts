@@ -2,8 +2,8 @@ import { activityShapes } from './activity-shapes.ts'
 import { resources } from './schema.ts'
 
 /**
- * The statements that serving a request can cause, written down by hand. A text that does not fit was either put
- * together from something else than our own fragments, or is new: then it is added here, on purpose.
+ * All statements that requests may cause, as regular expressions. A statement that matches none of them either contains text
+ * of a request, or is new and must be added here.
  */
 
 const fieldNames = [
@@ -13,16 +13,16 @@ const field = `(?:${fieldNames.join('|')})`
 const table = '(?:product|partner|company)'
 const type = '(?:bigint|numeric|text|boolean|timestamptz)'
 
-/** The only constants that our own text holds, and the names of members. */
+/** The only string constants in statements: those of the server's code and the names of JSON members. */
 const literals = new Set([
   ...`'UTC' '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"' ',' '' '}' 'null' 'partner' 'active' '+' 'hex' 'minute' 'day'`.split(
     ' ',
   ),
   "' '",
-  // Of usage: the name of a batch, and no latencies.
+  // Usage: the separator in the name of a batch, and an empty histogram.
   "'-'",
   "'{}'",
-  // Of exports: characters that JSON cannot have, and what a spreadsheet would take for a formula.
+  // Exports: characters that cannot occur in JSON, and patterns of formulas in spreadsheets.
   String.raw`'\x01'`,
   String.raw`'\x02'`,
   "''''",
@@ -34,7 +34,7 @@ const literals = new Set([
   ...fieldNames.flatMap((name) => [`'{"${name}":'`, `',"${name}":'`]),
 ])
 
-// What a filter becomes: conditions, which are C from here on, and groups of them, which are C again.
+// Conditions of a filter are replaced by C, and then groups of conditions by C.
 const condition = new RegExp(
   [
     `(?<![.\\w])${field} (?:=|<>|<|<=|>|>=) \\$::${type}(?!\\[)`,
@@ -46,7 +46,7 @@ const condition = new RegExp(
 )
 const group = /\((?:C|\$)(?:(?: and (?:C|\$))+|(?: or (?:C|\$))+)?\)/g
 
-// A record as JSON text: the name of each member is a constant, its value a column as text.
+// A record as JSON text: each member has a constant name and a column converted to text.
 const wire = `(?:r\\.${field}::text|to_json\\(r\\.${field}\\)::text|to_char\\(r\\.${field} at time zone \\$, \\$\\))`
 const member = `\\$ \\|\\| (?:${wire}|coalesce\\(${wire}, \\$\\))`
 const json = `${member}(?: \\|\\| ${member})* \\|\\| \\$`
@@ -55,30 +55,30 @@ const page = 'limit \\$::int offset \\$::bigint'
 const select = `select id(?:, ${field})* from ${table} where ${account}`
 const size = '\\(select n from size\\)'
 
-// A list: tally, total and page. With a filter, the matches are looked for by what there is of them.
+// A list: tally, total and page. The statements for a filter depend on the number of matches and the size of the account.
 const C = '(?:C|\\$)'
 const match = `select id from ${table} where ${account} and ${C}`
 const matches = `(?:${match}|select id from \\(${match}(?: union all ${match})*\\) m)`
-const few =
+const boundedMatches =
   `with few as materialized \\( ${matches} ` +
   'limit \\$::int \\+ \\$ \\), size as materialized \\(select count\\(\\*\\) as n from few\\) '
-// In a small account, all of them.
-const little = `with few as materialized \\( select id from ${table} where ${account}(?: and ${C}(?: is \\$)?)+ \\) `
+// All matches of a small account.
+const allMatches = `with few as materialized \\( select id from ${table} where ${account}(?: and ${C}(?: is \\$)?)+ \\) `
 const total =
   `case when ${size} <= \\$::int then ${size} ` +
   `else \\(select count\\(\\*\\) from ${table} where ${account} and ${C}\\) end`
-// Not out of an index that has all the columns asked for.
-const byRecords = '(?: and ctid is not null)?'
+// Prevents an index-only scan.
+const noIndexOnlyScan = '(?: and ctid is not null)?'
 const byIds = (ids: string) => `${select} and id = any\\(array\\(${ids} order by id ${page}\\)\\)`
-// Along the ids, perhaps from the end of another page on, perhaps with the records looked up in the end.
-const walk = (narrowed: string) =>
+// An ordered index scan of the ids, optionally from the end of another page, optionally with a second lookup of the records.
+const orderedScan = (narrowed: string) =>
   `(?:${select}${narrowed} order by id ${page}|${select} and id = any\\(array\\( ` +
   `select id from ${table} where ${account}${narrowed} order by id ${page}\\)\\))`
-const someRows =
+const boundedRows =
   `${byIds('select id from few')} and ${size} <= \\$::int ` +
-  `union all \\( ${walk(` and ${C} and ${size} > \\$::int`)}\\)`
-const knownRows = `(?:${byIds(`select id from \\(${matches}\\) m`)}|${walk(`(?: and ${C}(?: is \\$)?)+${byRecords}`)})`
-const allRows = walk(`(?: and C)?${byRecords}`)
+  `union all \\( ${orderedScan(` and ${C} and ${size} > \\$::int`)}\\)`
+const knownRows = `(?:${byIds(`select id from \\(${matches}\\) m`)}|${orderedScan(`(?: and ${C}(?: is \\$)?)+${noIndexOnlyScan}`)})`
+const allRows = orderedScan(`(?: and C)?${noIndexOnlyScan}`)
 const server =
   'encode\\(timestamptz_send\\(pg_postmaster_start_time\\(\\)\\), \\$\\) \\|\\| ' +
   'substr\\(pg_walfile_name\\(pg_current_wal_lsn\\(\\)\\), \\$, \\$\\)'
@@ -91,7 +91,7 @@ const list = (head: string, ofTotal: string, rows: string) =>
   `from \\( ${rows} \\) r \\) p ` +
   `where t\\.account_id = \\$::bigint and t\\.resource = \\$::text`
 
-// An export: a transaction of its own, the values of its filter as settings, and what COPY makes of them.
+// An export: its own transaction, the values of its filter as settings, and COPY.
 const cell =
   `(?:r\\.${field}(?:::text)?|to_char\\(r\\.${field} at time zone \\$, \\$\\)|` +
   `case when ascii\\(r\\.${field}\\) in \\(\\$(?:, \\$)*\\) and r\\.${field} ~ \\$ ` +
@@ -105,14 +105,14 @@ const dayAgo = 'now\\(\\) - make_interval\\(hours => \\$::int\\)'
 const shapes: readonly RegExp[] = [
   ...activityShapes,
   list('', 't\\.total', allRows),
-  list(few, total, someRows),
-  list(little, '\\(select count\\(\\*\\) from few\\)', byIds('select id from few')),
+  list(boundedMatches, total, boundedRows),
+  list(allMatches, '\\(select count\\(\\*\\) from few\\)', byIds('select id from few')),
   list('', '(?:null|\\$)', knownRows),
   // One record.
   `select ${state}, \\( select ${json} from ${table} r ` +
     `where r\\.account_id = \\$::bigint and r\\.id = \\$::bigint \\) as record ` +
     `from tally t where t\\.account_id = \\$::bigint and t\\.resource = \\$::text`,
-  // Who is asking, of all requests that wait.
+  // Accounts by name, and key verification, for a batch of waiting requests.
   'select q\\.name, a\\.account_id from unnest\\(\\$::text\\[\\]\\) q\\(name\\) left join account a on a\\.name = q\\.name',
   `select ${epoch}, string_agg\\( concat_ws\\(\\$, q\\.n, k\\.key_id, array_to_string\\(k\\.scopes, \\$\\), ` +
     `coalesce\\(a\\.requests_per_minute, \\$\\), coalesce\\(a\\.key_requests_per_minute, \\$\\), ${server}, ` +
@@ -129,15 +129,15 @@ const shapes: readonly RegExp[] = [
   `select ${setting}(?:, ${setting})*`,
   `copy \\(select ${json} ${exported} \\(format csv, delimiter E\\$, quote E\\$\\)`,
   `copy \\(select ${cell}(?:, ${cell})* ${exported} \\(format csv(?:, force_quote \\(${field}(?:, ${field})*\\))?\\)`,
-  // One plan for all values, or one for these.
+  // A generic plan or a custom plan.
   'set plan_cache_mode = (?:force_generic_plan|auto)',
-  // Whether the database is there and migrated.
+  // Readiness: the database is available and migrated.
   `select ${epoch}, \\(select string_agg\\(name, \\$\\) from migration\\) as names`,
   // Whether a pooler has dropped the settings of a connection.
   'select name, current_setting\\(name\\) as is from unnest\\(\\$::text\\[\\]\\) name',
-  // Which server a connection leads to.
+  // The identity of the server behind a connection.
   `select ${epoch}, \\(pg_control_system\\(\\)\\)\\.system_identifier::text as system`,
-  // A create: the claim on the key, the insert, what is kept of it, and the sweep.
+  // A create: locking the idempotency key, the insert, storing the key, and deleting expired keys.
   'begin|commit|rollback',
   'select pg_try_advisory_xact_lock\\(hashtextextended\\(\\$::text, \\$::bigint\\)\\) as free, k\\.record_id, ' +
     'k\\.request_hash = \\$::bytea as same from \\(select \\$\\) one left join idempotency k ' +
@@ -156,16 +156,16 @@ const shapes: readonly RegExp[] = [
     `where account_id = \\$::bigint and created_at <= ${dayAgo} order by created_at limit \\$::int \\)`,
 ].map((text) => new RegExp(`^(?:${text})$`))
 
-/** What speaks against a statement's text; undefined when it is one of ours. */
+/** Why a statement is not accepted; undefined if it matches one of the shapes. */
 export function objection(sent: string): string | undefined {
   const text = withParameters(sent)
   const foreign = text.match(/'(?:[^']|'')*'/g)?.find((literal) => !literals.has(literal))
-  if (foreign !== undefined) return `a constant that is not ours: ${foreign}`
+  if (foreign !== undefined) return `an unknown constant: ${foreign}`
   const shape = shapeOf(text)
-  return shapes.some((known) => known.test(shape)) ? undefined : `of no known shape: ${shape}`
+  return shapes.some((known) => known.test(shape)) ? undefined : `an unknown shape: ${shape}`
 }
 
-/** COPY takes no `$n`: the account is a number in its text, and each value the name of a setting, read directly or once by a sub-select. */
+/** COPY has no parameters: the account is a number in its text, and each value is a setting, which is read directly or in a sub-select. */
 function withParameters(text: string): string {
   const named = text.replace(/'quartermaster\.v\d+'/g, '$1')
   return text.startsWith('copy (')
@@ -176,7 +176,7 @@ function withParameters(text: string): string {
     : named
 }
 
-/** One line; every constant and every `$n` a `$`, as pg_stat_statements writes them; every condition a C. */
+/** One line, with `$` for every constant and every `$n`, and C for every condition. */
 function shapeOf(text: string): string {
   let shape = text
     .replace(/'(?:[^']|'')*'|\$\d+|\b(?:true|false)\b|(?<!\w)\d+(?!\w)/g, '$')

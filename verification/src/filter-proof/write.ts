@@ -2,8 +2,8 @@ import type { Condition, Filter, Value } from '@quartermaster/filter'
 import type { Random } from '../random.ts'
 
 /**
- * A filter as people might write it: quotes or backslashes or neither, white space, needless parentheses. It is
- * apart from the printer, so that an error there cannot make up for one in the parser.
+ * Writes a filter in a random style: with quotes, backslashes or neither, with white space and unneeded parentheses. It shares
+ * no code with the printer, so that an error of the printer cannot hide one of the parser.
  */
 export function write(filter: Filter, random: Random): string {
   return writeTerm(filter, random, 0)
@@ -12,8 +12,8 @@ export function write(filter: Filter, random: Random): string {
 const depthMax = 32
 
 function writeTerm(filter: Filter, random: Random, depth: number): string {
-  const needless = depth + heightOf(filter) < depthMax && random.chance(0.03)
-  return needless ? group(filter, random, depth) : writeBare(filter, random, depth)
+  const addsParentheses = depth + heightOf(filter) < depthMax && random.chance(0.03)
+  return addsParentheses ? group(filter, random, depth) : writeBare(filter, random, depth)
 }
 
 function group(filter: Filter, random: Random, depth: number): string {
@@ -31,7 +31,7 @@ function writeBare(filter: Filter, random: Random, depth: number): string {
     .join(`${space(random)}${sign}${space(random)}`)
 }
 
-/** The levels of parentheses that a term takes at most, one more for each node than it may need. */
+/** An upper bound for the levels of parentheses that a term needs. */
 function heightOf(filter: Filter): number {
   return filter.kind === 'condition' ? 1 : 2 + Math.max(...filter.terms.map(heightOf))
 }
@@ -44,32 +44,32 @@ function writeCondition({ field, operator, values }: Condition, random: Random, 
     return `${field.text}${operator.slice(0, -1)}${list.join(',')}]`
   }
   const [value] = values
-  if (value === undefined) throw new Error('a condition has a value')
+  if (value === undefined) throw new Error('the condition has no value')
   const written = writeValue(value, random, false, inGroup)
-  // `>` and a bare `=5` would read as `>=`: no number begins so, but keep the writer safe for any text.
-  const apart = /[=!<>*]$/.test(operator) && /^[=*[]/.test(written) ? ' ' : space(random)
-  return `${field.text}${operator}${apart}${written}`
+  // `>` followed by an unquoted `=5` would be parsed as `>=`.
+  const separator = /[=!<>*]$/.test(operator) && /^[=*[]/.test(written) ? ' ' : space(random)
+  return `${field.text}${operator}${separator}${written}`
 }
 
 function writeValue(value: Value, random: Random, inList: boolean, inGroup: boolean): string {
   if (value.kind === 'null') return 'null'
   const { text } = value
-  const mayBeNothing = text === '' && !inList
-  if (mayBeNothing && random.chance(0.5)) return ''
+  const mayBeEmpty = text === '' && !inList
+  if (mayBeEmpty && random.chance(0.5)) return ''
   if (text === '' || random.chance(0.35)) return `"${text.replace(/["\\]/g, '\\$&')}"`
   return bare(text, random, inList, inGroup)
 }
 
 function bare(text: string, random: Random, inList: boolean, inGroup: boolean): string {
   if (text === 'null') return '\\null'
-  const keepParentheses = !inGroup || isBalanced(text)
+  const allowsParentheses = !inGroup || isBalanced(text)
   const characters = Array.from(text)
   return characters
     .map((character, at) => {
       const edge = at === 0 || at === characters.length - 1
-      // One parenthesis of a pair, escaped, would leave the other one alone.
-      const needlessly = random.chance(0.01) && character !== '(' && character !== ')'
-      const escaped = mustEscape(character, at, edge, inList, keepParentheses) || needlessly
+      // Escaping one parenthesis of a pair would leave the other one unbalanced.
+      const isUnneeded = random.chance(0.01) && character !== '(' && character !== ')'
+      const escaped = mustEscape(character, at, edge, inList, allowsParentheses) || isUnneeded
       return escaped ? `\\${character}` : character
     })
     .join('')
@@ -80,12 +80,12 @@ function mustEscape(
   at: number,
   edge: boolean,
   inList: boolean,
-  keepParentheses: boolean,
+  allowsParentheses: boolean,
 ): boolean {
   if (unit === '\\' || unit === '&' || unit === '|') return true
   if (unit === '"') return at === 0
   if (unit === ',' || unit === ']') return inList
-  if (unit === '(' || unit === ')') return !keepParentheses
+  if (unit === '(' || unit === ')') return !allowsParentheses
   return edge && /\s/u.test(unit)
 }
 
@@ -103,18 +103,18 @@ function space(random: Random): string {
   return random.chance(0.06) ? random.pick([' ', '  ', '\t', ' \n', '\r\n']) : ''
 }
 
-/** Everything encoded that may be; a space as `+` or `%20`. */
+/** Percent-encodes everything that can be encoded; a space becomes `+` or `%20`. */
 export function encodeForm(text: string, random: Random): string {
   return encodeURIComponent(text).replace(/%20/g, () => random.pick(['%20', '+']))
 }
 
-// What no request line carries as itself, or means something else there: white space and controls, what is not
-// ASCII, `%` and `+`, which are decoded, and `#`, where a URL ends.
+// Characters that a request line cannot contain or that have a meaning there: white space, control and non-ASCII
+// characters, `%` and `+`, which are decoded, and `#`, where a URL ends.
 const neverRaw = /[^\x21-\x7e]|[%+#]/gu
 
 /**
- * As little encoded as can be. An `&` is left as it is, unless it leads, ends, stands beside another one (empty
- * segments are nothing) or before the name of a parameter.
+ * Encodes only what it must. An `&` stays raw, unless it is first, last, next to another `&` (empty parts are ignored) or
+ * before the name of a parameter.
  */
 export function encodeRaw(text: string): string {
   return text

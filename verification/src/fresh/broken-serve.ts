@@ -5,16 +5,16 @@ import { logTo } from '../../../server/src/observability/logger.ts'
 import { startService } from '../../../server/src/service.ts'
 
 /**
- * The service, broken on purpose, so that it can be seen that the checker finds it. It has the port told to its
- * parent, and ends with it.
+ * The service with a deliberate fault, to show that the checker detects it. It sends its port to the parent process, and
+ * exits with it.
  *
- *     stale   a check counts for 250 ms: the tally was read before the request arrived
- *     torn    a total counts for ever: it is put beside a page of another version
+ *     stale   a key verification is reused for 250 ms, with a tally that was read before the request arrived
+ *     torn    a total is reused forever, next to a page of another version
  */
 const [, , breakage] = process.argv
-if (breakage === 'stale') reuseChecks(250)
+if (breakage === 'stale') reuseVerifications(250)
 else if (breakage === 'torn') reuseTotals()
-else throw new Error(`there is no breakage ${breakage}`)
+else throw new Error(`unknown breakage ${breakage}`)
 
 const config = readConfig(process.env)
 const service = await startService(config, {
@@ -26,18 +26,18 @@ const service = await startService(config, {
 process.send?.(service.port)
 process.once('disconnect', () => process.exit())
 
-function reuseChecks(forMs: number): void {
-  type Made = ReturnType<KeyVerifier['verify']>
+function reuseVerifications(forMs: number): void {
+  type Verification = ReturnType<KeyVerifier['verify']>
   // oxlint-disable-next-line typescript/unbound-method -- it is bound where it is called
-  const honest = KeyVerifier.prototype.verify
-  const made = new Map<string, { readonly at: number; readonly check: Made }>()
-  KeyVerifier.prototype.verify = function (this: KeyVerifier, ...question): Made {
-    const place = JSON.stringify(question)
-    const last = made.get(place)
-    if (last !== undefined && performance.now() - last.at < forMs) return last.check
-    const check = honest.apply(this, question)
-    made.set(place, { at: performance.now(), check })
-    return check
+  const original = KeyVerifier.prototype.verify
+  const recent = new Map<string, { readonly at: number; readonly verification: Verification }>()
+  KeyVerifier.prototype.verify = function (this: KeyVerifier, ...args): Verification {
+    const key = JSON.stringify(args)
+    const last = recent.get(key)
+    if (last !== undefined && performance.now() - last.at < forMs) return last.verification
+    const verification = original.apply(this, args)
+    recent.set(key, { at: performance.now(), verification })
+    return verification
   }
 }
 

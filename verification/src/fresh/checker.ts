@@ -1,17 +1,17 @@
-import type { Client } from '../client.ts'
+import { type Client, headersFor } from '../client.ts'
 import { grouped } from '../progress.ts'
 import type { Random } from '../random.ts'
 import { Growing, judge, type Ledger, type Oracle } from './oracle.ts'
 import { missing, parametersOf, partnerPath, pathOf, type Read } from './read.ts'
 
-/** An account that is written and read at once, and what is known of it. */
+/** An account that is written and read at the same time, with the oracle for its responses. */
 export interface Watched<H extends Oracle = Ledger | Growing> {
   readonly name: string
   readonly key: string
   readonly oracle: H
-  /** The shortest and the longest rest of a writer: in a calm account answers are asked again unchanged. */
-  readonly restMs: readonly [number, number]
-  /** What was last seen at a path, whoever saw it there, on whichever process. */
+  /** The shortest and the longest pause of a writer. With long pauses, requests are repeated between writes. */
+  readonly pauseMs: readonly [number, number]
+  /** The last response for each path, from any process to any reader. */
   readonly tags: Map<string, Tag>
 }
 
@@ -20,10 +20,10 @@ interface Tag {
   readonly text: string
 }
 
-/** Paths whose last answer is kept for a conditional request, in each account. */
+/** Paths per account whose last response is stored for conditional requests. */
 const tagsMax = 500
 
-/** Sends reads and holds every answer against the oracle of the account. */
+/** Sends reads and compares every response with the oracle of the account. */
 export class Checker {
   readonly #client: Client
   readonly #ports: readonly number[]
@@ -50,36 +50,36 @@ export class Checker {
     const port = random.pick(this.#ports)
     const byQuery = read.kind === 'list' && random.chance(0.1)
     const floor = account.oracle.floor
-    const answer = await this.#client.ask({
+    const response = await this.#client.send({
       port,
       ...(byQuery
         ? { method: 'QUERY', path: partnerPath, body: parametersOf(read) }
         : { method: 'GET', path }),
       headers: [
-        ...headersOf(account),
+        ...headersFor(account.name, account.key),
         ...(tag === undefined ? [] : ['If-None-Match', tag.etag]),
         ...(byQuery ? ['Content-Type', 'application/x-www-form-urlencoded'] : []),
       ],
     })
-    const text = this.#textOf(read, answer.status, answer.text, tag)
+    const text = this.#textOf(read, response.status, response.text, tag)
     if (text === undefined) {
-      throw new Error(`${account.name} ${path}: ${answer.status} ${answer.text.slice(0, 300)}`)
+      throw new Error(`${account.name} ${path}: ${response.status} ${response.text.slice(0, 300)}`)
     }
-    if (answer.status === 200) this.#remember(account, path, { etag: String(answer.headers['etag']), text })
+    if (response.status === 200) this.#store(account, path, { etag: String(response.headers['etag']), text })
     if (account.oracle instanceof Growing) learn(account.oracle, text)
     const verdict = judge(account.oracle, read, text, floor)
     if (verdict === 'right') return
     this[verdict] += 1
     if (this.faults.length < 10) {
       this.faults.push(
-        `${verdict}: ${answer.status} at port ${port}, ${account.name} ${path}, sent at step ${floor}, ` +
-          `answered by step ${account.oracle.ceiling}: ${text.slice(0, 300)}; ` +
+        `${verdict}: ${response.status} at port ${port}, ${account.name} ${path}, sent at step ${floor}, ` +
+          `received at step ${account.oracle.ceiling}: ${text.slice(0, 300)}; ` +
           `step ${floor} gives ${account.oracle.expected(floor, read).slice(0, 300)}`,
       )
     }
   }
 
-  /** What the reader has before its eyes now, in one form; undefined where nothing of the kind was expected. */
+  /** The normalised body that the reader now has: of this response, or after a 304 of the stored one. Undefined for an unexpected status. */
   #textOf(read: Read, status: number, body: string, tag: Tag | undefined): string | undefined {
     if (status === 304 && tag !== undefined) {
       this.notModified += 1
@@ -95,7 +95,7 @@ export class Checker {
     return JSON.stringify(JSON.parse(body))
   }
 
-  #remember({ tags }: Watched, path: string, tag: Tag): void {
+  #store({ tags }: Watched, path: string, tag: Tag): void {
     tags.delete(path)
     tags.set(path, tag)
     if (tags.size <= tagsMax) return
@@ -106,16 +106,12 @@ export class Checker {
   }
 
   summary(): string {
-    const { lists, records, missing: gone, notModified } = this
+    const { lists, records, missing: notFound, notModified } = this
     return (
-      `${grouped(lists)} lists, ${grouped(records)} records, ${grouped(gone)} not found, ` +
+      `${grouped(lists)} lists, ${grouped(records)} records, ${grouped(notFound)} not found, ` +
       `${grouped(notModified)} not modified`
     )
   }
-}
-
-export function headersOf({ name, key }: { readonly name: string; readonly key: string }): string[] {
-  return ['Host', `${name}.localhost`, 'Authorization', `Bearer ${key}`]
 }
 
 interface Named {

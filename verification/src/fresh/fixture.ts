@@ -25,12 +25,12 @@ export interface Fixture extends Stoppable {
 }
 
 /**
- * One PostgreSQL, four server processes, and accounts that are written all the time and ones that mostly rest. In some there
- * is so much that filters are remembered, in others so little that they are not.
+ * One PostgreSQL server, four server processes, and accounts that are written often or rarely. Some are large, so that totals
+ * of filters are cached; others are small, so that they are not.
  */
 export async function startFixture(context: Context, breakage?: Breakage): Promise<Fixture> {
   context.log(`starting ${processes} servers${breakage === undefined ? '' : `, broken: ${breakage}`}`)
-  // Four times 16 connections for reads and 16 for writes, and one for each import under way.
+  // Four times 16 connections for reads and 16 for writes, and one for each running import.
   const service = await Service.start({ max_connections: '200' })
   const children: Stoppable[] = []
   const client = new Client(128)
@@ -68,24 +68,27 @@ export async function startFixture(context: Context, breakage?: Breakage): Promi
 async function ledger(
   service: Service,
   name: string,
-  restMs: readonly [number, number],
+  pauseMs: readonly [number, number],
   random: Random,
-  still = 0,
+  fixedRecords = 0,
 ): Promise<Watched<Ledger>> {
   const key = await service.account(name)
-  const rows = Array.from({ length: still + 40 }, (_, at) => ({ ...anyRow(random, 'first'), id: at + 1 }))
+  const rows = Array.from({ length: fixedRecords + 40 }, (_, at) => ({
+    ...anyRow(random, 'first'),
+    id: at + 1,
+  }))
   const file = join(service.folder, `${name}.ndjson`)
   writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
   await service.command(['import', 'partner', file, '--account', name])
-  return { name, key, restMs, oracle: new Ledger(rows, still), tags: new Map() }
+  return { name, key, pauseMs, oracle: new Ledger(rows, fixedRecords), tags: new Map() }
 }
 
 async function growing(
   service: Service,
   name: string,
-  restMs: readonly [number, number],
+  pauseMs: readonly [number, number],
 ): Promise<Watched<Growing>> {
-  return { name, key: await service.account(name), restMs, oracle: new Growing(), tags: new Map() }
+  return { name, key: await service.account(name), pauseMs, oracle: new Growing(), tags: new Map() }
 }
 
 async function serveBroken(
@@ -95,8 +98,8 @@ async function serveBroken(
   const child = fork(brokenServe, [breakage], { env: { ...process.env, ...service.environment } })
   const ended = once(child, 'exit')
   const port = await Promise.race([
-    once(child, 'message').then(([told]) => Number(told)),
-    ended.then(([code]) => Promise.reject(new Error(`the broken server ended with ${code}`))),
+    once(child, 'message').then(([message]) => Number(message)),
+    ended.then(([code]) => Promise.reject(new Error(`the broken server exited with ${code}`))),
   ])
   const stop = async () => {
     child.kill('SIGKILL')

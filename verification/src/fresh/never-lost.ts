@@ -4,18 +4,17 @@ import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { importRecords } from '../../../server/src/import/import-records.ts'
 import type { Check, Context } from '../check.ts'
-import { Client } from '../client.ts'
+import { Client, headersFor } from '../client.ts'
 import { inParallel } from '../parallel.ts'
 import { grouped } from '../progress.ts'
 import { Random } from '../random.ts'
 import { Service } from '../service.ts'
-import { headersOf } from './checker.ts'
 import { partnerPath } from './read.ts'
 
-const account = 'walked'
-const walksAtOnce = 4
+const account = 'paged'
+const concurrentReaders = 4
 
-/** Walking all pages by their numbers while records are added behind: each that was there is met, and once. */
+/** Reading all pages by number while records with higher ids are added returns every earlier record exactly once. */
 export const neverLost: Check = {
   name: 'never_lost',
   bound: '= 0 lost, 0 repeated',
@@ -27,8 +26,8 @@ export const neverLost: Check = {
       const records = context.size(100_000, 5_000)
       await service.command(['import', 'partner', await partnersFile(service, records), '--account', account])
       const ports = [(await service.serve()).port, (await service.serve()).port]
-      const house = { client, ports, key, ownerUrl: service.postgres.url, records }
-      return await measure(context, house)
+      const fixture = { client, ports, key, ownerUrl: service.postgres.url, records }
+      return await measure(context, fixture)
     } finally {
       client.close()
       await service.stop()
@@ -36,26 +35,26 @@ export const neverLost: Check = {
   },
 }
 
-interface House {
+interface Fixture {
   readonly client: Client
   readonly ports: readonly number[]
   readonly key: string
   readonly ownerUrl: string
-  /** What is there throughout: the ids from 1 to this. */
+  /** The ids 1 to this number exist from the beginning. */
   readonly records: number
 }
 
-async function measure(context: Context, house: House) {
-  const walks = context.size(20, 3)
-  const progress = context.progress('walks', walks)
-  const growth = new Growth(house, context.seed)
-  const sum = { lost: 0, repeated: 0, pages: 0, met: 0, inserted: 0, still: 0 }
+async function measure(context: Context, fixture: Fixture) {
+  const readers = context.size(20, 3)
+  const progress = context.progress('readers', readers)
+  const growth = new Growth(fixture, context.seed)
+  const sum = { lost: 0, repeated: 0, pages: 0, records: 0, inserted: 0, unchanged: 0 }
   try {
-    await inParallel(walks, walksAtOnce, async (index) => {
+    await inParallel(readers, concurrentReaders, async (index) => {
       const before = growth.inserted
-      const walk = await walkThrough(context, house, index)
-      for (const check of ['lost', 'repeated', 'pages', 'met'] as const) sum[check] += walk[check]
-      if (growth.inserted === before) sum.still += 1
+      const result = await readAllPages(context, fixture, index)
+      for (const name of ['lost', 'repeated', 'pages', 'records'] as const) sum[name] += result[name]
+      if (growth.inserted === before) sum.unchanged += 1
       progress.step()
     })
   } finally {
@@ -63,10 +62,10 @@ async function measure(context: Context, house: House) {
     progress.end()
   }
   return {
-    value: `${sum.lost} lost, ${sum.repeated} repeated in ${walks} walks`,
-    // A walk during which nothing was added shows nothing.
-    ok: sum.lost + sum.repeated + sum.still === 0,
-    note: `${grouped(sum.pages)} pages, ${grouped(sum.met)} records met; ${grouped(sum.inserted)} added meanwhile`,
+    value: `${sum.lost} lost, ${sum.repeated} repeated by ${readers} readers`,
+    // A reader during which nothing was added would prove nothing.
+    ok: sum.lost + sum.repeated + sum.unchanged === 0,
+    note: `${grouped(sum.pages)} pages, ${grouped(sum.records)} records read; ${grouped(sum.inserted)} added meanwhile`,
   }
 }
 
@@ -75,83 +74,84 @@ interface Page {
   readonly pagination: { readonly nextPage: number | null }
 }
 
-/** Every second walk has a filter, with half of the records. Each page is asked of any process. */
-async function walkThrough(context: Context, { client, ports, key, records }: House, index: number) {
+/** Every second reader has a filter that half of the records match. Each page is requested from a random process. */
+async function readAllPages(context: Context, { client, ports, key, records }: Fixture, index: number) {
   const random = new Random(context.seed, 45, index)
   const limit = context.size(1_000, 100)
   const step = index % 2 === 0 ? 1 : 2
   const filter = step === 1 ? '' : '&filter=is_customer=true'
   const times = new Uint8Array(records + 1)
   const added = new Set<number>()
-  const walk = { lost: 0, repeated: 0, pages: 0, met: 0 }
+  const result = { lost: 0, repeated: 0, pages: 0, records: 0 }
   for (let page: number | null = 1; page !== null; ) {
     const path = `${partnerPath}?fields=id,name&limit=${limit}&page=${page}${filter}`
-    const answer = await client.ask({
+    const response = await client.send({
       port: random.pick(ports),
       path,
-      headers: headersOf({ name: account, key }),
+      headers: headersFor(account, key),
     })
-    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text.slice(0, 300)}`)
-    const { data, pagination }: Page = JSON.parse(answer.text)
+    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${response.text.slice(0, 300)}`)
+    const { data, pagination }: Page = JSON.parse(response.text)
     for (const { id } of data) {
       if (id <= records) times[id] = (times[id] ?? 0) + 1
-      else if (added.has(id)) walk.repeated += 1
+      else if (added.has(id)) result.repeated += 1
       else added.add(id)
     }
-    walk.pages += 1
-    walk.met += data.length
+    result.pages += 1
+    result.records += data.length
     page = pagination.nextPage
   }
   for (let id = step; id <= records; id += step) {
-    const met = times[id] ?? 0
-    if (met === 0) walk.lost += 1
-    else walk.repeated += met - 1
+    const count = times[id] ?? 0
+    if (count === 0) result.lost += 1
+    else result.repeated += count - 1
   }
-  return walk
+  return result
 }
 
-/** Adds records with higher ids all the time: one by one over HTTP, and some at a time by imports. */
+/** Continuously adds records with higher ids: one at a time over HTTP, and up to 50 at a time by imports. */
 class Growth {
-  readonly #house: House
+  readonly #fixture: Fixture
   readonly #random: Random
   readonly #ended: Promise<unknown>
-  #going = true
+  #isRunning = true
   inserted = 0
 
-  constructor(house: House, seed: number) {
-    this.#house = house
+  constructor(fixture: Fixture, seed: number) {
+    this.#fixture = fixture
     this.#random = new Random(seed, 46)
     this.#ended = Promise.all([this.#create(), this.#create(), this.#import()])
-    // Told by `end`; until then it is nobody's.
+    // Prevents an unhandled rejection; `end` throws the error.
     this.#ended.catch(() => {})
   }
 
   async end(): Promise<number> {
-    this.#going = false
+    this.#isRunning = false
     await this.#ended
     return this.inserted
   }
 
   async #create(): Promise<void> {
-    const { client, ports, key } = this.#house
-    while (this.#going) {
-      const answer = await client.ask({
+    const { client, ports, key } = this.#fixture
+    while (this.#isRunning) {
+      const response = await client.send({
         port: this.#random.pick(ports),
         method: 'POST',
         path: partnerPath,
-        headers: [...headersOf({ name: account, key }), 'Content-Type', 'application/json'],
+        headers: [...headersFor(account, key), 'Content-Type', 'application/json'],
         body: '{"name":"added"}',
       })
-      if (answer.status !== 201) throw new Error(`create: ${answer.status} ${answer.text.slice(0, 300)}`)
+      if (response.status !== 201)
+        throw new Error(`create: ${response.status} ${response.text.slice(0, 300)}`)
       this.inserted += 1
       await sleep(this.#random.integer(0, 40))
     }
   }
 
-  /** Far above what creates have reached, and further with each: an id that is taken would be an update. */
+  /** Imports ids far above those of the creates, higher each time: an existing id would be an update. */
   async #import(): Promise<void> {
-    const { ownerUrl, records } = this.#house
-    for (let first = records * 10; this.#going; first += 1_000_000) {
+    const { ownerUrl, records } = this.#fixture
+    for (let first = records * 10; this.#isRunning; first += 1_000_000) {
       const rows = Array.from({ length: this.#random.integer(1, 50) }, (_, at) => ({
         id: first + at * 3,
         name: 'imported',

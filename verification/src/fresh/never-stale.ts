@@ -8,39 +8,39 @@ import { anyRead } from './readers.ts'
 import { write } from './writers.ts'
 
 const readers = 64
-/** By account, in the order of the fixture: 8 that take turns in ledgers, 8 at once in accounts that grow. */
+/** Writers per account, in the order of the fixture: 8 for ledgers, which write one at a time, and 8 concurrent ones for growing accounts. */
 const writers = [2, 2, 2, 2, 5, 3]
-/** A run that gets nowhere ends, and is short. */
+/** The check fails after this time. */
 const hoursMax = 2
 
-/** Whatever process is asked, an answer shows every write acknowledged before it was asked for, and one version. */
+/** Every response, from any process, contains all writes that were acknowledged before the request was sent, and comes from one version. */
 export const neverStale: Check = {
   name: 'never_stale',
   bound: '= 0 stale, 0 torn',
   async run(context) {
-    const { checker, writes, doubled } = await watch(context, context.size(1_000_000, 20_000))
+    const { checker, writes, duplicated } = await watch(context, context.size(1_000_000, 20_000))
     const { checked, stale, torn, faults } = checker
     const seenAll = Math.min(checker.lists, checker.records, checker.missing, checker.notModified) > 100
     return {
-      value: `${stale} stale, ${torn + doubled} torn of ${grouped(checked)}`,
-      ok: stale + torn + doubled === 0 && seenAll,
+      value: `${stale} stale, ${torn + duplicated} torn of ${grouped(checked)}`,
+      ok: stale + torn + duplicated === 0 && seenAll,
       note: [`${checker.summary()}, ${grouped(writes)} writes`, ...faults].join('\n'),
     }
   },
 }
 
-/** The same checker on builds that are wrong: what it does not find there, its zero above would not tell either. */
+/** Runs the same checker on deliberately broken builds, to show that it detects stale and torn responses. */
 export const brokenIsCaught: Check = {
   name: 'broken_is_caught',
   bound: '≥ 1 stale, ≥ 1 torn',
   async run(context) {
-    const answers = context.size(30_000, 6_000)
-    const early = await watch(context, answers, 'stale')
-    const mixed = await watch(context, answers, 'torn')
+    const responses = context.size(30_000, 6_000)
+    const early = await watch(context, responses, 'stale')
+    const mixed = await watch(context, responses, 'torn')
     return {
-      value: `${early.checker.stale} stale, ${mixed.checker.torn} torn of ${grouped(answers)} each`,
+      value: `${early.checker.stale} stale, ${mixed.checker.torn} torn of ${grouped(responses)} each`,
       ok: early.checker.stale >= 1 && mixed.checker.torn >= 1,
-      note: [early, mixed].map(({ checker }) => checker.faults[0] ?? 'nothing was found').join('\n'),
+      note: [early, mixed].map(({ checker }) => checker.faults[0] ?? 'no fault was found').join('\n'),
     }
   },
 }
@@ -48,27 +48,27 @@ export const brokenIsCaught: Check = {
 interface Watch {
   readonly checker: Checker
   readonly writes: number
-  /** Ids that two answers showed under different names. */
-  readonly doubled: number
+  /** Ids that two responses showed with different names. */
+  readonly duplicated: number
 }
 
-async function watch(context: Context, answers: number, breakage?: Breakage): Promise<Watch> {
+async function watch(context: Context, responses: number, breakage?: Breakage): Promise<Watch> {
   const fixture = await startFixture(context, breakage)
   try {
-    return await readAndWrite(context, fixture, answers)
+    return await readAndWrite(context, fixture, responses)
   } finally {
     await fixture.stop()
   }
 }
 
-async function readAndWrite(context: Context, fixture: Fixture, answers: number): Promise<Watch> {
+async function readAndWrite(context: Context, fixture: Fixture, responses: number): Promise<Watch> {
   const { client, ports, ownerUrl, accounts } = fixture
   const checker = new Checker(client, ports)
-  const progress = context.progress('checked answers', answers)
+  const progress = context.progress('checked responses', responses)
   const until = performance.now() + hoursMax * 3_600_000
   let failed = false
   let writes = 0
-  const isOver = () => failed || checker.checked >= answers
+  const isOver = () => failed || checker.checked >= responses
   const reading = async (reader: number) => {
     const random = new Random(context.seed, 41, reader)
     while (!isOver()) {
@@ -83,17 +83,17 @@ async function readAndWrite(context: Context, fixture: Fixture, answers: number)
     const onWrite = () => (writes += 1)
     await write(account, { client, ports, ownerUrl, checker, random, writer, isOver, onWrite })
   }
-  const lanes = [
+  const tasks = [
     ...Array.from({ length: readers }, (_, reader) => reading(reader)),
     ...accounts
       .flatMap((account, at) => Array.from({ length: writers[at] ?? 0 }, () => account))
       .map((account, writer) => writing(account, writer)),
   ]
-  // The first that fails ends them all, and is told once the others are done.
-  for (const lane of lanes) lane.catch(() => (failed = true))
-  const ends = await Promise.allSettled(lanes)
+  // The first failure ends all tasks, and is thrown when the others have ended.
+  for (const task of tasks) task.catch(() => (failed = true))
+  const ends = await Promise.allSettled(tasks)
   progress.end()
   for (const end of ends) if (end.status === 'rejected') throw end.reason
   const growing = accounts.map(({ oracle }) => oracle).filter((oracle) => oracle instanceof Growing)
-  return { checker, writes, doubled: growing.reduce((sum, { doubled }) => sum + doubled, 0) }
+  return { checker, writes, duplicated: growing.reduce((sum, { duplicated }) => sum + duplicated, 0) }
 }

@@ -2,8 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { Growing, judge, Ledger } from './oracle.ts'
 import { type ListRead, listText, missing, type OneRead, type Row } from './read.ts'
 
-/** The checker's own eyes: what it takes for right, stale and torn. */
-
 const row = (id: number, name: string): Row => ({
   id,
   name,
@@ -14,23 +12,23 @@ const row = (id: number, name: string): Row => ({
 })
 const list: ListRead = { kind: 'list', page: 1, limit: 2, fields: ['id', 'name'], condition: undefined }
 const first: OneRead = { kind: 'one', id: 1, fields: ['name'] }
-const noWork = async () => {}
+const noop = async () => {}
 
 async function ledger(): Promise<Ledger> {
   const oracle = new Ledger([row(1, 'a'), row(2, 'b'), row(3, 'c')])
-  await oracle.write([[row(1, 'A'), row(2, 'B'), row(3, 'C'), row(4, 'D')]], noWork)
+  await oracle.write([[row(1, 'A'), row(2, 'B'), row(3, 'C'), row(4, 'D')]], noop)
   return oracle
 }
 
 describe('a ledger', () => {
-  it('takes the state acknowledged before the request was sent, and no older one', async () => {
+  it('accepts the state acknowledged before the request was sent, and no older one', async () => {
     const oracle = await ledger()
     expect(judge(oracle, list, oracle.expected(1, list), oracle.floor)).toBe('right')
     expect(judge(oracle, list, oracle.expected(0, list), oracle.floor)).toBe('stale')
     expect(judge(oracle, list, oracle.expected(0, list), 0)).toBe('right')
   })
 
-  it('takes a total beside the records of another state for torn', async () => {
+  it('reports a total with the records of another state as torn', async () => {
     const oracle = await ledger()
     const records = [row(1, 'A'), row(2, 'B')]
     expect(judge(oracle, list, listText(list, records, 4), 0)).toBe('right')
@@ -38,7 +36,7 @@ describe('a ledger', () => {
     expect(judge(oracle, list, listText(list, [row(1, 'A'), row(2, 'b')], 4), 0)).toBe('torn')
   })
 
-  it('takes a write under way either way, until somebody has seen it', async () => {
+  it('accepts the states before and after a write in flight, until a response has shown it', async () => {
     const oracle = await ledger()
     const { promise, resolve } = Promise.withResolvers<void>()
     const writing = oracle.write([[row(2, 'B')]], () => promise)
@@ -50,9 +48,9 @@ describe('a ledger', () => {
     expect([oracle.floor, oracle.lastId]).toEqual([2, 4])
   })
 
-  it('knows which records a condition keeps, and where their pages end', async () => {
+  it('applies a condition and paging', async () => {
     const oracle = await ledger()
-    const even = { text: 'is_customer=true', holds: (one: Row) => one.is_customer }
+    const even = { text: 'is_customer=true', matches: (one: Row) => one.is_customer }
     const read: ListRead = { ...list, page: 2, limit: 1, fields: ['id'], condition: even }
     expect(JSON.parse(oracle.expected(1, read))).toEqual({
       data: [{ id: 4 }],
@@ -62,8 +60,8 @@ describe('a ledger', () => {
   })
 })
 
-describe('an account that grows', () => {
-  it('has as many records as were created, and at most as many as were begun', () => {
+describe('a growing account', () => {
+  it('has at least the acknowledged creates and at most the sent ones', () => {
     const oracle = new Growing()
     for (const _ of Array(3)) oracle.begin()
     oracle.acknowledged(2, 'b')
@@ -76,23 +74,23 @@ describe('an account that grows', () => {
     expect(judge(oracle, list, listText(list, records, 4), 3)).toBe('torn')
   })
 
-  it('knows the pages of a span of ids', () => {
+  it('applies a range of ids and paging', () => {
     const oracle = new Growing()
     for (const id of [1, 2, 3, 4, 5]) {
       oracle.begin()
       oracle.acknowledged(id, `n${id}`)
     }
-    const from: ListRead = { ...list, condition: { text: 'id>=3', holds: () => true }, page: 2 }
-    const to: ListRead = { ...list, condition: { text: 'id<=3', holds: () => true }, page: 2 }
+    const from: ListRead = { ...list, condition: { text: 'id>=3', matches: () => true }, page: 2 }
+    const to: ListRead = { ...list, condition: { text: 'id<=3', matches: () => true }, page: 2 }
     expect(oracle.expected(5, from)).toBe(listText(from, [row(5, 'n5')], 3))
     expect(oracle.expected(5, to)).toBe(listText(to, [row(3, 'n3')], 3))
     expect(oracle.expected(2, to)).toBe(listText(to, [], 2))
   })
 
-  it('counts an id that was seen under two names', () => {
+  it('counts an id that has two names', () => {
     const oracle = new Growing()
     oracle.learn(1, 'a')
     oracle.acknowledged(1, 'b')
-    expect(oracle.doubled).toBe(1)
+    expect(oracle.duplicated).toBe(1)
   })
 })

@@ -1,26 +1,26 @@
 import { type ListRead, listText, oneText, type Read, type Row } from './read.ts'
 
 /**
- * What an account's partners were, step by step. A step that is begun may be seen from now on; one that was
- * acknowledged, or seen in an answer, must be seen by every request sent from now on.
+ * The states of an account's partners, by step. A write that was sent may be visible from then on. Once it is acknowledged,
+ * or visible in a response, every request that is sent later must see it.
  */
 export interface Oracle {
-  /** The oldest step that an answer to a request sent now may show. */
+  /** The oldest step that the response to a request sent now may show. */
   readonly floor: number
-  /** The newest step that may be there by now. */
+  /** The newest step that may be visible now. */
   readonly ceiling: number
-  /** The answer that this step gives. */
+  /** The response at this step. */
   expected(step: number, read: Read): string
-  /** Whoever saw a step leaves nothing older for those who ask later. */
+  /** A response has shown this step: requests that are sent later may show no older one. */
   reached(step: number): void
 }
 
 export type Verdict = 'right' | 'stale' | 'torn'
 
 /**
- * An answer is right when some step between the floor at the moment of its sending and the ceiling at the moment of
- * its arrival gives it to the letter: total, page numbers and records together. One that only an older step gives is
- * stale; one that no step gives is of two versions.
+ * A response is right if it equals, with total, page numbers and records, the expected response of a step between the floor
+ * when the request was sent and the ceiling when the response arrived. If it equals only that of an older step, it is
+ * stale. If it equals none, it mixes two versions and is torn.
  */
 export function judge(oracle: Oracle, read: Read, text: string, floorWhenSent: number): Verdict {
   for (let step = floorWhenSent; step <= oracle.ceiling; step++) {
@@ -33,18 +33,18 @@ export function judge(oracle: Oracle, read: Read, text: string, floorWhenSent: n
   return 'torn'
 }
 
-/** An account whose writers take turns, so that every state it ever had is known beforehand, whole. */
+/** An account whose writers write one at a time, so that every state is known completely before it is written. */
 export class Ledger implements Oracle {
   readonly #states: (readonly Row[])[]
   #floor = 0
   #lastId: number
-  #turn: Promise<unknown> = Promise.resolve()
+  #lastWriter: Promise<unknown> = Promise.resolve()
 
-  /** So many records at its beginning stay as they are. */
-  readonly still: number
+  /** The number of records at the beginning that never change. */
+  readonly fixedRecords: number
 
-  constructor(rows: readonly Row[], still = 0) {
-    this.still = still
+  constructor(rows: readonly Row[], fixedRecords = 0) {
+    this.fixedRecords = fixedRecords
     this.#states = [rows]
     this.#lastId = highest(rows)
   }
@@ -61,17 +61,17 @@ export class Ledger implements Oracle {
     return this.#states[this.ceiling] ?? []
   }
 
-  /** Those that change, come and go. */
-  get moving(): readonly Row[] {
-    return this.rows.slice(this.still)
+  /** The records that are updated, inserted and deleted. */
+  get changing(): readonly Row[] {
+    return this.rows.slice(this.fixedRecords)
   }
 
-  /** The highest id ever given, also where its record is gone: none is given again. */
+  /** The highest id ever assigned, even if its record was deleted: ids are not reused. */
   get lastId(): number {
     return this.#lastId
   }
 
-  /** The states that the write leads through, known from its beginning; it is acknowledged when `work` ends. */
+  /** Adds the states that the write passes through, before it is sent. When `work` ends, the write is acknowledged. */
   async write(states: readonly (readonly Row[])[], work: () => Promise<void>): Promise<void> {
     this.#states.push(...states.map((rows) => rows.toSorted((a, b) => a.id - b.id)))
     this.#lastId = Math.max(this.#lastId, ...states.map(highest))
@@ -79,11 +79,11 @@ export class Ledger implements Oracle {
     this.#floor = this.ceiling
   }
 
-  /** Runs `work` when no other writer of the account is at work. */
-  inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(work)
-    this.#turn = mine.catch(() => {})
-    return mine
+  /** Runs `work` after the other writers of the account. */
+  exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#lastWriter.then(work)
+    this.#lastWriter = result.catch(() => {})
+    return result
   }
 
   reached(step: number): void {
@@ -98,7 +98,7 @@ export class Ledger implements Oracle {
         rows.find(({ id }) => id === read.id),
       )
     const { condition, page, limit } = read
-    const matching = condition === undefined ? rows : rows.filter(condition.holds)
+    const matching = condition === undefined ? rows : rows.filter(condition.matches)
     return listText(read, matching.slice((page - 1) * limit, page * limit), matching.length)
   }
 }
@@ -107,34 +107,34 @@ function highest(rows: readonly Row[]): number {
   return rows.reduce((most, { id }) => Math.max(most, id), 0)
 }
 
-/** Ids from one on, as far as there are any. Each page is known from its place, however many records there are. */
+/** A range of ids, inclusive. Ids have no gaps, so that each page can be computed. */
 export interface Span {
   readonly from: number
   readonly to: number
 }
 
 /**
- * An account that only grows, by any number of writers at once. Ids are given in the order of the writes, so the step
- * after n creates has the ids 1 to n. Which name has which id is learned from the acknowledgement, or from the first
- * answer that shows it, and must not be another one later.
+ * An account to which any number of concurrent writers only add records. Ids are assigned in the order of the writes, so that
+ * after n creates there are the ids 1 to n. The name of an id is learned from the acknowledgement, or from the first
+ * response that contains it, and must never change.
  */
 export class Growing implements Oracle {
   readonly #names = new Map<number, string>()
   #floor = 0
-  #begun = 0
-  /** Ids that were seen under two names. */
-  doubled = 0
+  #sent = 0
+  /** Ids that were seen with two names. */
+  duplicated = 0
 
   get floor(): number {
     return this.#floor
   }
 
   get ceiling(): number {
-    return this.#begun
+    return this.#sent
   }
 
   begin(): void {
-    this.#begun += 1
+    this.#sent += 1
   }
 
   acknowledged(id: number, name: string): void {
@@ -145,7 +145,7 @@ export class Growing implements Oracle {
   learn(id: number, name: string): void {
     const known = this.#names.get(id)
     if (known === undefined) this.#names.set(id, name)
-    else if (known !== name) this.doubled += 1
+    else if (known !== name) this.duplicated += 1
   }
 
   reached(step: number): void {
@@ -174,6 +174,6 @@ const everything: Span = { from: 1, to: Number.POSITIVE_INFINITY }
 function spanOf({ condition }: ListRead): Span {
   if (condition === undefined) return everything
   const [, operator, id] = /^id(>=|<=)(\d+)$/.exec(condition.text) ?? []
-  if (operator === undefined) throw new Error(`${condition.text} is not for an account that only grows`)
+  if (operator === undefined) throw new Error(`${condition.text} is not supported for a growing account`)
   return operator === '>=' ? { from: Number(id), to: everything.to } : { from: 1, to: Number(id) }
 }

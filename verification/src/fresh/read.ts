@@ -1,6 +1,6 @@
 export const partnerPath = '/api/v1/resources/partner'
 
-/** A partner as far as it is looked at here: what the service itself dates is left out. */
+/** The fields of a partner that are compared. The timestamps that the service sets are left out. */
 export interface Row {
   readonly id: number
   readonly name: string
@@ -12,10 +12,10 @@ export interface Row {
 
 export type FieldName = keyof Row
 
-/** A filter as it is sent, and what it means. Told apart from the server's own reading of it. */
+/** A filter as it is sent, and an independent implementation of its meaning. */
 export interface Condition {
   readonly text: string
-  readonly holds: (row: Row) => boolean
+  readonly matches: (row: Row) => boolean
 }
 
 export interface ListRead {
@@ -34,7 +34,7 @@ export interface OneRead {
 
 export type Read = ListRead | OneRead
 
-/** Stands for the answer to a record that is not there. */
+/** The normalised response for a record that does not exist. */
 export const missing = '404'
 
 export function parametersOf(read: Read): string {
@@ -48,7 +48,7 @@ export function pathOf(read: Read): string {
   return `${partnerPath}${read.kind === 'one' ? `/${read.id}` : ''}?${parametersOf(read)}`
 }
 
-/** The answer to a list of which these are the records of the page, as text in one form. */
+/** The normalised response of a list with these records on the page. */
 export function listText({ page, limit, fields }: ListRead, rows: readonly Row[], total: number): string {
   const totalPages = Math.ceil(total / limit)
   return JSON.stringify({

@@ -9,16 +9,16 @@ const ledgerFields: readonly (readonly FieldName[])[] = [
 ]
 
 const conditions: readonly Condition[] = [
-  { text: 'is_customer=true', holds: (row) => row.is_customer },
-  { text: 'is_customer!=true', holds: (row) => !row.is_customer },
-  { text: 'name*BLUE', holds: (row) => row.name.includes('blue') },
-  { text: 'name!*red', holds: (row) => !row.name.includes('red') },
-  { text: 'email=null', holds: (row) => row.email === null },
-  { text: 'is_customer=true&name*red', holds: (row) => row.is_customer && row.name.includes('red') },
-  { text: 'is_company=true|phone=null', holds: (row) => row.is_company || row.phone === null },
+  { text: 'is_customer=true', matches: (row) => row.is_customer },
+  { text: 'is_customer!=true', matches: (row) => !row.is_customer },
+  { text: 'name*BLUE', matches: (row) => row.name.includes('blue') },
+  { text: 'name!*red', matches: (row) => !row.name.includes('red') },
+  { text: 'email=null', matches: (row) => row.email === null },
+  { text: 'is_customer=true&name*red', matches: (row) => row.is_customer && row.name.includes('red') },
+  { text: 'is_company=true|phone=null', matches: (row) => row.is_company || row.phone === null },
 ]
 
-/** Most readers ask for the same few lists, as they do in life: that is what is kept, shared and not modified. */
+/** Half of the reads request the same lists, so that responses are cached, shared and not modified. */
 export function anyRead(oracle: Ledger | Growing, random: Random): Read {
   return oracle instanceof Ledger ? ledgerRead(oracle, random) : growingRead(oracle, random)
 }
@@ -27,7 +27,7 @@ function ledgerRead(oracle: Ledger, random: Random): Read {
   const { rows } = oracle
   const lastId = rows.at(-1)?.id ?? 1
   if (random.chance(0.3)) {
-    // Also ids that were deleted, and ones that are not given yet.
+    // Includes ids that were deleted, and ids that are not assigned yet.
     const id = random.chance(0.5)
       ? random.pick(rows).id
       : random.integer(Math.max(1, lastId - 100), lastId + 2)
@@ -44,7 +44,7 @@ function ledgerRead(oracle: Ledger, random: Random): Read {
     }
   }
   const from = lastId - random.integer(0, 60)
-  const after: Condition = { text: `id>=${from}`, holds: ({ id }) => id >= from }
+  const after: Condition = { text: `id>=${from}`, matches: ({ id }) => id >= from }
   return {
     kind: 'list',
     page: random.integer(1, 6),
@@ -72,20 +72,20 @@ function growingRead({ floor, ceiling }: Growing, random: Random): Read {
   return {
     ...list,
     page: random.pick([1, 2, Math.max(1, last - 1), last, last + 1]),
-    condition: random.chance(0.3) ? undefined : { text: `id${operator}${border}`, holds: () => true },
+    condition: random.chance(0.3) ? undefined : { text: `id${operator}${border}`, matches: () => true },
   }
 }
 
 /**
- * What its writer asks for at once, of whichever process: the record, the page that it must be on, or the list that
- * everybody asks for and some process has kept from before.
+ * The read that a writer sends right after its write, to any process: the record, the page that contains it, or a first page
+ * that a process may have cached before the write.
  */
 export function readOfWritten(oracle: Ledger | Growing, id: number, random: Random): Read {
   const isLedger = oracle instanceof Ledger
   const fields: readonly FieldName[] = isLedger ? ['id', 'name', 'phone'] : ['id', 'name']
   if (random.chance(0.3)) return { kind: 'one', id, fields }
   const limit = 10
-  const place = isLedger ? oracle.rows.findIndex((row) => row.id === id) + 1 : id
-  const page = random.chance(0.5) ? Math.ceil(place / limit) || 1 : 1
+  const position = isLedger ? oracle.rows.findIndex((row) => row.id === id) + 1 : id
+  const page = random.chance(0.5) ? Math.ceil(position / limit) || 1 : 1
   return { kind: 'list', page, limit, fields, condition: undefined }
 }

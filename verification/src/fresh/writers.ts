@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { importRecords } from '../../../server/src/import/import-records.ts'
-import type { Client } from '../client.ts'
+import { type Client, headersFor } from '../client.ts'
 import type { Random } from '../random.ts'
-import { type Checker, headersOf, type Watched } from './checker.ts'
+import type { Checker, Watched } from './checker.ts'
 import { Growing, type Ledger } from './oracle.ts'
 import { partnerPath, type Row } from './read.ts'
 import { readOfWritten } from './readers.ts'
@@ -13,18 +13,18 @@ export interface Writing {
   readonly ownerUrl: string
   readonly checker: Checker
   readonly random: Random
-  /** Told to each record in its name. */
+  /** Part of the name of every record. */
   readonly writer: number
   isOver(): boolean
   onWrite(): void
 }
 
-/** What moves in a ledger stays small, so that a page is a good part of it and an import changes most of what readers look at. */
+/** Bounds for the changing records of a ledger. Below 80, an import changes most of the records that readers request. */
 const rowsMin = 25
 const rowsMax = 80
 const colours = ['red', 'blue', 'green', 'grey']
 
-/** Writes until it is over, and looks at once whether what it wrote is there. */
+/** Writes until the check is over, and reads each write back at once. */
 export async function write(account: Watched, writing: Writing): Promise<void> {
   const { checker, random } = writing
   const { oracle } = account
@@ -33,10 +33,10 @@ export async function write(account: Watched, writing: Writing): Promise<void> {
     const id =
       oracle instanceof Growing
         ? await grow({ ...account, oracle }, name, writing)
-        : await oracle.inTurn(() => change({ ...account, oracle }, name, writing))
+        : await oracle.exclusively(() => change({ ...account, oracle }, name, writing))
     writing.onWrite()
     await checker.check(account, readOfWritten(oracle, id, random), random)
-    await sleep(random.integer(...account.restMs))
+    await sleep(random.integer(...account.pauseMs))
   }
 }
 
@@ -47,12 +47,12 @@ async function grow(account: Watched<Growing>, name: string, writing: Writing): 
   return id
 }
 
-/** One write of a ledger; the id of a record that it wrote. */
+/** Writes once to a ledger, and returns the id of a written record. */
 async function change(account: Watched<Ledger>, name: string, writing: Writing): Promise<number> {
   const { oracle } = account
   const { random } = writing
   const nextId = oracle.lastId + 1
-  if (oracle.moving.length < rowsMax && random.chance(0.4)) {
+  if (oracle.changing.length < rowsMax && random.chance(0.4)) {
     const row = { id: nextId, name, is_company: false, is_customer: false, email: null, phone: null }
     await oracle.write([[...oracle.rows, row]], async () => {
       const id = await create(account, name, writing)
@@ -64,7 +64,7 @@ async function change(account: Watched<Ledger>, name: string, writing: Writing):
     ...anyRow(random, name),
     id: nextId + at * 2,
   }))
-  if (oracle.moving.length >= rowsMax || random.chance(0.3)) await replace(account, name, inserted, writing)
+  if (oracle.changing.length >= rowsMax || random.chance(0.3)) await replace(account, name, inserted, writing)
   else await update(account, name, inserted, writing)
   return random.pick(inserted).id
 }
@@ -73,22 +73,22 @@ async function change(account: Watched<Ledger>, name: string, writing: Writing):
 async function update(account: Watched<Ledger>, name: string, inserted: readonly Row[], writing: Writing) {
   const { oracle } = account
   const { random } = writing
-  const changed = oracle.moving
+  const changed = oracle.changing
     .filter(() => random.chance(0.6))
     .map(({ id }) => ({ ...anyRow(random, name), id }))
   const records = [...inserted, ...changed]
   await oracle.write([merged(oracle.rows, records)], () => load(account, records, false, writing))
 }
 
-/** The file is written first, then what it did not have is deleted: two steps, both of which may be seen. */
+/** The import writes its records first and then deletes the others: two steps, both of which may be visible. */
 async function replace(account: Watched<Ledger>, name: string, inserted: readonly Row[], writing: Writing) {
   const { oracle } = account
   const { random } = writing
-  const share = rowsMin / oracle.moving.length
-  const kept = oracle.moving
+  const share = rowsMin / oracle.changing.length
+  const remaining = oracle.changing
     .filter(() => random.chance(share))
     .map((row) => (random.chance(0.5) ? row : { ...anyRow(random, name), id: row.id }))
-  const records = [...oracle.rows.slice(0, oracle.still), ...kept, ...inserted]
+  const records = [...oracle.rows.slice(0, oracle.fixedRecords), ...remaining, ...inserted]
   await oracle.write([merged(oracle.rows, records), records], () => load(account, records, true, writing))
 }
 
@@ -112,14 +112,15 @@ async function load(account: Watched, records: readonly Row[], replaces: boolean
 }
 
 async function create(account: Watched, name: string, { client, ports, random }: Writing): Promise<number> {
-  const answer = await client.ask({
+  const response = await client.send({
     port: random.pick(ports),
     method: 'POST',
     path: partnerPath,
-    headers: [...headersOf(account), 'Content-Type', 'application/json'],
+    headers: [...headersFor(account.name, account.key), 'Content-Type', 'application/json'],
     body: JSON.stringify({ name }),
   })
-  if (answer.status !== 201) throw new Error(`create ${name}: ${answer.status} ${answer.text.slice(0, 300)}`)
-  const { data }: { data: { id: number } } = JSON.parse(answer.text)
+  if (response.status !== 201)
+    throw new Error(`create ${name}: ${response.status} ${response.text.slice(0, 300)}`)
+  const { data }: { data: { id: number } } = JSON.parse(response.text)
   return data.id
 }

@@ -5,22 +5,22 @@ import { from } from 'pg-copy-streams'
 import { columns } from './files.ts'
 
 /**
- * What PostgreSQL takes for the same file without us: one COPY into a table with the same columns and indexes, in which
- * account and version have defaults, since the file has neither.
+ * Seconds that PostgreSQL takes to COPY the same file into a table with the same columns and indexes. Account and
+ * version get defaults, because the file has neither.
  */
 export async function bareCopy(client: pg.Client, file: string): Promise<number> {
   await client.query('alter table product alter account_id set default 1, alter version set default 1')
   return seconds(() => copyFile(client, 'product', file))
 }
 
-/** The file as a table of its own, by PostgreSQL's reading of it: what an import is held against. */
+/** Loads the file into the table `expected` with COPY, to compare an import with. */
 export async function expectedTable(client: pg.Client, file: string): Promise<void> {
   await client.query('drop table if exists expected')
   await client.query(`create unlogged table expected as select ${columns.join(', ')} from product limit 0`)
   await copyFile(client, 'expected', file)
 }
 
-/** Records that are in one and not in the other, and ids that are there twice. */
+/** The number of records that are in only one of the two tables, or more often in one of them. */
 export async function differences(client: pg.Client, accountId: string): Promise<number> {
   const list = columns.join(', ')
   const { rows } = await client.query<{ n: number }>(

@@ -8,7 +8,7 @@ export const columns = resources.product.fields.map((field) => field.name)
 
 type Cell = string | number | boolean | null | undefined
 
-/** Products as a spreadsheet would write them. `change` may replace a record, or leave it out by null. */
+/** Writes products as CSV. `change` may replace a record, or omit it by returning null. */
 export async function writeProducts(
   path: string,
   count: number,

@@ -9,12 +9,12 @@ import { differences, expectedTable, seconds } from './bare-copy.ts'
 import { writeProducts } from './files.ts'
 
 /**
- * Two imports, each killed ten times at a random moment and run again until it ends by itself: a first file, and then
- * another with `--replace` that leaves out a tenth of it and changes a tenth. After every kill the tally must be right.
+ * Two imports, each killed ten times at random moments and then run to its end: a first file, and then a second one with
+ * `--replace` that omits a tenth of the records and changes a tenth. After every kill the tally must be correct.
  */
 export const importKilled: Check = {
   name: 'import_killed',
-  bound: '= 0 lost, doubled or miscounted',
+  bound: '= 0 lost, duplicated or miscounted',
   async run(context) {
     const records = context.size(1_000_000, 20_000)
     const kills = context.size(10, 3)
@@ -30,8 +30,8 @@ export const importKilled: Check = {
       })
       await service.command(['account', 'create', 'acme'])
       const wrong = {
-        first: await killedOften(context, service, kills, [first]),
-        second: await killedOften(context, service, kills, [second, '--replace']),
+        first: await killRepeatedly(context, service, kills, [first]),
+        second: await killRepeatedly(context, service, kills, [second, '--replace']),
       }
       const { lost, miscounted } = {
         lost: wrong.first.differences + wrong.second.differences,
@@ -47,25 +47,25 @@ export const importKilled: Check = {
   },
 }
 
-async function killedOften(context: Context, service: Service, kills: number, args: readonly string[]) {
+async function killRepeatedly(context: Context, service: Service, kills: number, args: readonly string[]) {
   const random = new Random(context.seed, args.length)
   const command = ['import', 'product', ...args, '--account', 'acme']
-  // The moments are spread over what a whole run takes, which the first run, killed late, cannot tell: ask a bound.
-  const longestMs = context.size(60_000, 4_000)
+  // Kills are spread over an estimate of the time that a complete run takes.
+  const killMsMax = context.size(60_000, 4_000)
   let miscounted = 0
   for (let kill = 0; kill < kills; kill++) {
     const child = service.spawn(command)
     const ended = new Promise((resolve) => child.once('exit', resolve))
-    const moment = random.integer(0, longestMs)
+    const moment = random.integer(0, killMsMax)
     await Promise.race([sleep(moment), ended])
     child.kill('SIGKILL')
     await ended
     const fault = await withClient(service.postgres.url, tallyFault)
-    context.log(`killed after ${moment} ms: ${fault ?? 'the tally is right'}`)
+    context.log(`killed after ${moment} ms: ${fault ?? 'the tally is correct'}`)
     if (fault !== undefined) miscounted++
   }
   const last = await seconds(() => service.command(command))
-  context.log(`run to its end in ${last.toFixed(1)} s`)
+  context.log(`completed in ${last.toFixed(1)} s`)
   return withClient(service.postgres.url, async (client) => {
     await expectedTable(client, args[0] ?? '')
     const fault = await tallyFault(client)
@@ -76,7 +76,7 @@ async function killedOften(context: Context, service: Service, kills: number, ar
   })
 }
 
-/** The backend of a killed client may still be at work: what it holds is waited for, then nothing may be off. */
+/** The backend of a killed client may still run: the row lock waits for it, and then the tally must match the records. */
 async function tallyFault(client: pg.Client): Promise<string | undefined> {
   await client.query('begin')
   await client.query(`select 1 from tally where account_id = 1 and resource = 'product' for update`)

@@ -5,7 +5,7 @@ import { type ServerProcess, Service } from '../service.ts'
 
 export const account = 'acme'
 
-/** A service with one account, reachable by address: fetch cannot choose the host it names. */
+/** A service with one account, which is the default account: `fetch` cannot set the Host header. */
 export class Fixture implements Stoppable {
   readonly service: Service
   readonly key: string

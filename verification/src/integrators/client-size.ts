@@ -7,7 +7,7 @@ import { output, packed, vite } from './packed.ts'
 
 const bytesMax = 15 * 1024
 
-/** All of the packed client, minified and compressed, as a browser would load it. */
+/** The size of the complete packed client, minified and compressed. */
 export const clientSize: Check = {
   name: 'client_size',
   bound: '≤ 15 KB gzip',
@@ -20,7 +20,7 @@ export const clientSize: Check = {
         "export default { build: { lib: { entry: 'main.js', formats: ['es'], fileName: 'all' } } }\n",
     })
     await output(process.execPath, [vite, 'build', '--logLevel', 'error'], folder)
-    // Vite leaves white space in a library, for whoever bundles it next.
+    // Vite does not remove white space from a library.
     const built = readFileSync(join(folder, 'dist/all.js'), 'utf8')
     const { code } = minifySync('all.js', built, { module: true })
     const bytes = gzipSync(code, { level: 9 }).length

@@ -6,8 +6,8 @@ import { Service } from '../service.ts'
 import { openList } from './export-fixture.ts'
 
 /**
- * A writer changes some hundred quantities at a time and adds a record, each time one version; exports run meanwhile.
- * Each has to be, byte for byte, what one version is known to be: the one that it names.
+ * A writer repeatedly changes 300 quantities and adds a record, each time as one version, while exports run. Each export must
+ * equal, byte for byte, the expected content of the version that it names.
  */
 export const exportConsistent: Check = {
   name: 'export_consistent',
@@ -17,28 +17,32 @@ export const exportConsistent: Check = {
     try {
       const key = await service.account('acme')
       const server = await service.serve()
-      const world = new World(service.postgres.url, context.size(200_000, 20_000), new Random(context.seed))
-      await world.begin()
+      const products = new Products(
+        service.postgres.url,
+        context.size(200_000, 20_000),
+        new Random(context.seed),
+      )
+      await products.begin()
       const stop = new AbortController()
-      const writing = world.write(stop.signal)
+      const writing = products.write(stop.signal)
       const exports = context.size(60, 12)
       const seen = new Set<string>()
       const torn: string[] = []
       for (let n = 0; n < exports; n++) {
         const csv = n % 2 === 1
         const accept = csv ? 'text/csv' : 'application/x-ndjson'
-        const answer = await openList(server.port, 'acme', key, '?fields=id,qty_available', { accept })
-        const [, state = '', version = ''] = /^W\/"([0-9a-f]+-(\d+))-/.exec(answer.headers.etag ?? '') ?? []
+        const response = await openList(server.port, 'acme', key, '?fields=id,qty_available', { accept })
+        const [, state = '', version = ''] = /^W\/"([0-9a-f]+-(\d+))-/.exec(response.headers.etag ?? '') ?? []
         let text = ''
-        for await (const piece of answer.setEncoding('utf8')) text += String(piece)
+        for await (const chunk of response.setEncoding('utf8')) text += String(chunk)
         seen.add(version)
-        if (sumOf(csv ? text : withoutState(text, state)) !== world.sumOf(version, csv))
+        if (checksumOf(csv ? text : withoutState(text, state)) !== products.checksumOf(version, csv))
           torn.push(`${accept} at version ${version}`)
       }
       stop.abort()
       await writing
       return {
-        value: `${exports - torn.length} of ${exports} (${seen.size} versions of ${world.versions})`,
+        value: `${exports - torn.length} of ${exports} (${seen.size} versions of ${products.versions})`,
         ok: torn.length === 0 && seen.size > exports / 4,
         note: torn.slice(0, 5).join('\n'),
       }
@@ -48,19 +52,19 @@ export const exportConsistent: Check = {
   },
 }
 
-/** The end mark names the state as the ETag does; what is before the number there, only the service can know. */
+/** The version in the last line has a prefix that cannot be predicted, so it is replaced by a constant. */
 function withoutState(text: string, state: string): string {
   return text.replace(`"version":"${state}"}}\n`, '"version":"STATE"}}\n')
 }
 
-const sumOf = (text: string): string => createHash('sha1').update(text).digest('hex')
+const checksumOf = (text: string): string => createHash('sha1').update(text).digest('hex')
 
-/** The products of acme as the check knows them, at every version. */
-class World {
+/** The expected products of acme, with a checksum of every version. */
+class Products {
   readonly #url: string
   readonly #random: Random
   readonly #quantities: number[]
-  readonly #sums = new Map<string, { readonly csv: string; readonly ndjson: string }>()
+  readonly #checksums = new Map<string, { readonly csv: string; readonly ndjson: string }>()
   #version = 0
 
   constructor(url: string, records: number, random: Random) {
@@ -70,11 +74,11 @@ class World {
   }
 
   get versions(): number {
-    return this.#sums.size
+    return this.#checksums.size
   }
 
   async begin(): Promise<void> {
-    // 10,000 rows are a version each; only the last of these is ever exported.
+    // The first import writes a version per 10,000 rows; only the last of them is ever exported.
     this.#version = Math.ceil(this.#quantities.length / 10_000) - 1
     await this.#import(this.#quantities.keys())
   }
@@ -90,26 +94,26 @@ class World {
     }
   }
 
-  sumOf(version: string, csv: boolean): string | undefined {
-    return this.#sums.get(version)?.[csv ? 'csv' : 'ndjson']
+  checksumOf(version: string, csv: boolean): string | undefined {
+    return this.#checksums.get(version)?.[csv ? 'csv' : 'ndjson']
   }
 
-  async #import(places: Iterable<number>): Promise<void> {
-    const records = Array.from(places, (i) => ({
+  async #import(indexes: Iterable<number>): Promise<void> {
+    const records = Array.from(indexes, (i) => ({
       id: i + 1,
       name: `Product ${i + 1}`,
       qty_available: this.#quantities[i],
     }))
-    // Known before it is written: an export may see it at once.
-    this.#sums.set(String(this.#version + 1), this.#sum())
+    // Before the import, because an export may read the new version at once.
+    this.#checksums.set(String(this.#version + 1), this.#checksum())
     await importRecords({ ownerUrl: this.#url, account: 'acme', resource: 'product', records })
     this.#version += 1
   }
 
-  #sum(): { csv: string; ndjson: string } {
+  #checksum(): { csv: string; ndjson: string } {
     const ndjson = this.#quantities.map((n, i) => `{"id":${i + 1},"qty_available":${n}}\n`).join('')
     const end = `{"$end":{"count":${this.#quantities.length},"version":"STATE"}}\n`
     const csv = this.#quantities.map((n, i) => `${i + 1},${n}\r\n`).join('')
-    return { csv: sumOf(`\uFEFFid,qty_available\r\n${csv}`), ndjson: sumOf(ndjson + end) }
+    return { csv: checksumOf(`\uFEFFid,qty_available\r\n${csv}`), ndjson: checksumOf(ndjson + end) }
   }
 }

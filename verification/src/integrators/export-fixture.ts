@@ -4,7 +4,7 @@ import { type Context, type Stoppable, shared } from '../check.ts'
 import { fill, largeAccount } from '../plans/data.ts'
 import { type ServerProcess, Service } from '../service.ts'
 
-/** One account with many products, one server process on it, and a way to read an export. */
+/** One large account, one server process, and a function that opens an export. */
 export interface ExportFixture extends Stoppable {
   readonly url: string
   readonly accountId: string
@@ -42,18 +42,18 @@ export function openList(
   return new Promise((resolve, reject) => {
     const path = `/api/v1/inventory/product${query}`
     const all = { host: `${account}.localhost`, authorization: `Bearer ${key}`, ...headers }
-    request({ host: '127.0.0.1', port, path, headers: all, agent: false }, (answer) => {
-      if (answer.statusCode === 200) resolve(answer)
-      else reject(new Error(`${path} was answered with ${answer.statusCode}`))
+    request({ host: '127.0.0.1', port, path, headers: all, agent: false }, (response) => {
+      if (response.statusCode === 200) resolve(response)
+      else reject(new Error(`${path}: status ${response.statusCode}`))
     })
       .once('error', reject)
       .end()
   })
 }
 
-/** Reads to the end and keeps nothing but the size; a body that is cut throws. */
-export async function drained(answer: AsyncIterable<Buffer>): Promise<number> {
+/** Reads to the end and returns the size. Throws if the body is truncated. */
+export async function drained(body: AsyncIterable<Buffer>): Promise<number> {
   let bytes = 0
-  for await (const piece of answer) bytes += piece.length
+  for await (const chunk of body) bytes += chunk.length
   return bytes
 }

@@ -3,25 +3,26 @@ import type { Socket } from 'node:net'
 import { freePort } from '../../../server/src/cli/database/throwaway-postgres.ts'
 import type { Random } from '../random.ts'
 
-/** What goes wrong, of all requests. */
-const refusedBefore = 0.025
-const refusedAfter = 0.025
-const cutBefore = 0.01
-const cutWithin = 0.01
+/** Shares of all requests with each fault. */
+const unavailableBefore = 0.025
+const unavailableAfter = 0.025
+const closedBefore = 0.01
+const closedWithin = 0.01
 
 /**
- * Stands between client and service. Answers some requests with 503, half of them after the service has done what was
- * asked; cuts some connections, before the answer or in the middle of it. What the service breaks off, it breaks off.
+ * A proxy between client and service. It responds to 5 % of the requests with 503, half of them after the service has
+ * processed the request, and closes 2 % of the connections, before or in the middle of the response. If the service
+ * closes a connection, the proxy does so, too.
  */
 export class FaultyProxy {
   readonly #random: Random
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 })
   readonly #sockets = new Set<Socket>()
-  readonly #server = createServer((asked, answer) => this.#serve(asked, answer))
+  readonly #server = createServer((incoming, response) => this.#serve(incoming, response))
   readonly #port: number
   requests = 0
-  refused = 0
-  cut = 0
+  unavailable = 0
+  closed = 0
 
   constructor(port: number, random: Random) {
     this.#port = port
@@ -38,51 +39,51 @@ export class FaultyProxy {
     return `http://127.0.0.1:${port}`
   }
 
-  /** Every connection there is. */
-  cutAll(): void {
-    this.cut += this.#sockets.size
+  /** Closes every connection. */
+  closeAll(): void {
+    this.closed += this.#sockets.size
     for (const socket of this.#sockets) socket.destroy()
   }
 
   stop(): void {
-    this.cutAll()
+    this.closeAll()
     this.#server.close()
     this.#agent.destroy()
   }
 
-  #serve(asked: IncomingMessage, answer: ServerResponse): void {
+  #serve(incoming: IncomingMessage, response: ServerResponse): void {
     this.requests += 1
-    const luck = this.#random.next()
-    const share = (from: number, width: number) => luck >= from && luck < from + width
-    if (share(0, refusedBefore)) {
-      asked.resume()
-      this.#refuse(answer)
+    const dice = this.#random.next()
+    const share = (from: number, width: number) => dice >= from && dice < from + width
+    if (share(0, unavailableBefore)) {
+      incoming.resume()
+      this.#respond503(response)
       return
     }
-    const { method, url, headers } = asked
-    const onwards = request(
+    const { method, url, headers } = incoming
+    const upstream = request(
       { agent: this.#agent, host: '127.0.0.1', port: this.#port, method, path: url, headers },
       (reply) => {
         const chunks: Buffer[] = []
         reply.on('data', (chunk: Buffer) => chunks.push(chunk))
-        reply.on('error', () => answer.destroy())
+        reply.on('error', () => response.destroy())
         reply.on('end', () => {
           const body = Buffer.concat(chunks)
-          if (share(refusedBefore, refusedAfter)) return this.#refuse(answer)
-          if (share(0.1, cutBefore)) return this.#cut(answer)
-          answer.writeHead(reply.statusCode ?? 502, reply.headers)
-          if (!share(0.2, cutWithin)) return answer.end(body)
-          answer.write(body.subarray(0, body.length / 2), () => this.#cut(answer))
+          if (share(unavailableBefore, unavailableAfter)) return this.#respond503(response)
+          if (share(0.1, closedBefore)) return this.#close(response)
+          response.writeHead(reply.statusCode ?? 502, reply.headers)
+          if (!share(0.2, closedWithin)) return response.end(body)
+          response.write(body.subarray(0, body.length / 2), () => this.#close(response))
           return undefined
         })
       },
     )
-    onwards.on('error', () => answer.destroy())
-    asked.pipe(onwards)
+    upstream.on('error', () => response.destroy())
+    incoming.pipe(upstream)
   }
 
-  #refuse(answer: ServerResponse): void {
-    this.refused += 1
+  #respond503(response: ServerResponse): void {
+    this.unavailable += 1
     const problem = {
       status: 503,
       code: 'overloaded',
@@ -91,11 +92,11 @@ export class FaultyProxy {
       type: '',
       title: '',
     }
-    answer.writeHead(503, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem))
+    response.writeHead(503, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem))
   }
 
-  #cut(answer: ServerResponse): void {
-    this.cut += 1
-    answer.destroy()
+  #close(response: ServerResponse): void {
+    this.closed += 1
+    response.destroy()
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Check } from '../check.ts'
 import { bash, onCleanClone } from '../first-minute.ts'
 
-/** In the order in which a new user would read them: the first one starts the service that the others ask. */
+/** In the order of reading: the first one starts the service that the others use. */
 const guides = [
   'first-request',
   'incremental-sync',
@@ -16,11 +16,11 @@ const guides = [
 interface Block {
   readonly guide: string
   readonly commands: string
-  /** What they print, where the guide says it. */
+  /** The output that the guide shows after the commands, if any. */
   readonly printed: string | undefined
 }
 
-/** Every command of the guides, as it is written there, on a clean clone of what is committed. */
+/** Runs every command of the guides, unchanged, on a clean clone of the current commit. */
 export const guidesWork: Check = {
   name: 'guides',
   bound: 'all work as written',
@@ -30,17 +30,17 @@ export const guidesWork: Check = {
         blocksOf(guide, readFileSync(join(folder, `docs/guides/${guide}.md`), 'utf8')),
       )
       context.log(`${blocks.length} blocks of commands from ${guides.length} guides on a clean clone`)
-      const output = await bash([...blocks.map(marked), 'kill $!', 'wait'].join('\n'), folder)
+      const output = await bash([...blocks.map(withSeparator), 'kill $!', 'wait'].join('\n'), folder)
       const parts = output.split(/^== block$\n/m).slice(1)
       const wrong = blocks.flatMap(({ guide, commands, printed }, at) =>
         printed === undefined || parts[at]?.includes(printed)
           ? []
           : [`${guide}:\n${commands}printed\n${parts[at]}`],
       )
-      const promised = blocks.filter(({ printed }) => printed !== undefined).length
+      const documented = blocks.filter(({ printed }) => printed !== undefined).length
       return {
-        value: `${blocks.length} blocks ran, ${promised - wrong.length} of ${promised} printed as said`,
-        ok: wrong.length === 0 && promised >= guides.length,
+        value: `${blocks.length} blocks ran, ${documented - wrong.length} of ${documented} printed as documented`,
+        ok: wrong.length === 0 && documented >= guides.length,
         ...(wrong.length === 0 ? {} : { note: wrong.join('\n') }),
       }
     }),
@@ -51,6 +51,6 @@ function blocksOf(guide: string, text: string): Block[] {
   return Array.from(found, ([, commands = '', printed]) => ({ guide, commands, printed }))
 }
 
-function marked({ commands }: Block): string {
+function withSeparator({ commands }: Block): string {
   return `echo '== block'\n${commands}`
 }

@@ -10,13 +10,13 @@ import { type Fixture, smallFixture } from './client-fixture.ts'
 import { output, type Packed, packed, tsc7, tsc59, vite } from './packed.ts'
 import * as programs from './programs.ts'
 
-/** The packed client in empty projects: it is installed, imported, compiled, and gets a list from a live service. */
+/** Installs, compiles and runs the packed client in empty projects. Each requests a list from a running service. */
 export const packedClient: Check = {
   name: 'packed_client',
   bound: 'works in 8 empty projects (quick: 6)',
   async run(context) {
     const [archive, fixture] = [await packed(context), await smallFixture(context)]
-    const tries: Record<string, () => Promise<string>> = {
+    const projects: Record<string, () => Promise<string>> = {
       'Node, ESM': () => inNode(archive, fixture, 'esm', 'main.mjs', programs.esm),
       'Node, CommonJS': () => inNode(archive, fixture, 'commonjs', 'main.cjs', programs.commonJs),
       'TypeScript 5.9': () =>
@@ -28,17 +28,17 @@ export const packedClient: Check = {
       'Vite, Chromium': () => inBrowser(archive, fixture),
     }
     if (!context.quick) {
-      tries['Deno'] = () => inDeno(archive, fixture)
-      tries['Bun'] = () => inBun(archive, fixture)
+      projects['Deno'] = () => inDeno(archive, fixture)
+      projects['Bun'] = () => inBun(archive, fixture)
     }
     const wrong: string[] = []
-    for (const [name, attempt] of Object.entries(tries)) {
+    for (const [name, run] of Object.entries(projects)) {
       context.log(name)
-      const printed = await attempt().catch(String)
+      const printed = await run().catch(String)
       if (printed.trim() !== programs.expected) wrong.push(`${name}: ${printed}`)
     }
     const flaws = await lint(archive)
-    const count = Object.keys(tries).length
+    const count = Object.keys(projects).length
     return {
       value: `${count - wrong.length} of ${count}, publint ${flaws.length === 0 ? 'clean' : 'not clean'}`,
       ok: wrong.length === 0 && flaws.length === 0,
@@ -58,7 +58,7 @@ async function inNode(
   return await output(process.execPath, [file, baseUrl, key], folder)
 }
 
-/** Only what a list needs is allowed: to read the modules, and to ask the service. */
+/** With only the permissions that a list needs: to read the modules and to connect to the service. */
 async function inDeno(archive: Packed, { baseUrl, key }: Fixture): Promise<string> {
   const deno = await archive.runtime('deno@2')
   const folder = await archive.project('deno', {
@@ -106,10 +106,12 @@ async function inBrowser(archive: Packed, { server, key }: Fixture): Promise<str
   const site = sameOrigin(join(folder, 'dist'), server.port)
   const port = await freePort()
   await new Promise<void>((resolve) => site.listen(port, '127.0.0.1', resolve))
-  const found = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
-  if (found === undefined) throw new Error('no Chromium: apt-get install chromium')
+  const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+    existsSync,
+  )
+  if (executablePath === undefined) throw new Error('Chromium is not installed: apt-get install chromium')
   const browser = await chromium.launch({
-    executablePath: found,
+    executablePath,
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   })
   try {
@@ -124,22 +126,22 @@ async function inBrowser(archive: Packed, { server, key }: Fixture): Promise<str
   }
 }
 
-/** The built page, and the service below the same origin, as a proxy in front of both would have it. */
+/** Serves the built page and forwards `/api/` to the service, so that both have the same origin. */
 function sameOrigin(dist: string, port: number) {
-  return createServer((asked, answer) => {
-    const { method, url = '/', headers } = asked
+  return createServer((incoming, response) => {
+    const { method, url = '/', headers } = incoming
     if (!url.startsWith('/api/')) {
       const file = join(dist, url === '/' ? 'index.html' : url)
-      if (!existsSync(file)) return answer.writeHead(404).end()
-      answer.setHeader('content-type', file.endsWith('.js') ? 'text/javascript' : 'text/html')
-      return createReadStream(file).pipe(answer)
+      if (!existsSync(file)) return response.writeHead(404).end()
+      response.setHeader('content-type', file.endsWith('.js') ? 'text/javascript' : 'text/html')
+      return createReadStream(file).pipe(response)
     }
-    const onwards = request({ host: '127.0.0.1', port, method, path: url, headers }, (reply) => {
-      answer.writeHead(reply.statusCode ?? 502, reply.headers)
-      reply.pipe(answer)
+    const upstream = request({ host: '127.0.0.1', port, method, path: url, headers }, (reply) => {
+      response.writeHead(reply.statusCode ?? 502, reply.headers)
+      reply.pipe(response)
     })
-    onwards.on('error', () => answer.writeHead(502).end())
-    return asked.pipe(onwards)
+    upstream.on('error', () => response.writeHead(502).end())
+    return incoming.pipe(upstream)
   })
 }
 

@@ -8,11 +8,11 @@ import { type Context, type Stoppable, shared } from '../check.ts'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 export const tsc7 = join(root, 'node_modules/typescript/bin/tsc')
-/** As a program: called as a function, it would leave NODE_ENV=production to everything that runs after it. */
+/** Run as a program, because its JavaScript API sets NODE_ENV=production in this process. */
 export const vite = join(root, 'node_modules/vite/bin/vite.js')
 export const tsc59 = join(root, 'verification/node_modules/typescript/bin/tsc')
 
-/** The client as `npm pack` makes it, and empty projects that install it from there. */
+/** The archive that `npm pack` creates of the client, and empty projects that install it. */
 export class Packed implements Stoppable {
   readonly #folder: string
   readonly #archive: string
@@ -22,7 +22,7 @@ export class Packed implements Stoppable {
     this.#archive = archive
   }
 
-  static async make(context: Context): Promise<Packed> {
+  static async create(context: Context): Promise<Packed> {
     context.log('packing the client')
     const folder = mkdtempSync(join(tmpdir(), 'quartermaster-packed-'))
     execFileSync('npm', ['pack', '--silent', '--workspace', 'client', '--pack-destination', folder], {
@@ -31,7 +31,7 @@ export class Packed implements Stoppable {
     return new Packed(folder, join(folder, 'quartermaster-client-0.1.0.tgz'))
   }
 
-  /** A folder with these files and nothing else, into which the package is installed, without any network. */
+  /** Creates a folder with these files and installs the package into it, without network access. */
   async project(name: string, files: Readonly<Record<string, string>>): Promise<string> {
     const folder = join(this.#folder, name)
     mkdirSync(folder)
@@ -44,7 +44,7 @@ export class Packed implements Stoppable {
     return folder
   }
 
-  /** Another runtime than Node, brought for this run alone: each is larger than all the rest. */
+  /** Installs a runtime other than Node for this run only: each is larger than all dependencies of the project. */
   async runtime(version: 'deno@2' | 'bun@1'): Promise<string> {
     const name = version.slice(0, version.indexOf('@'))
     const folder = join(this.#folder, `runtime-${name}`)
@@ -59,9 +59,9 @@ export class Packed implements Stoppable {
   }
 }
 
-export const packed = shared((context) => Packed.make(context))
+export const packed = shared((context) => Packed.create(context))
 
-/** What a program wrote to stdout; an error with all that it wrote where it failed. */
+/** Runs a program and returns its stdout. If it fails, the error contains all of its output. */
 export function output(program: string, args: readonly string[], cwd: string): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(program, args, { cwd }, (error, stdout, stderr) => {

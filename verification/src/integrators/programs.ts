@@ -1,6 +1,6 @@
-/** The smallest programs that import the client, use its types and ask a live service. Each prints names as JSON. */
+/** Small programs that import the client, use its types and send requests to a running service. Each prints names as JSON. */
 
-const ask = `
+const requests = `
 const qm = new Quartermaster({ baseUrl: BASE_URL, apiKey: API_KEY })
 const names = []
 const page = await qm.products.list({ fields: ['id', 'name'], filter: filter\`name=\${'Washer & "nut"'}\` })
@@ -14,20 +14,20 @@ export const fromArguments = (program: string) =>
   program.replace('BASE_URL', 'process.argv[2]').replace('API_KEY', 'process.argv[3]')
 
 export const esm = fromArguments(
-  `import { filter, Quartermaster } from '@quartermaster/client'\n${ask}\nconsole.log(JSON.stringify(names))\n`,
+  `import { filter, Quartermaster } from '@quartermaster/client'\n${requests}\nconsole.log(JSON.stringify(names))\n`,
 )
 
 export const commonJs = fromArguments(
-  `import('@quartermaster/client').then(async ({ filter, Quartermaster }) => {\n${ask}\nconsole.log(JSON.stringify(names))\n})\n`,
+  `import('@quartermaster/client').then(async ({ filter, Quartermaster }) => {\n${requests}\nconsole.log(JSON.stringify(names))\n})\n`,
 )
 
 export const deno = esm.replace('process.argv[2]', 'Deno.args[0]').replace('process.argv[3]', 'Deno.args[1]')
 
-/** As strict as a compiler gets, and the package's own types checked, too. */
+/** For the strictest compiler settings, which also check the types of the package. */
 export const typescript = `import { filter, type Page, type Product, Quartermaster } from '@quartermaster/client'
 declare const process: { readonly argv: readonly string[] }
 const [, , baseUrl = '', apiKey = ''] = process.argv
-${ask
+${requests
   .replace('BASE_URL', 'baseUrl')
   .replace('API_KEY', 'apiKey')
   .replace('const names = []', 'const names: string[] = []')
@@ -52,11 +52,11 @@ export const tsconfig = (module: 'nodenext' | 'esnext', moduleResolution: 'noden
     include: ['*.ts'],
   })
 
-/** In a page: the service is asked through the page's own origin. */
+/** Runs in a browser, which reaches the service under the origin of the page. */
 export const page = '<!doctype html><title>waiting</title><script type="module" src="/main.js"></script>'
 
 export const browser = (key: string) =>
-  `import { filter, Quartermaster } from '@quartermaster/client'\ntry {\n${ask
+  `import { filter, Quartermaster } from '@quartermaster/client'\ntry {\n${requests
     .replace('BASE_URL', 'location.origin')
     .replace(
       'API_KEY',

@@ -16,8 +16,8 @@ interface Operation {
 }
 
 /**
- * The reference as a person sees it, in a real browser: every operation with its first sample, no request to another
- * host, nothing in the console; the pages of all errors; and every sample of it run against the same service.
+ * Opens the reference in a browser: every operation is visible with its first sample, there are no requests to another host
+ * and no console messages, and every error has its page. Then runs every sample against the same service.
  */
 export const referencePage: Check = {
   name: 'reference_page',
@@ -32,18 +32,18 @@ export const referencePage: Check = {
       await importRecords({ ...load, resource: 'company', records: demoCompanies(5) })
       const { port } = await service.serve({ DEFAULT_ACCOUNT: 'acme' })
       const operations = await operationsAt(port)
-      const looked = await look(port, operations)
+      const inspected = await inspect(port, operations)
       const samples = operations.flatMap((operation) => operation['x-codeSamples'])
       const ran = await runSamples(context, samples, service.folder, {
         BASE_URL: `http://127.0.0.1:${port}`,
         KEY: key,
         KEY_ID: await newKeyId(port, key),
       })
-      const faults = [...looked.faults, ...ran.faults]
-      const left = ran.left === 0 ? '' : `, ${ran.left} without a client to run them`
+      const faults = [...inspected.faults, ...ran.faults]
+      const skipped = ran.skipped === 0 ? '' : `, ${ran.skipped} skipped without a client`
       return {
-        value: `${faults.length} (${looked.seen} seen, ${ran.count} samples run${left})`,
-        ok: faults.length === 0 && looked.seen > 0 && ran.count > 0,
+        value: `${faults.length} (${inspected.seen} operations seen, ${ran.count} samples run${skipped})`,
+        ok: faults.length === 0 && inspected.seen > 0 && ran.count > 0,
         note: faults.slice(0, 20).join('\n'),
       }
     } finally {
@@ -54,22 +54,22 @@ export const referencePage: Check = {
 
 /** A key that the samples about keys may rotate and revoke. */
 async function newKeyId(port: number, key: string): Promise<string> {
-  const answer = await fetch(`http://127.0.0.1:${port}/manage/v1/keys`, {
+  const response = await fetch(`http://127.0.0.1:${port}/manage/v1/keys`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'samples', scopes: ['product:read'] }),
   })
-  const made: { data: { key_id: string } } = JSON.parse(await answer.text())
-  return made.data.key_id
+  const created: { data: { key_id: string } } = JSON.parse(await response.text())
+  return created.data.key_id
 }
 
 async function operationsAt(port: number): Promise<readonly Operation[]> {
-  const answer = await fetch(`http://127.0.0.1:${port}/openapi.json`)
-  const { paths }: { paths: Record<string, Record<string, Operation>> } = JSON.parse(await answer.text())
+  const response = await fetch(`http://127.0.0.1:${port}/openapi.json`)
+  const { paths }: { paths: Record<string, Record<string, Operation>> } = JSON.parse(await response.text())
   return Object.values(paths).flatMap((methods) => Object.values(methods))
 }
 
-async function look(
+async function inspect(
   port: number,
   operations: readonly Operation[],
 ): Promise<{ seen: number; faults: string[] }> {
@@ -79,15 +79,15 @@ async function look(
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 860 } })
     page.on('request', (request) => {
-      const { protocol, origin: asked } = new URL(request.url())
-      if (protocol !== 'data:' && protocol !== 'blob:' && asked !== origin)
-        faults.push(`asks another host: ${request.url()}`)
+      const { protocol, origin: requested } = new URL(request.url())
+      if (protocol !== 'data:' && protocol !== 'blob:' && requested !== origin)
+        faults.push(`request to another host: ${request.url()}`)
     })
     page.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning')
-        faults.push(`in the console: ${message.text()}`)
+        faults.push(`console message: ${message.text()}`)
     })
-    page.on('pageerror', (error) => faults.push(`in the page: ${error.message}`))
+    page.on('pageerror', (error) => faults.push(`page error: ${error.message}`))
     page.on('response', (response) => {
       if (response.status() >= 400) faults.push(`${response.status()}: ${response.url()}`)
     })
@@ -109,7 +109,7 @@ async function look(
   }
 }
 
-/** By the list at the side, as a person would go there; what is not in view is not drawn. */
+/** Follows the link in the sidebar first: the page renders only what is in view. */
 async function missing(
   page: Page,
   { summary, 'x-codeSamples': [sample] }: Operation,
@@ -121,20 +121,20 @@ async function missing(
     await page.getByText(code.slice(0, 40)).first().waitFor({ timeout: 20_000 })
     return undefined
   } catch (error) {
-    return `${summary} is not to be seen: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`
+    return `${summary} is not visible: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`
   }
 }
 
-/** Every error in the introduction has a page, and the page is about it. */
+/** Every error in the list has a page with its code as the heading. */
 async function errorPages(page: Page, origin: string): Promise<string[]> {
   const faults: string[] = []
-  const answer = await page.goto(`${origin}/reference/errors`)
+  const response = await page.goto(`${origin}/reference/errors`)
   const codes = await page.locator('td a code').allTextContents()
-  if (answer?.status() !== 200 || codes.length < 15) return ['the list of errors is not there']
+  if (response?.status() !== 200 || codes.length < 15) return ['the list of errors is missing']
   for (const code of codes) {
     await page.goto(`${origin}/reference/errors/${code}`)
     const heading = await page.getByRole('heading', { level: 1 }).textContent()
-    if (!heading?.startsWith(code)) faults.push(`the page of ${code} is about ${heading}`)
+    if (!heading?.startsWith(code)) faults.push(`the page of ${code} has the heading ${heading}`)
   }
   return faults
 }

@@ -12,17 +12,17 @@ export interface Sample {
 
 const client = fileURLToPath(new URL('../../../client/', import.meta.url))
 
-/** Runs every sample as it is written, in an empty folder, with nothing but what the reference tells to set. */
+/** Runs every sample unchanged, in an empty folder, with only the environment variables that the reference names. */
 export async function runSamples(
   context: Context,
   samples: readonly Sample[],
   folder: string,
   environment: Readonly<Record<string, string>>,
-): Promise<{ count: number; left: number; faults: string[] }> {
+): Promise<{ count: number; skipped: number; faults: string[] }> {
   const hasClient = existsSync(client)
   if (hasClient) {
     const built = await run('npm', ['run', '--silent', 'build'], client, {})
-    if (built !== undefined) return { count: 0, left: 0, faults: [`the client cannot be built: ${built}`] }
+    if (built !== undefined) return { count: 0, skipped: 0, faults: [`the client cannot be built: ${built}`] }
   }
   const runnable = samples.filter(({ lang }) => lang !== 'TypeScript' || hasClient)
   const faults: string[] = []
@@ -33,7 +33,7 @@ export async function runSamples(
     progress.step()
   }
   progress.end()
-  return { count: runnable.length, left: samples.length - runnable.length, faults }
+  return { count: runnable.length, skipped: samples.length - runnable.length, faults }
 }
 
 function runOne(
@@ -41,15 +41,15 @@ function runOne(
   folder: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<string | undefined> {
-  const place = mkdtempSync(join(folder, 'sample-'))
-  if (lang === 'Shell') return run('bash', ['-euc', source], place, environment)
-  mkdirSync(join(place, 'node_modules/@quartermaster'), { recursive: true })
-  symlinkSync(client, join(place, 'node_modules/@quartermaster/client'))
-  writeFileSync(join(place, 'sample.mts'), source)
-  return run(process.execPath, ['sample.mts'], place, environment)
+  const cwd = mkdtempSync(join(folder, 'sample-'))
+  if (lang === 'Shell') return run('bash', ['-euc', source], cwd, environment)
+  mkdirSync(join(cwd, 'node_modules/@quartermaster'), { recursive: true })
+  symlinkSync(client, join(cwd, 'node_modules/@quartermaster/client'))
+  writeFileSync(join(cwd, 'sample.mts'), source)
+  return run(process.execPath, ['sample.mts'], cwd, environment)
 }
 
-/** What it said where it failed, or where it had nothing to say; nothing where it worked. */
+/** Returns the error and the output if the program fails, otherwise undefined. */
 function run(
   program: string,
   args: readonly string[],

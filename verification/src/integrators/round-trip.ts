@@ -5,7 +5,7 @@ import { grouped } from '../progress.ts'
 import { Random } from '../random.ts'
 import { Fixture } from './client-fixture.ts'
 
-/** Any text that can be stored, put into a filter by template or builder, finds the record that carries it and no other. */
+/** A filter with any text that can be stored, by template or builder, finds the one record that has this text. */
 export const roundTrip: Check = {
   name: 'round_trip',
   bound: 'each finds its own record',
@@ -60,20 +60,20 @@ const ranges = [
   [0x10fff0, 0x10ffff],
 ] as const
 
-/** All different. What a text cannot hold is left out: NUL, halves of surrogate pairs, more than 512 characters. */
+/** Distinct texts, without what cannot be stored: NUL, unpaired surrogates, more than 512 characters. */
 function texts(count: number, seed: number): string[] {
   const random = new Random(seed, 61)
-  const made = new Set(['', ' ', 'null', '"', '\\', 'name="x"|id>0', '%', "'; drop table product; --"])
-  while (made.size < count) {
+  const unique = new Set(['', ' ', 'null', '"', '\\', 'name="x"|id>0', '%', "'; drop table product; --"])
+  while (unique.size < count) {
     const length = random.chance(0.02) ? random.integer(400, 500) : random.integer(1, 24)
-    made.add(
+    unique.add(
       Array.from({ length }, () => character(random))
         .join('')
         .slice(0, 500)
         .toWellFormed(),
     )
   }
-  return [...made].slice(0, count)
+  return [...unique].slice(0, count)
 }
 
 function character(random: Random): string {

@@ -11,17 +11,17 @@ import { FaultyProxy } from './faulty-proxy.ts'
 
 const account = 'account-1'
 
-interface Fire {
+interface Setup {
   readonly qm: Quartermaster
   readonly owner: pg.Client
   readonly restarts: Restarts
 }
 
-/** A walk and creates through the client, while server and Redis are killed, connections cut and answers are 503. */
+/** Reads all records with the client while server and Redis are killed, connections are closed and responses are 503. */
 export const syncUnderFire: Check = {
   name: 'sync_under_fire',
   bound: 'every record once',
-  run: (context) => underFire(context, walkAll),
+  run: (context) => underFire(context, readAll),
 }
 
 export const createsUnderFire: Check = {
@@ -30,27 +30,27 @@ export const createsUnderFire: Check = {
   run: (context) => underFire(context, createAll),
 }
 
-async function underFire(context: Context, work: (context: Context, fire: Fire) => Promise<Found>) {
+async function underFire(context: Context, work: (context: Context, setup: Setup) => Promise<Found>) {
   const service = await Service.start()
   const owner = new pg.Client(service.postgres.url)
   await owner.connect()
   const redis = await ThrowawayRedis.start()
   let proxy: FaultyProxy | undefined
   try {
-    await fill(owner, 'varied', work === walkAll ? context.size(1_000_000, 20_000) : 1, 2)
+    await fill(owner, 'varied', work === readAll ? context.size(1_000_000, 20_000) : 1, 2)
     const key = await service.key(account)
     const server = await service.serve({ DEFAULT_ACCOUNT: account, REDIS_URL: redis.url })
     proxy = new FaultyProxy(server.port, new Random(context.seed, 62))
     const qm = new Quartermaster({ baseUrl: await proxy.listen(), apiKey: key })
     const restarts = new Restarts(server, redis, proxy, context.size(10, 3))
-    const fire: Fire = { qm, owner, restarts }
-    const { done, wrong } = await work(context, fire)
+    const setup: Setup = { qm, owner, restarts }
+    const { done, wrong } = await work(context, setup)
     const times = await restarts.settled()
-    const { requests, refused, cut } = proxy
-    const faults = `${times} restarts of server and Redis, ${grouped(requests)} requests, ${grouped(refused)} answered 503, ${grouped(cut)} connections cut`
+    const { requests, unavailable, closed } = proxy
+    const faults = `${times} restarts of server and Redis, ${grouped(requests)} requests, ${grouped(unavailable)} responses with 503, ${grouped(closed)} connections closed`
     return {
       value: `${wrong.length} wrong of ${grouped(done)}`,
-      ok: wrong.length === 0 && times === context.size(10, 3) && refused > 0 && cut > 0,
+      ok: wrong.length === 0 && times === context.size(10, 3) && unavailable > 0 && closed > 0,
       note: [faults, ...wrong.slice(0, 10)].join('\n'),
     }
   } finally {
@@ -67,15 +67,15 @@ interface Found {
 }
 
 /**
- * Cuts every connection, kills Redis and the server, and starts them again: so many times, each when another part is
- * done. The server comes up without Redis, and finds it later.
+ * Closes every connection, kills Redis and the server, and restarts them, `times` times, evenly spread over the work. The
+ * server starts without Redis and connects to it later.
  */
 class Restarts {
   readonly #server: ServerProcess
   readonly #redis: ThrowawayRedis
   readonly #proxy: FaultyProxy
   readonly #times: number
-  #begun = 0
+  #started = 0
   #last: Promise<void> = Promise.resolve()
 
   constructor(server: ServerProcess, redis: ThrowawayRedis, proxy: FaultyProxy, times: number) {
@@ -85,22 +85,22 @@ class Restarts {
     this.#times = times
   }
 
-  due(done: number, of: number): void {
-    if (this.#begun >= this.#times || done < ((this.#begun + 1) * of) / (this.#times + 1)) return
-    this.#begun += 1
-    this.#last = this.#after(this.#last)
-    // Told by settled(); until then nobody waits for it.
+  restartIfDue(done: number, of: number): void {
+    if (this.#started >= this.#times || done < ((this.#started + 1) * of) / (this.#times + 1)) return
+    this.#started += 1
+    this.#last = this.#restartAfter(this.#last)
+    // Prevents an unhandled rejection; settled() throws the error.
     this.#last.catch(() => undefined)
   }
 
   async settled(): Promise<number> {
     await this.#last
-    return this.#begun
+    return this.#started
   }
 
-  async #after(last: Promise<void>): Promise<void> {
+  async #restartAfter(last: Promise<void>): Promise<void> {
     await last
-    this.#proxy.cutAll()
+    this.#proxy.closeAll()
     await this.#redis.kill()
     await this.#server.kill()
     await this.#server.start()
@@ -108,8 +108,8 @@ class Restarts {
   }
 }
 
-/** With every restart some records that were passed are deleted: page numbers then lead astray, and a walk must not. */
-async function walkAll(context: Context, { qm, owner, restarts }: Fire): Promise<Found> {
+/** After every 4 % of the records, deletes 11 that were already read: this shifts page numbers, but no record may be missed. */
+async function readAll(context: Context, { qm, owner, restarts }: Setup): Promise<Found> {
   const { total } = (await qm.products.list({ limit: 1 })).meta
   const times = new Uint8Array(total + 1)
   const progress = context.progress('records', total)
@@ -119,22 +119,22 @@ async function walkAll(context: Context, { qm, owner, restarts }: Fire): Promise
     times[id] = (times[id] ?? 0) + 1
     done += 1
     progress.step()
-    restarts.due(done, total)
+    restarts.restartIfDue(done, total)
     if (done - before < total / 25) continue
     before = done
     deleted += await deleteProducts(owner, id - 50, id - 40)
   }
   progress.end()
-  context.log(`${deleted} records deleted behind the walk`)
+  context.log(`${deleted} already read records deleted`)
   const wrong = Array.from(times.entries()).filter(([id, count]) => id > 0 && count !== 1)
   return { done, wrong: wrong.map(([id, count]) => `record ${id}: ${count} times`) }
 }
 
-/** As every write does it: the records and their tally at once. */
+/** Deletes the records and updates their tally in one statement, as every write does. */
 async function deleteProducts(owner: pg.Client, from: number, to: number): Promise<number> {
   const { rows } = await owner.query<{ count: number }>(
-    `with gone as (delete from product where account_id = 1 and id between $1 and $2 returning 1),
-       counted as (select count(*)::int as count from gone)
+    `with deleted as (delete from product where account_id = 1 and id between $1 and $2 returning 1),
+       counted as (select count(*)::int as count from deleted)
      update tally set version = version + 1, total = total - (select count from counted)
      where account_id = 1 and resource = 'product' returning (select count from counted)`,
     [from, to],
@@ -142,7 +142,7 @@ async function deleteProducts(owner: pg.Client, from: number, to: number): Promi
   return rows[0]?.count ?? 0
 }
 
-async function createAll(context: Context, { qm, restarts }: Fire): Promise<Found> {
+async function createAll(context: Context, { qm, restarts }: Setup): Promise<Found> {
   const count = context.size(10_000, 300)
   const ids = new Map<string, number>()
   const progress = context.progress('creates', count)
@@ -150,14 +150,14 @@ async function createAll(context: Context, { qm, restarts }: Fire): Promise<Foun
     const name = `Partner ${index}`
     ids.set(name, (await qm.partners.create({ name })).id)
     progress.step()
-    restarts.due(ids.size, count)
+    restarts.restartIfDue(ids.size, count)
   })
   progress.end()
   await restarts.settled()
   const wrong: string[] = []
   for await (const { id, name } of qm.partners.all({ fields: ['id', 'name'] })) {
-    if (ids.get(name) !== id) wrong.push(`${name} is there as ${id}, and was told as ${ids.get(name)}`)
+    if (ids.get(name) !== id) wrong.push(`${name} is stored as ${id}, but ${ids.get(name)} was acknowledged`)
     ids.delete(name)
   }
-  return { done: count, wrong: [...wrong, ...ids.keys().map((name) => `${name} is not there`)] }
+  return { done: count, wrong: [...wrong, ...ids.keys().map((name) => `${name} is missing`)] }
 }

@@ -7,7 +7,7 @@ import { tsconfig } from './programs.ts'
 const casesMin = 40
 const source = fileURLToPath(new URL('../../../client/test/compiles.ts', import.meta.url))
 
-/** The cases of `client/test/compiles.ts` against the packed types: each error comes at its line, and no other comes. */
+/** Compiles `client/test/compiles.ts` against the packed types: the compiler must report each expected error at its line, and no other. */
 export const typeCases: Check = {
   name: 'type_cases',
   bound: `≥ ${casesMin} as expected, by 2 compilers`,
@@ -31,20 +31,20 @@ export const typeCases: Check = {
       const found = foundErrors(printed)
       for (const [line, codes] of expected)
         if (!codes.includes(found.get(line) ?? ''))
-          wrong.push(`${name}, line ${line}: ${codes.join('/')} did not come`)
+          wrong.push(`${name}, line ${line}: ${codes.join('/')} is missing`)
       for (const [line, code] of found)
-        if (!expected.has(line)) wrong.push(`${name}, line ${line}: ${code} came`)
+        if (!expected.has(line)) wrong.push(`${name}, line ${line}: unexpected ${code}`)
     }
     const count = positives + expected.size
     return {
-      value: `${wrong.length} wrong of ${positives} that do, ${expected.size} that do not`,
+      value: `${wrong.length} wrong of ${positives} that compile, ${expected.size} that do not`,
       ok: wrong.length === 0 && count >= casesMin,
       ...(wrong.length === 0 ? {} : { note: wrong.join('\n') }),
     }
   },
 }
 
-/** The line after each expectation, with its code; two where the compilers differ. */
+/** The error codes by line, which is the one after the comment. Several codes if the compilers differ. */
 function expectedErrors(text: string): Map<number, readonly string[]> {
   const lines = text.split('\n').entries()
   return new Map(

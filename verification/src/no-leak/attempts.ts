@@ -1,15 +1,14 @@
-import type { Ask } from '../client.ts'
+import type { HttpRequest } from '../client.ts'
 import type { Random } from '../random.ts'
-import { type MarkedAccount, otherCount, productCount } from './fixture.ts'
+import { type MarkerAccount, otherCount, productCount } from './fixture.ts'
 
-/** A request that may be meant to get at another account's data, and what may be in its answer. */
+/** A request that may try to read another account's data, and what its response may contain. */
 export interface Attempt {
-  readonly ask: Omit<Ask, 'port'>
-  /** The one account whose data the answer may show; without it, none. */
-  readonly entitled: MarkedAccount | undefined
-  /** `all`: exactly this was asked for and is due. `some`: the host is spelt oddly, or twice. `none`: 401. */
-  readonly due: 'all' | 'some' | 'none'
-  /** Where all is due: the records that are, and whether they bear the marker. */
+  readonly request: Omit<HttpRequest, 'port'>
+  /** The account whose data the response may contain. Undefined: no account. */
+  readonly entitled: MarkerAccount | undefined
+  /** `target`: the response to `target`. `either`: that or an error, because the host is ambiguous. `rejected`: 401. */
+  readonly expected: 'target' | 'either' | 'rejected'
   readonly target: Target
 }
 
@@ -19,8 +18,8 @@ export interface Target {
   readonly body?: string
   readonly type?: string
   readonly status: number
-  /** Undefined where that depends on what was asked before. */
-  readonly marked: boolean | undefined
+  /** Whether the response contains the account's marker. Undefined if that depends on earlier requests. */
+  readonly hasMarker: boolean | undefined
 }
 
 interface Credential {
@@ -30,12 +29,12 @@ interface Credential {
 
 interface Hosts {
   readonly headers: readonly string[]
-  /** For an absolute request line. */
+  /** For a request line with an absolute URL. */
   readonly authority?: string
-  readonly names: 'own' | 'perhaps' | 'another'
+  readonly names: 'own' | 'ambiguous' | 'another'
 }
 
-export function randomAttempt(random: Random, accounts: readonly MarkedAccount[]): Attempt {
+export function randomAttempt(random: Random, accounts: readonly MarkerAccount[]): Attempt {
   const own = random.pick(accounts)
   const other = random.pick(accounts.filter((account) => account !== own))
   const credential = randomCredential(random, own)
@@ -49,22 +48,23 @@ export function randomAttempt(random: Random, accounts: readonly MarkedAccount[]
     ...(type === undefined ? [] : ['Content-Type', type]),
   ]
   const entitled = credential.valid && hosts.names !== 'another' ? own : undefined
-  const due = entitled === undefined ? 'none' : hosts.names === 'own' ? 'all' : 'some'
-  const line = hosts.authority === undefined ? path : `http://${hosts.authority}${path}`
-  return { ask: { method, path: line, headers, ...(body !== undefined && { body }) }, entitled, due, target }
+  const expected = entitled === undefined ? 'rejected' : hosts.names === 'own' ? 'target' : 'either'
+  const url = hosts.authority === undefined ? path : `http://${hosts.authority}${path}`
+  const request = { method, path: url, headers, ...(body !== undefined && { body }) }
+  return { request, entitled, expected, target }
 }
 
-function randomCredential(random: Random, own: MarkedAccount): Credential {
+function randomCredential(random: Random, own: MarkerAccount): Credential {
   if (random.chance(0.7)) return { headers: ['Authorization', `Bearer ${own.key}`], valid: true }
   const at = random.integer(3, own.key.length - 1)
-  const slipped = `${own.key.slice(0, at)}${own.key[at] === 'x' ? 'y' : 'x'}${own.key.slice(at + 1)}`
+  const altered = `${own.key.slice(0, at)}${own.key[at] === 'x' ? 'y' : 'x'}${own.key.slice(at + 1)}`
   const headers = random.pick<readonly string[]>([
     [],
     ['Authorization', ''],
     ['Authorization', 'Bearer'],
     ['Authorization', own.key],
     ['Authorization', `Basic ${Buffer.from(`${own.name}:${own.key}`).toString('base64')}`],
-    ['Authorization', `Bearer ${slipped}`],
+    ['Authorization', `Bearer ${altered}`],
     ['Authorization', `Bearer ${own.revokedKey}`],
     ['Authorization', `Bearer ${own.key}x`],
     ['Authorization', `Bearer ${own.key.slice(0, -1)}`],
@@ -77,22 +77,31 @@ function randomCredential(random: Random, own: MarkedAccount): Credential {
   return { headers, valid: false }
 }
 
-/** `own` is the account of the key, or would be if the key were right. */
-function randomHosts(random: Random, own: MarkedAccount, other: MarkedAccount): Hosts {
+/** `own` is the account whose key, valid or altered, is sent. */
+function randomHosts(random: Random, own: MarkerAccount, other: MarkerAccount): Hosts {
   const host = (name: string) => `${name}.localhost${random.chance(0.3) ? ':8080' : ''}`
   const style = random.next()
   if (style < 0.45) return { headers: ['Host', host(own.name)], names: 'own' }
   if (style < 0.7) return { headers: ['Host', host(other.name)], names: 'another' }
   if (style < 0.8) {
     const names = [
-      ['localhost', '127.0.0.1', '[::1]', 'nobody.localhost', 'localhost.', '.localhost', '*.localhost', '%'],
+      [
+        'localhost',
+        '127.0.0.1',
+        '[::1]',
+        'missing.localhost',
+        'localhost.',
+        '.localhost',
+        '*.localhost',
+        '%',
+      ],
       [`${own.name}.localhost.example.com`, `${own.name}.example.com`, own.name, `${own.name}localhost`, ''],
       [`${other.name}.${own.name}`, `${own.name}-${other.name}.localhost`, `${own.name}%00.localhost`],
     ].flat()
     return { headers: ['Host', random.pick(names)], names: 'another' }
   }
   if (style < 0.88) {
-    // Whether these name the account may be seen either way; another account's they are not.
+    // A server may accept or reject these as names of `own`. It must not take them for `other`.
     const names = [
       [`${own.name.toUpperCase()}.LOCALHOST`, `${own.name}.localhost.`, `x.${own.name}.localhost`],
       [`${own.name}.localhost,${other.name}.localhost`, `${other.name}.localhost@${own.name}.localhost`],
@@ -102,16 +111,16 @@ function randomHosts(random: Random, own: MarkedAccount, other: MarkedAccount): 
         `${own.name}.localhost:x`,
       ],
     ].flat()
-    return { headers: ['Host', random.pick(names)], names: 'perhaps' }
+    return { headers: ['Host', random.pick(names)], names: 'ambiguous' }
   }
   const [first, second] = random.chance(0.5) ? [own, other] : [other, own]
   if (style < 0.94)
-    return { headers: ['Host', host(first.name), 'Host', host(second.name)], names: 'perhaps' }
-  return { headers: ['Host', host(first.name)], authority: host(second.name), names: 'perhaps' }
+    return { headers: ['Host', host(first.name), 'Host', host(second.name)], names: 'ambiguous' }
+  return { headers: ['Host', host(first.name)], authority: host(second.name), names: 'ambiguous' }
 }
 
-/** Headers by which proxies hand on what they were asked; no proxy is trusted here. */
-function forged(random: Random, own: MarkedAccount, other: MarkedAccount): string[] {
+/** Headers in which proxies pass on the original request; no proxy is trusted here. */
+function forged(random: Random, own: MarkerAccount, other: MarkerAccount): string[] {
   if (random.chance(0.4)) return []
   const host = `${random.pick([other, own]).name}.localhost`
   const headers = [
@@ -133,40 +142,40 @@ function forged(random: Random, own: MarkedAccount, other: MarkedAccount): strin
   return Array.from({ length: random.integer(1, 3) }, () => random.pick(headers)).flat()
 }
 
-function randomTarget(random: Random, own: MarkedAccount, other: MarkedAccount): Target {
+function randomTarget(random: Random, own: MarkerAccount, other: MarkerAccount): Target {
   const group = random.pick(['inventory/product', 'resources/partner', 'resources/company'])
   const path = `/api/v1/${group}`
   const mostId = group === 'inventory/product' ? productCount : otherCount
   const ownId = own.firstId + random.integer(0, mostId - 1)
   const otherId = other.firstId + random.integer(0, mostId - 1)
-  const manage = (list: string, marked: boolean | undefined): Target => ({
+  const manage = (list: string, hasMarker: boolean | undefined): Target => ({
     method: 'GET',
     path: `/manage/v1/${list}?limit=1000`,
     status: 200,
-    marked,
+    hasMarker,
   })
-  const get = (rest: string, status: number, marked: boolean): Target => ({
+  const get = (rest: string, status: number, hasMarker: boolean): Target => ({
     method: 'GET',
     path: `${path}${rest}`,
     status,
-    marked,
+    hasMarker,
   })
-  const form = (body: string, marked: boolean): Target => ({
+  const form = (body: string, hasMarker: boolean): Target => ({
     method: 'QUERY',
     path,
     body,
     type: 'application/x-www-form-urlencoded',
     status: 200,
-    marked,
+    hasMarker,
   })
-  const name = `${own.marker} made ${random.integer(1, 1_000_000)}`
+  const name = `${own.marker} created ${random.integer(1, 1_000_000)}`
   const post: Target = {
     method: 'POST',
     path: '/api/v1/resources/partner',
     body: JSON.stringify({ name }),
     type: 'application/json',
     status: 201,
-    marked: false,
+    hasMarker: false,
   }
   return random.pick<() => Target>([
     () => get('', 200, true),
@@ -187,7 +196,7 @@ function randomTarget(random: Random, own: MarkedAccount, other: MarkedAccount):
     () => get(`?filter=id>0&limit=1000`, 200, true),
     () => get(`?filter=account_id>0`, 400, false),
     () => get(`?account=${other.name}`, 400, false),
-    // The marker goes into the account's own request log, and must not come out of another's.
+    // This puts the marker into the account's request log. It must not appear in another account's.
     () => get(`?filter=name*${own.marker}`, 200, true),
     () => manage('keys', true),
     () => manage('audit', true),

@@ -5,11 +5,11 @@ import { Client } from '../client.ts'
 import { inParallel } from '../parallel.ts'
 import { type ServerProcess, Service } from '../service.ts'
 
-/** An account whose every text bears its own marker, and whose ids no other account has. */
-export interface MarkedAccount {
+/** An account with its own marker in every text, and with ids that no other account has. */
+export interface MarkerAccount {
   readonly name: string
   readonly marker: string
-  /** Begins the marker, and no other account's, without being it: to be searched for without being sent. */
+  /** A prefix of the marker, unique among accounts: a filter with it finds the records without sending the marker. */
   readonly stem: string
   readonly key: string
   readonly revokedKey: string
@@ -20,24 +20,24 @@ export const productCount = 30
 export const otherCount = 10
 
 export interface LeakFixture extends Stoppable {
-  readonly accounts: readonly MarkedAccount[]
+  readonly accounts: readonly MarkerAccount[]
   readonly server: ServerProcess
   readonly client: Client
 }
 
 export async function startLeakFixture(context: Context): Promise<LeakFixture> {
-  context.log('starting a database, importing marked accounts')
+  context.log('starting a database, importing accounts')
   const service = await Service.start()
   try {
     const count = context.size(50, 8)
-    const accounts: MarkedAccount[] = []
-    const progress = context.progress('marked accounts', count)
+    const accounts: MarkerAccount[] = []
+    const progress = context.progress('accounts', count)
     await inParallel(count, 2, async (index) => {
-      accounts[index] = await markedAccount(service, index)
+      accounts[index] = await createAccount(service, index)
       progress.step()
     })
     progress.end()
-    // Few accounts and many who ask: none is told to come back later.
+    // High enough that no request is rejected because of other requests of the same account.
     const server = await service.serve({ ACCOUNT_READS_MAX: '64' })
     const client = new Client(32)
     const stop = async () => {
@@ -51,12 +51,12 @@ export async function startLeakFixture(context: Context): Promise<LeakFixture> {
   }
 }
 
-async function markedAccount(service: Service, index: number): Promise<MarkedAccount> {
+async function createAccount(service: Service, index: number): Promise<MarkerAccount> {
   const name = `leak-${index}`
   const stem = `zq${letters(index)}`
   const marker = `${stem}qz`
   const key = await service.account(name)
-  const revokedKey = await revoked(service, name, marker)
+  const revokedKey = await createRevokedKey(service, name, marker)
   const firstId = (index + 1) * 1000
   const rows = {
     product: (at: number) => ({ name: `${marker} product ${at}`, default_code: `${marker}-${at}` }),
@@ -81,7 +81,7 @@ async function markedAccount(service: Service, index: number): Promise<MarkedAcc
   return { name, stem, marker, key, revokedKey, firstId }
 }
 
-async function revoked(service: Service, account: string, marker: string): Promise<string> {
+async function createRevokedKey(service: Service, account: string, marker: string): Promise<string> {
   const name = `${marker} revoked`
   const out = await service.command(['key', 'create', '--account', account, '--name', name, '--json'])
   const { key, key_id: id }: { key: string; key_id: string } = JSON.parse(out)
@@ -89,7 +89,7 @@ async function revoked(service: Service, account: string, marker: string): Promi
   return key
 }
 
-/** Two letters, so that no marker is part of another. */
+/** Two letters, so that no marker contains another. */
 function letters(index: number): string {
   return String.fromCharCode(97 + Math.floor(index / 26), 97 + (index % 26))
 }

@@ -1,12 +1,12 @@
 import type { Check } from '../check.ts'
-import type { Answer } from '../client.ts'
+import type { HttpResponse } from '../client.ts'
 import { inParallel } from '../parallel.ts'
 import { grouped } from '../progress.ts'
 import { Random } from '../random.ts'
 import { type Attempt, randomAttempt } from './attempts.ts'
 import { startLeakFixture } from './fixture.ts'
 
-/** No answer shows another account's data, whatever host, key, id or header was sent. */
+/** No response contains another account's data, whatever host, key, id or header is sent. */
 export const noLeak: Check = {
   name: 'no_leak',
   bound: '0 violations',
@@ -15,58 +15,67 @@ export const noLeak: Check = {
     context.atEnd(() => fixture.stop())
     const count = context.size(100_000, 6_000)
     const violations: string[] = []
-    const refusals = new Map<string, number>()
-    const seen = { all: 0, some: 0, none: 0 }
+    const rejections = new Map<string, number>()
+    const seen = { target: 0, either: 0, rejected: 0 }
     const progress = context.progress('attempts', count)
     await inParallel(count, 32, async (index) => {
       const attempt = randomAttempt(new Random(context.seed, 6, index), fixture.accounts)
-      const answer = await fixture.client.ask({ port: fixture.server.port, ...attempt.ask })
-      const wrong = violation(attempt, answer)
-      if (wrong !== undefined) violations.push(`#${index} ${told(attempt)}\n  ${wrong}`)
-      if (answer.status === 401) refusals.set(refusal(answer), (refusals.get(refusal(answer)) ?? 0) + 1)
-      seen[attempt.due] += 1
+      const response = await fixture.client.send({ port: fixture.server.port, ...attempt.request })
+      const wrong = violation(attempt, response)
+      if (wrong !== undefined) violations.push(`#${index} ${describe(attempt)}\n  ${wrong}`)
+      if (response.status === 401) {
+        const rejection = withoutRequestId(response)
+        rejections.set(rejection, (rejections.get(rejection) ?? 0) + 1)
+      }
+      seen[attempt.expected] += 1
       progress.step()
     })
     progress.end()
     const note = [
-      `${grouped(seen.all)} with their own data due, ${grouped(seen.some)} with an odd host, ` +
-        `${grouped(seen.none)} to be refused; ${refusals.size} kind(s) of 401`,
-      ...(refusals.size > 1 ? [...refusals.keys()].slice(0, 4) : []),
+      `${grouped(seen.target)} for their own data, ${grouped(seen.either)} with an ambiguous host, ` +
+        `${grouped(seen.rejected)} to be rejected; ${rejections.size} kind(s) of 401`,
+      ...(rejections.size > 1 ? [...rejections.keys()].slice(0, 4) : []),
       ...violations.slice(0, 10),
     ]
     return {
-      value: `${violations.length} of ${grouped(count)}, ${refusals.size} kind of 401`,
-      ok: violations.length === 0 && refusals.size === 1,
+      value: `${violations.length} of ${grouped(count)}, ${rejections.size} kind of 401`,
+      ok: violations.length === 0 && rejections.size === 1,
       note: note.join('\n'),
     }
   },
 }
 
-/** Markers are letters only, so that no encoding hides one. */
+/** A marker has only letters, so that it is the same in every encoding. */
 const anyMarker = /zq[a-z]{2}qz/g
 
-export function violation({ entitled, due, target }: Attempt, answer: Answer): string | undefined {
-  const everything = `${JSON.stringify(answer.headers)}\n${answer.text}`
-  const found = new Set(everything.match(anyMarker) ?? [])
+export function violation(
+  { entitled, expected, target }: Attempt,
+  response: HttpResponse,
+): string | undefined {
+  const headersAndBody = `${JSON.stringify(response.headers)}\n${response.text}`
+  const found = new Set(headersAndBody.match(anyMarker) ?? [])
   const foreign = [...found].filter((marker) => marker !== entitled?.marker)
-  if (foreign.length > 0) return `shows ${foreign.join()}: ${answer.text.slice(0, 300)}`
-  const { status } = answer
-  if (status >= 500) return `${status} ${answer.text.slice(0, 300)}`
-  // A Host that is no host at all may be turned down as a bad request before anyone asks who sent it.
-  if (due === 'none') return status === 401 || status === 400 ? undefined : `${status} where 401 is due`
-  if (due === 'some') return undefined
-  if (status !== target.status) return `${status} where ${target.status} is due: ${answer.text.slice(0, 300)}`
-  if (target.marked === undefined) return undefined
-  const marked = answer.text.includes(entitled?.marker ?? '')
-  return marked === target.marked ? undefined : `its own data is ${marked ? '' : 'not '}there`
+  if (foreign.length > 0) return `contains ${foreign.join()}: ${response.text.slice(0, 300)}`
+  const { status } = response
+  if (status >= 500) return `${status} ${response.text.slice(0, 300)}`
+  // An invalid Host header may be rejected with 400 before the key is verified.
+  if (expected === 'rejected')
+    return status === 401 || status === 400 ? undefined : `${status} instead of 401`
+  if (expected === 'either') return undefined
+  if (status !== target.status) return `${status} instead of ${target.status}: ${response.text.slice(0, 300)}`
+  if (target.hasMarker === undefined) return undefined
+  const hasMarker = response.text.includes(entitled?.marker ?? '')
+  return hasMarker === target.hasMarker
+    ? undefined
+    : `its own data is ${hasMarker ? '' : 'not '}in the response`
 }
 
-/** Body and headers of a 401, but for what names this one request or moment. */
-function refusal({ text, headers }: Answer): string {
+/** Body and headers of a 401, without the request id and the date. */
+function withoutRequestId({ text, headers }: HttpResponse): string {
   const { date: _date, 'x-request-id': _id, ...rest } = headers
   return `${text.replace(/"request_id":"[^"]*"/, '"request_id":""')} ${JSON.stringify(rest)}`
 }
 
-function told({ ask, due }: Attempt): string {
-  return `${ask.method} ${ask.path} ${JSON.stringify(ask.headers)} ${ask.body ?? ''} (due: ${due})`
+function describe({ request, expected }: Attempt): string {
+  return `${request.method} ${request.path} ${JSON.stringify(request.headers)} ${request.body ?? ''} (expected: ${expected})`
 }

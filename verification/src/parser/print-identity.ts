@@ -6,7 +6,7 @@ import { randomText } from '../filter-proof/rows.ts'
 import { grouped } from '../progress.ts'
 import { Random } from '../random.ts'
 
-/** What is printed reads as the tree it was printed from: any tree, whatever its fields and values. */
+/** Parsing the printed text of any tree returns the same tree, whatever its fields and values. */
 export const printIdentity: Check = {
   name: 'parse_print_identity',
   bound: '0 differ',
@@ -31,7 +31,7 @@ export function difference(filter: Filter): string | undefined {
   try {
     const read = parse(printed)
     if (withoutSpans(read) === withoutSpans(filter)) return undefined
-    return `${printed} was read as ${print(read)}`
+    return `${printed} was parsed as ${print(read)}`
   } catch (error) {
     return `${printed}: ${error instanceof Error ? error.message : String(error)}`
   }

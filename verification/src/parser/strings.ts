@@ -7,41 +7,44 @@ import { grouped } from '../progress.ts'
 import { Random } from '../random.ts'
 import { randomFilterTree } from './print-identity.ts'
 
-/** Whatever comes in, only a FilterError comes out, and it points into the text. */
+/** Every string is either parsed or rejected with a FilterError whose span is inside the string. */
 export const parserStrings: Check = {
   name: 'parser_any_string',
   bound: '0 violations',
   async run(context) {
     const count = context.size(1_000_000, 150_000)
     const violations: string[] = []
-    let refused = 0
+    let rejected = 0
     const progress = context.progress('strings', count)
     for (let index = 0; index < count; index += 1) {
       const text = randomString(new Random(context.seed, 5, index))
-      const outcome = check(text)
-      if (outcome === 'refused') refused += 1
-      else if (outcome !== 'read')
+      const outcome = checkString(text)
+      if (outcome === 'rejected') rejected += 1
+      else if (outcome !== 'parsed')
         violations.push(`#${index} ${JSON.stringify(text.slice(0, 500))}: ${outcome}`)
       progress.step()
     }
     progress.end()
-    // Both kinds have to be there in numbers, or one half of the claim was not looked at.
-    const telling = refused > count / 20 && count - refused > count / 20
-    const note = [`${grouped(refused)} refused, ${grouped(count - refused)} read`, ...violations.slice(0, 10)]
+    // At least 5 % of each kind, or one half of the claim was not tested.
+    const hasBothKinds = rejected > count / 20 && count - rejected > count / 20
+    const note = [
+      `${grouped(rejected)} rejected, ${grouped(count - rejected)} parsed`,
+      ...violations.slice(0, 10),
+    ]
     return {
       value: `${grouped(violations.length)} of ${grouped(count)}`,
-      ok: violations.length === 0 && telling,
+      ok: violations.length === 0 && hasBothKinds,
       note: note.join('\n'),
     }
   },
 }
 
-type Verdict = 'read' | 'refused' | (string & {})
+type Verdict = 'parsed' | 'rejected' | (string & {})
 
-export function check(text: string, read: typeof parse = parse): Verdict {
+export function checkString(text: string, read: typeof parse = parse): Verdict {
   try {
     const filter = read(text)
-    return withoutSpans(read(print(filter))) === withoutSpans(filter) ? 'read' : 'print changes it'
+    return withoutSpans(read(print(filter))) === withoutSpans(filter) ? 'parsed' : 'printing changes it'
   } catch (error) {
     if (!(error instanceof FilterError)) return `threw ${String(error)}`
     const { offset, length, suggestion } = error.problem
@@ -51,14 +54,14 @@ export function check(text: string, read: typeof parse = parse): Verdict {
       offset >= 0 &&
       length >= 0 &&
       offset + length <= text.length
-    if (!inside) return `points outside: ${offset}+${length} of ${text.length}`
-    return suggestion === undefined || reads(suggestion, read)
-      ? 'refused'
-      : `suggests what is wrong: ${suggestion}`
+    if (!inside) return `the span is outside: ${offset}+${length} of ${text.length}`
+    return suggestion === undefined || isParsed(suggestion, read)
+      ? 'rejected'
+      : `the suggested filter is invalid: ${suggestion}`
   }
 }
 
-function reads(text: string, read: typeof parse): boolean {
+function isParsed(text: string, read: typeof parse): boolean {
   try {
     read(text)
     return true
@@ -109,15 +112,15 @@ const words = [
 
 export function randomString(random: Random): string {
   const style = random.next()
-  if (style < 0.15) return soup(random, [...reserved, ...words], 24)
-  if (style < 0.25) return soup(random, reserved, 12)
+  if (style < 0.15) return randomTokens(random, [...reserved, ...words], 24)
+  if (style < 0.25) return randomTokens(random, reserved, 12)
   if (style < 0.3) return Array.from({ length: random.integer(0, 20) }, () => randomUnit(random)).join('')
   if (style < 0.31) return random.pick(reserved).repeat(random.integer(1, 3000))
   const text = write(randomFilterTree(random), random)
   return style < 0.4 ? text : mutated(random, text)
 }
 
-function soup(random: Random, from: readonly string[], most: number): string {
+function randomTokens(random: Random, from: readonly string[], most: number): string {
   return Array.from({ length: random.integer(0, most) }, () => random.pick(from)).join('')
 }
 
@@ -137,10 +140,10 @@ function mutated(random: Random, text: string): string {
       () => randomText(random, 6),
       () => changed.slice(at, to).repeat(2),
     ])()
-    const keep = random.chance(0.5)
+    const inserts = random.chance(0.5)
     changed = random.chance(0.05)
       ? changed.slice(0, at)
-      : changed.slice(0, at) + inserted + changed.slice(keep ? at : to)
+      : changed.slice(0, at) + inserted + changed.slice(inserts ? at : to)
   }
   return changed
 }

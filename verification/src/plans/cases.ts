@@ -1,8 +1,8 @@
 import type { DataSet } from './data.ts'
 
 /**
- * A selective filter for every field of a product and every operator of its type, by hand from the data. Where the
- * data make an operator selective only on skewed values, the case is there; `id!=` and `id![]` can never be.
+ * A selective filter for every field of a product and every operator of its type, chosen to fit the data. Negated
+ * operators are selective only in the skewed data set; `id!=` and `id![]` never are, so they are left out.
  */
 export const cases: Record<DataSet, readonly string[]> = {
   varied: filters(`
@@ -35,15 +35,15 @@ export const cases: Record<DataSet, readonly string[]> = {
   `),
 }
 
-/** Two blanks fixture between filters, one may fixture within. */
+/** Two or more spaces separate filters; a filter may contain single spaces. */
 function filters(text: string): readonly string[] {
   return text.trim().split(/\s{2,}/)
 }
 
-/** No index finds what does not contain a text: the field's own index is read from end to end instead of the records. */
-export const wholeIndex: ReadonlySet<string> = new Set(['name!*common', 'default_code!*standard'])
+/** No index finds rows that do not contain a text: PostgreSQL scans the field's entire index instead of the table. */
+export const fullIndexScans: ReadonlySet<string> = new Set(['name!*common', 'default_code!*standard'])
 
-/** Filters that a large part of the varied records match, and none at all. */
+/** Filters that a large part of the varied records match, and no filter. */
 export const broad: readonly string[] = [
   '',
   ...[

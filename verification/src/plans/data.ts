@@ -1,7 +1,7 @@
 import type pg from 'pg'
 
 /**
- * One large account among many small ones. `varied`: values as a real account has them, so that `=`, ranges and
+ * One large account among small ones. `varied`: values as in a real account, so that `=`, ranges and
  * "contains" can be selective. `skewed`: nearly every record has the same value, so that `!=` and `![]` can be.
  */
 export type DataSet = 'varied' | 'skewed'
@@ -29,7 +29,7 @@ const columns: Record<DataSet, string> = {
     case when g % 200 = 0 then timestamptz '2021-01-01T00:00:00Z' + g * interval '3 minutes' else '2019-06-01T12:00:00Z' end`,
 }
 
-/** Fills the migrated, empty database. Indexes are made after the rows: the same indexes, in less time. */
+/** Fills the migrated, empty database. Creating the indexes after the rows is faster. */
 export async function fill(
   client: pg.Client,
   set: DataSet,

@@ -1,17 +1,17 @@
 import type pg from 'pg'
 import type { Statement } from '../../../server/src/sql.ts'
 
-/** What EXPLAIN (ANALYZE, BUFFERS) says of a statement, as far as it matters here. */
+/** The parts of EXPLAIN (ANALYZE, BUFFERS) that the checks use. */
 export interface Explained {
   readonly buffers: number
-  /** Scans of the table that read it from end to end, all accounts. */
+  /** Sequential scans of the table, which read all accounts. */
   readonly sequential: number
-  /** Scans by an index that were run. */
+  /** Index scans that were executed. */
   readonly byIndex: number
-  /** Rows of the table that were read and thrown away. */
-  readonly thrownAway: number
-  /** Rows of the table that were read and used. */
-  readonly used: number
+  /** Rows of the table that were read and removed by a filter. */
+  readonly filteredOut: number
+  /** Rows of the table that were read and returned. */
+  readonly returned: number
 }
 
 interface Node {
@@ -26,12 +26,12 @@ interface Node {
   readonly Plans?: readonly Node[]
 }
 
-/** With the plan for these values. */
+/** With a custom plan for these values. */
 export async function explain(client: pg.Client, { text, values }: Statement, table: string) {
   return explained(client, text, values, table)
 }
 
-/** With the one plan for all values, which a prepared statement comes to. */
+/** With the generic plan. */
 export async function explainGeneric(client: pg.Client, { text, values }: Statement, table: string) {
   await client.query('set plan_cache_mode = force_generic_plan')
   await client.query(`prepare shown as ${text}`)
@@ -54,15 +54,15 @@ async function explained(
     [...values],
   )
   const root = rows[0]?.['QUERY PLAN'][0].Plan
-  if (root === undefined) throw new Error('EXPLAIN said nothing')
+  if (root === undefined) throw new Error('EXPLAIN returned no plan')
   const scans = nodesOf(root).filter((node) => node['Relation Name'] === table)
   const run = scans.filter((node) => node['Actual Loops'] > 0)
   return {
     buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'],
     sequential: scans.filter((node) => node['Node Type'] === 'Seq Scan').length,
     byIndex: run.filter((node) => node['Node Type'] !== 'Seq Scan').length,
-    thrownAway: run.reduce((sum, node) => sum + removed(node) * node['Actual Loops'], 0),
-    used: run.reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0),
+    filteredOut: run.reduce((sum, node) => sum + removed(node) * node['Actual Loops'], 0),
+    returned: run.reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0),
   }
 }
 

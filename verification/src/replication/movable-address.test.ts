@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freePort } from '../../../server/src/cli/database/throwaway-postgres.ts'
 import { MovableAddress } from './movable-address.ts'
 
-/** Sends its name to whoever connects, and then everything back. */
+/** A server that sends its name on every new connection, and then echoes. */
 async function namedServer(name: string): Promise<Server & { port: number; sockets: Set<Socket> }> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -45,15 +45,15 @@ describe('MovableAddress', () => {
     }
   })
 
-  it('refuses connections until it has been moved somewhere', async () => {
+  it('refuses connections before the first moveTo', async () => {
     const socket = connect(address.port, '127.0.0.1')
     socket.on('error', () => {})
     await once(socket, 'close')
     expect(address.connections).toBe(0)
   })
 
-  it('leaves old connections with the old server, and gives new ones to the new', async () => {
-    address.moveTo(one.port, 'cut')
+  it('leaves old connections on the old server and forwards new ones to the new server', async () => {
+    address.moveTo(one.port, 'close')
     const before = await opened(address)
     address.moveTo(other.port, 'leave')
     const after = await opened(address)
@@ -63,18 +63,18 @@ describe('MovableAddress', () => {
     expect(address.connections).toBe(2)
   })
 
-  it('cuts old connections at both ends when asked to', async () => {
-    address.moveTo(one.port, 'cut')
+  it('closes both ends of old connections with `close`', async () => {
+    address.moveTo(one.port, 'close')
     const { socket } = await opened(address)
     const closed = [socket, ...one.sockets].map((end) => once(end, 'close'))
     expect(closed.length).toBe(2)
-    address.moveTo(other.port, 'cut')
+    address.moveTo(other.port, 'close')
     await Promise.all(closed)
     expect((await opened(address)).greeting).toBe('other')
   })
 
   it('closes a connection whose server closes it', async () => {
-    address.moveTo(one.port, 'cut')
+    address.moveTo(one.port, 'close')
     const { socket } = await opened(address)
     const closed = once(socket, 'close')
     for (const end of one.sockets) end.destroy()

@@ -3,10 +3,10 @@ import { freePort } from '../../../server/src/cli/database/throwaway-postgres.ts
 import type { Stoppable } from '../check.ts'
 
 /**
- * What becomes of the connections to the server before, when the address moves. `cut`: closed, as HAProxy does with
- * `on-marked-down shutdown-sessions`. `leave`: as a plain TCP balancer, on which only new connections reach the new server.
+ * What happens to open connections when the address moves. `close`: they are closed, as by HAProxy with
+ * `on-marked-down shutdown-sessions`. `leave`: they stay open, as with a plain TCP load balancer.
  */
-export type OldConnections = 'cut' | 'leave'
+export type OldConnections = 'close' | 'leave'
 
 /** A TCP address that stays the same while the server behind it changes. */
 export class MovableAddress implements Stoppable {
@@ -21,7 +21,7 @@ export class MovableAddress implements Stoppable {
     this.#server = createServer((socket) => this.#forward(socket))
   }
 
-  /** Until it is moved somewhere it refuses every connection. */
+  /** Refuses every connection until `moveTo` is called. */
   static async listen(): Promise<MovableAddress> {
     const address = new MovableAddress(await freePort())
     await new Promise<void>((resolve, reject) => {
@@ -38,16 +38,16 @@ export class MovableAddress implements Stoppable {
   /** New connections go to this port of 127.0.0.1 from now on. */
   moveTo(port: number, old: OldConnections): void {
     this.#target = port
-    if (old === 'cut') this.cut()
+    if (old === 'close') this.#closeAll()
   }
 
   /** Closes every connection and refuses new ones. */
   refuse(): void {
     this.#target = undefined
-    this.cut()
+    this.#closeAll()
   }
 
-  cut(): void {
+  #closeAll(): void {
     for (const pair of this.#pairs) for (const socket of pair) socket.destroy()
   }
 
@@ -69,7 +69,7 @@ export class MovableAddress implements Stoppable {
     this.#pairs.add(pair)
     for (const [one, other] of [pair, [server, client] as const]) {
       one.pipe(other)
-      // The other end is told by 'close', which follows.
+      // 'close' follows, and closes the other end.
       one.on('error', () => {})
       one.once('close', () => {
         this.#pairs.delete(pair)

@@ -14,7 +14,7 @@ export interface NodeParts {
   readonly user: { readonly uid?: number; readonly gid?: number }
 }
 
-/** Writes need not survive the machine, only the server's own end. */
+/** Without fsync: commits must survive a kill of the server, not a failure of the machine. */
 const settings = {
   listen_addresses: '127.0.0.1',
   fsync: 'off',
@@ -22,7 +22,7 @@ const settings = {
   max_connections: '150',
   wal_level: 'replica',
   wal_keep_size: '128MB',
-  // A paused or killed standby is found out in the time of a check.
+  // A check must not wait a minute until a paused or killed standby is detected.
   wal_sender_timeout: '5s',
   wal_receiver_timeout: '5s',
   wal_retrieve_retry_interval: '200ms',
@@ -41,12 +41,12 @@ export class PostgresNode {
     this.port = parts.port
   }
 
-  /** As its superuser. */
+  /** For the superuser. */
   url(database: string): string {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`
   }
 
-  /** Returns when it accepts connections: a standby, when it can be read. */
+  /** Resolves when the server accepts connections. */
   async start(more: Record<string, string> = {}): Promise<void> {
     const { program, user, socketFolder } = this.#parts
     const all = { ...settings, port: String(this.port), unix_socket_directories: socketFolder, ...more }
@@ -75,8 +75,8 @@ export class PostgresNode {
   }
 
   /**
-   * A clean shutdown: connections are closed, and the standbys have received everything before it ends. One that still
-   * runs after a while is killed, because a check must end; it says whether that was needed.
+   * A clean shutdown: connections are closed, and the standbys have received everything before it ends. If that takes longer
+   * than 15 s, the server is killed.
    */
   async stop(): Promise<'stopped' | 'killed'> {
     if (!this.isRunning) return 'stopped'
@@ -88,7 +88,7 @@ export class PostgresNode {
     return 'killed'
   }
 
-  /** All of its processes at once, as a machine that goes away. */
+  /** Kills all of its processes, as when the machine fails. */
   async kill(): Promise<void> {
     if (!this.isRunning) return
     const ended = this.#ended()
@@ -96,7 +96,7 @@ export class PostgresNode {
     await ended
   }
 
-  /** There, and silent: connections stay, nothing is answered, and new ones are accepted by the kernel alone. */
+  /** Stops all processes without ending them: connections stay open without a response, and the kernel accepts new ones. */
   pause(): void {
     this.#signal('SIGSTOP')
   }
@@ -105,7 +105,7 @@ export class PostgresNode {
     this.#signal('SIGCONT')
   }
 
-  /** A standby becomes a primary; returns once it is. */
+  /** Promotes a standby, and resolves when it is a primary. */
   async promote(): Promise<void> {
     await withClient(this.url('postgres'), async (client) => {
       await client.query('select pg_promote(false)')
@@ -113,12 +113,12 @@ export class PostgresNode {
     })
   }
 
-  /** A server that recovers from files becomes a primary by itself. */
+  /** Resolves when a recovering server has become a primary. */
   async promoted(): Promise<void> {
     await withClient(this.url('postgres'), (client) => waitUntil(async () => !(await isInRecovery(client))))
   }
 
-  /** A standby has replayed all that the primary has written by now. */
+  /** Resolves when the standby has replayed everything that the primary has written so far. */
   async caughtUpWith(primary: PostgresNode): Promise<void> {
     const lsn = await withClient(primary.url('postgres'), async (client) => {
       const { rows } = await client.query<{ lsn: string }>('select pg_current_wal_lsn() as lsn')
@@ -126,16 +126,16 @@ export class PostgresNode {
     })
     await withClient(this.url('postgres'), (client) =>
       waitUntil(async () => {
-        const { rows } = await client.query<{ there: boolean }>(
-          'select coalesce(pg_last_wal_replay_lsn() >= $1, false) as there',
+        const { rows } = await client.query<{ reached: boolean }>(
+          'select coalesce(pg_last_wal_replay_lsn() >= $1, false) as reached',
           [lsn],
         )
-        return rows[0]?.there ?? false
+        return rows[0]?.reached ?? false
       }),
     )
   }
 
-  /** A standby stops following: what the primary writes from now on never arrives here. */
+  /** Stops streaming replication: the standby receives nothing that the primary writes from now on. */
   async disconnectFromPrimary(): Promise<void> {
     await withClient(this.url('postgres'), async (client) => {
       await client.query(`alter system set primary_conninfo = ''`)
@@ -156,7 +156,7 @@ export class PostgresNode {
     return new Promise((resolve) => child?.once('exit', resolve))
   }
 
-  /** The postmaster first: it starts nothing more. Its children are in process groups of their own. */
+  /** Signals the postmaster first, so that it starts no more processes. Its children have their own process groups. */
   #signal(name: NodeJS.Signals): void {
     const pid = this.#process?.pid
     if (pid === undefined || !this.isRunning) return
@@ -165,7 +165,7 @@ export class PostgresNode {
       try {
         process.kill(one, name)
       } catch {
-        // Ended by itself in the meantime.
+        // It has ended meanwhile.
       }
     }
   }
@@ -185,11 +185,11 @@ async function isInRecovery(client: pg.Client): Promise<boolean> {
   return rows[0]?.recovering ?? true
 }
 
-/** Asks again and again until it is so. What never comes about throws. */
-export async function waitUntil(isSo: () => Promise<boolean>, patienceMs = 120_000): Promise<void> {
-  const end = Date.now() + patienceMs
-  while (!(await isSo())) {
-    if (Date.now() > end) throw new Error(`it did not come about within ${patienceMs / 1000} s`)
+/** Polls until the condition is true, and throws after `timeoutMs`. */
+export async function waitUntil(condition: () => Promise<boolean>, timeoutMs = 120_000): Promise<void> {
+  const end = Date.now() + timeoutMs
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`the condition was not met within ${timeoutMs / 1000} s`)
     await sleep(10)
   }
 }

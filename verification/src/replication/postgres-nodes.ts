@@ -11,9 +11,9 @@ import { PostgresNode } from './postgres-node.ts'
 const runProgram = promisify(execFile)
 
 /**
- * Ends whatever server still runs in the folder, also a paused one, and removes the folder, when its input closes:
- * with `stop`, or with the process that made it, however that ends. A server is recognised by its working directory,
- * because the pid file of a killed one may name somebody else's process by now.
+ * A shell script that waits until its stdin closes: by `stop`, or because the process that started it has ended, for any
+ * reason. Then it ends all servers in the folder, even paused ones, and removes the folder. It checks the working directory
+ * of each process, because the pid file of a killed server may name an unrelated process.
  */
 const cleanUp = `
 cat >/dev/null
@@ -32,7 +32,7 @@ done
 rm -rf "$1"
 `
 
-/** PostgreSQL servers in one temporary folder, made from nothing, from each other, or from a copy of files. */
+/** PostgreSQL servers in one temporary folder: new ones, copies and base backups. */
 export class PostgresNodes implements Stoppable {
   readonly folder: string
   readonly #binaries = postgresBinaries()
@@ -53,7 +53,7 @@ export class PostgresNodes implements Stoppable {
     this.#cleaner.unref()
   }
 
-  /** A new cluster with a system identifier of its own, not started. */
+  /** A new cluster with its own system identifier. Not started. */
   async initialise(name: string): Promise<PostgresNode> {
     const node = await this.#node(name)
     const options = ['-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync']
@@ -61,14 +61,14 @@ export class PostgresNodes implements Stoppable {
     return node
   }
 
-  /** The files of a server that is stopped, as a snapshot of its volume would hold them. Not started. */
+  /** A copy of a stopped server's files, like a volume snapshot. Not started. */
   async copy(from: PostgresNode, name: string): Promise<PostgresNode> {
     const node = await this.#node(name)
     await this.run('cp', ['-a', from.data, node.data])
     return node
   }
 
-  /** A standby of a server that is stopped, from its files: needs no pg_basebackup, which not every package has. */
+  /** A standby from a copy of a stopped server's files: not every package has pg_basebackup. */
   async copyAsStandby(from: PostgresNode, name: string): Promise<PostgresNode> {
     const node = await this.copy(from, name)
     const setting = `primary_conninfo = '${from.url('postgres')}'`
@@ -77,7 +77,7 @@ export class PostgresNodes implements Stoppable {
     return node
   }
 
-  /** A base backup of a running server. Not started; with `standby` it follows that server when it is. */
+  /** A base backup of a running server. Not started. With `standby`, it replicates from that server. */
   async baseBackup(
     from: PostgresNode,
     name: string,
@@ -94,7 +94,7 @@ export class PostgresNodes implements Stoppable {
     return node
   }
 
-  /** Runs a program of PostgreSQL, or of the system, as the user who owns the files; what it wrote to stdout. */
+  /** Runs a program of PostgreSQL or of the system as the owner of the files, and returns its stdout. */
   async run(program: string, args: readonly string[]): Promise<string> {
     const known = program.startsWith('pg_') || program === 'initdb' || program === 'psql'
     const path = known ? join(this.#binaries, program) : program
@@ -120,7 +120,7 @@ export class PostgresNodes implements Stoppable {
     return new PostgresNode({
       data: join(this.folder, name),
       socketFolder: this.folder,
-      port: port ?? (await keptPort()),
+      port: port ?? (await reusablePort()),
       program: join(this.#binaries, 'postgres'),
       user: this.#user,
     })
@@ -128,10 +128,10 @@ export class PostgresNodes implements Stoppable {
 }
 
 /**
- * A port for a server that is stopped and started again: below those that the system gives to outgoing connections, one
- * of which could take it in between.
+ * A port for a server that is restarted. It is below the range of ephemeral ports, so that no outgoing connection takes it
+ * while the server is stopped.
  */
-async function keptPort(): Promise<number> {
+async function reusablePort(): Promise<number> {
   for (;;) {
     const port = 12_000 + Math.floor(Math.random() * 18_000)
     if (await isFree(port)) return port

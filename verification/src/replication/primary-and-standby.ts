@@ -8,7 +8,7 @@ export class PrimaryAndStandby implements Stoppable {
   readonly nodes: PostgresNodes
   #primary: PostgresNode
   #standby: PostgresNode
-  #made = 0
+  #rebuilds = 0
 
   private constructor(nodes: PostgresNodes, primary: PostgresNode, standby: PostgresNode) {
     this.nodes = nodes
@@ -39,8 +39,8 @@ export class PrimaryAndStandby implements Stoppable {
   }
 
   /**
-   * Whether a commit waits until the standby has it. Returns when it is so, and when the standby has all that was
-   * committed before: from then on nothing that was acknowledged is lost with the primary.
+   * Sets whether a commit waits for the standby. Resolves when the setting is active and the standby has replayed all earlier
+   * commits: from then on, no acknowledged commit is lost with the primary.
    */
   async setSynchronous(on: boolean): Promise<void> {
     await withClient(this.#primary.url('postgres'), async (client) => {
@@ -56,7 +56,7 @@ export class PrimaryAndStandby implements Stoppable {
     await this.#standby.caughtUpWith(this.#primary)
   }
 
-  /** The standby becomes the primary; what becomes of the old one is the caller's to decide. Returns the old one. */
+  /** Promotes the standby and returns the old primary, which the caller must stop. */
   async promote(): Promise<PostgresNode> {
     await this.#standby.promote()
     const old = this.#primary
@@ -65,14 +65,14 @@ export class PrimaryAndStandby implements Stoppable {
     return old
   }
 
-  /** The standby is made anew from the primary, at its old port: an old primary may have writes that the new one has not. */
+  /** Replaces the standby by a new base backup on the same port: an old primary may have writes that the new one lacks. */
   async rebuildStandby(): Promise<void> {
     const old = this.#standby
     await old.kill()
     await this.nodes.remove(old)
-    this.#made += 1
+    this.#rebuilds += 1
     const options = { standby: true, port: old.port }
-    this.#standby = await this.nodes.baseBackup(this.#primary, `rebuilt-${this.#made}`, options)
+    this.#standby = await this.nodes.baseBackup(this.#primary, `rebuilt-${this.#rebuilds}`, options)
     await this.#standby.start()
     await this.#standby.caughtUpWith(this.#primary)
   }

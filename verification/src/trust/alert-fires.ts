@@ -17,7 +17,7 @@ interface Alert {
   readonly labels: { readonly alertname: string; readonly severity: string }
 }
 
-/** A real service under a real Prometheus with the rules of `deploy`: all is quiet, the database ends, the alert fires. */
+/** Prometheus with the rules of `deploy/` scrapes a running service: no alert fires before the database stops, and the expected one does after. */
 export const alertFires: Check = {
   name: 'alert_fires',
   bound: `${expected} fires`,
@@ -37,11 +37,11 @@ export const alertFires: Check = {
       const before = await firing(base)
       const healthy = await areRulesHealthy(base)
       await service.postgres.stop()
-      const gone = performance.now()
+      const stoppedAt = performance.now()
       const fired = await until(300, async () =>
         (await firing(base)).find(({ labels }) => labels.alertname === expected),
       )
-      const seconds = (performance.now() - gone) / 1000
+      const seconds = (performance.now() - stoppedAt) / 1000
       return {
         value:
           fired === undefined
@@ -49,16 +49,18 @@ export const alertFires: Check = {
             : `after ${seconds.toFixed(0)} s, ${fired.labels.severity}`,
         ok: fired !== undefined && before.length === 0 && healthy,
         note:
-          before.length === 0 ? 'no alert while all was well' : `alerts before: ${JSON.stringify(before)}`,
+          before.length === 0
+            ? 'no alert before the database stopped'
+            : `alerts before: ${JSON.stringify(before)}`,
       }
     } finally {
-      await ended(prometheus)
+      await kill(prometheus)
       await service.stop()
     }
   },
 }
 
-/** The rules as they are; in a short run with shorter waiting before an alert fires. */
+/** With `--quick`, every `for:` of the rules is shortened to 5 s. */
 function startPrometheus(context: Context, folder: string, port: number, adminPort: number): ChildProcess {
   const text = readFileSync(join(rules, 'quartermaster.rules.yml'), 'utf8')
   const file = join(folder, 'rules.yml')
@@ -71,7 +73,7 @@ function startPrometheus(context: Context, folder: string, port: number, adminPo
       { job_name: 'quartermaster', static_configs: [{ targets: [`127.0.0.1:${adminPort}`] }] },
     ],
   }
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(config, JSON.stringify(settings))
   const data = join(folder, 'prometheus')
   mkdirSync(data)
@@ -86,7 +88,7 @@ function startPrometheus(context: Context, folder: string, port: number, adminPo
   return child
 }
 
-async function ended(child: ChildProcess | undefined): Promise<void> {
+async function kill(child: ChildProcess | undefined): Promise<void> {
   if (child === undefined || child.exitCode !== null) return
   const exit = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGKILL')
@@ -95,8 +97,8 @@ async function ended(child: ChildProcess | undefined): Promise<void> {
 
 async function api<T>(base: string, path: string): Promise<T | undefined> {
   try {
-    const answer = await fetch(`${base}/api/v1/${path}`)
-    const body: { data?: T } = JSON.parse(await answer.text())
+    const response = await fetch(`${base}/api/v1/${path}`)
+    const body: { data?: T } = JSON.parse(await response.text())
     return body.data
   } catch {
     return undefined
@@ -108,7 +110,7 @@ async function firing(base: string): Promise<readonly Alert[]> {
   return all.filter(({ state }) => state === 'firing')
 }
 
-/** Loaded, and evaluated without an error. */
+/** Whether all rules are loaded and evaluated without an error. */
 async function areRulesHealthy(base: string): Promise<boolean> {
   const found = await api<{ groups: { rules: { health: string }[] }[] }>(base, 'rules')
   const all = found?.groups.flatMap((group) => group.rules) ?? []
@@ -124,11 +126,11 @@ async function value(base: string, expression: string): Promise<number | undefin
   return text === undefined ? undefined : Number(text)
 }
 
-/** The first outcome that is one, asked four times a second. */
-async function until<T>(seconds: number, look: () => Promise<T | undefined | false>): Promise<T | undefined> {
+/** Polls every 250 ms until there is a result. */
+async function until<T>(seconds: number, poll: () => Promise<T | undefined | false>): Promise<T | undefined> {
   const end = Date.now() + seconds * 1000
   while (Date.now() < end) {
-    const found = await look()
+    const found = await poll()
     if (found !== undefined && found !== false) return found
     await sleep(250)
   }

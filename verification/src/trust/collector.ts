@@ -9,24 +9,24 @@ export interface Collector {
   readonly stop: () => void
 }
 
-/** Takes what an exporter of traces sends, counts it, and keeps it in a file where one is named. */
+/** An OTLP endpoint that counts batches of traces and writes them to a file. */
 export async function startCollector(file = '/dev/null'): Promise<Collector> {
-  const kept = createWriteStream(file)
+  const out = createWriteStream(file)
   let batches = 0
   const server = createServer((request, response) => {
-    const take = async () => {
-      kept.write(`${await text(request)}\n`)
+    const receive = async () => {
+      out.write(`${await text(request)}\n`)
       if (request.url === '/v1/traces') batches++
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     }
-    take().catch(() => response.destroy())
+    receive().catch(() => response.destroy())
   })
   const port = await freePort()
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const stop = () => {
     server.close()
     server.closeAllConnections()
-    kept.end()
+    out.end()
   }
   return { endpoint: `http://127.0.0.1:${port}`, batches: () => batches, stop }
 }

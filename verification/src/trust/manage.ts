@@ -1,11 +1,11 @@
-import type { Answer, Client } from '../client.ts'
+import { type Client, type HttpResponse, headersFor } from '../client.ts'
 
-export interface MadeKey {
+export interface CreatedKey {
   readonly key: string
   readonly key_id: string
 }
 
-/** An account as its administrator works on it, by HTTP. */
+/** Sends requests to an account with its administrator's key. */
 export class Managed {
   readonly name: string
   readonly #key: string
@@ -17,31 +17,27 @@ export class Managed {
     this.#key = key
   }
 
-  ask(port: number, path: string, key = this.#key, more: readonly string[] = []): Promise<Answer> {
-    return this.#client.ask({ port, path, headers: [...this.#headers(key), ...more] })
+  get(port: number, path: string, key = this.#key): Promise<HttpResponse> {
+    return this.#client.send({ port, path, headers: headersFor(this.name, key) })
   }
 
-  /** What a POST makes; its body is JSON, or nothing. */
+  /** Sends a POST with a JSON body or an empty one, and returns `data` of the response. */
   async post(
     port: number,
     path: string,
     body: object | undefined,
     more: readonly string[] = [],
-  ): Promise<MadeKey> {
+  ): Promise<CreatedKey> {
     const json = body === undefined ? [] : ['Content-Type', 'application/json']
-    const headers = [...this.#headers(this.#key), ...json, ...more]
+    const headers = [...headersFor(this.name, this.#key), ...json, ...more]
     const text = body === undefined ? '' : JSON.stringify(body)
-    const answer = await this.#client.ask({ port, method: 'POST', path, headers, body: text })
-    if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`)
-    const { data }: { data: MadeKey } = JSON.parse(answer.text)
+    const response = await this.#client.send({ port, method: 'POST', path, headers, body: text })
+    if (response.status >= 300) throw new Error(`POST ${path}: ${response.status} ${response.text}`)
+    const { data }: { data: CreatedKey } = JSON.parse(response.text)
     return data
   }
 
-  makeKey(port: number, scopes: readonly string[] = ['product:read']): Promise<MadeKey> {
+  createKey(port: number, scopes: readonly string[] = ['product:read']): Promise<CreatedKey> {
     return this.post(port, '/manage/v1/keys', { name: 'check', scopes })
-  }
-
-  #headers(key: string): string[] {
-    return ['Host', `${this.name}.localhost`, 'Authorization', `Bearer ${key}`]
   }
 }

@@ -16,13 +16,13 @@ const run = promisify(execFile)
 const products = '/api/v1/inventory/product'
 
 /**
- * Keys are made by every way there is, used, misused and put where they do not belong. Then none of them is in a dump
- * of the database, in the logs at their most talkative, in traces of every request, in metrics, or in the memory of the
- * process. (The values of a filter that is right are data, whatever they are, and are kept with what was understood.)
+ * Creates keys by every command and endpoint, uses them, and sends them in wrong parts of requests. Then searches for them in
+ * a dump of the database, in the log at level `trace`, in traces of every request, in the metrics and in the memory of the
+ * process: none may be found. (Values of valid filters are not tested: they are data, which the request log stores.)
  */
 export const secrets: Check = {
   name: 'secrets',
-  bound: '0 plain keys',
+  bound: '0 keys in plain text',
   async run(context) {
     const service = await Service.start()
     const client = new Client(16)
@@ -43,12 +43,12 @@ export const secrets: Check = {
         `--diagnostic-dir=${service.folder}`,
         '--heap-snapshot-string-limit=1000000',
       ])
-      const keys = await makeKeys(service, client, server.port, context.size(25, 5))
+      const keys = await createKeys(service, client, server.port, context.size(25, 5))
       await useKeys(context, client, server.port, keys)
-      // A connection in use holds the headers of its last request; one that is closed holds nothing.
+      // The memory contains the headers of the last request of every open connection.
       client.close()
       await sleep(2_500)
-      const places = {
+      const sources = {
         dump: await dump(service),
         log: server.log,
         traces,
@@ -56,20 +56,20 @@ export const secrets: Check = {
         memory: await heapSnapshot(service, server),
       }
       const found = await Promise.all(
-        Object.entries(places).map(async ([place, file]) => {
+        Object.entries(sources).map(async ([source, file]) => {
           const hits = await keysIn(file, keys)
-          const witness = await keysIn(file, [witnesses[place] ?? ''], (text) => text)
-          return { place, hits, isWhole: witness.length === 1, megabytes: statSync(file).size / 2 ** 20 }
+          const witness = await keysIn(file, [witnesses[source] ?? ''], (text) => text)
+          return { source, hits, isComplete: witness.length === 1, megabytes: statSync(file).size / 2 ** 20 }
         }),
       )
       const hits = new Set(found.flatMap((each) => each.hits))
       return {
         value: `${hits.size} of ${keys.length} keys`,
-        ok: hits.size === 0 && found.every(({ isWhole }) => isWhole),
+        ok: hits.size === 0 && found.every(({ isComplete }) => isComplete),
         note: found
           .map(
-            ({ place, hits: each, isWhole, megabytes }) =>
-              `${place}: ${each.length} keys in ${megabytes.toFixed(1)} MB${isWhole ? '' : '; it is not whole'}`,
+            ({ source, hits: each, isComplete, megabytes }) =>
+              `${source}: ${each.length} keys in ${megabytes.toFixed(1)} MB${isComplete ? '' : '; it is not complete'}`,
           )
           .join('\n'),
       }
@@ -80,7 +80,7 @@ export const secrets: Check = {
   },
 }
 
-/** Something that has to be in each place, or what was looked through is not what it should be. */
+/** A text that each source must contain, to show that the search works. */
 const witnesses: Readonly<Record<string, string>> = {
   dump: 'COPY public.audit',
   log: 'request-completed',
@@ -89,8 +89,8 @@ const witnesses: Readonly<Record<string, string>> = {
   memory: 'inventory/product',
 }
 
-/** By the command line and over HTTP, new and in place of another, valid and ended. */
-async function makeKeys(
+/** By the command line and over HTTP; created and rotated; valid and revoked. */
+async function createKeys(
   service: Service,
   client: Client,
   port: number,
@@ -105,14 +105,19 @@ async function makeKeys(
     return key
   }
   for (let i = 0; i < rounds; i++) {
-    const made = await acme.makeKey(port)
-    const again = ['Idempotency-Key', `secrets-${i}`]
-    const once = await acme.post(port, '/manage/v1/keys', { name: 'once', scopes: ['product:read'] }, again)
+    const created = await acme.createKey(port)
+    const idempotency = ['Idempotency-Key', `secrets-${i}`]
+    const once = await acme.post(
+      port,
+      '/manage/v1/keys',
+      { name: 'once', scopes: ['product:read'] },
+      idempotency,
+    )
     const next = await acme.post(port, `/manage/v1/keys/${once.key_id}/rotate`, { overlap_seconds: 3600 })
-    const revoked = await acme.makeKey(port)
+    const revoked = await acme.createKey(port)
     await acme.post(port, `/manage/v1/keys/${revoked.key_id}/revoke`, undefined)
-    keys.push(made.key, once.key, next.key, revoked.key)
-    if (i < 3) keys.push(await rotate(made.key_id, i === 0 ? '0' : '1h'))
+    keys.push(created.key, once.key, next.key, revoked.key)
+    if (i < 3) keys.push(await rotate(created.key_id, i === 0 ? '0' : '1h'))
   }
   return keys
 }
@@ -155,15 +160,15 @@ async function useKeys(
     const sent = random.pick([`Bearer ${key}`, `Bearer ${key}`, `bearer  ${key} `, key, `Bearer ${key}x`])
     const host = random.pick(['acme.localhost', 'acme.localhost', 'beta.localhost'])
     const headers = ['Host', host, 'Authorization', sent, ...more]
-    await client.ask({ port, path, headers })
-    if (at % 10 === 0) await pasteInto(client, port, headers, other, random)
+    await client.send({ port, path, headers })
+    if (at % 10 === 0) await sendInWrite(client, port, headers, other, random)
     progress.step()
   })
   progress.end()
 }
 
-/** Into what a write would store. */
-async function pasteInto(
+/** Sends a key in fields and headers of a write. */
+async function sendInWrite(
   client: Client,
   port: number,
   headers: readonly string[],
@@ -178,7 +183,7 @@ async function pasteInto(
   ] as const)
   const more = random.pick<readonly string[]>([[], ['Idempotency-Key', key]])
   const type = ['Content-Type', random.pick(['application/json', `application/json; a=${key}`])]
-  await client.ask({
+  await client.send({
     port,
     method: 'POST',
     path,
@@ -199,7 +204,7 @@ async function metrics(service: Service, adminPort: number): Promise<string> {
   return file
 }
 
-/** Written by Node on a signal, after it has collected what is garbage; whole when it does not grow any more. */
+/** Node writes it on a signal, after a garbage collection. It is complete when its size no longer changes. */
 async function heapSnapshot(service: Service, server: ServerProcess): Promise<string> {
   server.signal('SIGUSR2')
   let size = -1
@@ -215,17 +220,17 @@ async function heapSnapshot(service: Service, server: ServerProcess): Promise<st
   throw new Error('the process wrote no heap snapshot')
 }
 
-/** By the random part of each: a key cut at either end would count, too. Pieces overlap, so that none is missed. */
+/** Searches for the random part of each key, so that a truncated key is found, too. Chunks overlap, so that none is missed. */
 async function keysIn(
   file: string,
   keys: readonly string[],
-  sought: (key: string) => string = (key) => key.slice(5, 31),
+  searchText: (key: string) => string = (key) => key.slice(5, 31),
 ): Promise<string[]> {
   const found = new Set<string>()
   let rest = ''
   for await (const chunk of createReadStream(file, { encoding: 'latin1', highWaterMark: 2 ** 22 })) {
     const text = rest + String(chunk)
-    for (const key of keys) if (!found.has(key) && text.includes(sought(key))) found.add(key)
+    for (const key of keys) if (!found.has(key) && text.includes(searchText(key))) found.add(key)
     rest = text.slice(-64)
   }
   return [...found]

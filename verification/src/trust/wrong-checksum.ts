@@ -7,11 +7,11 @@ import { grouped } from '../progress.ts'
 import { Service } from '../service.ts'
 import { Managed } from './manage.ts'
 
-/** What processes do from time to time by themselves, whoever asks. */
-const ofItself =
+/** Statements of background tasks, which are not caused by a request. */
+const backgroundStatements =
   /^delete from (?:request|usage)\b|^select account_id as id from account\b|\bpg_control_system\b/
 
-/** A key with a wrong checksum is refused without a question to the database. */
+/** A key with a wrong checksum is rejected without a database query. */
 export const wrongChecksum: Check = {
   name: 'wrong_checksum',
   bound: '0 queries',
@@ -27,19 +27,19 @@ export const wrongChecksum: Check = {
       const acme = new Managed(client, 'acme', await service.account('acme'))
       const { port } = await service.serve()
       const path = '/api/v1/inventory/product'
-      const witness = await queriesDuring(url, () => acme.ask(port, path, generateKey()))
+      const withValidChecksum = await queriesDuring(url, () => acme.get(port, path, generateKey()))
       const count = context.size(10_000, 2_000)
-      let refused = 0
-      const asked = await queriesDuring(url, () =>
+      let rejected = 0
+      const queries = await queriesDuring(url, () =>
         inParallel(count, 16, async () => {
-          const { status } = await acme.ask(port, path, slipped(generateKey()))
-          if (status === 401) refused++
+          const { status } = await acme.get(port, path, withWrongChecksum(generateKey()))
+          if (status === 401) rejected++
         }),
       )
       return {
-        value: `${asked} queries, ${grouped(refused)} of ${grouped(count)} refused`,
-        ok: asked === 0 && refused === count && witness > 0,
-        note: `a well-formed wrong key caused ${witness}`,
+        value: `${queries} queries, ${grouped(rejected)} of ${grouped(count)} rejected`,
+        ok: queries === 0 && rejected === count && withValidChecksum > 0,
+        note: `an unknown key with a valid checksum caused ${withValidChecksum} queries`,
       }
     } finally {
       client.close()
@@ -48,7 +48,7 @@ export const wrongChecksum: Check = {
   },
 }
 
-/** As serving connections sent them. */
+/** The number of queries that the server sends during `work`. */
 async function queriesDuring(url: string, work: () => Promise<unknown>): Promise<number> {
   const before = await calls(url)
   await work()
@@ -63,10 +63,12 @@ async function calls(url: string): Promise<Map<string, number>> {
        where r.rolname = 'quartermaster_server' group by s.query`,
     ),
   )
-  return new Map(rows.filter(({ query }) => !ofItself.test(query)).map((row) => [row.query, row.calls]))
+  return new Map(
+    rows.filter(({ query }) => !backgroundStatements.test(query)).map((row) => [row.query, row.calls]),
+  )
 }
 
-/** Another last character: it belongs to the checksum. */
-function slipped(key: string): string {
+/** Changes the last character, which belongs to the checksum. */
+function withWrongChecksum(key: string): string {
   return `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`
 }

@@ -8,33 +8,35 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limits } from '../../../../server/src/limits.ts'
-import { Probe } from './ask.ts'
-import { filterPlaces, places } from './places.ts'
+import { Probe } from './raw-request.ts'
+import { filterParts, requestParts } from './request-parts.ts'
 import { shapes } from './shapes.ts'
 
 const sender = { name: 'with a key', host: 'acme.localhost', key: 'k' }
 
-describe('every place', () => {
-  it('is filled as far as a request may go, and no further', () => {
-    for (const place of [...places, ...filterPlaces]) {
-      const message = place.message('x'.repeat(place.room), sender)
+describe('every part of a request', () => {
+  it('is filled up to the size limit of a request', () => {
+    for (const part of [...requestParts, ...filterParts]) {
+      const message = part.message('x'.repeat(part.capacity), sender)
       const end = message.indexOf('\r\n\r\n') + 4
-      const [line = ''] = message.toString('latin1').split('\r\n', 1)
-      expect(line.length, place.name).toBeLessThan(Math.max(limits.urlBytesMax + 100, place.room + 1))
-      expect(end, place.name).toBeLessThan(limits.headerBytesMax)
-      expect(message.length, place.name).toBeGreaterThan(place.room * 0.9)
-      expect(message.length - end, place.name).toBeLessThanOrEqual(limits.queryBodyBytesMax + 100)
+      const [requestLine = ''] = message.toString('latin1').split('\r\n', 1)
+      expect(requestLine.length, part.name).toBeLessThan(
+        Math.max(limits.urlBytesMax + 100, part.capacity + 1),
+      )
+      expect(end, part.name).toBeLessThan(limits.headerBytesMax)
+      expect(message.length, part.name).toBeGreaterThan(part.capacity * 0.9)
+      expect(message.length - end, part.name).toBeLessThanOrEqual(limits.queryBodyBytesMax + 100)
     }
   })
 
-  it('has another name', () => {
-    const names = [...places, ...filterPlaces].map(({ name }) => name)
+  it('has a unique name', () => {
+    const names = [...requestParts, ...filterParts].map(({ name }) => name)
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
   })
 })
 
 describe('every shape', () => {
-  it('fills its room', () => {
+  it('fills the requested length', () => {
     for (const shape of shapes) {
       const { length } = shape.of(10_000)
       expect(length, shape.name).toBeGreaterThan(9_900)
@@ -48,7 +50,7 @@ describe('the probe', () => {
   let child: ChildProcess
   let probe: Probe
 
-  /** A process that works for so many milliseconds of processor time in one turn when it is told to, or sleeps. */
+  /** A process that uses the requested milliseconds of CPU time in one iteration of its event loop. */
   const program = `
     const { createServer } = require('node:net')
     const used = () => (process.threadCpuUsage().user + process.threadCpuUsage().system) / 1000
@@ -85,12 +87,12 @@ describe('the probe', () => {
     await once(socket, 'close')
   }
 
-  it('tells the longest turn of the event loop, and then begins anew', async () => {
+  it('reports the longest iteration of the event loop, and then starts again', async () => {
     await probe.longestMs()
     await work(200)
     const longest = await probe.longestMs()
     expect(longest).toBeGreaterThan(190)
-    // On a busy machine an idle loop has long turns, too, but not always.
+    // On a busy machine an idle event loop has long iterations, too, but not always.
     while ((await probe.longestMs()) > 190) await sleep(20)
   })
 })

@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 
 /**
- * Loaded into a server process by `--import`. It tells the longest turn of the event loop since it was last asked, in
- * processor time of that thread: what other processes of a busy machine take does not count.
+ * Loaded into a server process with `--import`. On request it sends the longest iteration of the event loop since the last
+ * request, in CPU time of the main thread, which does not depend on other processes of the machine.
  *
- * A look in every turn needs a loop that never sleeps, so it looks only while somebody is connected.
+ * `setImmediate` in every iteration prevents the event loop from sleeping, so it samples only while a client is connected.
  */
 const path = process.env['BLOCK_PROBE'] ?? ''
 
@@ -18,22 +18,22 @@ function threadMs(): number {
   return (user + system) / 1000
 }
 
-function look(): void {
+function sample(): void {
   if (connected === 0) return
   const now = threadMs()
   longestMs = Math.max(longestMs, now - last)
   last = now
-  setImmediate(look)
+  setImmediate(sample)
 }
 
-// `serve` begins again under the same number, to set the size of its heap.
+// A killed process leaves its socket file behind.
 rmSync(path, { force: true })
 
 createServer((socket) => {
   connected++
   if (connected === 1) {
     last = threadMs()
-    setImmediate(look)
+    setImmediate(sample)
   }
   socket.on('data', () => {
     socket.write(`${longestMs}\n`)

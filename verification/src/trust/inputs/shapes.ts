@@ -1,12 +1,13 @@
-/** A text up to a length that is made to be expensive to somebody who reads it. */
+/** A pattern for a text that could be expensive to parse. */
 export interface Shape {
   readonly name: string
+  /** A text of at most this length. */
   of(length: number): string
 }
 
 const single = ` ,;=&|()[]{}"'\\/%?#*!<>-+.:@_~^$019aTqeWx`.split('')
 
-/** What is repeated: separators, tokens that are nearly right, escapes, and starts of something that never ends. */
+/** Units to repeat: separators, nearly valid tokens, escapes, and openings that are never closed. */
 const repeated = [
   [
     'a,',
@@ -127,7 +128,7 @@ const repeated = [
   ['{"a":', '[[', '{}', '"a":1,', '"a":"b",', '[1,', '\\u0000', '\\ud83d', 'é', '😀', '\u0301', 'ﬁ', 'İ'],
 ].flat()
 
-/** A start, a long run and an end that makes all of it wrong. */
+/** A start, a unit to repeat, and an end that makes the text invalid. */
 const runs: readonly (readonly [string, string, string])[] = [
   ['gzip', ' ', 'x'],
   ['gzip;', ' ', 'x'],
@@ -181,18 +182,21 @@ const runs: readonly (readonly [string, string, string])[] = [
 
 export const shapes: readonly Shape[] = [
   ...[...single, ...repeated].map((unit) => ({
-    name: `${JSON.stringify(unit)} again and again`,
+    name: `${JSON.stringify(unit)} repeated`,
     of: (length: number) => unit.repeat(Math.floor(length / unit.length)),
   })),
   ...runs.map(([start, unit, end]) => ({
-    name: `${JSON.stringify(start)}, ${JSON.stringify(unit)} again and again, ${JSON.stringify(end)}`,
+    name: `${JSON.stringify(start)}, ${JSON.stringify(unit)} repeated, ${JSON.stringify(end)}`,
     of: (length: number) =>
       start + unit.repeat(Math.max(0, Math.floor((length - start.length - end.length) / unit.length))) + end,
   })),
-  { name: 'names, each another', of: (length) => numbered(length, (n) => `x${n},`) },
-  { name: 'names, each near a known one', of: (length) => numbered(length, (n) => `nam${n % 10}${n},`) },
-  { name: 'parameters, each another', of: (length) => numbered(length, (n) => `x${n}=1&`) },
-  { name: 'members, each another', of: (length) => `{${numbered(length - 8, (n) => `"x${n}":1,`)}"x":1}` },
+  { name: 'distinct names', of: (length) => numbered(length, (n) => `x${n},`) },
+  {
+    name: 'distinct names similar to known ones',
+    of: (length) => numbered(length, (n) => `nam${n % 10}${n},`),
+  },
+  { name: 'distinct parameters', of: (length) => numbered(length, (n) => `x${n}=1&`) },
+  { name: 'distinct members', of: (length) => `{${numbered(length - 8, (n) => `"x${n}":1,`)}"x":1}` },
   { name: 'random characters', of: scattered },
 ]
 
@@ -206,7 +210,7 @@ function numbered(length: number, unit: (n: number) => string): string {
   }
 }
 
-/** All printable characters in an order without a pattern, the same every time. */
+/** Printable characters from a linear congruential generator, the same every time. */
 function scattered(length: number): string {
   let [state, text] = [1, '']
   while (text.length < length) {

@@ -1,18 +1,18 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-export interface RawAnswer {
-  /** 0 where none came. */
+export interface RawResponse {
+  /** 0 if there was no response. */
   readonly status: number
-  /** Of the whole answer, its headers too. */
+  /** Of the complete response, including headers. */
   readonly bytes: number
   readonly start: string
 }
 
-const answerMsMax = 30_000
+const responseMsMax = 30_000
 
-/** Sends bytes as they are and reads until the server closes: what no HTTP client would send has to be sent. */
-export function askRaw(port: number, message: Buffer): Promise<RawAnswer> {
+/** Sends bytes over a plain socket, because HTTP clients refuse to send invalid requests, and reads until the server closes. */
+export function sendRaw(port: number, message: Buffer): Promise<RawResponse> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     let bytes = 0
@@ -22,7 +22,7 @@ export function askRaw(port: number, message: Buffer): Promise<RawAnswer> {
       bytes += chunk.length
     })
     socket.on('error', () => {})
-    const late = setTimeout(() => socket.destroy(), answerMsMax)
+    const late = setTimeout(() => socket.destroy(), responseMsMax)
     socket.once('close', () => {
       clearTimeout(late)
       resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(start)?.[1] ?? 0), bytes, start })
@@ -31,7 +31,7 @@ export function askRaw(port: number, message: Buffer): Promise<RawAnswer> {
   })
 }
 
-/** Asks the probe in the server process. */
+/** Connects to `probe.ts` in the server process. */
 export class Probe {
   readonly #socket: Socket
 
@@ -45,11 +45,11 @@ export class Probe {
     return new Probe(socket)
   }
 
-  /** The longest turn of the event loop since this was last asked. */
+  /** The longest iteration of the event loop since the last call. */
   async longestMs(): Promise<number> {
-    const answer = once(this.#socket, 'data')
+    const reply = once(this.#socket, 'data')
     this.#socket.write('?')
-    const [text]: Buffer[] = await answer
+    const [text]: Buffer[] = await reply
     return Number(String(text))
   }
 

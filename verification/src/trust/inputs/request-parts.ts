@@ -1,14 +1,14 @@
 import { limits } from '../../../../server/src/limits.ts'
 
-/** Where a caller can put a text, and how much of it. */
-export interface Place {
+/** A part of a request that a client can fill with any text. */
+export interface RequestPart {
   readonly name: string
-  /** Characters that fit. */
-  readonly room: number
+  /** The number of characters that fit. */
+  readonly capacity: number
   message(text: string, caller: Sender): Buffer
 }
 
-/** Who sends it: with a key, or without. */
+/** The client that sends the request, with a key or without one. */
 export interface Sender {
   readonly name: string
   readonly host: string
@@ -21,12 +21,12 @@ const keys = '/manage/v1/keys'
 const json = 'application/json'
 const form = 'application/x-www-form-urlencoded'
 
-/** Room for the rest of a URL and of the headers. */
-const urlRoom = limits.urlBytesMax - 300
-const headerRoom = limits.headerBytesMax - 700
+/** Less than the limits, to leave space for the rest of the URL and of the headers. */
+const urlCapacity = limits.urlBytesMax - 300
+const headerCapacity = limits.headerBytesMax - 700
 
-/** Every part of a request that the service looks at. */
-export const places: readonly Place[] = [
+/** Every part of a request that the service reads. */
+export const requestParts: readonly RequestPart[] = [
   ...[
     '/',
     '/api/v1/',
@@ -124,24 +124,24 @@ export const places: readonly Place[] = [
   inHeader('Idempotency-Key', 'POST', partners, '{"name":"x"}'),
   {
     name: 'Authorization',
-    room: headerRoom,
+    capacity: headerCapacity,
     message: (text, sender) =>
       message('GET', products, { ...sender, key: undefined }, [['Authorization', headerText(text)]]),
   },
   {
     name: 'the token in Authorization',
-    room: headerRoom,
+    capacity: headerCapacity,
     message: (text, sender) =>
       message('GET', products, { ...sender, key: undefined }, [
         ['Authorization', `Bearer ${headerText(text)}`],
       ]),
   },
   {
-    name: 'many headers',
-    room: headerRoom,
+    name: 'the largest number of headers',
+    capacity: headerCapacity,
     message: (text, caller) => {
       const value = headerText(text.slice(0, 3)) || 'x'
-      const count = Math.floor(headerRoom / (value.length + 5))
+      const count = Math.floor(headerCapacity / (value.length + 5))
       return message(
         'GET',
         products,
@@ -152,14 +152,14 @@ export const places: readonly Place[] = [
   },
   {
     name: 'the target of CONNECT',
-    room: urlRoom,
+    capacity: urlCapacity,
     message: (text, caller) => message('CONNECT', urlText(text), caller),
   },
-  { name: 'the whole of a request', room: headerRoom, message: (text) => Buffer.from(`${text}\r\n\r\n`) },
+  { name: 'the entire request', capacity: headerCapacity, message: (text) => Buffer.from(`${text}\r\n\r\n`) },
 ]
 
-/** A filter that is right, in each place that takes one. */
-export const filterPlaces: readonly Place[] = [
+/** Parts that accept a filter. */
+export const filterParts: readonly RequestPart[] = [
   inUrl('a large filter of a list', (text) => `${products}?filter=${escaped(text)}`),
   inBody(
     'a large filter of a QUERY',
@@ -169,11 +169,11 @@ export const filterPlaces: readonly Place[] = [
     limits.queryBodyBytesMax,
     (text) => `filter=${escaped(text)}`,
   ),
-  ...['text/csv', 'application/x-ndjson'].map((accept): Place => {
+  ...['text/csv', 'application/x-ndjson'].map((accept): RequestPart => {
     const body = (text: string) => Buffer.from(`filter=${escaped(text)}`)
     return {
       name: `a large filter of an export as ${accept}`,
-      room: limits.queryBodyBytesMax,
+      capacity: limits.queryBodyBytesMax,
       message: (text, caller) =>
         message(
           'QUERY',
@@ -197,11 +197,11 @@ export const filterPlaces: readonly Place[] = [
   ),
 ]
 
-function inUrl(name: string, target: (text: string) => string, method = 'GET'): Place {
+function inUrl(name: string, target: (text: string) => string, method = 'GET'): RequestPart {
   return {
     name,
-    room: urlRoom,
-    message: (text, caller) => message(method, cut(target(urlText(text))), caller),
+    capacity: urlCapacity,
+    message: (text, caller) => message(method, truncated(target(urlText(text))), caller),
   }
 }
 
@@ -210,12 +210,12 @@ function inBody(
   method: string,
   path: string,
   type: string,
-  room: number,
+  capacity: number,
   body: (text: string) => string,
-): Place {
+): RequestPart {
   return {
     name,
-    room,
+    capacity,
     message: (text, caller) =>
       message(
         method,
@@ -231,11 +231,11 @@ function bytesMaxOf(method: string): number {
   return method === 'QUERY' ? limits.queryBodyBytesMax : limits.createBodyBytesMax
 }
 
-function inHeader(name: string, method: string, path: string, body?: string): Place {
+function inHeader(name: string, method: string, path: string, body?: string): RequestPart {
   const type = path === products ? form : json
   return {
     name: `${name} of ${method} ${path}`,
-    room: headerRoom,
+    capacity: headerCapacity,
     message: (text, caller) => {
       const headers: [string, string][] = [[name, headerText(text)]]
       if (body !== undefined && name !== 'Content-Type') headers.push(['Content-Type', type])
@@ -264,7 +264,7 @@ function message(
   return body === undefined ? head : Buffer.concat([head, body])
 }
 
-/** What a request line cannot hold goes percent-encoded. */
+/** Percent-encodes what a request line cannot contain. */
 function urlText(text: string): string {
   return text
     .replaceAll(/[^\x21-\x7e]+/gu, (part) => encodeURIComponent(part.toWellFormed()))
@@ -279,8 +279,8 @@ function escaped(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('&', '%26').replaceAll('+', '%2B').replaceAll('#', '%23')
 }
 
-/** The longest that a URL may be, and no half of an escape at its end. */
-function cut(target: string): string {
+/** Truncates to the longest allowed URL, without an incomplete escape at the end. */
+function truncated(target: string): string {
   return target.length <= limits.urlBytesMax
     ? target
     : target.slice(0, limits.urlBytesMax).replace(/%.?$/, '')
