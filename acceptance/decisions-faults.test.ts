@@ -31,8 +31,8 @@ describe.skipIf(databaseUrl === undefined)('E2: if the database is slow or unava
     proxy = await startPostgresProxy(databaseUrl ?? '')
     server = await startServer({
       DATABASE_URL: proxy.databaseUrl,
-      DATABASE_POOL_MAX: '1',
-      LOG_LEVEL: 'silent',
+      QUARTERMASTER_DATABASE_POOL_MAX: '1',
+      QUARTERMASTER_LOG_LEVEL: 'silent',
     })
   })
 
@@ -57,8 +57,8 @@ describe.skipIf(databaseUrl === undefined)('E2: if the database is slow or unava
   test('[E2] a query that exceeds its timeout is a 504', async () => {
     const hasty = await startServer({
       DATABASE_URL: databaseUrl ?? '',
-      READ_MS_MAX: '50',
-      LOG_LEVEL: 'silent',
+      QUARTERMASTER_READ_MS_MAX: '50',
+      QUARTERMASTER_LOG_LEVEL: 'silent',
     })
     const slow = Array.from({ length: 200 }, (_, i) => `name!*"no such text in any name ${i}"`).join('&')
     try {

@@ -35,7 +35,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
       return running
     }
     const server = await serve({})
-    const proxied = await serve({ DEFAULT_ACCOUNT: 'acme', TRUSTED_PROXIES: '127.0.0.1' })
+    const proxied = await serve({
+      QUARTERMASTER_DEFAULT_ACCOUNT: 'acme',
+      QUARTERMASTER_TRUSTED_PROXIES: '127.0.0.1',
+    })
     const keys = await loadFixtures(environment)
     project.provide('target', {
       baseUrl: server.url,

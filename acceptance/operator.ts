@@ -64,7 +64,7 @@ export async function startPostgres(): Promise<Running> {
 export async function startServer(environment: Environment): Promise<Running> {
   const port = await freePort()
   const child = spawn(process.execPath, [command, 'serve', '--port', String(port)], {
-    env: processEnvironment({ LOG_LEVEL: 'warn', ...environment }),
+    env: processEnvironment({ QUARTERMASTER_LOG_LEVEL: 'warn', ...environment }),
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let errorOutput = ''
@@ -116,7 +116,7 @@ function processEnvironment(environment: Environment): NodeJS.ProcessEnv {
   return {
     ...Object.fromEntries(inherited),
     NODE_COMPILE_CACHE: compileCache,
-    SHUTDOWN_DELAY_MS: '0',
+    QUARTERMASTER_SHUTDOWN_DELAY_MS: '0',
     ...environment,
   }
 }

@@ -56,8 +56,8 @@ export class Server {
       env: {
         ...process.env,
         DATABASE_URL: databaseUrl,
-        LOG_LEVEL: 'warn',
-        SHUTDOWN_DELAY_MS: '0',
+        QUARTERMASTER_LOG_LEVEL: 'warn',
+        QUARTERMASTER_SHUTDOWN_DELAY_MS: '0',
         ...unlimited,
         ...environment,
       },

@@ -13,7 +13,7 @@ import {
   Unauthenticated,
 } from '../src/index.ts'
 
-/** The client against the real service. It uses DEFAULT_ACCOUNT, because fetch cannot set the Host header. */
+/** The client against the real service. It uses QUARTERMASTER_DEFAULT_ACCOUNT, because fetch cannot set the Host header. */
 
 let url: string
 let database: pg.Client
@@ -26,7 +26,7 @@ beforeAll(async () => {
   url = await freshDatabase()
   database = await connected(url)
   acme = await account(database, 'acme')
-  service = await startTestService(url, { DEFAULT_ACCOUNT: 'acme' })
+  service = await startTestService(url, { QUARTERMASTER_DEFAULT_ACCOUNT: 'acme' })
   const records = Array.from({ length: 2_500 }, (_, at) => ({
     id: at + 1,
     name: at % 5 === 0 ? `Bolt & "nut", ${at}` : `Pin ${at}`,

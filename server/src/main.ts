@@ -33,7 +33,7 @@ function validConfiguration(): Config | undefined {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if ('code' in error && error.code === 'EADDRINUSE') {
-    return `${error.message}. Stop the process that listens there, or choose another --port or ADMIN_PORT (0 for any free port).`
+    return `${error.message}. Stop the process that listens there, or choose another --port or QUARTERMASTER_ADMIN_PORT (0 for any free port).`
   }
   return error.message
 }

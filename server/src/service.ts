@@ -10,6 +10,7 @@ import { Activity } from './activity/activity.ts'
 import type { Config } from './config.ts'
 import { tuneHeap } from './heap-tuning.ts'
 import { type Admin, startAdmin } from './http/admin-server.ts'
+import type { AuthenticationParts } from './http/plugins/authenticate.ts'
 import { readiness } from './http/readiness.ts'
 import { buildServer } from './http/server.ts'
 import { limits as defaultLimits, type Limits } from './limits.ts'
@@ -54,28 +55,24 @@ export async function startService(config: Config, options: ServeOptions): Promi
   })
   const traces = await tracesOf(config, emitToAll(options.log.emit, metrics?.emit), limits)
   const emit = emitToAll(options.log.emit, metrics?.emit, traces?.emit)
-  const identity = { role: config.DATABASE_ROLE, pooler: config.DATABASE_POOLER }
-  const { DATABASE_POOL_MAX: connectionsMax, READ_MS_MAX: readMsMax } = config
+  const identity = { role: config.QUARTERMASTER_DATABASE_ROLE, pooler: config.QUARTERMASTER_DATABASE_POOLER }
+  const { QUARTERMASTER_DATABASE_POOL_MAX: connectionsMax, QUARTERMASTER_READ_MS_MAX: readMsMax } = config
   const database = new Database({ ...identity, url, emit, connectionsMax, readMsMax, limits })
-  const exports = new Exports(database.primary, { ...identity, msMax: config.EXPORT_MS_MAX, limits })
+  const exports = new Exports(database.primary, {
+    ...identity,
+    msMax: config.QUARTERMASTER_EXPORT_MS_MAX,
+    limits,
+  })
   const keyVerifier = new KeyVerifier(database, emit)
   const activity = new Activity(database, emit, limits)
   const sharedCounters = sharedCountersOf(config, emit)
   const ready = readiness(database, isStopping, limits.readinessCacheMs)
   const app = buildServer({
     database,
-    accountReads: new AccountReads(database, config.ACCOUNT_READS_MAX, limits.readWaitMsMax),
+    accountReads: new AccountReads(database, config.QUARTERMASTER_ACCOUNT_READS_MAX, limits.readWaitMsMax),
     writes: new AccountWrites(database, connectionsMax, limits.accountWriteWaitMsMax),
     exports,
-    authentication: {
-      keyVerifier,
-      hosts: { serviceDomain: config.SERVICE_DOMAIN, defaultAccount: config.DEFAULT_ACCOUNT },
-      trustedProxies: blockList(config.TRUSTED_PROXIES),
-      rateLimiter: new RateLimiter(
-        { account: config.REQUESTS_PER_MINUTE, key: config.KEY_REQUESTS_PER_MINUTE },
-        sharedCounters,
-      ),
-    },
+    authentication: authentication(config, keyVerifier, sharedCounters),
     emit: emitToAll(emit, (event) => activity.record(event)),
     ready,
     isStopping,
@@ -148,7 +145,7 @@ function watchConnections(server: Server): () => Promise<unknown> {
 }
 
 async function adminServer(
-  { ADMIN_HOST: host, ADMIN_PORT: port = 0 }: Config,
+  { QUARTERMASTER_ADMIN_HOST: host, QUARTERMASTER_ADMIN_PORT: port = 0 }: Config,
   metrics: Metrics | undefined,
   ready: () => Promise<unknown>,
 ): Promise<Admin | undefined> {
@@ -157,7 +154,7 @@ async function adminServer(
 
 // Imported only if configured: OpenTelemetry takes as long to load as everything else together.
 async function metricsOf(config: Config, state: ObservedState): Promise<Metrics | undefined> {
-  if (config.ADMIN_PORT === undefined) return undefined
+  if (config.QUARTERMASTER_ADMIN_PORT === undefined) return undefined
   const { Metrics } = await import('./observability/metrics.ts')
   return new Metrics(state)
 }
@@ -167,6 +164,26 @@ async function tracesOf(config: Config, emit: EmitEvent, limits: Limits): Promis
   if (endpoint === undefined) return undefined
   const { tracesTo } = await import('./observability/traces.ts')
   return tracesTo({ endpoint, ratio, emit, exportMsMax: limits.traceExportMsMax })
+}
+
+function authentication(
+  config: Config,
+  keyVerifier: KeyVerifier,
+  sharedCounters: SharedCounters | undefined,
+): AuthenticationParts {
+  const perMinute = {
+    account: config.QUARTERMASTER_REQUESTS_PER_MINUTE,
+    key: config.QUARTERMASTER_KEY_REQUESTS_PER_MINUTE,
+  }
+  return {
+    keyVerifier,
+    hosts: {
+      serviceDomain: config.QUARTERMASTER_DOMAIN,
+      defaultAccount: config.QUARTERMASTER_DEFAULT_ACCOUNT,
+    },
+    trustedProxies: blockList(config.QUARTERMASTER_TRUSTED_PROXIES),
+    rateLimiter: new RateLimiter(perMinute, sharedCounters),
+  }
 }
 
 function sharedCountersOf({ REDIS_URL: url }: Config, emit: EmitEvent): SharedCounters | undefined {
@@ -191,7 +208,7 @@ function blockList(addresses: string | undefined): BlockList {
       else list.addSubnet(address, Number(prefix), family)
     } catch (error) {
       throw new Error(
-        `TRUSTED_PROXIES: "${entry}" is neither an IP address nor a network such as 10.0.0.0/8.`,
+        `QUARTERMASTER_TRUSTED_PROXIES: "${entry}" is neither an IP address nor a network such as 10.0.0.0/8.`,
         {
           cause: error,
         },

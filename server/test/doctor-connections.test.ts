@@ -36,11 +36,11 @@ describe('settings', () => {
       REDIS_URL: '',
       DATABASE_URL: '',
       DATABASE_OWNER_URL: '',
-      DEFAULT_ACCOUNT: '',
-      ADMIN_PORT: '',
+      QUARTERMASTER_DEFAULT_ACCOUNT: '',
+      QUARTERMASTER_ADMIN_PORT: '',
       OTEL_EXPORTER_OTLP_ENDPOINT: '',
       PORT: '',
-      LOG_LEVEL: '',
+      QUARTERMASTER_LOG_LEVEL: '',
     }
     expect(await faults(empty)).toEqual(await faults({}))
     expect(await faults({})).toEqual([['DATABASE_URL is not set.', expect.any(String)]])
@@ -223,7 +223,7 @@ describe.runIf(hasPgbouncer)('a pooler', () => {
 
   const lost = [
     'A connection pooler uses another backend for every transaction: prepared statements and settings are lost.',
-    'export DATABASE_POOLER=transaction; or use session pooling (PgBouncer: pool_mode = session).',
+    'export QUARTERMASTER_DATABASE_POOLER=transaction; or use session pooling (PgBouncer: pool_mode = session).',
   ]
 
   test('that refuses startup parameters is recognised; told of it, all is well', async () => {
@@ -233,10 +233,10 @@ describe.runIf(hasPgbouncer)('a pooler', () => {
           expect.stringMatching(
             /is a connection pooler that rejects serving connections: unsupported startup parameter/,
           ),
-          'export DATABASE_POOLER=transaction',
+          'export QUARTERMASTER_DATABASE_POOLER=transaction',
         ],
       ])
-      expect(await faults({ ...settings, DATABASE_POOLER: 'transaction' })).toEqual([])
+      expect(await faults({ ...settings, QUARTERMASTER_DATABASE_POOLER: 'transaction' })).toEqual([])
     })
   })
 
@@ -249,11 +249,11 @@ describe.runIf(hasPgbouncer)('a pooler', () => {
         'Serving connections have jit = on instead of off: a connection pooler ignores the setting.',
         'Requests would be served as the login role instead of quartermaster_server: a connection pooler ignores the role.',
       ])
-      expect(await faults({ ...settings, DATABASE_POOLER: 'transaction' })).toEqual([])
+      expect(await faults({ ...settings, QUARTERMASTER_DATABASE_POOLER: 'transaction' })).toEqual([])
       // The other way to repair each, as it stands.
       for (const [, repair] of found.slice(0, 3)) await asOwner(repair?.split('or: ')[1] ?? '')
       await pgbouncer.forget(postgres.url)
-      expect(await faults({ ...settings, DATABASE_ROLE: '' })).toEqual([])
+      expect(await faults({ ...settings, QUARTERMASTER_DATABASE_ROLE: '' })).toEqual([])
     })
   })
 
@@ -261,8 +261,8 @@ describe.runIf(hasPgbouncer)('a pooler', () => {
     for (const server_round_robin of ['0', '1']) {
       const pooling = { pool_mode: 'transaction', min_pool_size: '2', server_round_robin, ...ignoring }
       await through(pooling, async (settings) => {
-        expect(await faults({ ...settings, DATABASE_ROLE: '' })).toEqual([lost])
-        expect(await faults({ ...settings, DATABASE_POOLER: 'transaction' })).toEqual([])
+        expect(await faults({ ...settings, QUARTERMASTER_DATABASE_ROLE: '' })).toEqual([lost])
+        expect(await faults({ ...settings, QUARTERMASTER_DATABASE_POOLER: 'transaction' })).toEqual([])
       })
     }
   })

@@ -119,27 +119,30 @@ describe('doctor', () => {
         'export DATABASE_URL=postgres://quartermaster:PASSWORD@localhost:5432/quartermaster',
       ],
     ])
-    expect(await faults({ DATABASE_URL: 'mysql://x', LOG_LEVEL: 'loud' })).toEqual([
+    expect(await faults({ DATABASE_URL: 'mysql://x', QUARTERMASTER_LOG_LEVEL: 'loud' })).toEqual([
       ['DATABASE_URL does not begin with postgres://.', expect.stringContaining('Set DATABASE_URL')],
       [
-        expect.stringMatching(/^LOG_LEVEL must be .*fatal, error, warn/),
-        expect.stringContaining('Set LOG_LEVEL'),
+        expect.stringMatching(/^QUARTERMASTER_LOG_LEVEL must be .*fatal, error, warn/),
+        expect.stringContaining('Set QUARTERMASTER_LOG_LEVEL'),
       ],
     ])
     const url = await databaseAfter()
-    expect(await faults({ DATABASE_URL: url, TRUSTED_PROXIES: '10.0.0.0/8, proxy' })).toEqual([
+    expect(await faults({ DATABASE_URL: url, QUARTERMASTER_TRUSTED_PROXIES: '10.0.0.0/8, proxy' })).toEqual([
       [
-        'TRUSTED_PROXIES has "proxy", which is not an IP address or network.',
+        'QUARTERMASTER_TRUSTED_PROXIES has "proxy", which is not an IP address or network.',
         expect.stringContaining('10.0.0.0/8'),
       ],
     ])
-    expect(await faults({ DATABASE_URL: url, DEFAULT_ACCOUNT: 'zeta' })).toEqual([
-      ['DEFAULT_ACCOUNT is zeta, but there is no such account.', 'quartermaster account create zeta'],
+    expect(await faults({ DATABASE_URL: url, QUARTERMASTER_DEFAULT_ACCOUNT: 'zeta' })).toEqual([
+      [
+        'QUARTERMASTER_DEFAULT_ACCOUNT is zeta, but there is no such account.',
+        'quartermaster account create zeta',
+      ],
     ])
-    expect(await faults({ DATABASE_URL: url, DATABASE_POOL_MAX: '60' })).toEqual([
+    expect(await faults({ DATABASE_URL: url, QUARTERMASTER_DATABASE_POOL_MAX: '60' })).toEqual([
       [
         'A serving process may open 127 connections; PostgreSQL allows 97.',
-        'Set DATABASE_POOL_MAX to 45 or less, or raise max_connections.',
+        'Set QUARTERMASTER_DATABASE_POOL_MAX to 45 or less, or raise max_connections.',
       ],
     ])
   })
@@ -294,16 +297,16 @@ describe('doctor', () => {
     await sql(url, 'grant select, insert on partner to quartermaster_server')
     const as = (user: string) => url.replace('postgres@', `${user}@`)
     const served = (settings: Environment) => faults({ DATABASE_OWNER_URL: url, ...settings })
-    expect(await served({ DATABASE_URL: as('postgres'), DATABASE_ROLE: '' })).toEqual([
+    expect(await served({ DATABASE_URL: as('postgres'), QUARTERMASTER_DATABASE_ROLE: '' })).toEqual([
       [
         'Requests are served as postgres, a superuser: it has far more privileges than they need.',
-        'export DATABASE_ROLE=quartermaster_server',
+        'export QUARTERMASTER_DATABASE_ROLE=quartermaster_server',
       ],
     ])
-    expect(await served({ DATABASE_URL: as('owner_login'), DATABASE_ROLE: '' })).toEqual([
+    expect(await served({ DATABASE_URL: as('owner_login'), QUARTERMASTER_DATABASE_ROLE: '' })).toEqual([
       [
         'Requests are served as owner_login, the owner of the tables: it has far more privileges than they need.',
-        'export DATABASE_ROLE=quartermaster_server',
+        'export QUARTERMASTER_DATABASE_ROLE=quartermaster_server',
       ],
     ])
     expect(await served({ DATABASE_URL: as('owner_login') })).toEqual([])
@@ -313,7 +316,7 @@ describe('doctor', () => {
         'grant "quartermaster_server" to "other_login";',
       ],
     ])
-    expect(await served({ DATABASE_URL: as('other_login'), DATABASE_ROLE: '' })).toEqual([
+    expect(await served({ DATABASE_URL: as('other_login'), QUARTERMASTER_DATABASE_ROLE: '' })).toEqual([
       [
         expect.stringMatching(
           /^other_login lacks \d+ privileges that requests need, such as select on account\.$/,
@@ -321,7 +324,7 @@ describe('doctor', () => {
         'grant quartermaster_server to "other_login";',
       ],
     ])
-    expect(await served({ DATABASE_URL: url, DATABASE_ROLE: 'nobody' })).toEqual([
+    expect(await served({ DATABASE_URL: url, QUARTERMASTER_DATABASE_ROLE: 'nobody' })).toEqual([
       ['There is no role nobody.', expect.stringContaining('create role nobody nologin;')],
     ])
   })

@@ -242,7 +242,7 @@ describe('an export while others write', () => {
 
 describe('an export that does not come to its end', () => {
   it('is cut off by a reset when its time is up, also for who reads slowly', async () => {
-    const hasty = await startTestService(url, { EXPORT_MS_MAX: '2000' })
+    const hasty = await startTestService(url, { QUARTERMASTER_EXPORT_MS_MAX: '2000' })
     const cut = () => hasty.events.filter(({ kind }) => kind === 'export-truncated')
     try {
       const answers = await Promise.all(

@@ -42,7 +42,7 @@ async function isServing(by = service): Promise<boolean> {
 describe('deadlines', () => {
   it('a read past its deadline is 504, and the service goes on', async () => {
     const slow = `filter=${encodeURIComponent(Array.from({ length: 60 }, (_, i) => `name!*q${i}`).join('&'))}`
-    const hasty = await startTestService(url, { READ_MS_MAX: '50' })
+    const hasty = await startTestService(url, { QUARTERMASTER_READ_MS_MAX: '50' })
     const late = await hasty.request(acme, 'GET', `/api/v1/inventory/product?${slow}`)
     expect([late.status, late.body]).toMatchObject([504, { code: 'deadline_exceeded' }])
     await eventually(() => isServing(hasty))

@@ -31,7 +31,7 @@ beforeAll(async () => {
     )
   }
   await client.query('analyze product')
-  service = await startTestService(url, { READ_MS_MAX: '60000' })
+  service = await startTestService(url, { QUARTERMASTER_READ_MS_MAX: '60000' })
 })
 
 afterAll(async () => {

@@ -32,7 +32,7 @@ beforeAll(async () => {
     `update tally set version = 1, total = 1, last_id = 1 where account_id = $1 and resource = 'product'`,
     [acme.accountId],
   )
-  service = await startTestService(url, { ADMIN_PORT: '0' })
+  service = await startTestService(url, { QUARTERMASTER_ADMIN_PORT: '0' })
 })
 
 afterAll(async () => {

@@ -106,7 +106,7 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
       writeWaitMsMax: 60_000,
       accountWriteWaitMsMax: 60_000,
     }
-    const pooled = { DATABASE_POOLER: 'transaction' }
+    const pooled = { QUARTERMASTER_DATABASE_POOLER: 'transaction' }
     const service = await through('web', { default_pool_size: '4' }, pooled, waits)
     for (let i = 0; i < 4; i++) expect(await load(service)).toEqual([200])
     expect(await ready(service)).toEqual([200, expect.stringContaining('ok')])
@@ -148,7 +148,11 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
   })
 
   test('each gets its own answer, however many are on their way at once', async () => {
-    const service = await through('web', { default_pool_size: '2' }, { DATABASE_POOLER: 'transaction' })
+    const service = await through(
+      'web',
+      { default_pool_size: '2' },
+      { QUARTERMASTER_DATABASE_POOLER: 'transaction' },
+    )
     for (let from = 0; from < 3_000; from += 50) {
       const ids = Array.from({ length: 50 }, (_, at) => from + at + 1)
       const answers = await Promise.all(
@@ -161,7 +165,7 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
   })
 
   test('reads have their deadline, and writes their bound on locks', async () => {
-    const environment = { DATABASE_POOLER: 'transaction', READ_MS_MAX: '2000' }
+    const environment = { QUARTERMASTER_DATABASE_POOLER: 'transaction', QUARTERMASTER_READ_MS_MAX: '2000' }
     const service = await through('web', {}, environment, { writeLockMsMax: 200 })
     expect((await service.request(acme, 'GET', `${products}?limit=1`)).status).toBe(200)
     await owner.query('begin; lock table product in access exclusive mode')
@@ -201,15 +205,22 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
         code: 'database_unavailable',
         detail:
           'A connection pooler before the database drops settings of the service (enable_seqscan, ' +
-          'max_parallel_workers_per_gather, jit, role). The operator must set DATABASE_POOLER=transaction, or set ' +
+          'max_parallel_workers_per_gather, jit, role). The operator must set QUARTERMASTER_DATABASE_POOLER=transaction, or set ' +
           'them for the login: quartermaster doctor shows how.',
       },
     ])
-    expect(await ready(service)).toEqual([503, expect.stringContaining('DATABASE_POOLER=transaction')])
+    expect(await ready(service)).toEqual([
+      503,
+      expect.stringContaining('QUARTERMASTER_DATABASE_POOLER=transaction'),
+    ])
   })
 
   test('prepared statements that it loses make the process not ready', async () => {
-    const service = await through('given', { ...ignoring, default_pool_size: '4' }, { DATABASE_ROLE: '' })
+    const service = await through(
+      'given',
+      { ...ignoring, default_pool_size: '4' },
+      { QUARTERMASTER_DATABASE_ROLE: '' },
+    )
     await eventually(async () => {
       const statuses = await load(service)
       expect(statuses).not.toContain(500)

@@ -26,7 +26,7 @@ async function listening(program: string, args: readonly string[], settings: Env
     cwd: root,
     env: environmentWith({
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
-      SHUTDOWN_DELAY_MS: '0',
+      QUARTERMASTER_SHUTDOWN_DELAY_MS: '0',
       ...settings,
     }),
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -74,7 +74,7 @@ describe.runIf(process.platform === 'linux')('serve', () => {
 
   it.each([
     ["'quartermaster' serve", true],
-    ['PORT=80 LOG_LEVEL=warn quartermaster serve', true],
+    ['PORT=80 QUARTERMASTER_LOG_LEVEL=warn quartermaster serve', true],
     ['node node_modules/.bin/quartermaster serve --port 80', true],
     ['node server/bin/quartermaster.js serve', true],
     ['', false],
@@ -87,9 +87,9 @@ describe.runIf(process.platform === 'linux')('serve', () => {
     expect(isOnlyQuartermaster(script)).toBe(expected)
   })
 
-  it('serves on after SIGTERM, not ready, until SHUTDOWN_DELAY_MS has passed', async () => {
+  it('serves on after SIGTERM, not ready, until QUARTERMASTER_SHUTDOWN_DELAY_MS has passed', async () => {
     const { child, said } = await listening(process.execPath, [bin, 'serve', '--port', '0'], {
-      SHUTDOWN_DELAY_MS: '3000',
+      QUARTERMASTER_SHUTDOWN_DELAY_MS: '3000',
     })
     const port = /"port":(\d+)/.exec(said())?.[1]
     const ended = once(child, 'exit')

@@ -20,7 +20,7 @@ export async function startTestService(
   limits: Partial<Limits> = {},
 ): Promise<TestService> {
   const events: Event[] = []
-  const config = readConfig({ TRUSTED_PROXIES: '127.0.0.1', ...environment })
+  const config = readConfig({ QUARTERMASTER_TRUSTED_PROXIES: '127.0.0.1', ...environment })
   const service = await startService(config, {
     databaseUrl,
     host: '127.0.0.1',

@@ -31,7 +31,11 @@ beforeAll(async () => {
     `update tally set version = 1, total = $2, last_id = $2 where account_id = $1 and resource = 'product'`,
     [acme.accountId, records],
   )
-  service = await startTestService(url, { ADMIN_PORT: '0', READ_MS_MAX: '60000' }, { shutdownMsMax: 3_000 })
+  service = await startTestService(
+    url,
+    { QUARTERMASTER_ADMIN_PORT: '0', QUARTERMASTER_READ_MS_MAX: '60000' },
+    { shutdownMsMax: 3_000 },
+  )
 })
 
 afterAll(async () => {

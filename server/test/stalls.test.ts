@@ -125,7 +125,11 @@ describe('serving connections', () => {
 
 describe('a read that PostgreSQL does not cancel', () => {
   it('is 504, keeps its place until its backend is gone, and its backend is ended', async () => {
-    const settings = { READ_MS_MAX: '3000', DATABASE_POOL_MAX: '1', ACCOUNT_READS_MAX: '1' }
+    const settings = {
+      QUARTERMASTER_READ_MS_MAX: '3000',
+      QUARTERMASTER_DATABASE_POOL_MAX: '1',
+      QUARTERMASTER_ACCOUNT_READS_MAX: '1',
+    }
     await withService(settings, { readWaitMsMax: 500, readGraceMs: 300 }, async (service) => {
       await client.query('begin')
       await client.query('lock table product in access exclusive mode')
@@ -155,7 +159,7 @@ describe('a read that PostgreSQL does not cancel', () => {
 describe('readiness', () => {
   it('does not wait behind long reads', async () => {
     await withService(
-      { DATABASE_POOL_MAX: '2', READ_MS_MAX: '60000' },
+      { QUARTERMASTER_DATABASE_POOL_MAX: '2', QUARTERMASTER_READ_MS_MAX: '60000' },
       { readinessCacheMs: 0 },
       async (service) => {
         expect((await service.request(acme, 'GET', '/readyz')).status).toBe(200)
@@ -193,7 +197,7 @@ describe('while no synchronous standby answers', () => {
   })
 
   it('writes are answered in time by their reason, and hold no more connections than there are', async () => {
-    await withService({ DATABASE_POOL_MAX: '2' }, writing, async (service) => {
+    await withService({ QUARTERMASTER_DATABASE_POOL_MAX: '2' }, writing, async (service) => {
       expect((await create(service)).status).toBe(201)
       await setSynchronous('nobody')
       try {

@@ -128,7 +128,7 @@ it('a stranger chooses neither whether nor where a request is traced', async () 
     })
     expect(answer.status).toBe(200)
   }
-  const stranger = { TRUSTED_PROXIES: '10.0.0.1' }
+  const stranger = { QUARTERMASTER_TRUSTED_PROXIES: '10.0.0.1' }
   expect(await spansOf({ ...stranger, OTEL_TRACES_SAMPLER_ARG: '0' }, asked)).toEqual([])
   const [span] = await spansOf({ ...stranger, OTEL_TRACES_SAMPLER_ARG: '1' }, asked)
   expect(span?.traceId).not.toBe(traceId)

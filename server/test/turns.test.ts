@@ -30,7 +30,10 @@ beforeAll(async () => {
     `update tally set version = 1, total = 20000, last_id = 20000 where account_id = $1 and resource = 'product'`,
     [busy.accountId],
   )
-  service = await startTestService(url, { ACCOUNT_READS_MAX: '2', READ_MS_MAX: '20000' })
+  service = await startTestService(url, {
+    QUARTERMASTER_ACCOUNT_READS_MAX: '2',
+    QUARTERMASTER_READ_MS_MAX: '20000',
+  })
 })
 
 afterAll(async () => {

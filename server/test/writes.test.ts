@@ -69,7 +69,7 @@ it.each([
 ])(
   'creates, %s: an account holds few connections, and the others go on',
   async (_, poolMax, held, headers) => {
-    await fixture({ DATABASE_POOL_MAX: poolMax }, async ({ service, busy, calm, letGo }) => {
+    await fixture({ QUARTERMASTER_DATABASE_POOL_MAX: poolMax }, async ({ service, busy, calm, letGo }) => {
       const numbered = (n: number) =>
         Object.fromEntries(Object.entries(headers).map(([key, of]) => [key, of.replace('{n}', String(n))]))
       const most = held + limits.accountWritesWaitingMax
@@ -101,7 +101,7 @@ it.each([
 )
 
 it('changes of keys take part', async () => {
-  await fixture({ DATABASE_POOL_MAX: '10' }, async ({ service, busy, calm, letGo }) => {
+  await fixture({ QUARTERMASTER_DATABASE_POOL_MAX: '10' }, async ({ service, busy, calm, letGo }) => {
     const creates = [create(service, busy, 'One'), create(service, busy, 'Two')]
     await eventually(async () => (await connectionsHeld()) === 2)
     let isMade = false
@@ -123,7 +123,7 @@ it('changes of keys take part', async () => {
 })
 
 it('a write that waits for its turn is not begun when its client hangs up', async () => {
-  await fixture({ DATABASE_POOL_MAX: '2' }, async ({ service, busy, letGo }) => {
+  await fixture({ QUARTERMASTER_DATABASE_POOL_MAX: '2' }, async ({ service, busy, letGo }) => {
     const first = create(service, busy, 'First')
     await eventually(async () => (await connectionsHeld()) === 1)
     const count = (isSo: (event: Event) => boolean) => service.events.filter(isSo).length

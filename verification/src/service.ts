@@ -16,7 +16,10 @@ const program = fileURLToPath(new URL('../../server/bin/quartermaster.js', impor
 export const allScopes = 'product:read,partner:read,partner:create,company:read,account:manage'
 
 /** Rate limits that no check reaches: requests are still counted, but none is rejected. */
-export const unlimited = { REQUESTS_PER_MINUTE: '1000000000', KEY_REQUESTS_PER_MINUTE: '1000000000' }
+export const unlimited = {
+  QUARTERMASTER_REQUESTS_PER_MINUTE: '1000000000',
+  QUARTERMASTER_KEY_REQUESTS_PER_MINUTE: '1000000000',
+}
 
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
@@ -52,7 +55,7 @@ export class Service implements Stoppable {
 
   get environment(): Record<string, string> {
     const { url } = this.postgres
-    return { DATABASE_URL: url, DATABASE_OWNER_URL: url, LOG_LEVEL: 'warn', ...unlimited }
+    return { DATABASE_URL: url, DATABASE_OWNER_URL: url, QUARTERMASTER_LOG_LEVEL: 'warn', ...unlimited }
   }
 
   /** Runs `quartermaster …` until it exits, and returns its stdout. */

@@ -55,7 +55,7 @@ export const inputsLinear: Check = {
       const server = await service.serve(
         {
           BLOCK_PROBE: socket,
-          TRUSTED_PROXIES: '127.0.0.1',
+          QUARTERMASTER_TRUSTED_PROXIES: '127.0.0.1',
           OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
           OTEL_TRACES_SAMPLER_ARG: '1',
         },

@@ -14,8 +14,8 @@ const deadlineMs = 2_000
 const overdueMsMax = { full: 2_000, quick: 3_000 }
 /** Recommended by docs/operating.md: one account leaves one CPU of the database to the others. */
 const environment = {
-  ACCOUNT_READS_MAX: String(Math.max(1, availableParallelism() - 1)),
-  READ_MS_MAX: String(deadlineMs),
+  QUARTERMASTER_ACCOUNT_READS_MAX: String(Math.max(1, availableParallelism() - 1)),
+  QUARTERMASTER_READ_MS_MAX: String(deadlineMs),
 }
 
 /**

@@ -5,7 +5,7 @@ import { type Load, otherStatuses, runLoad, withStatus } from './load.ts'
 
 const calmRate = 20
 /** Recommended by docs/operating.md: one account leaves one CPU of the database to the others. */
-const environment = { ACCOUNT_READS_MAX: String(Math.max(1, availableParallelism() - 1)) }
+const environment = { QUARTERMASTER_ACCOUNT_READS_MAX: String(Math.max(1, availableParallelism() - 1)) }
 
 /** Filters that evaluate three conditions on every record and match nearly all. None is repeated. */
 const expensivePath = `${products}?limit=1000&fields=id&filter=${encoded('name!*q{n}z&default_code!*q{n}z&name!*z{n}q')}`
@@ -28,7 +28,7 @@ export const noisyNeighbour: Check = {
         ...noise,
         rate: 0,
         seconds: context.size(20, 4),
-        connectionsMax: Number(environment.ACCOUNT_READS_MAX),
+        connectionsMax: Number(environment.QUARTERMASTER_ACCOUNT_READS_MAX),
       })
       const capacityRate =
         (withStatus(capacity, 200).count + withStatus(capacity, 504).count) / capacity.seconds

@@ -5,7 +5,7 @@ import { encoded, type Fixture, loadFixture, ms, products, residentMb, withServe
 import { type Load, otherStatuses, runLoad, withStatus } from './load.ts'
 
 /** Recommended by docs/operating.md if process and database share the CPUs: one CPU is left to the process. */
-const environment = { DATABASE_POOL_MAX: String(Math.max(1, availableParallelism() - 1)) }
+const environment = { QUARTERMASTER_DATABASE_POOL_MAX: String(Math.max(1, availableParallelism() - 1)) }
 const memoryMbMax = 768
 const recoveryMs = 5_000
 

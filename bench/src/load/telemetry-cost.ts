@@ -27,11 +27,11 @@ export const telemetryCost: Check = {
     const collector = await startCollector()
     const adminPort = await freePort()
     const on = await Server.start(url, folder, false, {
-      LOG_LEVEL: 'info',
-      ADMIN_PORT: String(adminPort),
+      QUARTERMASTER_LOG_LEVEL: 'info',
+      QUARTERMASTER_ADMIN_PORT: String(adminPort),
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
     })
-    const off = await Server.start(url, folder, false, { LOG_LEVEL: 'silent' })
+    const off = await Server.start(url, folder, false, { QUARTERMASTER_LOG_LEVEL: 'silent' })
     const scraping = setInterval(() => void scrape(adminPort), scrapeMs)
     try {
       const [enabled, disabled] = [new Side(on, files.small), new Side(off, files.small)]

@@ -5,17 +5,17 @@ import { untilSignal } from './until-signal.ts'
 
 /** Serves until SIGTERM or SIGINT. */
 export async function serve(config: Config, options: { port?: number; host?: string }): Promise<void> {
-  const log = logTo(config.LOG_LEVEL)
+  const log = logTo(config.QUARTERMASTER_LOG_LEVEL)
   const service = await startService(config, {
     databaseUrl: servingUrl(config),
-    host: options.host ?? config.HOST,
+    host: options.host ?? config.QUARTERMASTER_HOST,
     port: options.port ?? config.PORT,
     log,
   })
   const signal = await untilSignal()
   log.emit({ kind: 'stopping' })
   // The delay lets a load balancer notice the shutdown. After Ctrl-C there is none to wait for.
-  await service.close(signal === 'SIGTERM' ? config.SHUTDOWN_DELAY_MS : 0)
+  await service.close(signal === 'SIGTERM' ? config.QUARTERMASTER_SHUTDOWN_DELAY_MS : 0)
   log.emit({ kind: 'stopped' })
 }
 

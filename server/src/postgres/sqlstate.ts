@@ -43,7 +43,7 @@ export function failureOf(error: unknown): Failure {
     case '08P01': // protocol_violation: from a pooler that does not accept the startup parameters
       return databaseUnavailable(
         error,
-        'A connection pooler before the database rejects the startup parameters of the service. The operator must set DATABASE_POOLER=transaction.',
+        'A connection pooler before the database rejects the startup parameters of the service. The operator must set QUARTERMASTER_DATABASE_POOLER=transaction.',
       )
     case '26000': // invalid_sql_statement_name
     case '42P05': // duplicate_prepared_statement
@@ -84,7 +84,7 @@ export function databaseUnavailable(
 export function preparedStatementsLost(cause: unknown): Failure {
   return databaseUnavailable(
     cause,
-    'A connection pooler before the database loses prepared statements. The operator must set DATABASE_POOLER=transaction.',
+    'A connection pooler before the database loses prepared statements. The operator must set QUARTERMASTER_DATABASE_POOLER=transaction.',
   )
 }
 

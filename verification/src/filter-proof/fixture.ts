@@ -67,7 +67,7 @@ export class Fixture implements Stoppable {
       const indexed = new URL(service.postgres.url)
       indexed.username = 'index_only'
       // All concurrent requests may be for one account; none may be rejected.
-      const settings = { ACCOUNT_READS_MAX: String(concurrentRequests) }
+      const settings = { QUARTERMASTER_ACCOUNT_READS_MAX: String(concurrentRequests) }
       const servers = [
         await service.serve(settings),
         await service.serve({ ...settings, DATABASE_URL: indexed.href }),

@@ -21,7 +21,7 @@ export class Fixture implements Stoppable {
     const service = await Service.start()
     try {
       const key = await service.account(account)
-      return new Fixture(service, key, await service.serve({ DEFAULT_ACCOUNT: account }))
+      return new Fixture(service, key, await service.serve({ QUARTERMASTER_DEFAULT_ACCOUNT: account }))
     } catch (error) {
       await service.stop()
       throw error

@@ -30,7 +30,7 @@ export const referencePage: Check = {
       await importRecords({ ...load, resource: 'product', records: demoProducts(200) })
       await importRecords({ ...load, resource: 'partner', records: demoPartners(50) })
       await importRecords({ ...load, resource: 'company', records: demoCompanies(5) })
-      const { port } = await service.serve({ DEFAULT_ACCOUNT: 'acme' })
+      const { port } = await service.serve({ QUARTERMASTER_DEFAULT_ACCOUNT: 'acme' })
       const operations = await operationsAt(port)
       const inspected = await inspect(port, operations)
       const samples = operations.flatMap((operation) => operation['x-codeSamples'])

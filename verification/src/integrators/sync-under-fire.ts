@@ -39,7 +39,7 @@ async function underFire(context: Context, work: (context: Context, setup: Setup
   try {
     await fill(owner, 'varied', work === readAll ? context.size(1_000_000, 20_000) : 1, 2)
     const key = await service.key(account)
-    const server = await service.serve({ DEFAULT_ACCOUNT: account, REDIS_URL: redis.url })
+    const server = await service.serve({ QUARTERMASTER_DEFAULT_ACCOUNT: account, REDIS_URL: redis.url })
     proxy = new FaultyProxy(server.port, new Random(context.seed, 62))
     const qm = new Quartermaster({ baseUrl: await proxy.listen(), apiKey: key })
     const restarts = new Restarts(server, redis, proxy, context.size(10, 3))

@@ -38,7 +38,7 @@ export async function startLeakFixture(context: Context): Promise<LeakFixture> {
     })
     progress.end()
     // High enough that no request is rejected because of other requests of the same account.
-    const server = await service.serve({ ACCOUNT_READS_MAX: '64' })
+    const server = await service.serve({ QUARTERMASTER_ACCOUNT_READS_MAX: '64' })
     const client = new Client(32)
     const stop = async () => {
       client.close()

@@ -28,7 +28,7 @@ export const alertFires: Check = {
       await run('promtool', ['check', 'config', 'prometheus.yml'], { cwd: rules })
       await run('promtool', ['test', 'rules', 'quartermaster.rules.test.yml'], { cwd: rules })
       const adminPort = await freePort()
-      await service.serve({ ADMIN_PORT: String(adminPort) })
+      await service.serve({ QUARTERMASTER_ADMIN_PORT: String(adminPort) })
       const port = await freePort()
       prometheus = startPrometheus(context, service.folder, port, adminPort)
       const base = `http://127.0.0.1:${port}`

@@ -27,7 +27,7 @@ export const cardinality: Check = {
     try {
       const accounts = await addAccounts(service.postgres.url, count)
       const adminPort = await freePort()
-      const { port } = await service.serve({ ADMIN_PORT: String(adminPort) })
+      const { port } = await service.serve({ QUARTERMASTER_ADMIN_PORT: String(adminPort) })
       await requestAll(context, client, port, accounts.slice(0, first))
       const before = await scrape(client, adminPort)
       await requestAll(context, client, port, accounts.slice(first))

@@ -32,9 +32,9 @@ export const secrets: Check = {
       context.atEnd(async () => collector.stop())
       const adminPort = await freePort()
       const settings = {
-        LOG_LEVEL: 'trace',
-        TRUSTED_PROXIES: '127.0.0.1',
-        ADMIN_PORT: String(adminPort),
+        QUARTERMASTER_LOG_LEVEL: 'trace',
+        QUARTERMASTER_TRUSTED_PROXIES: '127.0.0.1',
+        QUARTERMASTER_ADMIN_PORT: String(adminPort),
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
         OTEL_TRACES_SAMPLER_ARG: '1',
       }

@@ -146,12 +146,13 @@ function sqlStateFault(
     case '53300':
       return {
         message: `PostgreSQL at ${host} has no free connection.`,
-        repair: 'Raise max_connections there, or lower DATABASE_POOL_MAX of the serving processes.',
+        repair:
+          'Raise max_connections there, or lower QUARTERMASTER_DATABASE_POOL_MAX of the serving processes.',
       }
     case '08P01':
       return {
         message: `At ${host} is a connection pooler that rejects serving connections: ${message}.`,
-        repair: 'export DATABASE_POOLER=transaction',
+        repair: 'export QUARTERMASTER_DATABASE_POOLER=transaction',
       }
     case '57P03':
       return { message: `PostgreSQL at ${host} is starting or stopping.`, repair: 'Try again in a moment.' }

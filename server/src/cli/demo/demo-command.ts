@@ -60,10 +60,13 @@ async function demoOn(config: Config, databaseUrl: string, options: DemoOptions)
   })
   try {
     const service = await startService(
-      { ...config, SERVICE_DOMAIN: serviceDomain, DEFAULT_ACCOUNT: account },
-      { databaseUrl, host: config.HOST, port: options.port, log: logTo('warn') },
+      { ...config, QUARTERMASTER_DOMAIN: serviceDomain, QUARTERMASTER_DEFAULT_ACCOUNT: account },
+      { databaseUrl, host: config.QUARTERMASTER_HOST, port: options.port, log: logTo('warn') },
     )
-    printUsage({ host: config.HOST, port: service.port, key: key.key, databaseUrl: owner.url }, options)
+    printUsage(
+      { host: config.QUARTERMASTER_HOST, port: service.port, key: key.key, databaseUrl: owner.url },
+      options,
+    )
     await untilSignal()
     await service.close()
   } finally {

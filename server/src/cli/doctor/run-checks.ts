@@ -68,12 +68,21 @@ async function* checkOpenDatabase(client: pg.Client, config: Config, options: Ta
   yield* checkTallies(client, options)
 }
 
-async function checkDefaultAccount(client: pg.Client, { DEFAULT_ACCOUNT: name }: Config): Promise<Finding[]> {
+async function checkDefaultAccount(
+  client: pg.Client,
+  { QUARTERMASTER_DEFAULT_ACCOUNT: name }: Config,
+): Promise<Finding[]> {
   if (name === undefined) return []
   const { rows } = await client.query('select from account where name = $1', [name])
   if (rows.length > 0) return [ok('configuration', `The default account ${name} exists.`)]
   const repair = `quartermaster account create ${name}`
-  return [problem('configuration', `DEFAULT_ACCOUNT is ${name}, but there is no such account.`, repair)]
+  return [
+    problem(
+      'configuration',
+      `QUARTERMASTER_DEFAULT_ACCOUNT is ${name}, but there is no such account.`,
+      repair,
+    ),
+  ]
 }
 
 function isProblem({ status }: Finding): boolean {

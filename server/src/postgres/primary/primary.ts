@@ -269,7 +269,7 @@ async function verifySettings(client: pg.Client, expected: Readonly<Record<strin
   throw databaseUnavailable(
     undefined,
     `A connection pooler before the database drops settings of the service (${dropped.join(', ')}). The operator must ` +
-      'set DATABASE_POOLER=transaction, or set them for the login: quartermaster doctor shows how.',
+      'set QUARTERMASTER_DATABASE_POOLER=transaction, or set them for the login: quartermaster doctor shows how.',
   )
 }
 

@@ -42,7 +42,7 @@ describe('a database', () => {
     expect(problems({ connections: 17 }, 10)).toEqual([
       [
         'A serving process may open 27 connections; PostgreSQL allows 17.',
-        'Set DATABASE_POOL_MAX to 5 or less, or raise max_connections.',
+        'Set QUARTERMASTER_DATABASE_POOL_MAX to 5 or less, or raise max_connections.',
       ],
     ])
   })

@@ -10,15 +10,15 @@ export function checkConfiguration(config: Config): Finding[] {
   const faults = [
     ...(findOwnerUrl(config) === undefined ? [noDatabase] : []),
     ...invalidUrls(config).map(({ message, repair }) => problem('configuration', message, repair)),
-    ...(config.TRUSTED_PROXIES ?? '')
+    ...(config.QUARTERMASTER_TRUSTED_PROXIES ?? '')
       .split(',')
       .map((network) => network.trim())
       .filter((network) => network !== '' && isIP(network.replace(/\/\d{1,3}$/, '')) === 0)
       .map((network) =>
         problem(
           'configuration',
-          `TRUSTED_PROXIES has ${JSON.stringify(network)}, which is not an IP address or network.`,
-          'Set TRUSTED_PROXIES to IP addresses or networks, such as 10.0.0.0/8,192.168.1.7.',
+          `QUARTERMASTER_TRUSTED_PROXIES has ${JSON.stringify(network)}, which is not an IP address or network.`,
+          'Set QUARTERMASTER_TRUSTED_PROXIES to IP addresses or networks, such as 10.0.0.0/8,192.168.1.7.',
         ),
       ),
   ]

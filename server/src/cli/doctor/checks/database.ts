@@ -31,7 +31,7 @@ export async function checkDatabase(client: pg.Client, config: Config): Promise<
   const [properties] = rows
   if (properties === undefined) return []
   const folds = properties.encoding === 'UTF8' && (await foldsCase(client))
-  return databaseFindings({ ...properties, foldsCase: folds }, config.DATABASE_POOL_MAX)
+  return databaseFindings({ ...properties, foldsCase: folds }, config.QUARTERMASTER_DATABASE_POOL_MAX)
 }
 
 export function databaseFindings(properties: DatabaseProperties, poolMax: number): Finding[] {
@@ -76,6 +76,6 @@ function connections({ connections: open }: DatabaseProperties, pool: number): F
     : problem(
         'database',
         `A serving process may open ${most} connections; PostgreSQL allows ${open}.`,
-        `Set DATABASE_POOL_MAX to ${Math.max(1, Math.floor((open - unpooledConnections) / poolsPerProcess))} or less, or raise max_connections.`,
+        `Set QUARTERMASTER_DATABASE_POOL_MAX to ${Math.max(1, Math.floor((open - unpooledConnections) / poolsPerProcess))} or less, or raise max_connections.`,
       )
 }

@@ -31,7 +31,8 @@ const serverRole = 'quartermaster_server'
 /** With a missing privilege requests fail; a superfluous one makes a defect of the service more dangerous. */
 export async function checkPrivileges(client: pg.Client, config: Config): Promise<Finding[]> {
   const role =
-    config.DATABASE_ROLE || (config.DATABASE_URL === undefined ? '' : targetOf(config.DATABASE_URL).user)
+    config.QUARTERMASTER_DATABASE_ROLE ||
+    (config.DATABASE_URL === undefined ? '' : targetOf(config.DATABASE_URL).user)
   if (role === '') return []
   const attributes = await roleAttributes(client, role)
   if (attributes === undefined) {
@@ -64,9 +65,9 @@ async function roleAttributes(
 function tooPowerful(role: string, superuser: boolean, config: Config): Finding {
   const attribute = superuser ? 'a superuser' : 'the owner of the tables'
   const message = `Requests are served as ${role}, ${attribute}: it has far more privileges than they need.`
-  return config.DATABASE_ROLE === serverRole
+  return config.QUARTERMASTER_DATABASE_ROLE === serverRole
     ? problem('rights', message, `alter role ${role} nosuperuser; then change the owner of its tables`)
-    : problem('rights', message, `export DATABASE_ROLE=${serverRole}`)
+    : problem('rights', message, `export QUARTERMASTER_DATABASE_ROLE=${serverRole}`)
 }
 
 /** For a custom role, one problem for all missing privileges: a single grant adds them. */

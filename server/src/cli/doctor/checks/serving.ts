@@ -25,12 +25,12 @@ export async function checkServing(config: Config): Promise<Finding[]> {
   } catch (error) {
     // checkPrivileges has reported that the role does not exist.
     if (error instanceof pg.DatabaseError && error.code === '22023') return []
-    return [roleFault(error, serving, config.DATABASE_ROLE) ?? faultFinding(error, serving)]
+    return [roleFault(error, serving, config.QUARTERMASTER_DATABASE_ROLE) ?? faultFinding(error, serving)]
   }
 }
 
 async function servingFaults(url: string, config: Config): Promise<Finding[]> {
-  const identity = { role: config.DATABASE_ROLE, pooler: config.DATABASE_POOLER }
+  const identity = { role: config.QUARTERMASTER_DATABASE_ROLE, pooler: config.QUARTERMASTER_DATABASE_POOLER }
   const settings = servingConnection(identity)
   const clients: pg.Client[] = []
   try {
@@ -40,7 +40,9 @@ async function servingFaults(url: string, config: Config): Promise<Finding[]> {
     if (settings.localSettings !== undefined) setLocalSettings(client, settings.localSettings)
     const isShared = await sharesBackends(client, other)
     const dropped = await droppedSettings(client, config)
-    return isShared && config.DATABASE_POOLER === 'none' ? [transactionPooler, ...dropped] : dropped
+    return isShared && config.QUARTERMASTER_DATABASE_POOLER === 'none'
+      ? [transactionPooler, ...dropped]
+      : dropped
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => {})))
   }
@@ -49,7 +51,7 @@ async function servingFaults(url: string, config: Config): Promise<Finding[]> {
 const transactionPooler = problem(
   'connection',
   'A connection pooler uses another backend for every transaction: prepared statements and settings are lost.',
-  'export DATABASE_POOLER=transaction; or use session pooling (PgBouncer: pool_mode = session).',
+  'export QUARTERMASTER_DATABASE_POOLER=transaction; or use session pooling (PgBouncer: pool_mode = session).',
 )
 
 /** Whether two connections can use the same backend one after the other, as with a pooler in transaction mode. */
@@ -69,7 +71,7 @@ async function backendOf(client: pg.Client): Promise<number | undefined> {
 
 /** Settings that were requested but are not in effect, which happens only with a pooler. */
 async function droppedSettings(client: pg.Client, config: Config): Promise<Finding[]> {
-  const requested = servingParameters(config.DATABASE_ROLE)
+  const requested = servingParameters(config.QUARTERMASTER_DATABASE_ROLE)
   await client.query(beginText(client))
   const rows = await currentSettings(client, Object.keys(requested))
   await client.query('commit')
@@ -81,12 +83,12 @@ async function droppedSettings(client: pg.Client, config: Config): Promise<Findi
         ? problem(
             'rights',
             `Requests would be served as the login role instead of ${requested[name]}: a connection pooler ignores the role.`,
-            `export DATABASE_POOLER=transaction; or set DATABASE_ROLE to empty and use a login role with no other privileges: grant ${requested[name]} to ${user};`,
+            `export QUARTERMASTER_DATABASE_POOLER=transaction; or set QUARTERMASTER_DATABASE_ROLE to empty and use a login role with no other privileges: grant ${requested[name]} to ${user};`,
           )
         : problem(
             'connection',
             `Serving connections have ${name} = ${is} instead of ${requested[name]}: a connection pooler ignores the setting.`,
-            `export DATABASE_POOLER=transaction; or: alter role ${user} set ${name} = ${requested[name]};`,
+            `export QUARTERMASTER_DATABASE_POOLER=transaction; or: alter role ${user} set ${name} = ${requested[name]};`,
           ),
     )
 }
