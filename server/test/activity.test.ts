@@ -9,22 +9,22 @@ import { account, connected, freshDatabase, type TestAccount } from './database.
 import { eventually, waitingForLocks } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** The request log, usage and last use of keys: written after the answer, seen by the account's administrator. */
+/** The request log, usage and last use of keys: written after the response, read by the account's administrator. */
 
 let url: string
 let client: pg.Client
-/** For looking at who waits for what `client` holds. */
-let looking: pg.Client
+/** Sees which connections wait for locks of `client`. */
+let observer: pg.Client
 let service: TestService
 let acme: TestAccount
 let globex: TestAccount
-/** Only to see that what came before it is written. */
+/** Its requests mark the end of the log: once they are logged, the requests before them are too. */
 let last: TestAccount
 
 beforeAll(async () => {
   url = await freshDatabase()
   client = await connected(url)
-  looking = await connected(url)
+  observer = await connected(url)
   acme = await account(client, 'acme')
   globex = await account(client, 'globex')
   last = await account(client, 'last')
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.close()
-  await Promise.all([client.end(), looking.end()])
+  await Promise.all([client.end(), observer.end()])
 })
 
 type Row = Record<string, unknown>
@@ -46,7 +46,10 @@ const products = '/api/v1/inventory/product'
 const usageFlushMs = 200
 const startedAt = Date.now()
 
-/** Requests are logged in their order, then the rest is written: what came before the first of these two is there. */
+/**
+ * Waits until all activity before this call is written. Each flush writes log rows in order, then usage and last use:
+ * once the second marker is logged, the flush that logged the first is complete.
+ */
 async function written(): Promise<void> {
   for (const id of [randomUUID(), randomUUID()]) {
     await service.request(last, 'GET', products, { headers: { 'x-request-id': id } })
@@ -68,28 +71,28 @@ async function usageWritten(): Promise<void> {
 async function list(path: string, by = acme): Promise<List> {
   const { status, body } = await service.request(by, 'GET', path)
   expect(status, JSON.stringify(body)).toBe(200)
-  const answer: List = JSON.parse(JSON.stringify(body))
-  return answer
+  const response: List = JSON.parse(JSON.stringify(body))
+  return response
 }
 
 const requestsWith = (filter: string, by = acme) =>
   list(`/manage/v1/requests?limit=1000&filter=${encodeURIComponent(filter)}`, by)
 
 describe('the request log', () => {
-  it('has what an administrator needs to see why it does not work', async () => {
-    const ask = (path: string, id: string, method = 'GET', more: object = {}) =>
+  it('shows why a request failed', async () => {
+    const send = (path: string, id: string, method = 'GET', more: object = {}) =>
       service.request(acme, method, path, { headers: { 'x-request-id': id, ...more } })
     await service.request(acme, 'POST', '/api/v1/resources/partner', {
       body: '{"name":"Nordwind"}',
       headers: { 'content-type': 'application/json', 'x-request-id': 'made' },
     })
-    await ask(`${products}?filter=list_price>10&active=true&limit=5`, 'first')
-    await ask(`${products}?filter=list_price>10&active=true&limit=5`, 'again')
-    await ask(`${products}?limit=5000`, 'limit')
-    await ask(`${products}/999`, 'missing')
-    await ask('/api/v1/nothing%20here', 'nowhere')
-    await ask('/api/v1/%zz', 'malformed')
-    await ask(products, 'method', 'DELETE')
+    await send(`${products}?filter=list_price>10&active=true&limit=5`, 'first')
+    await send(`${products}?filter=list_price>10&active=true&limit=5`, 'again')
+    await send(`${products}?limit=5000`, 'limit')
+    await send(`${products}/999`, 'missing')
+    await send('/api/v1/nothing%20here', 'nowhere')
+    await send('/api/v1/%zz', 'malformed')
+    await send(products, 'method', 'DELETE')
     await service.request(acme, 'QUERY', products, {
       body: 'filter=name*bolt%20nut&page=2',
       headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-request-id': 'query' },
@@ -100,9 +103,9 @@ describe('the request log', () => {
     await written()
     const { data, meta } = await requestsWith('id!=""')
     expect(meta).toEqual({ count: 9, total: 9 })
-    const told = Object.fromEntries(data.map(({ request_id: id, ...rest }) => [id, rest]))
+    const byRequestId = Object.fromEntries(data.map(({ request_id: id, ...rest }) => [id, rest]))
     const common = { key_id: acme.key.slice(3, 11), path: products, query: null, filter: null }
-    expect(told).toMatchObject({
+    expect(byRequestId).toMatchObject({
       made: { ...common, method: 'POST', path: '/api/v1/resources/partner', status: 201, records: 1 },
       first: { ...common, query: 'limit=5', filter: 'list_price>10&active=true', status: 200, cached: false },
       again: { status: 200, cached: true, error_code: null, error_detail: null },
@@ -126,7 +129,7 @@ describe('the request log', () => {
       ...body,
       pagination: { previousPage: null, currentPage: 1, nextPage: null, totalPages: 0 },
     }).length
-    expect(told['first']).toMatchObject({ bytes })
+    expect(byRequestId['first']).toMatchObject({ bytes })
     for (const { duration_ms: ms, at } of data) {
       expect(ms).toBeGreaterThanOrEqual(0)
       expect(Date.parse(String(at))).toBeLessThanOrEqual(Date.now())
@@ -136,12 +139,12 @@ describe('the request log', () => {
     expect(moments).toEqual(moments.toSorted((a, b) => b - a))
   })
 
-  it('has requests whose client did not wait for the answer', async () => {
+  it('has requests whose client disconnected before the response', async () => {
     const hasty = await account(client, 'hasty')
-    // A lock lets the record wait until nobody does.
+    // A lock keeps the read waiting until the client has disconnected.
     await client.query('begin')
     await client.query('lock table product in access exclusive mode')
-    const asking = request({
+    const clientRequest = request({
       host: '127.0.0.1',
       port: service.port,
       path: `${products}/7?fields=id`,
@@ -151,11 +154,11 @@ describe('the request log', () => {
         'x-request-id': 'gone',
       },
     })
-    asking.on('error', () => {})
-    asking.end()
-    await eventually(async () => (await waitingForLocks(looking)).length === 1)
+    clientRequest.on('error', () => {})
+    clientRequest.end()
+    await eventually(async () => (await waitingForLocks(observer)).length === 1)
     await sleep(410)
-    asking.destroy()
+    clientRequest.destroy()
     await sleep(200)
     await client.query('rollback')
     await written()
@@ -181,7 +184,7 @@ describe('the request log', () => {
     expect(Object.keys(page.data[0] ?? {})).toEqual(['request_id'])
   })
 
-  it('has no request without a valid key, and none of another account', async () => {
+  it('has no requests without a valid key, and none of other accounts', async () => {
     await service.request({ ...globex, key: acme.key }, 'GET', products)
     await service.request(globex, 'GET', `${products}?limit=7`)
     await written()
@@ -190,7 +193,7 @@ describe('the request log', () => {
     expect((await requestsWith('status=401')).meta.total).toBe(0)
   })
 
-  it('keeps no key, whoever put one where, and holds what a text cannot', async () => {
+  it('stores no API key, wherever a client put one, and stores a NUL character as U+FFFD', async () => {
     const { key } = globex
     await service.request(acme, 'GET', `${products}?filter=name=${key}`)
     await service.request(acme, 'GET', `/api/v1/${key}?key=${key}`, { headers: { 'x-request-id': key } })
@@ -207,7 +210,7 @@ describe('the request log', () => {
     expect((await requestsWith('filter="name*\u{fffd}"')).meta.total).toBe(1)
   })
 
-  it('has so many rows of an account, for so many days', async () => {
+  it('is limited to requestLogRowsMax rows per account and requestLogDays days', async () => {
     const extra = await account(client, 'extra')
     const values = "gen_random_uuid(), 'k', 'GET', '/', 200, 1, 0, 0, false"
     const insert = `insert into request (account_id, at, id, request_id, key_id, method, path, status, duration_ms, records,
@@ -216,7 +219,7 @@ describe('the request log', () => {
       `${insert} select $1, now() - n * interval '1 second', n::text, ${values} from generate_series(1, $2) n`,
       [extra.accountId, limits.requestLogRowsMax + 10],
     )
-    // The requests of this test are logged, too, with the key of the account.
+    // Counts only the rows inserted here: the requests of this test are logged with another key_id.
     const count = async () =>
       (
         await client.query<{ count: number }>(
@@ -225,8 +228,8 @@ describe('the request log', () => {
         )
       ).rows[0]?.count
     await client.query('set role quartermaster_server')
-    for (const { text, values: given } of trimStatements(extra.accountId))
-      await client.query(text, [...given])
+    for (const { text, values: parameters } of trimStatements(extra.accountId))
+      await client.query(text, [...parameters])
     expect(await count()).toBe(limits.requestLogRowsMax)
     await client.query('delete from request where account_id = $1', [extra.accountId])
     await client.query(
@@ -234,19 +237,19 @@ describe('the request log', () => {
       [extra.accountId],
     )
     expect((await requestsWith('status=200&key_id=k', extra)).meta.total).toBe(limits.requestLogDays - 1)
-    for (const { text, values: given } of sweepStatements([extra.accountId]))
-      await client.query(text, [...given])
+    for (const { text, values: parameters } of sweepStatements([extra.accountId]))
+      await client.query(text, [...parameters])
     expect(await count()).toBe(limits.requestLogDays - 1)
     await client.query('reset role')
   })
 
-  it('of a busy account takes no room from others, and says how much it lacks', async () => {
+  it('of a busy account is truncated, and usage reports how many requests are missing', async () => {
     const busy = await account(client, 'busy')
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 900 }, () => service.request(busy, 'GET', `${products}?limit=3`)),
     )
-    // On a slow machine some are refused before their key is looked at, and belong to no account.
-    const rounds = answers.filter(({ status }) => status === 200).length
+    // On a slow machine load shedding refuses some before their key is verified: they belong to no account.
+    const rounds = responses.filter(({ status }) => status === 200).length
     await usageWritten()
     const [usage] = (await list('/manage/v1/usage?filter=route*product', busy)).data
     const logged = (await requestsWith('query="limit=3"', busy)).meta.total
@@ -316,19 +319,19 @@ describe('usage', () => {
     expect(rows).toEqual([{ sum: 40 }])
   })
 
-  it('computes percentiles as a slow, obvious count does', async () => {
+  it('computes percentiles within the error of a histogram bucket', async () => {
     const known = await account(client, 'known')
-    // 100 latencies of 1 to 100 ms, each in the class that it falls into.
-    const border = (number: number) => limits.latencyBucketFirstMs * limits.latencyBucketRatio ** number
-    const classes = new Map<number, number>()
+    // 100 latencies of 1 to 100 ms, each in its histogram bucket.
+    const upperBound = (number: number) => limits.latencyBucketFirstMs * limits.latencyBucketRatio ** number
+    const buckets = new Map<number, number>()
     for (let ms = 1; ms <= 100; ms++) {
       let number = 0
-      while (border(number) <= ms) number++
-      classes.set(number, (classes.get(number) ?? 0) + 1)
+      while (upperBound(number) <= ms) number++
+      buckets.set(number, (buckets.get(number) ?? 0) + 1)
     }
     await client.query(
       `insert into usage values ($1, 'day', date_trunc('day', now(), 'UTC'), 'k', 'r', 100, 0, 0, $2, $3)`,
-      [known.accountId, [...classes.keys()], [...classes.values()]],
+      [known.accountId, [...buckets.keys()], [...buckets.values()]],
     )
     const [row] = (await list('/manage/v1/usage?filter=key_id=k', known)).data
     for (const share of [50, 95, 99]) {
@@ -336,7 +339,7 @@ describe('usage', () => {
     }
   })
 
-  it('refuses a period that there is not', async () => {
+  it('rejects an unknown period', async () => {
     const { status, body } = await service.request(acme, 'GET', '/manage/v1/usage?per=hour')
     expect([status, body]).toMatchObject([
       400,
@@ -348,7 +351,7 @@ describe('usage', () => {
 })
 
 describe('the last use of a key', () => {
-  it('is its day, written once', async () => {
+  it('is stored as a day, and written once per day', async () => {
     const used = await account(client, 'used')
     const day = async () =>
       (
@@ -374,7 +377,7 @@ describe('the last use of a key', () => {
   })
 })
 
-it('shows an account nothing of another', async () => {
+it('shows an account no data of another account', async () => {
   const strangers = await client.query<{ key_id: string }>(
     'select key_id from api_key where account_id <> $1',
     [globex.accountId],
@@ -388,7 +391,7 @@ it('shows an account nothing of another', async () => {
   }
 })
 
-it('what cannot be written waits until it can, and is written when the process ends', async () => {
+it('retries activity that could not be written, at the latest when the process ends', async () => {
   const late = await account(client, 'late')
   const second = await startTestService(url, {}, { writeLockMsMax: 200 })
   await client.query('begin; lock table request in access exclusive mode')

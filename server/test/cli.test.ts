@@ -51,9 +51,9 @@ describe('quartermaster', () => {
     expect(await run('migrate')).toEqual({ code: 0, stdout: 'The database is up to date.\n', stderr: '' })
   })
 
-  test('makes an account with a tally of each resource', async () => {
-    const made = await run('account', 'create', 'acme', '--json')
-    expect(JSON.parse(made.stdout)).toMatchObject({ account_id: 1, name: 'acme', status: 'active' })
+  test('creates an account with a tally for each resource', async () => {
+    const created = await run('account', 'create', 'acme', '--json')
+    expect(JSON.parse(created.stdout)).toMatchObject({ account_id: 1, name: 'acme', status: 'active' })
     const shown = await run('account', 'show', 'acme', '--json')
     expect(JSON.parse(shown.stdout)).toMatchObject({
       name: 'acme',
@@ -66,7 +66,7 @@ describe('quartermaster', () => {
     })
   })
 
-  test('limits an account and its keys, each apart, and undoes it', async () => {
+  test('sets and removes the rate limits of an account and of its keys', async () => {
     expect(await run('account', 'limit', 'acme')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('Pass --requests COUNT'),
@@ -95,7 +95,7 @@ describe('quartermaster', () => {
     })
   })
 
-  test('refuses an account that exists, and a name that is no label of a host', async () => {
+  test('rejects an existing account, and a name that is not a DNS label', async () => {
     expect(await run('account', 'create', 'acme')).toEqual({
       code: 1,
       stdout: '',
@@ -138,14 +138,23 @@ describe('quartermaster', () => {
     ])
   })
 
-  test('makes a key, shown once, that does not manage the account unless told to', async () => {
-    const made = await run('key', 'create', '--account', 'acme', '--name', 'shop', '--expires', '2099-01-01')
-    expect(made.stdout).toMatch(/^qm_[0-9A-Za-z]{36}\n$/)
-    expect(made.stderr).not.toContain(made.stdout.trim())
+  test('creates a key, prints it once, and grants account:manage only if requested', async () => {
+    const created = await run(
+      'key',
+      'create',
+      '--account',
+      'acme',
+      '--name',
+      'shop',
+      '--expires',
+      '2099-01-01',
+    )
+    expect(created.stdout).toMatch(/^qm_[0-9A-Za-z]{36}\n$/)
+    expect(created.stderr).not.toContain(created.stdout.trim())
     expect(
       await query(
         `select name, scopes, expires_at, account_id::int, hash = sha256($1::bytea) as hashed from api_key`,
-        [Buffer.from(made.stdout.trim())],
+        [Buffer.from(created.stdout.trim())],
       ),
     ).toEqual([
       {
@@ -174,7 +183,7 @@ describe('quartermaster', () => {
     })
   })
 
-  test('refuses an unknown scope, a past expiry and a missing name', async () => {
+  test('rejects an unknown scope, an expiry in the past and a missing name', async () => {
     const create = ['key', 'create', '--account', 'acme']
     for (const [args, says] of [
       [['--name', 'x', '--scopes', 'product:write'], '"product:write" is not a scope.'],
@@ -209,17 +218,17 @@ describe('quartermaster', () => {
     expect(listed.stdout.trimEnd().endsWith('  shop')).toBe(true)
   })
 
-  test('says in a sentence what is missing, and no stack', async () => {
+  test('reports configuration errors in one sentence, without a stack trace', async () => {
     const none = await quartermaster(['account', 'list'], {})
     expect([none.code, none.stdout]).toEqual([1, ''])
     expect(none.stderr).toContain('DATABASE_URL is not set. Example: DATABASE_URL=postgres://')
     expect(none.stderr.trimEnd().split('\n')).toHaveLength(1)
     const wrong = await quartermaster(['account', 'list'], { DATABASE_URL: url, PORT: 'many' })
     expect(wrong.stderr).toBe('quartermaster: Invalid configuration: PORT must be integer.\n')
-    const away = await quartermaster(['account', 'list'], {
+    const unreachable = await quartermaster(['account', 'list'], {
       DATABASE_URL: 'postgres://a:secret@127.0.0.1:1/x',
     })
-    expect(away.stderr).toBe(
+    expect(unreachable.stderr).toBe(
       'quartermaster: No PostgreSQL listens at 127.0.0.1:1. Start PostgreSQL there, or correct ' +
         'DATABASE_URL.\n',
     )
@@ -243,7 +252,7 @@ describe('quartermaster', () => {
     )
   })
 
-  test('serves a demo on a database of its own, and ends with it', async () => {
+  test('serves a demo on a temporary database, and removes it at the end', async () => {
     const child = spawn(process.execPath, [bin, 'demo', '--json', '--port', '0', '--products', '30'], {
       env: environmentWith({}),
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -256,14 +265,14 @@ describe('quartermaster', () => {
     const two = `/api/v1/inventory/product?limit=2`
     const headers = { authorization: `Bearer ${key}` }
     const expected = { data: [{ id: 1 }, { id: 2 }], meta: { count: 2, total: 30 } }
-    // By the address as it is printed, as any program would: fetch, and curl.
+    // The printed address works with fetch and curl.
     expect(await (await fetch(baseUrl + two, { headers })).json()).toMatchObject(expected)
     const curled = execFileSync('curl', ['-sS', '-H', `authorization: Bearer ${key}`, baseUrl + two])
     expect(JSON.parse(curled.toString())).toMatchObject(expected)
     const { servers } = JSON.parse(await (await fetch(`${baseUrl}/openapi.json`)).text())
     const server = new URL(servers[0]?.url ?? 'none', `${baseUrl}/openapi.json`)
     expect(await (await fetch(new URL(two, server), { headers })).json()).toMatchObject(expected)
-    // And by the account's own host.
+    // So does the host of the account.
     expect(accountUrl).toMatch(/^http:\/\/acme\.localhost:\d+$/)
     expect(await get(new URL(two, accountUrl), key)).toMatchObject(expected)
     child.kill('SIGTERM')
@@ -271,7 +280,7 @@ describe('quartermaster', () => {
     expect(lines).toHaveLength(1)
   })
 
-  test('serves a demo on a given database, and leaves no key behind that works', async () => {
+  test('serves a demo on an existing database, and leaves no valid key behind', async () => {
     const child = spawn(
       process.execPath,
       [bin, 'demo', '--json', '--port', '0', '--products', '5', '--account', 'fair'],
@@ -297,15 +306,15 @@ describe('quartermaster', () => {
   })
 })
 
-/** By the loopback address: not every resolver knows hosts below localhost. */
+/** Connects to the loopback address: not every resolver resolves subdomains of localhost. */
 async function get(address: URL, key: string): Promise<unknown> {
   const headers = { host: address.host, authorization: `Bearer ${key}` }
-  const asked = request({
+  const sent = request({
     host: '127.0.0.1',
     port: address.port,
     path: address.pathname + address.search,
     headers,
   }).end()
-  const [response] = await once(asked, 'response')
+  const [response] = await once(sent, 'response')
   return await json(response)
 }

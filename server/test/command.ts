@@ -11,12 +11,12 @@ export interface Ended {
 
 export type Environment = Readonly<Record<string, string>>
 
-/** The environment of a command: nothing of ours but what a test says. */
+/** The environment of a command: PATH and these settings, nothing else of this process. */
 export function environmentWith(settings: Environment): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '', NO_COLOR: '1', ...settings }
 }
 
-/** Runs the real command to its end. */
+/** Runs `quartermaster` as a process and waits for its end. */
 export function quartermaster(args: readonly string[], settings: Environment): Promise<Ended> {
   return new Promise((resolve) => {
     execFile(

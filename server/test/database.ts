@@ -6,11 +6,11 @@ import { cloneDatabase } from '../src/cli/database/throwaway-postgres.ts'
 import { operator } from '../src/cli/operator.ts'
 import { templateName } from './global-setup.ts'
 
-let made = 0
+let created = 0
 
-/** A migrated, empty database of the test file's own. */
+/** A new database, migrated and empty, for one test file. */
 export function freshDatabase(): Promise<string> {
-  return cloneDatabase(inject('postgresUrl'), `test_${process.pid}_${Date.now()}_${++made}`, templateName)
+  return cloneDatabase(inject('postgresUrl'), `test_${process.pid}_${Date.now()}_${++created}`, templateName)
 }
 
 export async function connected(url: string): Promise<pg.Client> {
@@ -25,7 +25,7 @@ export interface TestAccount {
   readonly key: string
 }
 
-/** An account with a key, by the functions that the command line uses. */
+/** Creates an account with a key. */
 export async function account(
   client: pg.Client,
   name: string,

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { connected, freshDatabase } from './database.ts'
 
-/** What has to hold for `create_distributed_table(…, 'account_id')` to be all that distribution takes. */
+/** What the schema must satisfy so that `create_distributed_table(…, 'account_id')` is all that Citus needs. */
 
 let client: pg.Client
 
@@ -28,14 +28,14 @@ async function names(text: string): Promise<string[]> {
   return (await client.query<{ name: string }>(text)).rows.map((row) => row.name)
 }
 
-it('knows every table: each is an account’s own, the directory of accounts, or the list of migrations', async () => {
+it('every table is either per account, the account directory, or the list of migrations', async () => {
   const tables = await names(`select tablename as name from pg_tables where schemaname = 'public' order by 1`)
   expect(tables).toEqual(['account', ...accountTables, 'migration'].toSorted())
 })
 
 const ownTables = `c.relnamespace = 'public'::regnamespace and c.relname not in ('account', 'migration')`
 
-it('account_id leads every primary key, unique constraint and index', async () => {
+it('account_id is the first column of every primary key, unique constraint and index', async () => {
   const indexes = await client.query<{ name: string; first: string }>(
     `select i.indexrelid::regclass::text as name, a.attname as first
      from pg_index i join pg_class c on c.oid = i.indrelid
@@ -46,7 +46,7 @@ it('account_id leads every primary key, unique constraint and index', async () =
   expect(indexes.rows.filter((index) => index.first !== 'account_id')).toEqual([])
 })
 
-it('account_id leads every foreign key, which points at the directory of accounts', async () => {
+it('account_id is the first column of every foreign key, which references the account directory', async () => {
   const keys = await client.query<{ name: string; first: string; target: string }>(
     `select k.conname as name, a.attname as first, k.confrelid::regclass::text as target
      from pg_constraint k join pg_class c on c.oid = k.conrelid
@@ -57,7 +57,7 @@ it('account_id leads every foreign key, which points at the directory of account
   expect(keys.rows.filter((key) => key.first !== 'account_id' || key.target !== 'account')).toEqual([])
 })
 
-it('there is no trigger, rule, sequence, default by function of a row, or policy on them', async () => {
+it('no table has a trigger, rule, sequence, row-level policy or default that calls a function', async () => {
   expect(
     await names(
       `select t.tgname as name from pg_trigger t join pg_class c on c.oid = t.tgrelid where not t.tgisinternal and ${ownTables}`,

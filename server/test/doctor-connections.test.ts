@@ -13,11 +13,11 @@ import { eventually } from './eventually.ts'
 import { hasPgbouncer, ThrowawayPgbouncer } from './pgbouncer.ts'
 import { ThrowawayRedis } from './redis.ts'
 
-/** What doctor and serve say of addresses that lead nowhere, or to something else. */
+/** What doctor and serve report if an address is unreachable, or leads to a different server. */
 
 async function findings(settings: Environment) {
   const { stdout, stderr } = await quartermaster(['doctor', '--json'], settings)
-  // Nothing but findings: an error that is not understood would be told on stderr.
+  // Doctor prints findings to stdout only; an unexpected error would be on stderr.
   expect(stderr).toBe('')
   const found: { status: string; check: string; message: string; repair: string }[] =
     JSON.parse(stdout).findings
@@ -31,7 +31,7 @@ async function faults(settings: Environment): Promise<string[][]> {
 }
 
 describe('settings', () => {
-  test('that are empty count as absent', async () => {
+  test('that are empty count as unset', async () => {
     const empty = {
       REDIS_URL: '',
       DATABASE_URL: '',
@@ -65,29 +65,29 @@ describe('settings', () => {
       'DATABASE_URL names the file /no/such/file, which cannot be read.',
     ],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://:1', 'OTEL_EXPORTER_OTLP_ENDPOINT is not a valid URL.'],
-  ])('%s=%s ends serve at once, and doctor tells it too', async (variable, given, message) => {
-    const settings = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', [variable]: given }
+  ])('%s=%s stops serve immediately, and doctor reports it', async (variable, value, message) => {
+    const settings = { DATABASE_URL: 'postgres://unknown@127.0.0.1:1/none', [variable]: value }
     const { code, stderr } = await quartermaster(['serve', '--port', '0'], settings)
     expect(code).toBe(1)
     expect(stderr).toMatch(/^quartermaster: Invalid configuration: [^\n]*\n$/)
     expect(stderr).toContain(message)
     expect(stderr).not.toContain('hunter2')
-    expect((await faults(settings)).map(([told]) => told).join('\n')).toContain(message)
+    expect((await faults(settings)).map(([reported]) => reported).join('\n')).toContain(message)
   })
 
-  test('may name several servers, and no part of a password is shown', async () => {
+  test('may name several servers, and no part of a password is printed', async () => {
     const settings = { DATABASE_URL: 'postgres://a:hun@ter2@127.0.0.1:1,127.0.0.1:2/x' }
-    const told = JSON.stringify(await findings(settings))
-    expect(told).toContain('No PostgreSQL listens at 127.0.0.1:1, 127.0.0.1:2.')
-    expect(told).not.toMatch(/hun|ter2/)
+    const printed = JSON.stringify(await findings(settings))
+    expect(printed).toContain('No PostgreSQL listens at 127.0.0.1:1, 127.0.0.1:2.')
+    expect(printed).not.toMatch(/hun|ter2/)
   })
 })
 
 describe('Redis', () => {
-  test('that is dead, that asks for a password, and that answers', async () => {
+  test('that is down, that requires a password, and that is available', async () => {
     const port = await freePort()
     const dead = {
-      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+      DATABASE_URL: 'postgres://unknown@127.0.0.1:1/none',
       REDIS_URL: `redis://127.0.0.1:${port}`,
     }
     const [first] = await faults(dead)
@@ -168,7 +168,7 @@ describe('TLS', () => {
     await postgres.stop()
   })
 
-  test('is told in a sentence: an authority that is not known, another host name', async () => {
+  test('failures are reported in one sentence: unknown authority, wrong host name', async () => {
     expect(await faults({ DATABASE_URL: `${postgres.url}?sslmode=verify-full` })).toEqual([
       [
         `The TLS certificate of PostgreSQL at ${host} is signed by an unknown certificate authority.`,
@@ -207,15 +207,15 @@ describe.runIf(hasPgbouncer)('a pooler', () => {
     await client.end()
   }
 
-  /** Doctor before a PgBouncer with these settings. */
+  /** Runs `inspect` against a PgBouncer with these settings. */
   async function through(
     pooling: Readonly<Record<string, string>>,
-    look: (settings: Environment, pgbouncer: ThrowawayPgbouncer) => Promise<void>,
+    inspect: (settings: Environment, pgbouncer: ThrowawayPgbouncer) => Promise<void>,
   ): Promise<void> {
     const pgbouncer = await ThrowawayPgbouncer.start(postgres, ['postgres', 'web'], pooling)
     const web = pgbouncer.url(postgres.url.replace('postgres@', 'web@'))
     try {
-      await look({ DATABASE_OWNER_URL: postgres.url, DATABASE_URL: web }, pgbouncer)
+      await inspect({ DATABASE_OWNER_URL: postgres.url, DATABASE_URL: web }, pgbouncer)
     } finally {
       await pgbouncer.stop()
     }
@@ -226,7 +226,7 @@ describe.runIf(hasPgbouncer)('a pooler', () => {
     'export QUARTERMASTER_DATABASE_POOLER=transaction; or use session pooling (PgBouncer: pool_mode = session).',
   ]
 
-  test('that refuses startup parameters is recognised; told of it, all is well', async () => {
+  test('that rejects startup parameters is detected; with QUARTERMASTER_DATABASE_POOLER=transaction nothing is wrong', async () => {
     await through({ pool_mode: 'transaction' }, async (settings) => {
       expect(await faults(settings)).toEqual([
         [
@@ -240,7 +240,7 @@ describe.runIf(hasPgbouncer)('a pooler', () => {
     })
   })
 
-  test('that ignores the role and settings of a connection is found', async () => {
+  test('that ignores the role and settings of a connection is detected', async () => {
     await through({ pool_mode: 'session', ...ignoring }, async (settings, pgbouncer) => {
       const found = await faults(settings)
       expect(found.map(([message]) => message)).toEqual([
@@ -250,14 +250,14 @@ describe.runIf(hasPgbouncer)('a pooler', () => {
         'Requests would be served as the login role instead of quartermaster_server: a connection pooler ignores the role.',
       ])
       expect(await faults({ ...settings, QUARTERMASTER_DATABASE_POOLER: 'transaction' })).toEqual([])
-      // The other way to repair each, as it stands.
+      // The alternative repair of each finding, run unchanged.
       for (const [, repair] of found.slice(0, 3)) await asOwner(repair?.split('or: ')[1] ?? '')
-      await pgbouncer.forget(postgres.url)
+      await pgbouncer.reconnect(postgres.url)
       expect(await faults({ ...settings, QUARTERMASTER_DATABASE_ROLE: '' })).toEqual([])
     })
   })
 
-  test('that gives every transaction another backend is found, also one that takes them in turn', async () => {
+  test('in transaction mode is detected, with server_round_robin too', async () => {
     for (const server_round_robin of ['0', '1']) {
       const pooling = { pool_mode: 'transaction', min_pool_size: '2', server_round_robin, ...ignoring }
       await through(pooling, async (settings) => {

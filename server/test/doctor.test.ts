@@ -27,7 +27,7 @@ afterAll(async () => {
   await postgres.stop()
 })
 
-/** A migrated database with the empty account acme, on which the given SQL was run. */
+/** A migrated database with the empty account acme, after running these statements. */
 async function databaseAfter(...statements: string[]): Promise<string> {
   databases += 1
   const url = await cloneDatabase(postgres.url, `doctor_${databases}`, 'migrated')
@@ -45,7 +45,7 @@ async function sql<Row extends pg.QueryResultRow>(url: string, text: string): Pr
   }
 }
 
-/** What doctor finds wrong: pairs of message and repair. */
+/** The faults that doctor reports: pairs of message and repair. */
 async function faults(settings: Environment, ...args: string[]) {
   const { code, stdout } = await quartermaster(['doctor', '--json', ...args], settings)
   const { ok, findings } = JSON.parse(stdout)
@@ -54,8 +54,8 @@ async function faults(settings: Environment, ...args: string[]) {
   return wrong.map(({ message, repair }: { message: string; repair: string }) => [message, repair])
 }
 
-/** The fault is found; its repair, run as it stands, leaves none. */
-async function foundAndMended(url: string, expected: [message: string, repair: string][]): Promise<void> {
+/** Doctor reports these faults; running the printed repairs unchanged leaves none. */
+async function foundAndRepaired(url: string, expected: [message: string, repair: string][]): Promise<void> {
   expect(await faults({ DATABASE_URL: url })).toEqual(expected)
   for (const [, repair] of expected) {
     for (const statement of repair.split(/(?<=;) /)) await sql(url, statement)
@@ -88,13 +88,13 @@ describe('doctor', () => {
     expect(stdout).not.toContain('✗')
   })
 
-  test('expects every index that the migrations make', async () => {
-    const made = await sql<{ indexname: string }>(
+  test('expects every index that the migrations create', async () => {
+    const created = await sql<{ indexname: string }>(
       databaseUrl(postgres.url, 'migrated'),
       `select indexname::text from pg_indexes where schemaname = 'public' and tablename <> 'migration'`,
     )
     expect(expectedIndexes.map(({ name }) => name).toSorted()).toEqual(
-      made.map(({ indexname }) => indexname).toSorted(),
+      created.map(({ indexname }) => indexname).toSorted(),
     )
   })
 
@@ -218,9 +218,9 @@ describe('doctor', () => {
     ])
   })
 
-  test('finds a dropped extension and the indexes that went with it', async () => {
+  test('finds a dropped extension and the indexes that were dropped with it', async () => {
     const trigrams = await databaseAfter('drop extension pg_trgm cascade')
-    await foundAndMended(trigrams, [
+    await foundAndRepaired(trigrams, [
       ['The extension pg_trgm is missing.', 'create extension pg_trgm;'],
       missingText('product', 'name', 'default_code'),
       missingText('partner', 'name', 'email', 'phone'),
@@ -230,7 +230,7 @@ describe('doctor', () => {
     expect(found[0]).toEqual(['The extension btree_gin is missing.', 'create extension btree_gin;'])
   })
 
-  test('finds missing, invalid and unlike indexes', async () => {
+  test('finds missing, invalid and different indexes', async () => {
     const url = await databaseAfter(
       'drop index product_list_price',
       `update pg_index set indisvalid = false where indexrelid = 'partner_email'::regclass`,
@@ -238,7 +238,7 @@ describe('doctor', () => {
       'alter table api_key drop constraint api_key_account_id_hash_key',
       'drop index partner_text; create index partner_text on partner using gin (account_id, name gin_trgm_ops)',
     )
-    await foundAndMended(url, [
+    await foundAndRepaired(url, [
       [
         'There is no index on api_key (account_id, hash).',
         'alter table api_key add constraint api_key_account_id_hash_key unique (account_id, hash);',
@@ -264,14 +264,14 @@ describe('doctor', () => {
     ])
   })
 
-  test('finds rights that the serving role lacks, and those too many', async () => {
+  test('finds missing and excess privileges of the serving role', async () => {
     const url = await databaseAfter(
       'revoke insert on partner from quartermaster_server',
       'revoke update (total) on tally from quartermaster_server',
       'grant delete on product to quartermaster_server',
       'revoke usage on schema public from quartermaster_server, public',
     )
-    await foundAndMended(url, [
+    await foundAndRepaired(url, [
       [
         'quartermaster_server lacks the privilege insert on partner.',
         'grant insert on partner to "quartermaster_server";',
@@ -291,7 +291,7 @@ describe('doctor', () => {
     ])
   })
 
-  test('finds requests served as superuser, as owner, or by a login that may not', async () => {
+  test('finds a serving login that is superuser or owner, or may not use the serving role', async () => {
     const url = await databaseAfter('create role owner_login login', 'create role other_login login')
     await sql(url, 'alter table partner owner to owner_login; grant quartermaster_server to owner_login')
     await sql(url, 'grant select, insert on partner to quartermaster_server')
@@ -324,14 +324,14 @@ describe('doctor', () => {
         'grant quartermaster_server to "other_login";',
       ],
     ])
-    expect(await served({ DATABASE_URL: url, QUARTERMASTER_DATABASE_ROLE: 'nobody' })).toEqual([
-      ['There is no role nobody.', expect.stringContaining('create role nobody nologin;')],
+    expect(await served({ DATABASE_URL: url, QUARTERMASTER_DATABASE_ROLE: 'absent' })).toEqual([
+      ['There is no role absent.', expect.stringContaining('create role absent nologin;')],
     ])
   })
 })
 
 describe('doctor on tallies', () => {
-  test('finds one that is off or missing, and mends it', async () => {
+  test('finds a wrong or missing tally, and repairs it', async () => {
     const url = await databaseAfter(
       company(4, 9),
       company(7, 2),
@@ -362,17 +362,17 @@ describe('doctor on tallies', () => {
     expect(await faults({ DATABASE_URL: url }, '--all-tallies')).toEqual([])
   })
 
-  test('leaves right ones alone when mending', async () => {
+  test('does not change correct tallies when repairing', async () => {
     const url = await databaseAfter()
     await quartermaster(['doctor', '--repair', '--all-tallies'], { DATABASE_URL: url })
     expect((await tallies(url)).map(({ version }) => version)).toEqual([0, 0, 0])
   })
 
-  test('says which it did not count', async () => {
+  test('reports which accounts it did not count', async () => {
     const url = await databaseAfter(
-      `insert into account (name) select 'many-' || n from generate_series(1, 100) n`,
+      `insert into account (name) select 'bulk-' || n from generate_series(1, 100) n`,
       `insert into tally (account_id, resource) select account_id, unnest(array['product', 'partner', 'company'])
-         from account where name like 'many-%'`,
+         from account where name like 'bulk-%'`,
       `update tally set total = 1000001 where account_id = 1 and resource = 'product'`,
     )
     const { code, stdout } = await quartermaster(['doctor'], { DATABASE_URL: url })
@@ -388,7 +388,7 @@ describe('doctor on tallies', () => {
     ])
   })
 
-  test('says when there is no such account', async () => {
+  test('reports an unknown account', async () => {
     const { code, stderr } = await quartermaster(['doctor', '--account', 'zeta'], {
       DATABASE_URL: await databaseAfter(),
     })

@@ -1,18 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 
-const patienceMs = 120_000
+const timeoutMs = 120_000
 
-/** Waits until it is so. A machine that is busy with other things takes its time; what never comes about throws. */
-export async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const until = Date.now() + patienceMs
-  while (!(await isSo())) {
-    if (Date.now() > until) throw new Error(`it did not come about within ${patienceMs / 1000} s`)
+/** Polls until the condition holds. The timeout is long because CI machines are busy. */
+export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const until = Date.now() + timeoutMs
+  while (!(await condition())) {
+    if (Date.now() > until) throw new Error(`The condition did not hold within ${timeoutMs / 1000} s.`)
     await sleep(20)
   }
 }
 
-/** Connections to this database that wait for a lock. Ask outside of a transaction, which sees the same ones again. */
+/**
+ * Process ids of the connections to this database that wait for a lock. Do not call it in a transaction: PostgreSQL
+ * returns the same `pg_stat_activity` snapshot until the transaction ends.
+ */
 export async function waitingForLocks(client: pg.Client): Promise<number[]> {
   const { rows } = await client.query<{ pid: number }>(
     `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

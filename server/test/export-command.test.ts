@@ -30,7 +30,7 @@ afterAll(async () => {
 const run = (...args: string[]) => quartermaster(args, { DATABASE_URL: url })
 
 describe('quartermaster export', () => {
-  it('writes what import reads: all of it, and a cut one is refused', async () => {
+  it('writes what import reads, and import rejects a truncated export', async () => {
     const all = await run('export', 'partner', '--account', 'acme')
     expect([all.code, all.stderr]).toEqual([
       0,
@@ -44,29 +44,29 @@ describe('quartermaster export', () => {
     expect(records(copied.stdout)).toEqual(records(all.stdout))
     const lines = readFileSync(file, 'utf8').split('\n')
     writeFileSync(file, lines.toSpliced(7, 1).join('\n'))
-    const cut = await run('import', 'partner', file, '--account', 'copy')
-    expect([cut.code, cut.stderr]).toEqual([1, expect.stringContaining('the file is incomplete')])
+    const truncated = await run('import', 'partner', file, '--account', 'copy')
+    expect([truncated.code, truncated.stderr]).toEqual([1, expect.stringContaining('the file is incomplete')])
   })
 
-  it('takes filter, fields and format', async () => {
+  it('applies filter, fields and format', async () => {
     const options = ['--format', 'csv', '--fields', 'id,is_company', '--filter', 'id[2,3]&id<3']
     const { code, stdout } = await run('export', 'partner', '--account', 'acme', ...options)
     expect(code).toBe(0)
     expect(stdout).toMatch(/^\uFEFFid,is_company\r\n2,(true|false)\r\n$/)
   })
 
-  it('says what is wrong before it writes anything', async () => {
+  it('reports errors before it writes anything', async () => {
     const wrong = await run('export', 'partner', '--account', 'acme', '--filter', 'nane=x')
     expect([wrong.code, wrong.stdout]).toEqual([1, ''])
     expect(wrong.stderr).toBe(
       'quartermaster: A partner has no field "nane". Did you mean name? (at offset 0 of --filter) Suggestion: name=x\n',
     )
-    const nobody = await run('export', 'partner', '--account', 'nobody')
-    expect([nobody.code, nobody.stdout]).toEqual([1, ''])
-    expect(nobody.stderr).toContain('nobody')
+    const unknown = await run('export', 'partner', '--account', 'absent')
+    expect([unknown.code, unknown.stdout]).toEqual([1, ''])
+    expect(unknown.stderr).toContain('absent')
   })
 
-  it('ends with 1 when the database ends it, or its reader goes', async () => {
+  it('exits with 1 if the database terminates it, or its reader closes the pipe', async () => {
     const { accountId } = await account(client, 'large')
     await client.query(
       `insert into company select $1, g, 1, repeat('x', 400), null, '1', now(), now() from generate_series(1, 60000) g`,

@@ -14,10 +14,11 @@ let service: TestService
 let acme: TestAccount
 let large: TestAccount
 const products = '/api/v1/inventory/product'
+/** Shortened: tests wait for them. */
 const waits = { exportWaitMsMax: 3_000, exportReaderWindowMs: 500, exportCheckMs: 100 }
 const largeRecords = 60_000
 
-/** Texts that a spreadsheet, a CSV reader, COPY or SQL could trip over. */
+/** Texts that a spreadsheet, a CSV reader, COPY or SQL could misinterpret. */
 const names = [
   '=1+1',
   '+49 40 5550',
@@ -40,7 +41,7 @@ const names = [
   'control \u0001 and \u0002',
   "it's; drop table product --",
   '{"$end":1}',
-  // Where a spreadsheet that splits at ";" or tabs lets a cell begin.
+  // Formulas at the start of a cell for a spreadsheet that splits at ";" or tabs.
   'x;=1+1;y',
   "x;'=1+1",
   "x;''=1+1",
@@ -93,7 +94,7 @@ afterAll(async () => {
   await client.end()
 })
 
-/** The answer as soon as its headers are there. */
+/** Resolves when the response headers have arrived. */
 function open(of: TestAccount, path: string, accept: string, port = service.port): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     get(
@@ -108,9 +109,9 @@ function open(of: TestAccount, path: string, accept: string, port = service.port
   })
 }
 
-async function textOf(answer: IncomingMessage): Promise<string> {
+async function textOf(response: IncomingMessage): Promise<string> {
   let text = ''
-  for await (const piece of answer.setEncoding('utf8')) text += String(piece)
+  for await (const chunk of response.setEncoding('utf8')) text += String(chunk)
   return text
 }
 
@@ -126,7 +127,7 @@ async function ndjson(of: TestAccount, query: string): Promise<Exported> {
   return { records: lines.map((line): Exported['records'][number] => JSON.parse(line)), end: last.$end }
 }
 
-async function underWay(): Promise<number> {
+async function runningExports(): Promise<number> {
   const { rows } = await client.query<{ n: number }>(
     `select count(*)::int as n from pg_stat_activity
      where application_name = 'quartermaster export' and state <> 'idle' and datname = current_database()`,
@@ -151,7 +152,7 @@ describe('the records of an export', () => {
     'filter=create_date>=2026-01-05T00:00:00.004Z',
     'filter=is_rsd_product![true,null]',
     'filter=id>999999999',
-  ])('are those of the list: %s', async (query) => {
+  ])('equal those of the list: %s', async (query) => {
     const list = await service.request(acme, 'GET', `${products}?limit=1000&${query}`)
     expect(list.status).toBe(200)
     const { records, end } = await ndjson(acme, query)
@@ -159,13 +160,13 @@ describe('the records of an export', () => {
     expect(records).toHaveLength(end.count)
   })
 
-  it('are the same in CSV, and no text begins as a formula does', async () => {
+  it('are the same in CSV, and no text starts like a formula', async () => {
     const { records } = await ndjson(acme, '')
-    const answer = await open(acme, products, 'text/csv')
-    const text = await textOf(answer)
+    const response = await open(acme, products, 'text/csv')
+    const text = await textOf(response)
     expect(text.startsWith('\uFEFFid,name,default_code,')).toBe(true)
-    expect(answer.headers['x-total-count']).toBe(String(names.length))
-    expect(answer.trailers['x-record-count']).toBe(String(names.length))
+    expect(response.headers['x-total-count']).toBe(String(names.length))
+    expect(response.trailers['x-record-count']).toBe(String(names.length))
     const rows = parse<Record<string, string | { text: string }>>(text.slice(1), {
       record_delimiter: '\r\n',
       columns: true,
@@ -187,7 +188,7 @@ describe('the records of an export', () => {
     expect(undone).toEqual(records)
   })
 
-  it('has no formula either for a spreadsheet that splits at ";" or tabs and knows no quotes there', async () => {
+  it('contain no formula either for a spreadsheet that splits at ";" or tabs and ignores quotes', async () => {
     const text = await textOf(await open(acme, `${products}?fields=id,name,default_code`, 'text/csv'))
     const cells = text.split(/[\r\n;\t]/)
     expect(cells.filter((cell) => /^["']*1\+1/.test(cell))).toEqual([])
@@ -196,9 +197,9 @@ describe('the records of an export', () => {
   })
 })
 
-describe('an export while others write', () => {
-  it('shows one version, whole', async () => {
-    // Every write sets all quantities to the version it makes, and adds a record.
+describe('an export during writes', () => {
+  it('returns all records of one version', async () => {
+    // Every write sets all quantities to its version, and adds a record.
     const writer = await connected(url)
     const writing = { on: true }
     const writes = (async () => {
@@ -240,56 +241,58 @@ describe('an export while others write', () => {
   })
 })
 
-describe('an export that does not come to its end', () => {
-  it('is cut off by a reset when its time is up, also for who reads slowly', async () => {
+describe('an export that does not complete', () => {
+  it('ends with a connection reset at its timeout, even if the client reads slowly', async () => {
     const hasty = await startTestService(url, { QUARTERMASTER_EXPORT_MS_MAX: '2000' })
-    const cut = () => hasty.events.filter(({ kind }) => kind === 'export-truncated')
+    const truncated = () => hasty.events.filter(({ kind }) => kind === 'export-truncated')
     try {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         ['application/x-ndjson', 'text/csv'].map((accept) => open(large, products, accept, hasty.port)),
       )
-      await eventually(async () => (await underWay()) === 0)
-      await Promise.all(answers.map((answer) => expect(textOf(answer)).rejects.toThrow(/aborted|ECONNRESET/)))
-      expect(cut()).toMatchObject([{ code: 'deadline_exceeded' }, { code: 'deadline_exceeded' }])
+      await eventually(async () => (await runningExports()) === 0)
+      await Promise.all(
+        responses.map((response) => expect(textOf(response)).rejects.toThrow(/aborted|ECONNRESET/)),
+      )
+      expect(truncated()).toMatchObject([{ code: 'deadline_exceeded' }, { code: 'deadline_exceeded' }])
     } finally {
       await hasty.close()
     }
   })
 
-  it('ends its statement when the reader hangs up, and frees its place', async () => {
+  it('stops its statement and releases its slot when the client disconnects', async () => {
     for (let round = 0; round < limits.accountExportsMax + 1; round++) {
-      const answer = await open(large, products, 'application/x-ndjson')
-      expect(answer.statusCode).toBe(200)
-      expect(await underWay()).toBe(1)
-      answer.destroy()
-      await eventually(async () => (await underWay()) === 0)
+      const response = await open(large, products, 'application/x-ndjson')
+      expect(response.statusCode).toBe(200)
+      expect(await runningExports()).toBe(1)
+      response.destroy()
+      await eventually(async () => (await runningExports()) === 0)
     }
     expect(service.events.filter(({ kind }) => kind === 'export-truncated')).toEqual([])
   })
 
-  it('ends its statement when the reader goes before the first record', async () => {
-    // Not on the connection that looks: within a transaction it would see the same activity again and again.
+  it('stops its statement when the client disconnects before the first record', async () => {
+    // On another connection than `client`: in a transaction `pg_stat_activity` would not change.
     const locking = await connected(url)
     await locking.query('begin')
     await locking.query('lock table product in access exclusive mode')
     const headers = { host: 'large.localhost', authorization: `Bearer ${large.key}`, accept: 'text/csv' }
-    // Once more than may run at once: each gives its place back.
+    // Once more than the limit: each must release its slot.
     for (let round = 0; round <= limits.accountExportsMax; round++) {
-      const asking = get({ port: service.port, path: products, agent: false, headers }).on('error', () => {})
-      await eventually(async () => (await underWay()) === 1)
-      asking.destroy()
-      await eventually(async () => (await underWay()) === 0)
+      const pending = get({ port: service.port, path: products, agent: false, headers }).on('error', () => {})
+      await eventually(async () => (await runningExports()) === 1)
+      pending.destroy()
+      await eventually(async () => (await runningExports()) === 0)
     }
     await locking.end()
   })
 
-  it('is cut off when the database ends it', async () => {
-    const answer = await open(large, products, 'application/x-ndjson')
+  it('ends with a connection reset if its backend is terminated', async () => {
+    const response = await open(large, products, 'application/x-ndjson')
     await client.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where application_name = 'quartermaster export' and state <> 'idle' and datname = current_database()`,
     )
-    await expect(textOf(answer)).rejects.toThrow(/aborted|ECONNRESET/)
+    await expect(textOf(response)).rejects.toThrow(/aborted|ECONNRESET/)
     expect(service.events.filter(({ kind }) => kind === 'export-truncated')).toMatchObject([
       { code: 'database_unavailable' },
     ])
@@ -297,17 +300,17 @@ describe('an export that does not come to its end', () => {
 })
 
 async function filled(name: string): Promise<TestAccount> {
-  const made = await account(client, name)
+  const created = await account(client, name)
   await client.query(
     `insert into product select $1, id, version, name, null, 0, 0, true, null, null, null, now(), now()
      from product where account_id = $2 and id <= 20000`,
-    [made.accountId, large.accountId],
+    [created.accountId, large.accountId],
   )
-  return made
+  return created
 }
 
-describe('exports at once', () => {
-  it('are bounded for an account, leave a slot for others, and lists go on meanwhile', async () => {
+describe('concurrent exports', () => {
+  it('are limited per account, leave a slot for other accounts, and do not block lists', async () => {
     const [one, two] = [await filled('one'), await filled('two')]
     const running = [
       await open(large, products, 'text/csv'),
@@ -321,7 +324,7 @@ describe('exports at once', () => {
       code: 'export_limit',
       detail: expect.stringMatching(/^This account has 2 exports running/),
     })
-    // The last free slot is not for an account that has one.
+    // An account that runs an export cannot take the last free slot.
     const second = await open(one, products, 'text/csv')
     expect(second.statusCode).toBe(429)
     expect(JSON.parse(await textOf(second))).toMatchObject({
@@ -331,62 +334,62 @@ describe('exports at once', () => {
     running.push(await open(two, products, 'text/csv'))
     expect(running.at(-1)?.statusCode).toBe(200)
     expect((await service.request(two, 'GET', `${products}?limit=1`)).status).toBe(200)
-    for (const answer of running) answer.destroy()
-    await eventually(async () => (await underWay()) === 0)
+    for (const response of running) response.destroy()
+    await eventually(async () => (await runningExports()) === 0)
   })
 
-  it('of slow readers do not keep others from exporting, though they have all slots', async () => {
+  it('of slow readers are ended when another account waits for a slot', async () => {
     const [slow, slower, last] = [await filled('slow'), await filled('slower'), await filled('last')]
     const running: IncomingMessage[] = []
-    // As many as they can get, and nobody reads.
+    // As many exports as are accepted; no client reads its response.
     for (const each of [large, slow, large, slow, slower, slower]) {
-      const answer = await open(each, products, 'text/csv')
-      if (answer.statusCode === 200) running.push(answer)
-      else answer.resume()
+      const response = await open(each, products, 'text/csv')
+      if (response.statusCode === 200) running.push(response)
+      else response.resume()
     }
-    expect(await underWay()).toBe(limits.exportsInFlightMax)
+    expect(await runningExports()).toBe(limits.exportsInFlightMax)
 
     const served = await open(last, products, 'text/csv')
     expect(served.statusCode).toBe(200)
     expect((await textOf(served)).split('\n')).toHaveLength(20_002)
-    // The account that had two has lost one of them, and its reader is told by a reset.
+    // One export of the account that had two is ended, by a connection reset.
     const results = await Promise.allSettled(running.map(textOf))
-    const cut = results.flatMap(({ status }, at) => (status === 'rejected' ? [at] : []))
-    expect(cut).toHaveLength(1)
-    expect([0, 2]).toContain(cut[0])
-    const told = service.events.filter(
+    const truncated = results.flatMap(({ status }, at) => (status === 'rejected' ? [at] : []))
+    expect(truncated).toHaveLength(1)
+    expect([0, 2]).toContain(truncated[0])
+    const events = service.events.filter(
       (event) => event.kind === 'export-truncated' && event.code === 'deadline_exceeded',
     )
-    expect(told).toHaveLength(1)
-    await eventually(async () => (await underWay()) === 0)
+    expect(events).toHaveLength(1)
+    await eventually(async () => (await runningExports()) === 0)
   })
 
-  it('that the database holds up keep their slots; another one waits, and gets 503', async () => {
+  it('that wait for the database keep their slots; the next one waits, then gets 503', async () => {
     const [one, two, three] = [await filled('held-1'), await filled('held-2'), await filled('held-3')]
     const locking = await connected(url)
     await locking.query('begin; lock table product in access exclusive mode')
     try {
-      const asking: Promise<IncomingMessage>[] = []
+      const pending: Promise<IncomingMessage>[] = []
       for (const each of [large, large, one, two]) {
-        const count = asking.push(open(each, products, 'text/csv'))
-        await eventually(async () => (await underWay()) === count)
+        const count = pending.push(open(each, products, 'text/csv'))
+        await eventually(async () => (await runningExports()) === count)
       }
       const refused = await open(three, products, 'text/csv')
       expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1'])
-      expect(await underWay()).toBe(limits.exportsInFlightMax)
+      expect(await runningExports()).toBe(limits.exportsInFlightMax)
 
       const later = open(three, products, 'text/csv')
       const again = open(three, products, 'text/csv')
-      // Of one account one waits.
+      // Only one export per account may wait.
       expect((await Promise.race([later, again])).statusCode).toBe(429)
       await locking.query('commit')
-      for (const answer of await Promise.all(asking)) answer.destroy()
-      const served = (await Promise.all([later, again])).map((answer) => {
-        answer.destroy()
-        return answer.statusCode
+      for (const response of await Promise.all(pending)) response.destroy()
+      const served = (await Promise.all([later, again])).map((response) => {
+        response.destroy()
+        return response.statusCode
       })
       expect(new Set(served)).toEqual(new Set([200, 429]))
-      await eventually(async () => (await underWay()) === 0)
+      await eventually(async () => (await runningExports()) === 0)
     } finally {
       await locking.end()
     }

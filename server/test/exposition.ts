@@ -1,4 +1,4 @@
-/** Prometheus' text format, as far as a test needs it. */
+/** Parses the part of Prometheus' text format that the tests need. */
 export interface Sample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
@@ -21,9 +21,9 @@ export function samplesOf(text: string): Sample[] {
 }
 
 export async function scrape(adminPort: number | undefined): Promise<{ text: string; samples: Sample[] }> {
-  const answer = await fetch(`http://127.0.0.1:${adminPort}/metrics`)
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`${answer.status}: ${text}`)
+  const response = await fetch(`http://127.0.0.1:${adminPort}/metrics`)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${response.status}: ${text}`)
   return { text, samples: samplesOf(text) }
 }
 

@@ -5,12 +5,12 @@ import { account, connected, freshDatabase, type TestAccount } from './database.
 import { eventually, waitingForLocks } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** What real failures of the database look like to a caller. */
+/** The responses that a client gets when the database fails. */
 
 let url: string
 let client: pg.Client
-/** For looking at what `client` does in a transaction. */
-let looking: pg.Client
+/** Sees which connections wait for locks of `client`. */
+let observer: pg.Client
 let service: TestService
 let acme: TestAccount
 const partners = '/api/v1/resources/partner'
@@ -19,7 +19,7 @@ const json = { 'content-type': 'application/json' }
 beforeAll(async () => {
   url = await freshDatabase()
   client = await connected(url)
-  looking = await connected(url)
+  observer = await connected(url)
   acme = await account(client, 'acme')
   await client.query(
     `insert into product select $1, g, 1, repeat('x', 500) || g, null, 0, 0, true, null, null, null, now(), now()
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.close()
-  await Promise.all([client.end(), looking.end()])
+  await Promise.all([client.end(), observer.end()])
 })
 
 async function isServing(by = service): Promise<boolean> {
@@ -39,8 +39,8 @@ async function isServing(by = service): Promise<boolean> {
   return status === 200 && JSON.stringify(body) === '{"data":{"id":1}}'
 }
 
-describe('deadlines', () => {
-  it('a read past its deadline is 504, and the service goes on', async () => {
+describe('timeouts', () => {
+  it('a read past its timeout is 504, and the service keeps serving', async () => {
     const slow = `filter=${encodeURIComponent(Array.from({ length: 60 }, (_, i) => `name!*q${i}`).join('&'))}`
     const hasty = await startTestService(url, { QUARTERMASTER_READ_MS_MAX: '50' })
     const late = await hasty.request(acme, 'GET', `/api/v1/inventory/product?${slow}`)
@@ -51,7 +51,7 @@ describe('deadlines', () => {
 })
 
 describe('an Idempotency-Key whose first request still runs', () => {
-  it('is 409, and replayed once the first has ended', async () => {
+  it('is 409, and replayed once the first has completed', async () => {
     await client.query('begin')
     await client.query(`select 1 from tally where account_id = $1 and resource = 'partner' for update`, [
       acme.accountId,
@@ -62,7 +62,7 @@ describe('an Idempotency-Key whose first request still runs', () => {
         headers: { ...json, 'idempotency-key': 'k1' },
       })
     const first = create()
-    await eventually(async () => (await waitingForLocks(looking)).length === 1)
+    await eventually(async () => (await waitingForLocks(observer)).length === 1)
     const second = await create()
     expect([second.status, second.body]).toMatchObject([409, { code: 'idempotency_conflict' }])
     expect(second.headers.get('retry-after')).toBe('1')
@@ -76,7 +76,7 @@ describe('an Idempotency-Key whose first request still runs', () => {
     ])
   })
 
-  it('has ended when a refusal is sent: the next request with the key is not refused for it', async () => {
+  it('is released before an error response is sent: the next request with it is not 409', async () => {
     const create = (name: string) =>
       service.request(acme, 'POST', partners, {
         body: JSON.stringify({ name }),
@@ -88,7 +88,7 @@ describe('an Idempotency-Key whose first request still runs', () => {
     expect([...statuses]).toEqual([422])
   })
 
-  it('an expired key is free again', async () => {
+  it('can be used again after it has expired', async () => {
     const create = (name: string) =>
       service.request(acme, 'POST', partners, {
         body: JSON.stringify({ name }),
@@ -105,8 +105,8 @@ describe('an Idempotency-Key whose first request still runs', () => {
   })
 })
 
-describe('a write that cannot get its turn', () => {
-  it('gives up with 503 before anything is written', async () => {
+describe('a write that cannot get the lock of its account', () => {
+  it('times out with 503, and writes nothing', async () => {
     const count = async () => (await client.query('select count(*)::int as n from partner')).rows[0]?.n
     const before = await count()
     const hasty = await startTestService(url, {}, { writeLockMsMax: 200 })
@@ -122,57 +122,57 @@ describe('a write that cannot get its turn', () => {
   })
 })
 
-describe('a database that goes away', () => {
-  it('fails the reads under way with 503, and nothing else', async () => {
+describe('an unavailable database', () => {
+  it('fails running reads with 503, and no others', async () => {
     await client.query('begin')
     await client.query('lock table product in access exclusive mode')
-    // One on a connection of its own, one on a shared one.
+    // One on a pool connection, one on a pipelined connection.
     const reads = ['?filter=name*a', '/1'].map((path) =>
       service.request(acme, 'GET', `/api/v1/inventory/product${path}`),
     )
-    await eventually(async () => (await waitingForLocks(looking)).length === reads.length)
-    await looking.query('select pg_terminate_backend(pid) from unnest($1::int[]) pid', [
-      await waitingForLocks(looking),
+    await eventually(async () => (await waitingForLocks(observer)).length === reads.length)
+    await observer.query('select pg_terminate_backend(pid) from unnest($1::int[]) pid', [
+      await waitingForLocks(observer),
     ])
     await client.query('rollback')
     for (const { status, body } of await Promise.all(reads)) {
       expect([status, body]).toMatchObject([503, { code: 'database_unavailable' }])
     }
-    // A connection may be found broken only by the next who uses it.
+    // The service may notice a broken connection only when it next uses it.
     await eventually(() => isServing())
   })
 
-  it('is 503 with Retry-After, and not ready; then everything works again', async () => {
+  it('is 503 with Retry-After, and not ready, until the database is available again', async () => {
     const name = new URL(url).pathname.slice(1)
-    await Promise.all([client.end(), looking.end()])
+    await Promise.all([client.end(), observer.end()])
     const admin = await connected(url.replace(name, 'postgres'))
     await admin.query(`alter database "${name}" allow_connections false`)
     await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
     await eventually(async () => (await service.request(acme, 'GET', '/readyz')).status === 503)
-    const away = await service.request(acme, 'GET', '/api/v1/inventory/product?limit=1')
+    const unavailable = await service.request(acme, 'GET', '/api/v1/inventory/product?limit=1')
     await admin.query(`alter database "${name}" allow_connections true`)
     await admin.end()
-    expect([away.status, away.body]).toMatchObject([503, { code: 'database_unavailable' }])
-    expect(away.headers.get('retry-after')).toBe('2')
+    expect([unavailable.status, unavailable.body]).toMatchObject([503, { code: 'database_unavailable' }])
+    expect(unavailable.headers.get('retry-after')).toBe('2')
     client = await connected(url)
-    looking = await connected(url)
+    observer = await connected(url)
     await eventually(() => isServing())
   })
 })
 
-describe('stopping', () => {
-  it('lets a request under way finish, and refuses new connections', async () => {
+describe('shutdown', () => {
+  it('lets a running request finish, and refuses new connections', async () => {
     const other = await startTestService(url)
     await client.query('begin')
     await client.query(`select 1 from tally where account_id = $1 and resource = 'partner' for update`, [
       acme.accountId,
     ])
-    const underWay = other.request(acme, 'POST', partners, { body: '{"name":"Last"}', headers: json })
-    await eventually(async () => (await waitingForLocks(looking)).length === 1)
+    const running = other.request(acme, 'POST', partners, { body: '{"name":"Last"}', headers: json })
+    await eventually(async () => (await waitingForLocks(observer)).length === 1)
     const closed = other.close()
     await sleep(200)
     await client.query('rollback')
-    expect((await underWay).status).toBe(201)
+    expect((await running).status).toBe(201)
     await closed
     await expect(other.request(acme, 'GET', '/livez')).rejects.toThrow('fetch failed')
   })

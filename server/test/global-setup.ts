@@ -4,14 +4,14 @@ import { migrate } from '../src/postgres/migrate.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The superuser's address of the server that holds the migrated template. */
+    /** Connection URL, as superuser, of the server with the migrated template database. */
     postgresUrl: string
   }
 }
 
 export const templateName = 'quartermaster_template'
 
-/** One PostgreSQL for the run, with a migrated database that every test file clones. */
+/** One PostgreSQL server for all test files, with a migrated template database that each file clones. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await startThrowawayPostgres({
     fsync: 'off',

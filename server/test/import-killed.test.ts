@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-it('killed in the middle and run again, nothing is lost or doubled', async () => {
+it('an import that is killed and run again neither loses nor duplicates records', async () => {
   const file = join(folder, 'killed.csv')
   const lines = Array.from({ length: count }, (_, i) => `${i + 1},Part ${i + 1},${i % 1000}.25`)
   writeFileSync(file, `id,name,list_price\n${lines.join('\n')}\n`)
@@ -52,7 +52,7 @@ it('killed in the middle and run again, nothing is lost or doubled', async () =>
   expect(await counted()).toEqual({ count, last: count, ids: '5000050000', prices: '49975000.00' })
 })
 
-/** Starts the import and kills it some time after `rows` are in. */
+/** Starts the import and kills it `laterMs` after `rows` records are committed. */
 async function killMidway(file: string, rows: number, laterMs: number): Promise<void> {
   const command = new URL('../src/cli/import/import-command.ts', import.meta.url).href
   const script = `
@@ -68,7 +68,7 @@ async function killMidway(file: string, rows: number, laterMs: number): Promise<
   await sleep(laterMs)
   child.kill('SIGKILL')
   expect(await signal).toBe('SIGKILL')
-  // The server notices the loss of its client a little later: until then it may still finish the batch.
+  // PostgreSQL may still commit the batch until it notices that its client is gone.
   while ((await others()) > 0) await sleep(5)
 }
 

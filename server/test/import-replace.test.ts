@@ -10,19 +10,19 @@ import { limits } from '../src/limits.ts'
 import { account, connected, freshDatabase } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 
-/** `--replace` while others write. Locks, not times, put the steps of the two in order. */
+/** `--replace` during other writes. Locks order the steps of both, not timing. */
 
 let url: string
 let folder: string
-/** Looks at what the others do. */
+/** Observes the other connections. */
 let client: pg.Client
-/** Holds a record, so that whoever writes or deletes it waits. */
+/** Locks a record, so that a write or deletion of it waits. */
 let holder: pg.Client
 let ours: pg.Client
 let theirs: pg.Client
 let name: string
 let accountId: string
-let made = 0
+let created = 0
 
 beforeAll(async () => {
   url = await freshDatabase()
@@ -37,8 +37,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 beforeEach(async () => {
-  made += 1
-  name = `acme-${made}`
+  created += 1
+  name = `acme-${created}`
   accountId = (await account(client, name)).accountId
 })
 
@@ -48,7 +48,7 @@ const open = (by: pg.Client) =>
 const rows = (from: number, to: number, text: string): ImportRow[] =>
   Array.from({ length: to - from + 1 }, (_, i) => [String(from + i), text])
 
-/** As many records as it takes, written as an import writes them. */
+/** Inserts `count` records in the batches of an import. */
 async function fill(count: number): Promise<void> {
   const session = await open(theirs)
   for (let from = 1; from <= count; from += limits.importBatchRows) {
@@ -63,7 +63,7 @@ async function hold(id: number): Promise<void> {
   await holder.query('select from product where account_id = $1 and id = $2 for update', [accountId, id])
 }
 
-/** The number of records by name, and the total that the tally has. */
+/** The number of records by name, and the total of the tally. */
 async function state(): Promise<{ byName: Record<string, number>; total: number | undefined }> {
   const records = await client.query<{ name: string; count: number }>(
     'select name, count(*)::int from product where account_id = $1 group by name',
@@ -78,8 +78,8 @@ async function state(): Promise<{ byName: Record<string, number>; total: number 
 }
 
 /**
- * Our import has looked for what is to go, and waits for the tally, while theirs is in the midst of writing records
- * that ours would delete. Then theirs commits, and ours goes on.
+ * Our import has selected the records to delete and waits for the tally, while another import is writing some of those
+ * records. Then the other commits, and ours continues.
  */
 async function deleteWhileTheyWrite(theirRows: readonly ImportRow[], ourRow: ImportRow): Promise<number[]> {
   const replacing = await open(ours)
@@ -98,13 +98,13 @@ async function deleteWhileTheyWrite(theirRows: readonly ImportRow[], ourRow: Imp
 }
 
 describe('an import that replaces', () => {
-  it('leaves what another import writes between its search and its deletion', async () => {
+  it('does not delete what another import writes between its search and its deletion', async () => {
     await fill(3)
     expect(await deleteWhileTheyWrite([['2', 'theirs']], ['1', 'ours'])).toEqual([1])
     expect(await state()).toEqual({ byName: { ours: 1, theirs: 1 }, total: 2 })
   })
 
-  it('goes on after a batch of which others have left nothing to delete', async () => {
+  it('continues after a batch in which another import has left nothing to delete', async () => {
     const size = limits.importBatchRows
     await fill(size + 5)
     const batches = await deleteWhileTheyWrite(rows(1, size, 'theirs'), [String(size + 5), 'ours'])
@@ -112,13 +112,13 @@ describe('an import that replaces', () => {
     expect(await state()).toEqual({ byName: { ours: 1, theirs: size }, total: size + 1 })
   })
 
-  it('says how much it has deleted when it breaks off', async () => {
+  it('reports how many records it has deleted if it fails', async () => {
     const size = limits.importBatchRows
     await fill(size + 5)
     const file = join(folder, 'one.csv')
     writeFileSync(file, `id,name\n${size + 5},ours\n`)
     let stderr = ''
-    // The second batch of the deletion waits for this record, and its connection is ended there.
+    // The second batch of the deletion waits for this record; then its backend is terminated.
     await hold(size + 2)
     const importing = importCommand({
       ownerUrl: url,

@@ -17,7 +17,7 @@ let client: pg.Client
 let folder: string
 let name: string
 let accountId: string
-let made = 0
+let created = 0
 
 beforeAll(async () => {
   url = await freshDatabase()
@@ -29,8 +29,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 beforeEach(async () => {
-  made += 1
-  name = `acme-${made}`
+  created += 1
+  name = `acme-${created}`
   accountId = (await account(client, name)).accountId
 })
 
@@ -46,7 +46,7 @@ async function run(
   content: string | Buffer,
   options: Partial<ImportOptions> = {},
 ): Promise<Outcome> {
-  const path = join(folder, `${made}-${file}`)
+  const path = join(folder, `${created}-${file}`)
   writeFileSync(path, content)
   return await runFile(resource, path, options)
 }
@@ -92,7 +92,7 @@ const products = () =>
   )
 
 describe('import', () => {
-  it('inserts, updates and leaves alone, each under the version of its batch', async () => {
+  it('inserts, updates or skips each record, with the version of its batch', async () => {
     const first = await run('product', 'a.csv', 'id,name,list_price\n1,Bolt,12.50\n3,Nut,0.10\n')
     expect(first).toMatchObject({ code: 0, stderr: '', summary: { read: 2, inserted: 2, rejects: null } })
     expect(await tally('product')).toEqual({ version: 1, total: 2, last_id: 3 })
@@ -106,7 +106,7 @@ describe('import', () => {
     ])
   })
 
-  it('keeps the version when nothing changes', async () => {
+  it('does not change the version if no record changes', async () => {
     const file = 'id,name\n1,Bolt\n2,Nut\n'
     await run('product', 'a.csv', file)
     const before = await rowsOf(
@@ -122,7 +122,7 @@ describe('import', () => {
     ).toEqual(before)
   })
 
-  it('keeps columns that the file lacks, and fills them for new records', async () => {
+  it('does not change columns that the file lacks, and uses defaults for new records', async () => {
     const begun = new Date()
     await run(
       'product',
@@ -142,7 +142,7 @@ describe('import', () => {
     }
   })
 
-  it('takes a file of a few columns for records that are there, and refuses what would be a new record', async () => {
+  it('updates existing records from a file with only some columns, and rejects new records', async () => {
     await run('product', 'a.csv', 'id,name,qty_available\n1,a,5\n2,b,6\n')
     const outcome = await run('product', 'b.csv', 'id,qty_available\n2,7\n3,8\n1,5\n3,9\n')
     expect(outcome).toMatchObject({
@@ -155,12 +155,12 @@ describe('import', () => {
       ['a', '5'],
       ['b', '7'],
     ])
-    expect(readFileSync(join(folder, `${made}-b.csv.rejects.csv`), 'utf8').split('\n')[1]).toBe(
+    expect(readFileSync(join(folder, `${created}-b.csv.rejects.csv`), 'utf8').split('\n')[1]).toBe(
       '5,name,is required for a new product (no product has this id),',
     )
   })
 
-  it('takes a write_date of the file as it is', async () => {
+  it('stores the write_date of the file unchanged', async () => {
     await run('product', 'a.csv', 'id,name,write_date\n1,Bolt,2021-01-01\n')
     await run('product', 'b.csv', 'id,name,write_date\n1,Bolt,2022-01-01T10:00:00.123+02:00\n')
     expect(await rowsOf('select write_date from product where account_id = $1')).toEqual([
@@ -168,7 +168,7 @@ describe('import', () => {
     ])
   })
 
-  it('lets a later line win, as if lines were applied one by one', async () => {
+  it('applies lines in order: the last line for an id wins', async () => {
     const outcome = await run('product', 'a.csv', 'id,name\n1,first\n2,other\n1,second\n1,second\n')
     expect(outcome.summary).toMatchObject({ read: 4, inserted: 2, updated: 1, unchanged: 1 })
     expect(await products()).toEqual([
@@ -178,7 +178,7 @@ describe('import', () => {
   })
 
   it('touches no other account', async () => {
-    const other = (await account(client, `other-${made}`)).accountId
+    const other = (await account(client, `other-${created}`)).accountId
     await client.query(
       `insert into company (account_id, id, version, name, branch_user, create_date, write_date)
        values ($1, 1, 1, 'theirs', '1', now(), now())`,
@@ -197,13 +197,13 @@ describe('import', () => {
 })
 
 describe('rejects', () => {
-  it('are told with the line where the row begins, and the rest goes on', async () => {
+  it('are reported with the first line of the row, and the other rows are imported', async () => {
     const outcome = await run(
       'product',
       'a.csv',
       'id,name,list_price\r\n1,"Bolt\r\nM8",1\r\n\r\n2,Nut,abc\r\n0,"Pin,\r\n""long""",1.0000000000001\r\n3,Rod\r\n4,Cap,2\r\n',
     )
-    const rejects = join(folder, `${made}-a.csv.rejects.csv`)
+    const rejects = join(folder, `${created}-a.csv.rejects.csv`)
     expect(outcome).toMatchObject({ code: 2, summary: { read: 5, inserted: 2, rejected: 3, rejects } })
     expect(outcome.stderr).toBe(`quartermaster: 3 rows were rejected: see ${rejects}.\n`)
     expect(readFileSync(rejects, 'utf8')).toBe(
@@ -222,9 +222,9 @@ describe('rejects', () => {
     ])
   })
 
-  it('leave no file behind where there are none', async () => {
+  it('leave no file behind if there are none', async () => {
     await run('product', 'a.csv', 'id,name\n1,Bolt\n')
-    expect(() => readFileSync(join(folder, `${made}-a.csv.rejects.csv`))).toThrow('ENOENT')
+    expect(() => readFileSync(join(folder, `${created}-a.csv.rejects.csv`))).toThrow('ENOENT')
   })
 })
 
@@ -239,7 +239,7 @@ describe('replace', () => {
     expect(await tally('product')).toEqual({ version: 3, total: 2, last_id: 4 })
   })
 
-  it('leaves alone what others wrote since the import began', async () => {
+  it('does not delete what others wrote since the import began', async () => {
     await run('product', 'a.csv', 'id,name\n1,a\n2,b\n3,c\n')
     const importer = await connected(url)
     const session = await ImportSession.open(importer, { accountId }, resources.product, { trackIds: true })
@@ -261,7 +261,7 @@ describe('replace', () => {
     ])
   })
 
-  it('deletes nothing when a row was rejected', async () => {
+  it('deletes nothing if a row was rejected', async () => {
     await run('product', 'a.csv', first)
     const outcome = await run('product', 'b.csv', 'id,name\n2,b\nx,d\n', { replace: true })
     expect(outcome).toMatchObject({ code: 2, summary: { rejected: 1, deleted: 0 } })
@@ -283,7 +283,7 @@ describe('replace', () => {
     ],
     ['empty.csv', () => 'id,name\n', 'The file has no rows, so replacing would delete every product.'],
     ['latin.csv', () => Buffer.from('id,name\n2,Müller\n', 'latin1'), 'The file is not UTF-8'],
-  ])('deletes nothing when the file ended badly: %s', async (file, content, message) => {
+  ])('deletes nothing if the file is truncated or invalid: %s', async (file, content, message) => {
     await run('product', 'a.csv', first)
     const outcome = await run('product', file, content(), { replace: true })
     expect(outcome.code).toBe(1)
@@ -293,7 +293,7 @@ describe('replace', () => {
 })
 
 describe('formats', () => {
-  it('NDJSON keeps numbers exactly as they are written', async () => {
+  it('NDJSON numbers are stored with all their digits', async () => {
     const lines = [
       '{"id":1,"name":"a","list_price":123456789012345678901234.123456789012,"qty_available":0.1000}',
       '{"id":2,"name":"b","list_price":1.5e3,"qty_available":"0.30","active":false}',
@@ -314,7 +314,7 @@ describe('formats', () => {
       ['1500', '0.3', false],
     ])
     expect(
-      readFileSync(join(folder, `${made}-a.ndjson.rejects.csv`), 'utf8')
+      readFileSync(join(folder, `${created}-a.ndjson.rejects.csv`), 'utf8')
         .split('\n')
         .slice(1, -1),
     ).toEqual([
@@ -326,7 +326,7 @@ describe('formats', () => {
     ])
   })
 
-  it('NDJSON leaves what a line does not give', async () => {
+  it('NDJSON does not change fields that a line lacks', async () => {
     await run('product', 'a.csv', 'id,name,list_price,default_code\n1,a,5,X\n2,b,6,Y\n')
     const lines =
       '{"id":1,"name":"a","list_price":7}\n{"id":2,"name":"b","default_code":null}\n{"id":3,"name":"c"}\n'
@@ -340,7 +340,7 @@ describe('formats', () => {
     ])
   })
 
-  it('gzip is known by its content', async () => {
+  it('gzip is detected by content', async () => {
     const packed = gzipSync('id,name,default_code\n1,"Ø ½"" \\N",""\n2,b,\n')
     expect(await run('product', 'a.csv.gz', packed)).toMatchObject({ code: 0 })
     expect(await run('product', 'a.csv', packed)).toMatchObject({ code: 0, summary: { unchanged: 2 } })
@@ -350,7 +350,7 @@ describe('formats', () => {
     ])
   })
 
-  it('standard input takes a format', async () => {
+  it('standard input needs a format', async () => {
     const file = Buffer.from('id,name\n1,a\n')
     expect(await runFile('product', '-', { stdin: Readable.from([file]), format: 'csv' })).toMatchObject({
       code: 0,
@@ -363,7 +363,7 @@ describe('formats', () => {
   })
 })
 
-describe('failures are one sentence', () => {
+describe('failures are reported in one sentence', () => {
   it.each([
     ['a.csv', 'id,nam\n1,a\n', {}, 'a product has no field "nam" (did you mean name?)'],
     [
@@ -372,7 +372,7 @@ describe('failures are one sentence', () => {
       {},
       '(did you mean list_price?). Nothing was written.',
     ],
-    ['a.csv', 'id,name\n', { account: 'nobody' }, 'There is no account named nobody.'],
+    ['a.csv', 'id,name\n', { account: 'absent' }, 'There is no account named absent.'],
     ['a.txt', '', {}, 'Its name must end in .csv, .ndjson or .jsonl'],
     [
       'a.csv',
@@ -388,7 +388,7 @@ describe('failures are one sentence', () => {
     expect(await tally('product')).toEqual({ version: 0, total: 0, last_id: 0 })
   })
 
-  it('also without the file', async () => {
+  it('if the file does not exist, too', async () => {
     expect(await runFile('product', '/nowhere/a.csv')).toEqual({
       code: 1,
       summary: { text: '' },
@@ -397,7 +397,7 @@ describe('failures are one sentence', () => {
   })
 })
 
-it('prints a summary that lines up', async () => {
+it('prints an aligned summary', async () => {
   const { summary } = await run('product', 'a.csv', 'id,name\n1,a\n', { json: false })
   expect(String(summary['text']).split('\n').slice(0, 6)).toEqual([
     expect.stringMatching(/^read +1$/),

@@ -7,7 +7,7 @@ import { account, connected, freshDatabase, type TestAccount } from './database.
 import { eventually } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** The life of a key over HTTP, and what the audit tells of it. */
+/** Creating, rotating and revoking keys over HTTP, and the audit records of it. */
 
 let url: string
 let client: pg.Client
@@ -36,8 +36,8 @@ function post(path: string, body: object, headers: Record<string, string> = {}, 
   return service.request(by, 'POST', path, { body: JSON.stringify(body), headers: { ...json, ...headers } })
 }
 
-async function made(wish: object = {}, by = acme) {
-  const { status, body } = await post(keys, { name: 'shop', scopes: ['product:read'], ...wish }, {}, by)
+async function createKey(parameters: object = {}, by = acme) {
+  const { status, body } = await post(keys, { name: 'shop', scopes: ['product:read'], ...parameters }, {}, by)
   expect(status, JSON.stringify(body)).toBe(201)
   return dataOf(body)
 }
@@ -58,8 +58,8 @@ async function auditOf(subject: string | undefined) {
 }
 
 describe('a key', () => {
-  it('is made with its name, scopes and expiry, works at once, and is shown this once', async () => {
-    const key = await made({ name: '  till 3 ', expires_at: '2099-01-01' })
+  it('is created with its name, scopes and expiry, is valid immediately, and is shown only once', async () => {
+    const key = await createKey({ name: '  till 3 ', expires_at: '2099-01-01' })
     expect(key).toEqual({
       key: expect.stringMatching(/^qm_[0-9A-Za-z]{36}$/),
       key_id: expect.stringMatching(/^[0-9A-Za-z]{8}$/),
@@ -82,7 +82,7 @@ describe('a key', () => {
     expect(await statusWith(key['key'])).toBe(200)
   })
 
-  it('is refused with everything that is wrong with it at once', async () => {
+  it('is rejected with all errors in one response', async () => {
     const { status, body } = await post(keys, {
       scopes: ['product:write', 3],
       expires_at: '2020-01-01',
@@ -106,8 +106,8 @@ describe('a key', () => {
     expect(twice.body).toMatchObject({ status: 400, detail: 'The member name is repeated.' })
   })
 
-  it('is revoked from the next request on, and revoking it again changes nothing', async () => {
-    const key = await made()
+  it('is rejected from the next request after its revocation; revoking it again changes nothing', async () => {
+    const key = await createKey()
     const path = `${keys}/${key['key_id']}/revoke`
     const first = await service.request(acme, 'POST', path)
     expect([first.status, dataOf(first.body)['state']]).toEqual([200, 'revoked'])
@@ -118,14 +118,14 @@ describe('a key', () => {
   })
 
   it('may revoke itself', async () => {
-    const own = await made({ scopes: ['account:manage'] })
+    const own = await createKey({ scopes: ['account:manage'] })
     const by = { ...acme, key: own['key'] ?? '' }
     expect((await service.request(by, 'POST', `${keys}/${own['key_id']}/revoke`)).status).toBe(200)
     expect((await service.request(by, 'GET', keys)).status).toBe(401)
   })
 
   it('of another account is unknown', async () => {
-    const theirs = await made({}, globex)
+    const theirs = await createKey({}, globex)
     for (const [method, path, body] of [
       ['GET', '', undefined],
       ['POST', '/revoke', undefined],
@@ -140,8 +140,8 @@ describe('a key', () => {
     expect((await service.request({ ...globex, key: theirs['key'] ?? '' }, 'GET', products)).status).toBe(200)
   })
 
-  it('needs account:manage to be looked at or changed', async () => {
-    const key = await made()
+  it('can be read or changed only with account:manage', async () => {
+    const key = await createKey()
     const by = { ...acme, key: key['key'] ?? '' }
     for (const [method, path] of [
       ['GET', keys],
@@ -157,8 +157,8 @@ describe('a key', () => {
 })
 
 describe('rotation', () => {
-  it('makes a key of the same name and scopes, and lets the old one go on until the overlap ends', async () => {
-    const old = await made({ name: 'till', scopes: ['product:read', 'company:read'] })
+  it('creates a key of the same name and scopes; the old one stays valid until the overlap ends', async () => {
+    const old = await createKey({ name: 'till', scopes: ['product:read', 'company:read'] })
     const { status, body } = await post(`${keys}/${old['key_id']}/rotate`, { overlap_seconds: 5 })
     const next = dataOf(body)
     expect(status).toBe(201)
@@ -172,14 +172,14 @@ describe('rotation', () => {
     expect(after['state']).toBe('expired')
   })
 
-  it('without an overlap ends the old key at once', async () => {
-    const old = await made()
+  it('without an overlap expires the old key immediately', async () => {
+    const old = await createKey()
     const next = dataOf((await post(`${keys}/${old['key_id']}/rotate`, { overlap_seconds: 0 })).body)
     expect([await statusWith(old['key']), await statusWith(next['key'])]).toEqual([401, 200])
   })
 
-  it('sent twice makes one key', async () => {
-    const old = await made()
+  it('sent twice creates one key', async () => {
+    const old = await createKey()
     const path = `${keys}/${old['key_id']}/rotate`
     const next = dataOf((await post(path, { overlap_seconds: 60 })).body)
     const again = await post(path, { overlap_seconds: 60 })
@@ -192,11 +192,11 @@ describe('rotation', () => {
     ])
   })
 
-  it('gives the new key the lifetime of the old one, unless told otherwise', async () => {
+  it('gives the new key the lifetime of the old one, unless expires_at is sent', async () => {
     const day = 86_400_000
     const lives = (key: Record<string, string>) =>
       Math.round((Date.parse(key['expires_at'] ?? '') - Date.now()) / day)
-    const old = await made({ expires_at: new Date(Date.now() + 90 * day).toISOString() })
+    const old = await createKey({ expires_at: new Date(Date.now() + 90 * day).toISOString() })
     const next = dataOf((await post(`${keys}/${old['key_id']}/rotate`, { overlap_seconds: 60 })).body)
     expect(lives(next)).toBe(90)
     const body = { overlap_seconds: 60, expires_at: null }
@@ -204,8 +204,8 @@ describe('rotation', () => {
     expect(endless['expires_at']).toBeNull()
   })
 
-  it('refuses an overlap that is missing, negative, broken or too long', async () => {
-    const old = await made()
+  it('rejects an overlap that is missing, negative, fractional or too long', async () => {
+    const old = await createKey()
     for (const overlap of [undefined, -1, 1.5, '60', limits.keyOverlapSecondsMax + 1]) {
       const { status } = await post(`${keys}/${old['key_id']}/rotate`, { overlap_seconds: overlap })
       expect([overlap, status]).toEqual([overlap, 400])
@@ -215,56 +215,56 @@ describe('rotation', () => {
 })
 
 describe('an Idempotency-Key', () => {
-  it('makes one key, tells which, and never shows it again', async () => {
-    const wish = { name: 'once', scopes: ['product:read'] }
-    const first = dataOf((await post(keys, wish, { 'idempotency-key': 'a1' })).body)
-    const again = await post(keys, wish, { 'idempotency-key': 'a1' })
+  it('creates one key; a retry returns its id, but never the key', async () => {
+    const parameters = { name: 'once', scopes: ['product:read'] }
+    const first = dataOf((await post(keys, parameters, { 'idempotency-key': 'a1' })).body)
+    const again = await post(keys, parameters, { 'idempotency-key': 'a1' })
     expect([again.status, again.body]).toMatchObject([
       409,
       { code: 'key_already_created', detail: expect.stringContaining(`revoke ${first['key_id']}`) },
     ])
     expect(JSON.stringify(again.body)).not.toContain(first['key'])
-    const other = await post(keys, { ...wish, name: 'other' }, { 'idempotency-key': 'a1' })
+    const other = await post(keys, { ...parameters, name: 'other' }, { 'idempotency-key': 'a1' })
     expect(other.body).toMatchObject({ status: 422, code: 'idempotency_mismatch' })
     const list = await service.request(acme, 'GET', `${keys}?filter=name=once`)
     expect(list.body).toMatchObject({ meta: { total: 1 } })
   })
 
-  it('holds when the requests come at the same moment', async () => {
-    const wish = { name: 'race', scopes: ['product:read'] }
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => post(keys, wish, { 'idempotency-key': 'race' })),
+  it('creates one key for concurrent requests', async () => {
+    const parameters = { name: 'race', scopes: ['product:read'] }
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, () => post(keys, parameters, { 'idempotency-key': 'race' })),
     )
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(7)
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(responses.filter(({ status }) => status === 409)).toHaveLength(7)
   })
 })
 
-it('an account has so many valid keys and no more, and the longest ended make room', async () => {
-  const many = await account(client, 'many')
+it('an account has at most keysValidMax valid keys; the longest expired ones are deleted', async () => {
+  const full = await account(client, 'full')
   await client.query(
     `insert into api_key (account_id, key_id, hash, name, scopes, revoked_at)
      select $1, lpad(n::text, 8, 'k'), sha256(n::text::bytea), 'bulk', '{product:read}',
        case when n > $2 then now() - make_interval(hours => n) end
      from generate_series(2, $3) n`,
-    [many.accountId, limits.keysValidMax, limits.keysStoredMax],
+    [full.accountId, limits.keysValidMax, limits.keysStoredMax],
   )
-  const full = await post(keys, { name: 'x', scopes: ['product:read'] }, {}, many)
-  expect([full.status, full.body]).toMatchObject([409, { code: 'keys_exhausted' }])
-  expect((await service.request(many, 'POST', `${keys}/kkkkkkk2/revoke`)).status).toBe(200)
-  await made({}, many)
-  const kept = await client.query<{ count: number; oldest: string }>(
+  const refused = await post(keys, { name: 'x', scopes: ['product:read'] }, {}, full)
+  expect([refused.status, refused.body]).toMatchObject([409, { code: 'keys_exhausted' }])
+  expect((await service.request(full, 'POST', `${keys}/kkkkkkk2/revoke`)).status).toBe(200)
+  await createKey({}, full)
+  const stored = await client.query<{ count: number; oldest: string }>(
     `select count(*)::int as count, (select min(revoked_at) from api_key where account_id = $1)::text as oldest
      from api_key where account_id = $1`,
-    [many.accountId],
+    [full.accountId],
   )
-  expect(kept.rows[0]?.count).toBe(limits.keysStoredMax - limits.keysSweepRows + 1)
+  expect(stored.rows[0]?.count).toBe(limits.keysStoredMax - limits.keysSweepRows + 1)
 })
 
 describe('the audit', () => {
-  it('tells who, what, when and from where', async () => {
+  it('records who changed what, when and from where', async () => {
     const { body } = await service.request(acme, 'POST', keys, {
-      body: JSON.stringify({ name: 'told', scopes: ['product:read'] }),
+      body: JSON.stringify({ name: 'audited', scopes: ['product:read'] }),
       headers: { ...json, 'user-agent': 'till/1.0', 'x-forwarded-for': '203.0.113.9, 198.51.100.4' },
     })
     const key = dataOf(body)
@@ -274,7 +274,7 @@ describe('the audit', () => {
         at: key['created_at'],
         action: 'key.create',
         subject: key['key_id'],
-        details: 'told; product:read; expires never',
+        details: 'audited; product:read; expires never',
         actor: 'key',
         actor_id: acme.key.slice(3, 11),
         application: 'till/1.0',
@@ -283,7 +283,7 @@ describe('the audit', () => {
     ])
   })
 
-  it('tells of the operator, newest first', async () => {
+  it('records changes by the operator, newest first', async () => {
     const run = (...args: string[]) => quartermaster(args, { DATABASE_URL: url })
     await run('account', 'create', 'watched')
     await run('account', 'suspend', 'watched')
@@ -311,9 +311,9 @@ describe('the audit', () => {
     expect((await service.request({ name: 'watched', key }, 'GET', keys)).status).toBe(401)
   })
 
-  it('has no record of a change that failed, and no change without its record', async () => {
+  it('has a record of every change, and none of failed changes', async () => {
     const before = await client.query('select count(*) from audit')
-    await post(`${keys}/nobody/rotate`, { overlap_seconds: 0 })
+    await post(`${keys}/unknown/rotate`, { overlap_seconds: 0 })
     expect((await client.query('select count(*) from audit')).rows).toEqual(before.rows)
     await client.query('revoke insert on audit from quartermaster_server')
     try {
@@ -327,7 +327,7 @@ describe('the audit', () => {
   })
 })
 
-it('lists are of the account of the key, filtered and paged like any other', async () => {
+it('lists show only the account of the key, and are filtered and paged like any other', async () => {
   const all = await service.request(globex, 'GET', `${keys}?limit=1000`)
   expect(all.body).toMatchObject({ meta: { count: 2, total: 2 } })
   const paged = await service.request(acme, 'GET', `${keys}?limit=2&page=2&filter=state=active`)
@@ -347,7 +347,7 @@ it('lists are of the account of the key, filtered and paged like any other', asy
   expect((await service.request(acme, 'DELETE', '/manage/v1/audit')).status).toBe(405)
 })
 
-it('a wrong checksum costs the database no question', async () => {
+it('a key with a wrong checksum is rejected without a database query', async () => {
   const key = generateKey()
   const slipped = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`
   const calls = async () => {

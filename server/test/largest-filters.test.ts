@@ -4,11 +4,11 @@ import { limits } from '../src/limits.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** The largest filters that the language allows, as a list and as an export: PostgreSQL has limits of its own. */
+/** The largest filters that the grammar allows, as a list and as an export, stay within PostgreSQL's limits. */
 
 let client: pg.Client
 let service: TestService
-/** Below and above the number of records to which a filter is applied by one plan. */
+/** Below and above `smallAccountRecordsMax`. */
 let accounts: Record<'small' | 'large', TestAccount>
 const records = { small: 30, large: 3000 } as const
 const products = '/api/v1/inventory/product'
@@ -41,11 +41,11 @@ afterAll(async () => {
 
 const upTo = (count: number, from = 0) => Array.from({ length: count }, (_, i) => from + i)
 
-/** The moment of the record with this id, and a moment that no record has. */
+/** The timestamp of the record with this id, and a timestamp that no record has. */
 const at = (id: number) => new Date(Date.UTC(2026, 0, 1) + id * 1000).toISOString().slice(0, 19)
 const never = (i: number) => new Date(Date.UTC(2001, 0, 1) + i * 7000).toISOString().slice(0, 19)
 
-/** Each excludes 16 ids, of which some are the same: 8 further on every time. */
+/** Each condition excludes 16 ids, 8 of which the previous one excludes, too. */
 const excluding = (count: number) => upTo(count).map((k) => `id![${upTo(16, 1 + k * 8).join(',')}]`)
 
 interface Largest {
@@ -72,7 +72,7 @@ const inUrl: Record<string, Largest> = {
   },
 }
 
-/** What the filter of 32 levels says, level by level. */
+/** Evaluates the filter of 32 levels, level by level. */
 function nested(level: number, id: number): boolean {
   if (level === 31) return id > 5
   return level % 2 === 0 ? id > level && nested(level + 1, id) : id === level || nested(level + 1, id)
@@ -165,7 +165,7 @@ describe.each([
       const ids = upTo(records[name], 1).filter(matches)
       const bytesMax = method === 'GET' ? limits.filterUrlBytesMax : limits.filterBodyBytesMax
       expect(Buffer.byteLength(filter)).toBeLessThanOrEqual(bytesMax)
-      // The second page, and the first once more, are read with what the first has taught.
+      // The second page, and the first again, use the page ends cached by the first.
       for (const page of [1, 2, 1]) {
         const from = (page - 1) * 1000
         expect(await listed(by, filter, method, page)).toMatchObject({
@@ -178,7 +178,7 @@ describe.each([
   })
 })
 
-it('a list for administrators takes them, too', async () => {
+it('a list of the management API accepts them, too', async () => {
   const moments = [...upTo(1000).map(never), ...upTo(199).map((i) => never(2000 + i))]
   const filter = [`at[${moments.slice(0, 1000).join(',')}]`, ...moments.slice(1000).map((one) => `at=${one}`)]
   const query = `limit=1&filter=${encodeURIComponent(filter.join('|'))}`

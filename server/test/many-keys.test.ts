@@ -4,7 +4,7 @@ import { limits } from '../src/limits.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** An account with as many keys as it may have, among accounts with two each. */
+/** An account with the maximum number of keys, among accounts with two each. */
 
 let client: pg.Client
 let service: TestService
@@ -32,7 +32,7 @@ afterAll(async () => {
   await client.end()
 })
 
-async function checkBlocks(): Promise<{ calls: number; blocks: number }> {
+async function verificationBlocks(): Promise<{ calls: number; blocks: number }> {
   const { rows } = await client.query<{ calls: string; blocks: string }>(
     `select coalesce(sum(calls), 0) as calls, coalesce(sum(shared_blks_hit + shared_blks_read), 0) as blocks
      from pg_stat_statements s join pg_database d on d.oid = s.dbid
@@ -41,15 +41,15 @@ async function checkBlocks(): Promise<{ calls: number; blocks: number }> {
   return { calls: Number(rows[0]?.calls), blocks: Number(rows[0]?.blocks) }
 }
 
-it('the check of one key does not read the others', async () => {
-  // The first check of a connection reads the catalogs, too.
+it('verifying one key does not read the others', async () => {
+  // The first verification on a connection reads the system catalogs, too.
   for (let i = 0; i < 20; i++) await service.request(acme, 'GET', '/api/v1/inventory/product')
-  const before = await checkBlocks()
+  const before = await verificationBlocks()
   for (let i = 0; i < 20; i++) {
     expect((await service.request(acme, 'GET', '/api/v1/inventory/product')).status).toBe(200)
   }
-  const after = await checkBlocks()
+  const after = await verificationBlocks()
   expect(after.calls - before.calls).toBe(20)
-  // Three lookups by key, of an index with some levels each. All keys of the account are 300 blocks or more.
+  // Three index lookups of a few blocks each. Reading all keys of the account would be 300 blocks or more.
   expect((after.blocks - before.blocks) / 20).toBeLessThan(20)
 })

@@ -11,7 +11,7 @@ import { eventually } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** What an operator sees on the admin port of a real service. */
+/** The admin port: metrics and health of a running service. */
 
 let url: string
 let client: pg.Client
@@ -51,13 +51,13 @@ describe('the admin port', () => {
     expect((await admin(products)).status).toBe(404)
   })
 
-  it('is another than the public one, which shows no metrics', async () => {
+  it('is separate from the public port, which has no metrics', async () => {
     expect(service.adminPort).not.toBe(service.port)
     expect((await fetch(`http://127.0.0.1:${service.port}/metrics`)).status).toBe(401)
     expect((await service.request(acme, 'GET', '/metrics')).status).toBe(404)
   })
 
-  it('is not there unless it is asked for', async () => {
+  it('is closed unless ADMIN_PORT is set', async () => {
     const plain = await startTestService(url)
     expect(plain.adminPort).toBeUndefined()
     await plain.close()
@@ -65,7 +65,7 @@ describe('the admin port', () => {
 })
 
 describe('metrics', () => {
-  it('count requests by route, method and status, and where answers came from', async () => {
+  it('count requests by route, method and status, and responses by source', async () => {
     const before = (await scrape(service.adminPort)).samples
     const first = await service.request(acme, 'GET', `${products}?limit=3`)
     await service.request(acme, 'GET', `${products}?limit=3`)
@@ -86,10 +86,10 @@ describe('metrics', () => {
     expect(sampleOf(samples, count, labels('GET', products, '200'))).toBe(2)
     expect(sampleOf(samples, count, labels('GET', products, '304'))).toBe(1)
     expect(sampleOf(samples, count, labels('POST', partners, '201'))).toBe(1)
-    const answers = (source: string) =>
+    const responses = (source: string) =>
       sampleOf(samples, 'quartermaster_reads_total', { source }) -
       sampleOf(before, 'quartermaster_reads_total', { source })
-    expect([answers('read'), answers('cached'), answers('unchanged')]).toEqual([1, 1, 1])
+    expect([responses('read'), responses('cached'), responses('unchanged')]).toEqual([1, 1, 1])
     const statements = (operation: string) =>
       sampleOf(samples, 'db_client_operation_duration_seconds_count', {
         db_operation_name: operation,
@@ -100,7 +100,7 @@ describe('metrics', () => {
     expect(sampleOf(samples, 'quartermaster_key_verification_batch_size_sum')).toBeGreaterThanOrEqual(4)
   })
 
-  it('count refusals by code, those too that never became a request', async () => {
+  it('count refusals by code, including malformed requests', async () => {
     const count = async (code: string) =>
       sampleOf((await scrape(service.adminPort)).samples, 'quartermaster_refusals_total', { code })
     const before = [await count('unauthenticated'), await count('request_invalid')]
@@ -121,7 +121,7 @@ describe('metrics', () => {
     const pool = { db_client_connection_pool_name: 'writes' }
     expect(sampleOf(samples, 'db_client_connection_max', pool)).toBe(10)
     expect(sampleOf(samples, 'db_client_connection_pending_requests', pool)).toBe(0)
-    // Creates and the request log share this pool: it has one connection, or more where they met.
+    // Creates and the request log share this pool: it has one connection, or more if they were concurrent.
     const open = ['idle', 'used'].map((state) =>
       sampleOf(samples, 'db_client_connection_count', { ...pool, db_client_connection_state: state }),
     )
@@ -144,7 +144,7 @@ describe('metrics', () => {
     for (const secret of ['acme', acme.key, acme.key.slice(3, 11), 'zz']) expect(shown).not.toContain(secret)
   })
 
-  it('say that the database is away', async () => {
+  it('report an unavailable database', async () => {
     const name = new URL(url).pathname.slice(1)
     await client.end()
     const owner = await connected(url.replace(name, 'postgres'))
@@ -163,7 +163,7 @@ describe('metrics', () => {
   })
 })
 
-it('what waits for its check exceeds the threshold of its alert while the database stalls', async () => {
+it('requests waiting for key verification exceed the alert threshold while the database stalls', async () => {
   const rules = readFileSync(
     fileURLToPath(new URL('../../deploy/prometheus/quartermaster.rules.yml', import.meta.url)),
     'utf8',
@@ -173,11 +173,11 @@ it('what waits for its check exceeds the threshold of its alert while the databa
   const blocker = await connected(url)
   await blocker.query('begin; lock table api_key in access exclusive mode')
   const load = { isDone: false, statuses: new Set<number>() }
-  const asking = Array.from({ length: limits.requestsWaitingMax + 100 }, async () => {
+  const clients = Array.from({ length: limits.requestsWaitingMax + 100 }, async () => {
     while (!load.isDone) load.statuses.add((await service.request(acme, 'GET', products)).status)
   })
   try {
-    // A scrape takes a while itself: what waited may have been refused by then, and others wait.
+    // A scrape takes time: requests that waited may be refused by then, while others wait.
     await eventually(
       async () =>
         sampleOf((await scrape(service.adminPort)).samples, 'quartermaster_key_verification_waiting') >
@@ -187,6 +187,6 @@ it('what waits for its check exceeds the threshold of its alert while the databa
   } finally {
     load.isDone = true
     await blocker.end()
-    await Promise.all(asking)
+    await Promise.all(clients)
   }
 })

@@ -6,14 +6,14 @@ import { connected } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 import { startTestService } from './service.ts'
 
-/** Migrations while requests are served: nobody waits long for a lock, and nobody is left in the dark. */
+/** Migrations while requests are served: lock waits are short, and reported. */
 
 const altersUsage = '0007_usage_batches'
 const before = migrationNames.indexOf(altersUsage)
 let template: string
 let url: string
-let made = 0
-/** Holds a lock on the table that the next migration alters, as a long read does. */
+let created = 0
+/** Locks the table that the next migration alters, as a long read does. */
 let holder: pg.Client
 let client: pg.Client
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  url = await cloneDatabase(inject('postgresUrl'), `${template}_${++made}`, template)
+  url = await cloneDatabase(inject('postgresUrl'), `${template}_${++created}`, template)
   holder = await connected(url)
   client = await connected(url)
   return async () => {
@@ -47,17 +47,17 @@ const applied = async () =>
 function migrating(options: MigrateOptions): { readonly lines: string[]; readonly end: Promise<string[]> } {
   const lines: string[] = []
   const end = migrate(url, { log: (line) => lines.push(line), lockMs: 1000, retryMsMin: 50, ...options })
-  // Awaited later; until then its error is nobody's.
+  // Awaited later; avoids an unhandled rejection until then.
   end.catch(() => {})
   return { lines, end }
 }
 
 describe('a migration that waits for a lock', () => {
-  it('gives up soon, lets the others pass, says who holds the lock, and gets it in the end', async () => {
+  it('times out, lets other requests pass, reports who holds the lock, and acquires it on a retry', async () => {
     const pid = await holdUsage()
     const { lines, end } = migrating({ tries: 1000 })
     await eventually(async () => (await waitingForLocks(client)).length === 1)
-    // Behind the migration, which waits for a lock that excludes every other: it has to be let through.
+    // Queued behind the migration's request for an exclusive lock: it must be let through.
     await client.query('select count(*) from usage')
     await eventually(() => lines.filter((line) => line.startsWith('Timed out')).length >= 2)
     expect(lines.find((line) => line.startsWith('Waiting'))).toMatch(
@@ -74,7 +74,7 @@ describe('a migration that waits for a lock', () => {
     expect(await applied()).toEqual(migrationNames)
   })
 
-  it('fails after so many tries with what to do, and has changed nothing', async () => {
+  it('fails after the last retry, says what to do, and has changed nothing', async () => {
     const pid = await holdUsage()
     const { lines, end } = migrating({ tries: 2 })
     await expect(end).rejects.toThrow(
@@ -89,7 +89,7 @@ describe('a migration that waits for a lock', () => {
     expect(await migrating({}).end).toEqual(migrationNames.slice(before))
   })
 
-  it('waits for another process that migrates, and finds its work done', async () => {
+  it('waits for another process that migrates, and then has nothing to do', async () => {
     await holdUsage()
     const [first, second] = [migrating({ tries: 1000 }), migrating({ tries: 1000 })]
     await eventually(() =>
@@ -103,11 +103,11 @@ describe('a migration that waits for a lock', () => {
 })
 
 describe('readiness', () => {
-  it('is refused on the migrations of the version before, and says what to do', async () => {
+  it('is 503 on the schema of the previous version, and says what to do', async () => {
     const service = await startTestService(url)
     const ready = async () => {
-      const answer = await fetch(`http://127.0.0.1:${service.port}/readyz`)
-      return [answer.status, await answer.json()]
+      const response = await fetch(`http://127.0.0.1:${service.port}/readyz`)
+      return [response.status, await response.json()]
     }
     expect(await ready()).toMatchObject([
       503,
@@ -118,14 +118,14 @@ describe('readiness', () => {
     ])
     await migrate(url)
     await eventually(async () => (await ready())[0] === 200)
-    // A later version has migrated: this one goes on until it is replaced.
+    // After the migration of a later version, this version keeps serving until it is replaced.
     await client.query(`insert into migration (name, run_on) values ('9999_later', now())`)
     const later = await startTestService(url)
     expect((await fetch(`http://127.0.0.1:${later.port}/readyz`)).status).toBe(200)
     await Promise.all([service.close(), later.close()])
   })
 
-  it('is reached where an earlier run ended before it had let the serving role look', async () => {
+  it('is reached if an earlier run failed before it granted the serving role its privileges', async () => {
     await migrate(url)
     await client.query('revoke select on migration from quartermaster_server')
     await migrate(url)

@@ -6,7 +6,7 @@ import { account, connected, freshDatabase, type TestAccount } from './database.
 import { eventually } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** An API key that is pasted into a place where it does not belong, and what of it is kept: nothing. */
+/** An API key in the wrong header or field is never stored. */
 
 let url: string
 let client: pg.Client
@@ -29,14 +29,14 @@ afterAll(async () => {
 const json = { 'content-type': 'application/json' }
 const keys = '/manage/v1/keys'
 const partners = '/api/v1/resources/partner'
-const wish = { name: 'shop', scopes: ['product:read'] }
+const parameters = { name: 'shop', scopes: ['product:read'] }
 
 function post(path: string, body: object, headers: Record<string, string> = {}) {
   return service.request(acme, 'POST', path, { body: JSON.stringify(body), headers: { ...json, ...headers } })
 }
 
-/** Every row of every table as text, once all requests are logged. */
-async function everything(): Promise<string> {
+/** Every row of every table as text, after all requests are logged. */
+async function allRows(): Promise<string> {
   await eventually(async () => {
     const { rows } = await client.query<{ count: string }>('select count(*) from request')
     return Number(rows[0]?.count) >= service.events.filter(({ kind }) => kind === 'request-completed').length
@@ -53,14 +53,14 @@ async function everything(): Promise<string> {
   return texts.join('\n')
 }
 
-/** The part that nobody could guess. */
+/** The secret part of a key. */
 const secret = (text: string) => text.slice(5, 31)
 
-describe('a key that was pasted', () => {
-  it('as an Idempotency-Key is refused, and nothing is created', async () => {
+describe('an API key sent by mistake', () => {
+  it('as an Idempotency-Key is rejected, and nothing is created', async () => {
     for (const path of [partners, keys]) {
       for (const text of [key, `order ${key} 1`]) {
-        const { status, body } = await post(path, path === keys ? wish : { name: 'A' }, {
+        const { status, body } = await post(path, path === keys ? parameters : { name: 'A' }, {
           'idempotency-key': text,
         })
         expect(status).toBe(400)
@@ -72,10 +72,10 @@ describe('a key that was pasted', () => {
     expect(rows).toEqual([])
   })
 
-  it('as the name of a key or a partner is refused', async () => {
+  it('as the name of a key or a partner is rejected', async () => {
     for (const path of [partners, keys]) {
       for (const name of [key, `my ${key}`]) {
-        const { status, body } = await post(path, { ...(path === keys ? wish : {}), name })
+        const { status, body } = await post(path, { ...(path === keys ? parameters : {}), name })
         expect(status).toBe(400)
         expect(body).toMatchObject({ errors: [{ pointer: '/name', code: 'member_invalid' }] })
       }
@@ -99,13 +99,13 @@ describe('a key that was pasted', () => {
   })
 
   it('as the User-Agent is redacted in the audit', async () => {
-    const { status } = await post(keys, wish, { 'user-agent': `shop/1.0 (${key})` })
+    const { status } = await post(keys, parameters, { 'user-agent': `shop/1.0 (${key})` })
     expect(status).toBe(201)
     const { rows } = await client.query("select application from audit where actor = 'key'")
     expect(rows).toEqual([{ application: 'shop/1.0 (qm_…)' }])
   })
 
-  it('is in no table and in no event, wherever it was pasted', async () => {
+  it('is in no table and in no event, wherever it was sent', async () => {
     const spelled = key.replace('qm_', '%71m_')
     const paths = [
       `/api/v1/inventory/product?filter=name=${key}`,
@@ -134,15 +134,15 @@ describe('a key that was pasted', () => {
     for (const path of paths) await service.request(acme, 'GET', path, { headers })
     await post(`${keys}/${key}/revoke`, {}, headers)
     await post(`${keys}/${key}/rotate`, { overlap_seconds: 0 }, headers)
-    await post(keys, { ...wish, [key]: key, scopes: [key], expires_at: key }, headers)
+    await post(keys, { ...parameters, [key]: key, scopes: [key], expires_at: key }, headers)
     await post(partners, { name: 'A', [key]: key }, headers)
-    const kept = await everything()
-    expect(kept).toContain('qm_…')
-    expect(kept).not.toContain(secret(key))
-    const told = service.events
+    const stored = await allRows()
+    expect(stored).toContain('qm_…')
+    expect(stored).not.toContain(secret(key))
+    const events = service.events
       .filter(({ kind }) => kind !== 'request-completed')
       .map((event) => JSON.stringify(event))
-    expect(told.join()).not.toContain(secret(key))
+    expect(events.join()).not.toContain(secret(key))
     const ids = service.events.flatMap((event) =>
       event.kind === 'request-completed' ? [event.requestId] : [],
     )
@@ -150,9 +150,9 @@ describe('a key that was pasted', () => {
   })
 })
 
-describe('an id of a key that cannot be one', () => {
-  it('is a key that is not there', async () => {
-    const { body } = await post(keys, wish)
+describe('a malformed key id', () => {
+  it('is 404, like an unknown key', async () => {
+    const { body } = await post(keys, parameters)
     const { data }: { data: { key_id: string } } = JSON.parse(JSON.stringify(body))
     const id = data.key_id
     for (const odd of [
@@ -163,12 +163,12 @@ describe('an id of a key that cannot be one', () => {
       `${id}%20`,
       'x'.repeat(10_000),
     ]) {
-      const asked = await Promise.all([
+      const responses = await Promise.all([
         service.request(acme, 'GET', `${keys}/${odd}`),
         service.request(acme, 'POST', `${keys}/${odd}/revoke`),
         post(`${keys}/${odd}/rotate`, { overlap_seconds: 0 }),
       ])
-      for (const { status, body: refusal } of asked) {
+      for (const { status, body: refusal } of responses) {
         expect(status, odd).toBe(404)
         expect(refusal).toMatchObject({ code: 'record_unknown' })
       }

@@ -10,8 +10,8 @@ import { hasPgbouncer, ThrowawayPgbouncer } from './pgbouncer.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /**
- * Through a real PgBouncer in transaction mode. The login `web` inherits no right: without the role nothing can be read.
- * Debian's PgBouncer, 1.18, knows no prepared statements.
+ * Through a real PgBouncer in transaction mode. The login `web` inherits no privilege: it can read only with `set role`.
+ * Debian's PgBouncer, 1.18, does not support prepared statements.
  */
 describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
   let postgres: ThrowawayPostgres
@@ -25,10 +25,10 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
     if (code !== 0) throw new Error(stderr)
     owner = await connected(postgres.url)
     await owner.query('create role web login noinherit; grant quartermaster_server to web')
-    // As an operator may give the settings to a login; it inherits the rights of the role.
-    await owner.query(`create role given login; grant quartermaster_server to given;
-      alter role given set enable_seqscan = off; alter role given set jit = off;
-      alter role given set max_parallel_workers_per_gather = 0`)
+    // A login with the settings of the service, as an operator may configure it; it inherits the role's privileges.
+    await owner.query(`create role configured login; grant quartermaster_server to configured;
+      alter role configured set enable_seqscan = off; alter role configured set jit = off;
+      alter role configured set max_parallel_workers_per_gather = 0`)
     acme = await account(owner, 'acme')
     const records = Array.from({ length: 3_000 }, (_, at) => ({
       id: at + 1,
@@ -48,12 +48,12 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
   })
 
   async function through(
-    user: 'web' | 'given',
+    user: 'web' | 'configured',
     settings: Readonly<Record<string, string>>,
     environment: Readonly<Record<string, string>>,
     limits: Partial<Limits> = {},
   ): Promise<TestService> {
-    const pgbouncer = await ThrowawayPgbouncer.start(postgres, ['postgres', 'web', 'given'], settings)
+    const pgbouncer = await ThrowawayPgbouncer.start(postgres, ['postgres', 'web', 'configured'], settings)
     stops.push(() => pgbouncer.stop())
     const url = pgbouncer.url(postgres.url.replace('postgres@', `${user}@`))
     const service = await startTestService(url, environment, limits)
@@ -64,22 +64,22 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
   const products = '/api/v1/inventory/product'
   const ignoring = { ignore_startup_parameters: 'options,statement_timeout,lock_timeout' }
   const ready = async ({ port }: TestService) => {
-    const answer = await fetch(`http://127.0.0.1:${port}/readyz`)
-    return [answer.status, await answer.text()] as const
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`)
+    return [response.status, await response.text()] as const
   }
 
-  /** On a busy machine the service may refuse some, as to anybody: they come back. */
-  async function answerTo(service: TestService, path: string) {
-    let answer = await service.request(acme, 'GET', path)
+  /** Retries if the service is overloaded, as it may be on a busy machine. */
+  async function requestWithRetry(service: TestService, path: string) {
+    let response = await service.request(acme, 'GET', path)
     await eventually(async () => {
-      if (answer.status !== 503 || !JSON.stringify(answer.body).includes('"overloaded"')) return true
-      answer = await service.request(acme, 'GET', path)
+      if (response.status !== 503 || !JSON.stringify(response.body).includes('"overloaded"')) return true
+      response = await service.request(acme, 'GET', path)
       return false
     })
-    return answer
+    return response
   }
 
-  /** So many requests at once, of every kind, that backends pass from connection to connection. */
+  /** Enough concurrent requests of every kind that PgBouncer switches backends between connections. */
   async function load(service: TestService): Promise<number[]> {
     const paths = Array.from({ length: 240 }, (_, at) =>
       [
@@ -90,15 +90,15 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
       ].at(at % 4),
     )
     const statuses = new Set<number>()
-    // No more long reads at once than an account may have waiting.
+    // At most 20 at a time, the number of long reads of an account that may wait.
     for (let from = 0; from < paths.length; from += 20) {
-      const some = paths.slice(from, from + 20).map((path = '') => answerTo(service, path))
-      for (const { status } of await Promise.all(some)) statuses.add(status)
+      const batch = paths.slice(from, from + 20).map((path = '') => requestWithRetry(service, path))
+      for (const { status } of await Promise.all(batch)) statuses.add(status)
     }
     return [...statuses]
   }
 
-  test('everything works where the service is told of it', async () => {
+  test('everything works with QUARTERMASTER_DATABASE_POOLER=transaction', async () => {
     // Writes of one account wait for each other, and long ones are rejected: not here, however slow the machine is.
     const waits = {
       writeLockMsMax: 60_000,
@@ -138,7 +138,7 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
     expect((await exported.text()).trimEnd().split('\n').at(-1)).toContain('"count":3000')
     expect((await service.request(acme, 'GET', '/manage/v1/keys')).status).toBe(200)
     const key = {
-      body: '{"name":"made","scopes":["product:read"]}',
+      body: '{"name":"shop","scopes":["product:read"]}',
       headers: { 'content-type': 'application/json' },
     }
     expect((await service.request(acme, 'POST', '/manage/v1/keys', key)).status).toBe(201)
@@ -147,24 +147,20 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
     ).toEqual([])
   })
 
-  test('each gets its own answer, however many are on their way at once', async () => {
-    const service = await through(
-      'web',
-      { default_pool_size: '2' },
-      { QUARTERMASTER_DATABASE_POOLER: 'transaction' },
-    )
+  test('each concurrent request gets its own response', async () => {
+    const service = await through('web', { default_pool_size: '2' }, { QUARTERMASTER_DATABASE_POOLER: 'transaction' })
     for (let from = 0; from < 3_000; from += 50) {
       const ids = Array.from({ length: 50 }, (_, at) => from + at + 1)
-      const answers = await Promise.all(
-        ids.map((id) => answerTo(service, `${products}/${id}?fields=id,name`)),
+      const responses = await Promise.all(
+        ids.map((id) => requestWithRetry(service, `${products}/${id}?fields=id,name`)),
       )
-      expect(answers.map(({ body }) => body)).toEqual(
+      expect(responses.map(({ body }) => body)).toEqual(
         ids.map((id) => ({ data: { id, name: `Bolt ${id - 1}` } })),
       )
     }
   })
 
-  test('reads have their deadline, and writes their bound on locks', async () => {
+  test('reads have their statement timeout, and writes their lock timeout', async () => {
     const environment = { QUARTERMASTER_DATABASE_POOLER: 'transaction', QUARTERMASTER_READ_MS_MAX: '2000' }
     const service = await through('web', {}, environment, { writeLockMsMax: 200 })
     expect((await service.request(acme, 'GET', `${products}?limit=1`)).status).toBe(200)
@@ -172,7 +168,7 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
     try {
       const late = await service.request(acme, 'GET', `${products}?filter=name*bolt&limit=3`)
       expect([late.status, late.body]).toMatchObject([504, { code: 'deadline_exceeded' }])
-      // PostgreSQL has ended it: nothing waits for the lock any more.
+      // PostgreSQL has cancelled the statement: no connection waits for the lock.
       const others = await connected(postgres.url)
       await eventually(async () => (await waitingForLocks(others)).length === 0)
       await others.end()
@@ -196,10 +192,10 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
     }
   })
 
-  test('settings that it drops are told, and nothing is served without them', async () => {
+  test('dropped settings are reported, and requests are refused without them', async () => {
     const service = await through('web', ignoring, {})
-    const answer = await service.request(acme, 'GET', products)
-    expect([answer.status, answer.body]).toMatchObject([
+    const response = await service.request(acme, 'GET', products)
+    expect([response.status, response.body]).toMatchObject([
       503,
       {
         code: 'database_unavailable',
@@ -215,9 +211,9 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
     ])
   })
 
-  test('prepared statements that it loses make the process not ready', async () => {
+  test('lost prepared statements make the process not ready', async () => {
     const service = await through(
-      'given',
+      'configured',
       { ...ignoring, default_pool_size: '4' },
       { QUARTERMASTER_DATABASE_ROLE: '' },
     )

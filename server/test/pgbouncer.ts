@@ -8,14 +8,14 @@ import { eventually } from './eventually.ts'
 
 const binary = '/usr/sbin/pgbouncer'
 export const hasPgbouncer = existsSync(binary)
-if (!hasPgbouncer) process.stdout.write(`${binary} is missing: what goes through it is not tested.\n`)
+if (!hasPgbouncer) process.stdout.write(`${binary} is missing: the PgBouncer tests are skipped.\n`)
 
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** A PgBouncer of its own before the PostgreSQL in `folder`; Debian 12 has 1.18, which loses prepared statements. */
+/** A temporary PgBouncer for the PostgreSQL in `folder`. Debian 12 has 1.18, which does not support prepared statements. */
 export class ThrowawayPgbouncer {
   readonly #folder: string
   readonly #child: ChildProcess
@@ -54,7 +54,7 @@ export class ThrowawayPgbouncer {
       `[databases]\n* = host=${hostname} port=${postgresPort}\n[pgbouncer]\n${lines.join('\n')}\n`,
     )
     writeFileSync(all.auth_file, users.map((user) => `"${user}" ""\n`).join(''))
-    // It refuses to run as root, so it runs as PostgreSQL does.
+    // PgBouncer refuses to run as root, so it runs as the user of PostgreSQL.
     const { uid, gid } = statSync(postgres.folder)
     for (const path of [folder, file, all.auth_file]) {
       chownSync(path, uid, gid)
@@ -64,19 +64,19 @@ export class ThrowawayPgbouncer {
     running.add(child)
     child.once('exit', () => running.delete(child))
     const pgbouncer = new ThrowawayPgbouncer(folder, child, port)
-    await eventually(() => pgbouncer.#answers(users[0] ?? 'postgres'))
+    await eventually(() => pgbouncer.#isUp(users[0] ?? 'postgres'))
     return pgbouncer
   }
 
-  /** The same database, through it. */
+  /** The URL of the same database through PgBouncer. */
   url(direct: string): string {
     const url = new URL(direct)
     url.port = String(this.port)
     return url.href
   }
 
-  /** Ends its connections to PostgreSQL, so that new ones begin with what the login has been given since. */
-  async forget(direct: string): Promise<void> {
+  /** Closes its connections to PostgreSQL, so that new ones start with the current settings of the login. */
+  async reconnect(direct: string): Promise<void> {
     const client = new pg.Client(direct)
     await client.connect()
     await client.query(
@@ -94,7 +94,7 @@ export class ThrowawayPgbouncer {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  async #answers(user: string): Promise<boolean> {
+  async #isUp(user: string): Promise<boolean> {
     const client = new pg.Client(`postgres://${user}@127.0.0.1:${this.port}/postgres`)
     try {
       await client.connect()

@@ -4,7 +4,7 @@ import { Database } from '../src/postgres/database.ts'
 import { type Execution, sql } from '../src/sql.ts'
 import { freshDatabase } from './database.ts'
 
-/** Which statements have one plan for all values, on connections that others used before. */
+/** Which statements use a generic plan, on connections that other statements used before. */
 
 let database: Database
 
@@ -28,8 +28,8 @@ async function modeOf(execution: Execution | undefined): Promise<string | undefi
   return row?.mode
 }
 
-it('steady and quick statements are planned once, others for their values', async () => {
-  const paces = [
+it('generic and pipelined statements use a generic plan, others a custom plan', async () => {
+  const executions = [
     undefined,
     'generic',
     'generic',
@@ -39,11 +39,11 @@ it('steady and quick statements are planned once, others for their values', asyn
     'generic',
     'pipelined',
   ] as const
-  for (const execution of paces)
+  for (const execution of executions)
     expect(await modeOf(execution)).toBe(execution === undefined ? 'auto' : 'force_generic_plan')
 })
 
-it('a statement that fails leaves its connection as the next one needs it', async () => {
+it('the next statement after a failed one has the right plan mode', async () => {
   const failing = sql`select 1 / 0 as mode`.statement('other')
   await expect(database.read({ ...failing, execution: 'generic' })).rejects.toThrow()
   expect(await modeOf(undefined)).toBe('auto')
@@ -51,29 +51,29 @@ it('a statement that fails leaves its connection as the next one needs it', asyn
   expect(await modeOf('generic')).toBe('force_generic_plan')
 })
 
-// Each hundred is asked for more than twice as often as the one before, and takes its place.
+// Each hundred is used more than twice as often as the one before, and replaces it in the statement cache.
 it.each([
   ['generic', [4, 10, 22]],
   ['pipelined', [50, 110, 230]],
-] as const)('%s statements that come and go leave none behind', async (execution, hundreds) => {
-  const held: number[] = []
+] as const)('%s statements that leave the cache are deallocated', async (execution, hundreds) => {
+  const prepared: number[] = []
   for (const [hundred, times] of hundreds.entries()) {
     for (let one = 0; one < limits.preparedStatementsMax; one++) {
       const kind = String(hundred * limits.preparedStatementsMax + one)
-      const text = `select count(*) as held, $1::text as given, '${kind}' as kind, '${execution}' as execution from pg_prepared_statements`
-      const given = Array.from({ length: times }, (_, i) => String(i))
+      const text = `select count(*) as prepared, $1::text as parameter, '${kind}' as kind, '${execution}' as execution from pg_prepared_statements`
+      const parameters = Array.from({ length: times }, (_, i) => String(i))
       const read = (value: string) =>
-        database.read<{ held: string; given: string; kind: string }>({
+        database.read<{ prepared: string; parameter: string; kind: string }>({
           execution,
           operation: 'other',
           text,
           values: [value],
         })
-      const rows = (await Promise.all(given.map(read))).flat()
-      expect(rows.map((row) => [row.given, row.kind])).toEqual(given.map((value) => [value, kind]))
-      held.push(...rows.map((row) => Number(row.held)))
+      const rows = (await Promise.all(parameters.map(read))).flat()
+      expect(rows.map((row) => [row.parameter, row.kind])).toEqual(parameters.map((value) => [value, kind]))
+      prepared.push(...rows.map((row) => Number(row.prepared)))
     }
   }
-  expect(Math.max(...held)).toBeLessThanOrEqual(limits.preparedStatementsMax)
-  expect(Math.max(...held)).toBeGreaterThan(limits.preparedStatementsMax / 2)
+  expect(Math.max(...prepared)).toBeLessThanOrEqual(limits.preparedStatementsMax)
+  expect(Math.max(...prepared)).toBeGreaterThan(limits.preparedStatementsMax / 2)
 })

@@ -9,7 +9,7 @@ import { account, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** A primary and a standby, and a service that reaches one of them by an address that moves. */
+/** A primary and a standby, and a service that reaches one of them through an address that can be moved. */
 
 const database = 'postgres'
 const partners = '/api/v1/resources/partner'
@@ -67,21 +67,21 @@ async function totalAt(client: pg.Client): Promise<number> {
 }
 
 describe('a standby', () => {
-  it('is not served from, not ready, and left when the address leads to the primary', async () => {
+  it('serves no requests and is not ready; the service reconnects when the address moves to the primary', async () => {
     address.moveTo(cluster.standby.port, 'leave')
     await withService(urlAt(address.port), async (service) => {
       expect(await isReady(service)).toBe(false)
       const read = await service.request(acme, 'GET', partners)
       expect([read.status, read.body]).toMatchObject([503, { code: 'database_unavailable' }])
       expect((await create(service, 'On a standby')).status).toBe(503)
-      // No connection is cut: those to the standby have to be given up by the service.
+      // The connections to the standby stay open: the service must close them.
       address.moveTo(cluster.primary.port, 'leave')
       await eventually(() => isReady(service))
       expect((await create(service, 'On the primary')).status).toBe(201)
     })
   })
 
-  it('is passed over among several hosts, wherever it stands, as is one that is down', async () => {
+  it('is skipped among several hosts in any order, and so is a host that is down', async () => {
     const { primary, standby } = cluster
     for (const ports of [
       [standby.port, primary.port],
@@ -97,7 +97,7 @@ describe('a standby', () => {
   })
 })
 
-describe('a server that is silent', () => {
+describe('a server that does not respond', () => {
   const silence = { pipelinedSilenceMsMax: 1_000, reconnectSilentMsMax: 500, writeMsMax: 1_500 }
 
   it('fails requests with 503 without waiting for it, and is not ready', async () => {
@@ -109,13 +109,13 @@ describe('a server that is silent', () => {
         cluster.primary.pause()
         try {
           // They end while the server is still silent.
-          const answers = await Promise.all([
+          const responses = await Promise.all([
             service.request(acme, 'GET', `${partners}?limit=2`),
             service.request(acme, 'GET', `${partners}/1`),
             create(service, 'Silence'),
           ])
-          expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
-          // A hundred times what it takes where nothing is silent; it was 30 s.
+          expect(responses.map(({ status }) => status)).toEqual([503, 503, 503])
+          // Far below the 30 s that it took without these timeouts.
           expect(await isReady(service)).toBe(false)
         } finally {
           cluster.primary.resume()
@@ -127,8 +127,8 @@ describe('a server that is silent', () => {
   })
 })
 
-describe('an old primary that goes on', () => {
-  it('is not believed once the address leads to the new one, by connections that were left open', async () => {
+describe('an old primary that keeps running', () => {
+  it('is no longer read through open connections once the address has moved to the new primary', async () => {
     address.moveTo(cluster.primary.port, 'leave')
     await cluster.standby.caughtUpWith(cluster.primary)
     await withService(urlAt(address.port), async (service) => {
@@ -136,18 +136,18 @@ describe('an old primary that goes on', () => {
       const list = await service.request(acme, 'GET', `${partners}?limit=1000`)
       const etag = list.headers.get('etag') ?? ''
       const old = await cluster.promote()
-      // The same version on both, with other content.
+      // The same version on both, with different content.
       for (const [node, name] of [
         [old, 'Lost'],
-        [cluster.primary, 'Kept'],
+        [cluster.primary, 'Current'],
       ] as const) {
         await withClient(node.url(database), (client) => client.query(tickAndInsert, [acme.accountId, name]))
       }
       address.moveTo(cluster.primary.port, 'leave')
-      await eventually(async () => (await names(service)).includes('Kept'))
+      await eventually(async () => (await names(service)).includes('Current'))
       for (let n = 0; n < 50; n++) {
         const now = await names(service)
-        expect([now.includes('Kept'), now.includes('Lost')]).toEqual([true, false])
+        expect([now.includes('Current'), now.includes('Lost')]).toEqual([true, false])
         const { status } = await service.request(acme, 'GET', `${partners}?limit=1000`, {
           headers: { 'if-none-match': etag },
         })
@@ -155,7 +155,7 @@ describe('an old primary that goes on', () => {
       }
       expect(await total(service)).toBe(before + 1)
       expect(service.events).toContainEqual({ kind: 'primary-changed', timeline: '00000002' })
-      // An earlier timeline of the same system is refused, even where the address leads back to it.
+      // The service refuses an earlier timeline of the same system, even if the address moves back to it.
       address.moveTo(old.port, 'close')
       await eventually(async () => !(await isReady(service)))
       expect((await service.request(acme, 'GET', `${partners}?limit=1000`)).status).toBe(503)
@@ -172,7 +172,7 @@ insert into partner (account_id, id, version, name, is_company, is_patient, is_c
   create_date, write_date)
 select $1, last_id, version, $2, false, false, false, false, false, true, now(), now() from tick`
 
-/** And what else is between quotes. */
+/** The names of the partners, among all other strings of the response. */
 async function names(service: TestService): Promise<string[]> {
   const { status, body } = await service.request(acme, 'GET', `${partners}?limit=1000&fields=name`)
   return status === 200 ? JSON.stringify(body).split('"') : []

@@ -11,7 +11,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** A redis-server of its own, in memory alone, which keeps its port when it is killed and started again. */
+/** A temporary redis-server without persistence, on the same port after a restart. */
 export class ThrowawayRedis {
   readonly port: number
   readonly #folder = mkdtempSync(join(tmpdir(), 'quartermaster-redis-'))
@@ -40,10 +40,10 @@ export class ThrowawayRedis {
     const failed = new Promise<never>((_, reject) => {
       child.once('error', (cause) => reject(new Error('redis-server cannot be started', { cause })))
     })
-    await Promise.race([this.#answers(), failed])
+    await Promise.race([this.#isUp(), failed])
   }
 
-  /** SIGKILL, as a machine that goes away. */
+  /** SIGKILL, as in a crash. */
   async kill(): Promise<void> {
     const child = this.#child
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
@@ -52,7 +52,7 @@ export class ThrowawayRedis {
     await ended
   }
 
-  /** There, and silent: connections stay, answers do not come. */
+  /** Stops responding; connections stay open. */
   pause(): void {
     this.#child?.kill('SIGSTOP')
   }
@@ -66,7 +66,7 @@ export class ThrowawayRedis {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  async #answers(): Promise<void> {
+  async #isUp(): Promise<void> {
     const client = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: null })
     client.on('error', () => {})
     try {

@@ -7,8 +7,8 @@ import { eventually } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /**
- * Whoever sends a key that is not accepted learns nothing from the time of the refusal: PostgreSQL runs the same
- * statements for every cause. Counted by PostgreSQL, because times on a shared machine show nothing.
+ * The response time of a 401 reveals nothing about its cause: PostgreSQL runs the same statements for every cause.
+ * Counted by pg_stat_statements, because times on a shared machine are noise.
  */
 
 const products = '/api/v1/inventory/product'
@@ -25,7 +25,7 @@ beforeAll(async () => {
   beta = await account(client, 'beta')
   await account(client, 'never-asked')
   service = await startTestService(url)
-  // Both hosts and keys are known to the process before anything is counted.
+  // Both hosts and keys are cached before counting starts.
   for (const each of [acme, beta]) expect((await service.request(each, 'GET', products)).status).toBe(200)
 })
 
@@ -45,19 +45,19 @@ async function calls(): Promise<Map<string, number>> {
 
 const readsTable = /\b(?:from|join|update|into)\s+(?:account|api_key|tally|product)\b/
 
-/** The process does these at its own times, whoever asks. */
-const ofItself =
+/** Background statements of the process, independent of requests. */
+const background =
   /^(?:insert into|delete from) (?:request|usage)\b|^select account_id as id from account\b|last_used_on/
 
 const nameOf = (query: string) =>
   query.includes('decode(q.hash') ? 'check' : /\baccount\b.*\bname = /s.test(query) ? 'account' : query
 
-/** Which statements the serving role ran meanwhile, and how often each. */
+/** Which statements the serving role ran during `work`, and how often each. */
 async function statementsOf(work: () => Promise<unknown>): Promise<Record<string, number>> {
   const before = await calls()
   await work()
   const counted = [...(await calls())]
-    .filter(([query]) => readsTable.test(query) && !ofItself.test(query))
+    .filter(([query]) => readsTable.test(query) && !background.test(query))
     .map(([query, count]) => [nameOf(query), count - (before.get(query) ?? 0)] as const)
     .filter(([, count]) => count > 0)
   return Object.fromEntries(counted)
@@ -68,25 +68,25 @@ async function refused(name: string, key: string): Promise<void> {
   expect([status, body]).toMatchObject([401, { code: 'unauthenticated' }])
 }
 
-/** The lookup of the account by its name, and the check. */
+/** The lookup of the account by its name, and the verification of the key. */
 const each = { account: 1, check: 1 }
 
-it('a key that is accepted again costs one statement for its check', async () => {
+it('a key that was accepted before is verified by one statement', async () => {
   const work = () => service.request(acme, 'GET', `${products}?page=7`)
   expect(await statementsOf(work)).toEqual({ check: 1 })
 })
 
 it.each([
-  ['a wrong key on a host that is known', 'acme'],
-  ['a wrong key on a host that exists and was never asked for', 'never-asked'],
+  ['a wrong key on a cached host', 'acme'],
+  ['a wrong key on an existing host that was never requested', 'never-requested'],
   ['a wrong key on a host that does not exist', 'nowhere'],
-  ['a wrong key on a host that cannot be an account', 'no_account'],
-  ['a wrong key on a host named as SQL writes no value', 'null'],
-])('%s costs the same statements, every time', async (_, name) => {
+  ['a wrong key on a host that is not a valid account name', 'no_account'],
+  ['a wrong key on a host named null', 'null'],
+])('%s runs the same statements, every time', async (_, name) => {
   for (let i = 0; i < 5; i++) expect(await statementsOf(() => refused(name, generateKey()))).toEqual(each)
 })
 
-it('so does a key of another account, a revoked one that was in use, and one of a suspended account', async () => {
+it('so do a key of another account, a revoked key that was in use, and a key of a suspended account', async () => {
   const work = () => refused('beta', acme.key)
   expect(await statementsOf(work)).toEqual(each)
   expect(await statementsOf(work)).toEqual(each)
@@ -100,13 +100,13 @@ it('so does a key of another account, a revoked one that was in use, and one of 
   expect((await service.request(beta, 'GET', products)).status).toBe(200)
 })
 
-it('an account made a moment ago is served, though its host was refused before', async () => {
+it('a new account is served immediately, even if its host was refused before', async () => {
   await refused('tomorrow', generateKey())
   const tomorrow = await account(client, 'tomorrow')
   expect((await service.request(tomorrow, 'GET', products)).status).toBe(200)
 })
 
-it('requests that arrive together are looked up together', async () => {
+it('concurrent requests share lookups', async () => {
   const head = (n: number) =>
     `GET ${products} HTTP/1.1\r\nHost: together-${n}.localhost\r\nAuthorization: Bearer ${generateKey()}\r\n\r\n`
   const counted = await statementsOf(async () => {

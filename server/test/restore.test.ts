@@ -13,8 +13,8 @@ import { eventually } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /**
- * A dump is restored under a running service, and the database written until its versions are again those that the
- * service has cached, with other content. What the service shows is compared with SQL.
+ * A dump is restored under a running service. Then writes raise the versions to those that the service has cached, with
+ * different content. The responses of the service are compared with SQL.
  */
 
 const run = promisify(execFile)
@@ -29,7 +29,7 @@ const paths = [
   `${partners}?fields=id,name&filter=is_customer=true&limit=20&page=8`,
   `${partners}/3?fields=id,name`,
 ]
-/** Not asked before the restore: only the end of the page before may be cached. */
+/** Not requested before the restore: only the end of the previous page may be cached. */
 const nextPages = [
   `${partners}?fields=id,name&limit=20&page=13`,
   `${partners}?fields=id,name&filter=is_customer=true&limit=20&page=9`,
@@ -71,7 +71,7 @@ async function version(): Promise<string | undefined> {
   })
 }
 
-/** By hand, from all rows. */
+/** The expected body, computed from all rows. */
 async function expectedAt(path: string): Promise<object> {
   const { rows } = await withClient(url, (client) =>
     client.query<{ id: number; name: string; is_customer: boolean }>(
@@ -110,7 +110,7 @@ const restores: readonly [string, () => Promise<void>][] = [
 
 /**
  * The npm package of PostgreSQL 18 has the server alone, and the pg_dump of an older version refuses to read from it.
- * Debian's packages always have both, so on PostgreSQL 15 this never is skipped.
+ * Debian's packages always have both, so on PostgreSQL 15 this is never skipped.
  */
 const hasNoDump = !existsSync(join(postgresBinaries(), 'pg_dump'))
 
@@ -120,7 +120,7 @@ it.skipIf(hasNoDump).each(restores)('%s leaves no stale list and no false 304', 
   const versionBefore = await version()
   const etags = new Map<string, string>()
   for (const path of paths) {
-    // The first request may find a connection broken by the restore before.
+    // The first request may use a connection that the previous restore has closed.
     await eventually(async () => {
       const answer = await service.request(acme, 'GET', path)
       etags.set(path, answer.headers.get('etag') ?? '')
@@ -153,7 +153,7 @@ it.each([
     'revoke select on partner from quartermaster_server',
     'grant select on partner to quartermaster_server',
   ],
-])('while a restore is under way, %s is 503', async (name, away, back) => {
+])('during a restore, %s is 503', async (name, away, back) => {
   // A list that is not cached yet.
   const path = `${partners}?fields=id&filter=${encodeURIComponent(`name*"${name}"`)}`
   await withClient(url, (client) => client.query(away))

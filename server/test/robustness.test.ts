@@ -6,12 +6,12 @@ import { account, connected, freshDatabase, type TestAccount } from './database.
 import { eventually } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** Clients that send too much, too slowly, or half of it: by the byte, as no HTTP library would. */
+/** Clients that send too much, too slowly, or incomplete requests, over a raw socket. */
 
 let client: pg.Client
 let service: TestService
 let acme: TestAccount
-/** Short: two tests wait for them. */
+/** Shortened: two tests wait for them. */
 const receiving = { headersReceiveMsMax: 1_000, requestReceiveMsMax: 2_000 }
 const products = '/api/v1/inventory/product'
 const partners = '/api/v1/resources/partner'
@@ -28,13 +28,13 @@ afterAll(async () => {
   await client.end()
 })
 
-interface Talk {
+interface Exchange {
   readonly socket: Socket
-  /** All that came until the connection was closed, and the milliseconds until then. */
+  /** Everything received until the connection was closed, and the milliseconds until then. */
   readonly closed: Promise<{ text: string; ms: number }>
 }
 
-function talk(): Promise<Talk> {
+function openSocket(): Promise<Exchange> {
   const started = performance.now()
   const socket = connect(service.port, '127.0.0.1')
   let text = ''
@@ -56,8 +56,8 @@ const head = (method: string, path: string, ...more: string[]) =>
     '',
   ].join('\r\n')
 
-async function answerTo(message: string): Promise<string> {
-  const { socket, closed } = await talk()
+async function responseTo(message: string): Promise<string> {
+  const { socket, closed } = await openSocket()
   socket.write(message)
   return (await closed).text
 }
@@ -65,15 +65,17 @@ async function answerTo(message: string): Promise<string> {
 describe('too much', () => {
   it('a URL of 17 KB is a 414, one of 40 KB a 431; both close the connection', async () => {
     const long = (bytes: number) => `${products}?filter=name=${'x'.repeat(bytes)}`
-    expect(await answerTo(head('GET', long(17 * 1024)))).toMatch(/^HTTP\/1\.1 414 [\s\S]*"url_too_long"/)
-    expect(await answerTo(head('GET', long(40 * 1024)))).toMatch(/^HTTP\/1\.1 431 [\s\S]*"headers_too_large"/)
+    expect(await responseTo(head('GET', long(17 * 1024)))).toMatch(/^HTTP\/1\.1 414 [\s\S]*"url_too_long"/)
+    expect(await responseTo(head('GET', long(40 * 1024)))).toMatch(
+      /^HTTP\/1\.1 431 [\s\S]*"headers_too_large"/,
+    )
   })
 
   it.each([
     ['with its length', 'Content-Length: 10485760', ''],
     ['in chunks', 'Transfer-Encoding: chunked', '10000\r\n'],
   ])('a body of 10 MB %s is a 413, and is not read to its end', async (_, header, chunkHead) => {
-    const { socket, closed } = await talk()
+    const { socket, closed } = await openSocket()
     socket.write(head('POST', partners, 'Content-Type: application/json', header))
     const chunk = `${chunkHead}${'x'.repeat(65_536)}${chunkHead === '' ? '' : '\r\n'}`
     let sent = 0
@@ -91,7 +93,7 @@ describe('too much', () => {
     expect(text).toMatch(/\r\nconnection: close\r\n/i)
   })
 
-  it('a page number that is none is a 400; one far beyond the last an empty page', async () => {
+  it('an invalid page number is a 400; a page far after the last is empty', async () => {
     expect((await service.request(acme, 'GET', `${products}?page=1e9`)).body).toMatchObject({
       errors: [{ code: 'page_invalid' }],
     })
@@ -101,21 +103,21 @@ describe('too much', () => {
 })
 
 describe('too slow', () => {
-  it('headers that do not come to an end are cut off in time', async () => {
-    const { socket, closed } = await talk()
+  it('incomplete headers are a 400 at the timeout, and the connection is closed', async () => {
+    const { socket, closed } = await openSocket()
     socket.write(`GET ${products} HTTP/1.1\r\nHost: acme.localhost\r\n`)
     const drip = setInterval(() => socket.write('X-Slow: 1\r\n'), 100)
-    const unused = await talk()
+    const unused = await openSocket()
     const { text, ms } = await closed
     clearInterval(drip)
     expect(text).toMatch(/^HTTP\/1\.1 400 [\s\S]*not received in time/)
     expect(ms).toBeGreaterThanOrEqual(receiving.headersReceiveMsMax)
-    // One made ahead of need, as browsers and proxies do, is closed without a word.
+    // A preconnected socket without a request, as of browsers and proxies, is closed without a response.
     expect((await unused.closed).text).toBe('')
   })
 
-  it('a body that does not come is cut off in time', async () => {
-    const { socket, closed } = await talk()
+  it('the connection of an incomplete body is closed at the timeout', async () => {
+    const { socket, closed } = await openSocket()
     socket.write(head('POST', partners, 'Content-Type: application/json', 'Content-Length: 100'))
     const drip = setInterval(() => socket.write('{'), 100)
     const { ms } = await closed
@@ -124,9 +126,9 @@ describe('too slow', () => {
   })
 })
 
-it('clients that hang up leave neither a connection nor a statement behind', async () => {
+it('clients that disconnect leave no busy connection and no statement behind', async () => {
   for (let n = 0; n < 200; n++) {
-    const { socket } = await talk()
+    const { socket } = await openSocket()
     socket.write(head('GET', `${products}?filter=name*${n % 7}`))
     if (n % 2 === 0) await sleep(1)
     socket.destroy()

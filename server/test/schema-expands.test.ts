@@ -5,11 +5,11 @@ import { migrate, migrationNames } from '../src/postgres/migrate.ts'
 import { connected } from './database.ts'
 
 /**
- * Processes of the version before serve on while the database is migrated, and may have to be brought back after. So a
- * migration only adds: all that the version before reads and writes is there afterwards, and its writes are still taken.
+ * Processes of the previous version keep serving while the database is migrated, and a rollback may start them again. So
+ * a migration only adds: everything that the previous version reads and writes still exists, and its writes still succeed.
  */
 
-/** What a migration takes away although the version before had it: why no process that is still served needs it. */
+/** What a migration removes although the previous version has it, with the reason why no running process needs it. */
 const contractions: Readonly<Record<string, readonly string[]>> = {}
 
 let client: pg.Client
@@ -37,10 +37,10 @@ interface Constraint {
 interface Schema {
   readonly columns: readonly Column[]
   readonly constraints: readonly Constraint[]
-  /** Serving connections read by an index or not at all. */
+  /** Serving connections have sequential scans off. */
   readonly indexes: readonly string[]
-  /** What the serving role may do, on tables and on single columns. */
-  readonly rights: readonly string[]
+  /** The serving role's privileges on tables and columns. */
+  readonly privileges: readonly string[]
 }
 
 const ours = `c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname <> 'migration'`
@@ -63,7 +63,7 @@ async function schema(): Promise<Schema> {
     `select pg_get_indexdef(i.indexrelid) as definition from pg_index i join pg_class c on c.oid = i.indrelid
      where ${ours} and i.indisvalid`,
   )
-  const rights = await client.query<{ granted: string }>(
+  const privileges = await client.query<{ granted: string }>(
     `select c.relname || ': ' || g.privilege_type as granted from pg_class c, aclexplode(c.relacl) g
      where ${ours} and g.grantee = 'quartermaster_server'::regrole
      union all
@@ -75,11 +75,11 @@ async function schema(): Promise<Schema> {
     columns: columns.rows,
     constraints: constraints.rows,
     indexes: indexes.rows.map(({ definition }) => definition),
-    rights: rights.rows.map(({ granted }) => granted),
+    privileges: privileges.rows.map(({ granted }) => granted),
   }
 }
 
-/** What the version before would miss, or what its writes would be refused for. */
+/** What the previous version would miss, or why its writes would fail. */
 function broken(before: Schema, after: Schema): string[] {
   const faults: string[] = []
   const nameOf = ({ table, column }: Column) => `${table}.${column}`
@@ -106,13 +106,13 @@ function broken(before: Schema, after: Schema): string[] {
     const concerns = one.columns.some((column) => known.has(`${one.table}.${column}`))
     if (concerns && !constraintsBefore.has(textOf(one))) faults.push(`${textOf(one)} is new`)
   }
-  for (const kind of ['indexes', 'rights'] as const) {
+  for (const kind of ['indexes', 'privileges'] as const) {
     for (const one of before[kind]) if (!after[kind].includes(one)) faults.push(`${one} is gone`)
   }
   return faults
 }
 
-describe('a migration takes nothing from the version before', () => {
+describe('a migration removes nothing that the previous version needs', () => {
   it.each(migrationNames)('%s', async (name) => {
     const before = await schema()
     const connection = new URL(`postgres://${client.user}@${client.host}:${client.port}/${client.database}`)
@@ -121,7 +121,7 @@ describe('a migration takes nothing from the version before', () => {
   })
 })
 
-describe('of what would break the version before, each is found', () => {
+describe('every change that would break the previous version is detected', () => {
   it.each([
     ['alter table usage drop column unlogged', 'usage.unlogged is gone'],
     ['alter table usage rename column errors to failures', 'usage.errors is gone'],
@@ -157,7 +157,7 @@ describe('of what would break the version before, each is found', () => {
     'create table note (account_id bigint not null, id bigint not null, primary key (account_id, id))',
     'create index partner_name_length on partner (account_id, char_length(name), id)',
     'grant select on account to quartermaster_server',
-  ])('but not: %s', async (text) => {
+  ])('except: %s', async (text) => {
     const before = await schema()
     await client.query('begin')
     await client.query(text)
@@ -167,7 +167,7 @@ describe('of what would break the version before, each is found', () => {
   })
 })
 
-it('usage is added up by the statement of the version before 0007, and by this one', async () => {
+it('usage is added up by the statement before migration 0007, and by the current one', async () => {
   const add = `insert into usage as u (account_id, per, at, key_id, route, requests, errors, unlogged, classes, counts)
     values (1, 'day', '2026-01-01', 'k', 'GET /', 2, 1, 0, '{3}', '{2}')
     on conflict (account_id, per, at, key_id, route) do update

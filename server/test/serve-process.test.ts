@@ -6,7 +6,7 @@ import { isOnlyQuartermaster } from '../bin/npm-script.js'
 import { bin, type Environment, environmentWith } from './command.ts'
 import { eventually } from './eventually.ts'
 
-/** `quartermaster serve` as a process of its own. It listens without a database, too. */
+/** `quartermaster serve` as a separate process. It listens even without a database. */
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const started: ChildProcess[] = []
@@ -15,17 +15,17 @@ afterEach(() => {
     try {
       if (pid !== undefined) process.kill(-pid, 'SIGKILL')
     } catch {
-      // All of it has ended.
+      // The process group has already ended.
     }
   }
 })
 
-/** In a process group of its own, so that nothing of it is left behind, whatever it starts. */
+/** In its own process group, so that all child processes can be killed. */
 async function listening(program: string, args: readonly string[], settings: Environment) {
   const child = spawn(program, args, {
     cwd: root,
     env: environmentWith({
-      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+      DATABASE_URL: 'postgres://unknown@127.0.0.1:1/none',
       QUARTERMASTER_SHUTDOWN_DELAY_MS: '0',
       ...settings,
     }),
@@ -33,15 +33,15 @@ async function listening(program: string, args: readonly string[], settings: Env
     detached: true,
   })
   started.push(child)
-  let said = ''
+  let stderr = ''
   await new Promise<void>((resolve, reject) => {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-      if (said.includes('"listening"')) resolve()
+      stderr += text
+      if (stderr.includes('"listening"')) resolve()
     })
-    child.once('exit', () => reject(new Error(`it ended: ${said}`)))
+    child.once('exit', () => reject(new Error(`it ended: ${stderr}`)))
   })
-  return { child, said: () => said }
+  return { child, stderr: () => stderr }
 }
 
 describe.runIf(process.platform === 'linux')('serve', () => {
@@ -52,24 +52,24 @@ describe.runIf(process.platform === 'linux')('serve', () => {
     expect(await ended).toEqual([0, null])
   })
 
-  it('opens no debugger on SIGUSR1, and goes on', async () => {
-    const { child, said } = await listening(process.execPath, [bin, 'serve', '--port', '0'], {})
-    const port = /"port":(\d+)/.exec(said())?.[1]
+  it('opens no debugger on SIGUSR1, and keeps serving', async () => {
+    const { child, stderr } = await listening(process.execPath, [bin, 'serve', '--port', '0'], {})
+    const port = /"port":(\d+)/.exec(stderr())?.[1]
     child.kill('SIGUSR1')
     for (let i = 0; i < 20; i++) expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200)
     const ended = once(child, 'close')
     child.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
-    expect(said()).not.toContain('Debugger')
+    expect(stderr()).not.toContain('Debugger')
   })
 
-  it('ends with the shell that npm has started it by: npm passes SIGTERM on to that alone', async () => {
-    const { child, said } = await listening('npx', ['quartermaster', 'serve', '--port', '0'], {})
-    // The server has the same stderr, so it closes when all of them have ended.
+  it('ends with the shell that npm has started: npm sends SIGTERM to the shell only', async () => {
+    const { child, stderr } = await listening('npx', ['quartermaster', 'serve', '--port', '0'], {})
+    // The server shares this stderr, so it closes when all processes have ended.
     const closed = once(child, 'close')
     child.kill('SIGTERM')
     await closed
-    expect(said()).toContain('"msg":"stopped"')
+    expect(stderr()).toContain('"msg":"stopped"')
   })
 
   it.each([
@@ -83,19 +83,19 @@ describe.runIf(process.platform === 'linux')('serve', () => {
     ['quartermaster migrate && quartermaster serve', false],
     ['pm2 start quartermaster', false],
     ['(quartermaster serve)', false],
-  ])('by the script %j: %j', (script, expected) => {
+  ])('the npm script %j runs nothing but quartermaster: %j', (script, expected) => {
     expect(isOnlyQuartermaster(script)).toBe(expected)
   })
 
-  it('serves on after SIGTERM, not ready, until QUARTERMASTER_SHUTDOWN_DELAY_MS has passed', async () => {
-    const { child, said } = await listening(process.execPath, [bin, 'serve', '--port', '0'], {
+  it('keeps serving after SIGTERM, not ready, until QUARTERMASTER_SHUTDOWN_DELAY_MS has passed', async () => {
+    const { child, stderr } = await listening(process.execPath, [bin, 'serve', '--port', '0'], {
       QUARTERMASTER_SHUTDOWN_DELAY_MS: '3000',
     })
-    const port = /"port":(\d+)/.exec(said())?.[1]
+    const port = /"port":(\d+)/.exec(stderr())?.[1]
     const ended = once(child, 'exit')
     const began = performance.now()
     child.kill('SIGTERM')
-    await eventually(() => said().includes('"stopping"'))
+    await eventually(() => stderr().includes('"stopping"'))
     const ready = await fetch(`http://127.0.0.1:${port}/readyz`)
     expect([ready.status, await ready.json()]).toMatchObject([503, { detail: 'This process is stopping.' }])
     expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200)

@@ -25,7 +25,7 @@ afterAll(async () => {
 const timing = async (of: TestAccount, path: string, headers: Record<string, string> = {}) =>
   (await service.request(of, 'GET', path, { headers })).headers.get('server-timing')
 
-it('tells a key that manages the account where the time went', async () => {
+it('is sent to keys with account:manage', async () => {
   const first = await timing(manager, products)
   expect(first).toMatch(/^auth;dur=[\d.]+, read;dur=[\d.]+, source;desc=read, total;dur=[\d.]+$/)
   const [check = 0, read = 0, total = 0] = [...(first ?? '').matchAll(/dur=([\d.]+)/g)].map((one) =>
@@ -44,7 +44,7 @@ it('tells a key that manages the account where the time went', async () => {
   )
 })
 
-it('tells others nothing', async () => {
+it('is not sent to other keys', async () => {
   expect(await timing(reader, products)).toBeNull()
   expect(await timing({ ...manager, key: 'qm_wrong' }, products)).toBeNull()
   expect(await timing(manager, '/livez')).toBeNull()

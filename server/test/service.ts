@@ -13,7 +13,7 @@ export interface TestService extends Service {
   ): Promise<{ status: number; headers: Headers; body: unknown }>
 }
 
-/** The service on a port of its own in this process, its account told by X-Forwarded-Host: fetch cannot set Host. */
+/** Starts the service in this process on a free port. Requests name their account by X-Forwarded-Host: fetch cannot set Host. */
 export async function startTestService(
   databaseUrl: string,
   environment: Record<string, string> = {},
@@ -32,7 +32,7 @@ export async function startTestService(
     ...service,
     events,
     request: async (account, method, path, options = {}) => {
-      const answer = await fetch(`http://127.0.0.1:${service.port}${path}`, {
+      const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
         method,
         headers: {
           'x-forwarded-host': `${account.name}.localhost`,
@@ -41,10 +41,10 @@ export async function startTestService(
         },
         ...(options.body === undefined ? {} : { body: options.body }),
       })
-      const text = await answer.text()
+      const text = await response.text()
       return {
-        status: answer.status,
-        headers: answer.headers,
+        status: response.status,
+        headers: response.headers,
         body: text === '' ? undefined : JSON.parse(text),
       }
     },

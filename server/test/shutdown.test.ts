@@ -10,7 +10,7 @@ import { startTestService, type TestService } from './service.ts'
 
 let url: string
 let client: pg.Client
-/** Holds the lock that keeps a read under way. */
+/** Holds the lock that keeps a read running. */
 let holder: pg.Client
 let acme: TestAccount
 let service: TestService
@@ -43,7 +43,7 @@ afterAll(async () => {
 })
 
 function open(path: string, requestId: string, accept = 'application/json'): ClientRequest {
-  const asking = request({
+  const clientRequest = request({
     port: service.port,
     path,
     agent: false,
@@ -54,9 +54,9 @@ function open(path: string, requestId: string, accept = 'application/json'): Cli
       'x-request-id': requestId,
     },
   })
-  asking.on('error', () => {})
-  asking.end()
-  return asking
+  clientRequest.on('error', () => {})
+  clientRequest.end()
+  return clientRequest
 }
 
 /** Status and code of the responses to one request, as the service reports them. */
@@ -65,14 +65,14 @@ const reported = (id: string) =>
     event.kind === 'request-completed' && event.requestId === id ? [[event.status, event.context?.code]] : [],
   )
 
-it('reports what it cuts as cut by its shutdown, and not as clients that hung up', async () => {
+it('reports requests that the shutdown aborts as shutting_down, not as client_disconnected', async () => {
   const { samples } = await scrape(service.adminPort)
 
-  // An export whose reader has stopped reading, and two reads that wait for a lock, each on a connection of its own.
+  // An export whose client has stopped reading, and two reads that wait for a lock, each on its own connection.
   const exporting = open(products, 'export', 'application/x-ndjson')
-  const answer = await new Promise<IncomingMessage>((resolve) => exporting.once('response', resolve))
-  answer.pause()
-  const cut = new Promise<NodeJS.ErrnoException>((resolve) => answer.once('error', resolve))
+  const response = await new Promise<IncomingMessage>((resolve) => exporting.once('response', resolve))
+  response.pause()
+  const reset = new Promise<NodeJS.ErrnoException>((resolve) => response.once('error', resolve))
   await holder.query('begin; lock table company in access exclusive mode')
   const list = open('/api/v1/resources/company?filter=name*y', 'list')
   const left = open('/api/v1/resources/company?filter=name*x', 'left')
@@ -85,8 +85,8 @@ it('reports what it cuts as cut by its shutdown, and not as clients that hung up
   await listEnded
   await holder.query('rollback')
   await closed
-  answer.resume()
-  expect((await cut).code).toBe('ECONNRESET')
+  response.resume()
+  expect((await reset).code).toBe('ECONNRESET')
 
   expect(reported('left')).toEqual([[499, 'client_disconnected']])
   expect(reported('export')).toEqual([[503, 'shutting_down']])

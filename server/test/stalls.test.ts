@@ -9,14 +9,14 @@ import { account, connected, type TestAccount } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** A database that is there and does not do what it is asked: on a server of its own, whose settings change. */
+/** A database that is reachable but does not respond, on its own server, because tests change its settings. */
 
 const partners = '/api/v1/resources/partner'
 const products = '/api/v1/inventory/product'
 const json = { 'content-type': 'application/json' }
 let postgres: ThrowawayPostgres
 let client: pg.Client
-let looking: pg.Client
+let observer: pg.Client
 let acme: TestAccount
 let globex: TestAccount
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   postgres = await startThrowawayPostgres({ fsync: 'off' })
   await migrate(postgres.url)
   client = await connected(postgres.url)
-  looking = await connected(postgres.url)
+  observer = await connected(postgres.url)
   acme = await account(client, 'acme')
   globex = await account(client, 'globex')
   await client.query(
@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await Promise.all([client.end(), looking.end()])
+  await Promise.all([client.end(), observer.end()])
   await postgres.stop()
 })
 
@@ -53,7 +53,7 @@ async function withService(
   }
 }
 
-/** Every filter is another list: none is answered from a cache. */
+/** Every call has a different filter: none is served from a cache. */
 let filters = 0
 const longRead = (service: TestService, by = acme) =>
   service.request(by, 'GET', `${products}?filter=list_price<${++filters}.5|name*zzz`)
@@ -65,23 +65,23 @@ const create = (service: TestService, key?: string) =>
   })
 
 async function backends(condition: string): Promise<number[]> {
-  const { rows } = await looking.query<{ pid: number }>(
+  const { rows } = await observer.query<{ pid: number }>(
     `select pid from pg_stat_activity where application_name = 'quartermaster' and ${condition}`,
   )
   return rows.map(({ pid }) => pid)
 }
 
 async function setSynchronous(names: string): Promise<void> {
-  await looking.query(`alter system set synchronous_standby_names = '${names}'`)
-  await looking.query('select pg_reload_conf()')
+  await observer.query(`alter system set synchronous_standby_names = '${names}'`)
+  await observer.query('select pg_reload_conf()')
   await eventually(async () => {
-    const { rows } = await looking.query('show synchronous_standby_names')
+    const { rows } = await observer.query('show synchronous_standby_names')
     return rows[0].synchronous_standby_names === names
   })
 }
 
 describe('serving connections', () => {
-  it('compile nothing: while PostgreSQL compiles it can neither time out nor be cancelled', async () => {
+  it('have JIT off: while PostgreSQL compiles, a statement can neither time out nor be cancelled', async () => {
     const database = new Database({
       url: postgres.url,
       role: 'quartermaster_server',
@@ -98,7 +98,7 @@ describe('serving connections', () => {
     await database.close()
   })
 
-  it('that the server ends fail at once, and no request hangs', async () => {
+  it('that the server terminates fail immediately, and no request hangs', async () => {
     await withService({}, {}, async (service) => {
       const state = { isDone: false }
       const statuses = new Set<number>()
@@ -110,7 +110,7 @@ describe('serving connections', () => {
       })
       for (let n = 0; n < 20; n++) {
         await eventually(async () => (await backends('true')).length > 0)
-        await looking.query('select pg_terminate_backend(pid) from unnest($1::int[]) pid', [
+        await observer.query('select pg_terminate_backend(pid) from unnest($1::int[]) pid', [
           await backends('true'),
         ])
       }
@@ -124,26 +124,22 @@ describe('serving connections', () => {
 })
 
 describe('a read that PostgreSQL does not cancel', () => {
-  it('is 504, keeps its place until its backend is gone, and its backend is ended', async () => {
-    const settings = {
-      QUARTERMASTER_READ_MS_MAX: '3000',
-      QUARTERMASTER_DATABASE_POOL_MAX: '1',
-      QUARTERMASTER_ACCOUNT_READS_MAX: '1',
-    }
+  it('is 504, holds its slot until its backend has exited, and its backend is terminated', async () => {
+    const settings = { QUARTERMASTER_READ_MS_MAX: '3000', QUARTERMASTER_DATABASE_POOL_MAX: '1', QUARTERMASTER_ACCOUNT_READS_MAX: '1' }
     await withService(settings, { readWaitMsMax: 500, readGraceMs: 300 }, async (service) => {
       await client.query('begin')
       await client.query('lock table product in access exclusive mode')
       const stuck = longRead(service)
-      await eventually(async () => (await waitingForLocks(looking)).length > 0)
-      const [pid] = await waitingForLocks(looking)
+      await eventually(async () => (await waitingForLocks(observer)).length > 0)
+      const [pid] = await waitingForLocks(observer)
       if (pid === undefined) throw new Error('The read ended before its backend could be stopped.')
-      // It can do nothing now, not even look at its timeout or at a signal.
+      // A stopped backend handles neither its timeout nor signals.
       process.kill(pid, 'SIGSTOP')
       try {
         const { status, body } = await stuck
         expect([status, body]).toMatchObject([504, { code: 'deadline_exceeded' }])
         await client.query('rollback')
-        // One of the same account waits for its place, one of another for the connection.
+        // A read of the same account waits for its slot, a read of another account for the connection.
         const [same, other] = await Promise.all([longRead(service), longRead(service, globex)])
         expect([same.status, same.body]).toMatchObject([429, { code: 'account_busy' }])
         expect([other.status, other.body]).toMatchObject([503, { code: 'overloaded' }])
@@ -166,8 +162,8 @@ describe('readiness', () => {
         await client.query('begin')
         await client.query('lock table product in access exclusive mode')
         const slow = [longRead(service), longRead(service)]
-        await eventually(async () => (await waitingForLocks(looking)).length === 2)
-        for (let looks = 0; looks < 3; looks++) {
+        await eventually(async () => (await waitingForLocks(observer)).length === 2)
+        for (let n = 0; n < 3; n++) {
           expect((await service.request(acme, 'GET', '/readyz')).status).toBe(200)
         }
         await client.query('rollback')
@@ -177,13 +173,13 @@ describe('readiness', () => {
   })
 })
 
-describe('while no synchronous standby answers', () => {
+describe('while no synchronous standby responds', () => {
   const writing = { writeMsMax: 2_000, writeWaitMsMax: 500, accountWriteWaitMsMax: 500 }
 
-  it('a create that is sent again is not acknowledged before a standby has it', async () => {
+  it('a retried create is not acknowledged before a standby has it', async () => {
     await withService({}, writing, async (service) => {
       expect((await create(service, 'first')).status).toBe(201)
-      await setSynchronous('nobody')
+      await setSynchronous('absent')
       try {
         const again = await create(service, 'first')
         expect([again.status, again.body]).toMatchObject([503, { code: 'outcome_unknown' }])
@@ -191,28 +187,28 @@ describe('while no synchronous standby answers', () => {
         await setSynchronous('')
       }
       await eventually(async () => (await backends(`wait_event = 'SyncRep'`)).length === 0)
-      const answer = await create(service, 'first')
-      expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([201, 'true'])
+      const retried = await create(service, 'first')
+      expect([retried.status, retried.headers.get('idempotent-replayed')]).toEqual([201, 'true'])
     })
   })
 
-  it('writes are answered in time by their reason, and hold no more connections than there are', async () => {
+  it('writes time out with their reason, and use no more connections than the pool has', async () => {
     await withService({ QUARTERMASTER_DATABASE_POOL_MAX: '2' }, writing, async (service) => {
       expect((await create(service)).status).toBe(201)
-      await setSynchronous('nobody')
+      await setSynchronous('absent')
       try {
-        let said = ''
+        let bodies = ''
         for (let round = 0; round < 2; round++) {
           // They end while the commit still waits for a standby.
-          const answers = await Promise.all(Array.from({ length: 4 }, () => create(service)))
-          for (const { status, body } of answers) {
+          const responses = await Promise.all(Array.from({ length: 4 }, () => create(service)))
+          for (const { status, body } of responses) {
             expect(status).toBeGreaterThanOrEqual(429)
-            said += JSON.stringify(body)
+            bodies += JSON.stringify(body)
           }
           expect((await backends(`wait_event = 'SyncRep'`)).length).toBeLessThanOrEqual(2)
         }
-        expect(said).toContain('outcome_unknown')
-        expect(said).not.toContain('database_unavailable')
+        expect(bodies).toContain('outcome_unknown')
+        expect(bodies).not.toContain('database_unavailable')
       } finally {
         await setSynchronous('')
       }

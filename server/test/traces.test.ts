@@ -6,7 +6,7 @@ import { freePort } from '../src/cli/database/throwaway-postgres.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { startTestService } from './service.ts'
 
-/** What a collector of traces gets from a real service, over OTLP. */
+/** The spans that a running service sends to a collector over OTLP. */
 
 interface Span {
   readonly traceId: string
@@ -50,14 +50,14 @@ async function collect(request: IncomingMessage, response: ServerResponse): Prom
   response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
 }
 
-/** The spans of what `ask` does, from a service that is closed then: what waits is sent. */
+/** The spans of the requests that `send` makes. Closing the service flushes them. */
 async function spansOf(
   settings: Record<string, string>,
-  ask: (service: Awaited<ReturnType<typeof startTestService>>) => Promise<unknown>,
+  send: (service: Awaited<ReturnType<typeof startTestService>>) => Promise<unknown>,
 ): Promise<Span[]> {
   received = []
   const service = await startTestService(url, { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, ...settings })
-  await ask(service)
+  await send(service)
   await service.close()
   return received.flatMap((body) =>
     JSON.parse(body).resourceSpans.flatMap((one: { scopeSpans: { spans: Span[] }[] }) =>
@@ -66,7 +66,7 @@ async function spansOf(
   )
 }
 
-it('a traced request is three spans: its own, its check and its read, without a key, account or filter', async () => {
+it('a traced request has three spans: its own, its verification and its read, without key, account or filter', async () => {
   const spans = await spansOf({ OTEL_TRACES_SAMPLER_ARG: '1' }, (service) =>
     service.request(acme, 'GET', `${products}?filter=name*zzsecretzz`, {
       headers: { 'x-request-id': 'request-7' },
@@ -98,7 +98,7 @@ it('a traced request is three spans: its own, its check and its read, without a 
   }
 })
 
-it('a refusal says its code, a create its write', async () => {
+it('the span of a refused request has its error code, that of a create a write', async () => {
   const spans = await spansOf({ OTEL_TRACES_SAMPLER_ARG: '1' }, async (service) => {
     await service.request(acme, 'GET', `${products}/77`)
     await service.request(acme, 'POST', '/api/v1/resources/partner', {
@@ -111,30 +111,30 @@ it('a refusal says its code, a create its write', async () => {
   expect(spans.map(({ name }) => name)).toContain('write')
 })
 
-it('the trace of a trusted proxy is taken over, with its decision', async () => {
-  const ask = (flags: '00' | '01') => (service: Awaited<ReturnType<typeof startTestService>>) =>
+it('the trace context of a trusted proxy is used, with its sampling decision', async () => {
+  const send = (flags: '00' | '01') => (service: Awaited<ReturnType<typeof startTestService>>) =>
     service.request(acme, 'GET', products, { headers: { traceparent: traceparent(flags) } })
-  const taken = await spansOf({ OTEL_TRACES_SAMPLER_ARG: '0' }, ask('01'))
+  const taken = await spansOf({ OTEL_TRACES_SAMPLER_ARG: '0' }, send('01'))
   expect(taken.length).toBeGreaterThan(1)
   expect(taken.every((span) => span.traceId === traceId)).toBe(true)
   expect(taken.find(({ name }) => name.startsWith('GET'))?.parentSpanId).toBe('b7ad6b7169203331')
-  expect(await spansOf({ OTEL_TRACES_SAMPLER_ARG: '1' }, ask('00'))).toEqual([])
+  expect(await spansOf({ OTEL_TRACES_SAMPLER_ARG: '1' }, send('00'))).toEqual([])
 })
 
-it('a stranger chooses neither whether nor where a request is traced', async () => {
-  const asked = async (service: Awaited<ReturnType<typeof startTestService>>) => {
-    const answer = await fetch(`http://127.0.0.1:${service.port}/livez`, {
+it('the trace context of an untrusted client is ignored', async () => {
+  const sendUntrusted = async (service: Awaited<ReturnType<typeof startTestService>>) => {
+    const response = await fetch(`http://127.0.0.1:${service.port}/livez`, {
       headers: { traceparent: traceparent('01') },
     })
-    expect(answer.status).toBe(200)
+    expect(response.status).toBe(200)
   }
-  const stranger = { QUARTERMASTER_TRUSTED_PROXIES: '10.0.0.1' }
-  expect(await spansOf({ ...stranger, OTEL_TRACES_SAMPLER_ARG: '0' }, asked)).toEqual([])
-  const [span] = await spansOf({ ...stranger, OTEL_TRACES_SAMPLER_ARG: '1' }, asked)
+  const untrusted = { QUARTERMASTER_TRUSTED_PROXIES: '10.0.0.1' }
+  expect(await spansOf({ ...untrusted, OTEL_TRACES_SAMPLER_ARG: '0' }, sendUntrusted)).toEqual([])
+  const [span] = await spansOf({ ...untrusted, OTEL_TRACES_SAMPLER_ARG: '1' }, sendUntrusted)
   expect(span?.traceId).not.toBe(traceId)
 })
 
-it('a collector that is away costs spans, not answers, and is told', async () => {
+it('an unavailable collector loses spans, not responses, and is reported', async () => {
   const unreachable = `http://127.0.0.1:${await freePort()}`
   const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: unreachable, OTEL_TRACES_SAMPLER_ARG: '1' }
   const service = await startTestService(url, environment, { traceExportMsMax: 500 })

@@ -7,13 +7,13 @@ import { account, connected, freshDatabase, type TestAccount } from './database.
 import { eventually, waitingForLocks } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** However many writes one account sends, the others find connections for theirs. */
+/** The concurrent writes of one account leave connections for other accounts. */
 
 const partners = '/api/v1/resources/partner'
 const json = { 'content-type': 'application/json' }
 let url: string
 let client: pg.Client
-let made = 0
+let created = 0
 
 beforeAll(async () => {
   url = await freshDatabase()
@@ -26,13 +26,13 @@ interface Fixture {
   readonly service: TestService
   readonly busy: TestAccount
   readonly calm: TestAccount
-  /** Until it is let go, no create of the busy account goes on. */
-  readonly letGo: () => Promise<void>
+  /** Releases the lock that blocks all creates of the busy account. */
+  readonly unblock: () => Promise<void>
 }
 
 async function fixture(environment: Record<string, string>, work: (fixture: Fixture) => Promise<void>) {
-  const busy = await account(client, `busy-${++made}`)
-  const calm = await account(client, `calm-${made}`)
+  const busy = await account(client, `busy-${++created}`)
+  const calm = await account(client, `calm-${created}`)
   const blocker = await connected(url)
   await blocker.query('begin')
   await blocker.query(`select from tally where account_id = $1 and resource = 'partner' for update`, [
@@ -40,7 +40,7 @@ async function fixture(environment: Record<string, string>, work: (fixture: Fixt
   ])
   const service = await startTestService(url, environment)
   try {
-    await work({ service, busy, calm, letGo: () => blocker.end() })
+    await work({ service, busy, calm, unblock: () => blocker.end() })
   } finally {
     await blocker.end()
     await service.close()
@@ -60,39 +60,39 @@ async function namesOf({ accountId }: TestAccount): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-const connectionsHeld = async () => (await waitingForLocks(client)).length
+const connectionsUsed = async () => (await waitingForLocks(client)).length
 
 it.each([
   ['plain', '10', 2, {}],
   ['idempotent', '10', 2, { 'idempotency-key': 'key-{n}' }],
   ['plain, of two connections', '2', 1, {}],
 ])(
-  'creates, %s: an account holds few connections, and the others go on',
-  async (_, poolMax, held, headers) => {
-    await fixture({ QUARTERMASTER_DATABASE_POOL_MAX: poolMax }, async ({ service, busy, calm, letGo }) => {
+  'creates, %s: an account uses few connections, and other accounts are served',
+  async (_, poolMax, used, headers) => {
+    await fixture({ QUARTERMASTER_DATABASE_POOL_MAX: poolMax }, async ({ service, busy, calm, unblock }) => {
       const numbered = (n: number) =>
         Object.fromEntries(Object.entries(headers).map(([key, of]) => [key, of.replace('{n}', String(n))]))
-      const most = held + limits.accountWritesWaitingMax
+      const most = used + limits.accountWritesWaitingMax
       const refusals: { status: number; headers: Headers; body: unknown }[] = []
       const sent = Array.from({ length: most + 5 }, async (__, n) => {
-        const answer = await create(service, busy, `Busy ${n}`, numbered(n))
-        if (answer.status === 429) refusals.push(answer)
-        return answer.status
+        const response = await create(service, busy, `Busy ${n}`, numbered(n))
+        if (response.status === 429) refusals.push(response)
+        return response.status
       })
       await eventually(() => refusals.length >= 5)
       expect([refusals[0]?.headers.get('retry-after'), refusals[0]?.body]).toMatchObject([
         '1',
         { code: 'account_busy', detail: expect.stringMatching(/^This account has too many writes waiting/) },
       ])
-      await eventually(async () => (await connectionsHeld()) === held)
+      await eventually(async () => (await connectionsUsed()) === used)
 
       expect((await create(service, calm, 'Calm')).status).toBe(201)
       expect((await create(service, calm, 'Calm', { 'idempotency-key': 'calm' })).status).toBe(201)
-      expect(await connectionsHeld()).toBeLessThanOrEqual(held)
+      expect(await connectionsUsed()).toBeLessThanOrEqual(used)
 
-      await letGo()
+      await unblock()
       const statuses = await Promise.all(sent)
-      // On a slow machine some have waited too long meanwhile: they were refused as well.
+      // On a slow machine some of them time out while waiting.
       expect(statuses.filter((status) => ![201, 429, 503].includes(status))).toEqual([])
       const written = statuses.filter((status) => status === 201).length
       expect(await namesOf(busy)).toHaveLength(written)
@@ -100,46 +100,46 @@ it.each([
   },
 )
 
-it('changes of keys take part', async () => {
-  await fixture({ QUARTERMASTER_DATABASE_POOL_MAX: '10' }, async ({ service, busy, calm, letGo }) => {
+it('changes of keys share the limit', async () => {
+  await fixture({ QUARTERMASTER_DATABASE_POOL_MAX: '10' }, async ({ service, busy, calm, unblock }) => {
     const creates = [create(service, busy, 'One'), create(service, busy, 'Two')]
-    await eventually(async () => (await connectionsHeld()) === 2)
-    let isMade = false
-    const makeKey = (from: TestAccount) =>
+    await eventually(async () => (await connectionsUsed()) === 2)
+    let isCreated = false
+    const createKey = (from: TestAccount) =>
       service.request(from, 'POST', '/manage/v1/keys', {
         body: '{"name":"shop","scopes":["product:read"]}',
         headers: json,
       })
-    const key = makeKey(busy).then(({ status }) => {
-      isMade = true
+    const key = createKey(busy).then(({ status }) => {
+      isCreated = true
       return status
     })
-    expect((await makeKey(calm)).status).toBe(201)
-    expect(isMade).toBe(false)
-    await letGo()
+    expect((await createKey(calm)).status).toBe(201)
+    expect(isCreated).toBe(false)
+    await unblock()
     expect((await Promise.all(creates)).map(({ status }) => status)).toEqual([201, 201])
     expect(await key).toBe(201)
   })
 })
 
-it('a write that waits for its turn is not begun when its client hangs up', async () => {
-  await fixture({ QUARTERMASTER_DATABASE_POOL_MAX: '2' }, async ({ service, busy, letGo }) => {
+it('a queued write does not start if its client has disconnected', async () => {
+  await fixture({ QUARTERMASTER_DATABASE_POOL_MAX: '2' }, async ({ service, busy, unblock }) => {
     const first = create(service, busy, 'First')
-    await eventually(async () => (await connectionsHeld()) === 1)
-    const count = (isSo: (event: Event) => boolean) => service.events.filter(isSo).length
-    const gone = open(service, busy, 'Gone')
+    await eventually(async () => (await connectionsUsed()) === 1)
+    const count = (matches: (event: Event) => boolean) => service.events.filter(matches).length
+    const disconnected = open(service, busy, 'Gone')
     await eventually(() => count(({ kind }) => kind === 'keys-verified') === 2)
     const last = create(service, busy, 'Last')
-    gone.destroy()
+    disconnected.destroy()
     await eventually(() => count((event) => event.kind === 'request-completed' && event.status === 499) === 1)
-    await letGo()
+    await unblock()
     expect((await Promise.all([first, last])).map(({ status }) => status)).toEqual([201, 201])
     expect((await namesOf(busy)).toSorted()).toEqual(['First', 'Last'])
   })
 })
 
 function open({ port }: TestService, from: TestAccount, name: string): ClientRequest {
-  const asking = request({
+  const clientRequest = request({
     host: '127.0.0.1',
     port,
     path: partners,
@@ -147,7 +147,7 @@ function open({ port }: TestService, from: TestAccount, name: string): ClientReq
     agent: false,
     headers: { ...json, 'x-forwarded-host': `${from.name}.localhost`, authorization: `Bearer ${from.key}` },
   })
-  asking.on('error', () => {})
-  asking.end(JSON.stringify({ name }))
-  return asking
+  clientRequest.on('error', () => {})
+  clientRequest.end(JSON.stringify({ name }))
+  return clientRequest
 }

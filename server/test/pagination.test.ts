@@ -6,12 +6,12 @@ import { limits } from '../src/limits.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** Whatever is remembered of a list, its pages are those of one bare statement: the ids in order, cut at the limit. */
+/** Whatever is cached of a list, its pages equal those of one plain statement: the ids in order, split at the limit. */
 
 let url: string
 let client: pg.Client
 let service: TestService
-let made = 0
+let created = 0
 
 beforeAll(async () => {
   url = await freshDatabase()
@@ -24,7 +24,7 @@ afterAll(async () => {
   await client.end()
 })
 
-/** A filter as it is sent, and as whoever knows SQL would write it. */
+/** A filter, and its condition written by hand in SQL. */
 interface Condition {
   readonly filter: string
   readonly where: string
@@ -73,13 +73,13 @@ async function idsOf({ accountId }: TestAccount, { condition: one }: List): Prom
   return rows.map((row) => row.id)
 }
 
-/** The page as the service has it, held against its place among all ids. */
-async function look(of: TestAccount, list: List, ids: readonly number[], page: number): Promise<void> {
+/** Requests the page and compares it with the same slice of all ids. */
+async function checkPage(of: TestAccount, list: List, ids: readonly number[], page: number): Promise<void> {
   const filter = list.condition === undefined ? '' : `&filter=${encodeURIComponent(list.condition.filter)}`
   const path = `/api/v1/resources/partner?fields=id&limit=${list.limit}&page=${page}${filter}`
-  const answer = await service.request(of, 'GET', path)
+  const response = await service.request(of, 'GET', path)
   const expected = ids.slice((page - 1) * list.limit, page * list.limit)
-  expect(answer, path).toMatchObject({
+  expect(response, path).toMatchObject({
     status: 200,
     body: {
       data: expected.map((one) => ({ id: one })),
@@ -88,13 +88,13 @@ async function look(of: TestAccount, list: List, ids: readonly number[], page: n
   })
 }
 
-/** All pages and the one beyond, those in the given places first: each place is a share of the way. */
-async function lookAtAll(of: TestAccount, list: List, places: readonly number[]): Promise<void> {
+/** Checks all pages and the one after the last, first those at `offsets`: fractions of the number of pages. */
+async function checkAllPages(of: TestAccount, list: List, offsets: readonly number[]): Promise<void> {
   const ids = await idsOf(of, list)
   const pages = Math.ceil(ids.length / list.limit) + 1
-  const jumps = places.map((place) => 1 + Math.floor(place * pages))
+  const jumps = offsets.map((offset) => 1 + Math.floor(offset * pages))
   for (const page of new Set([...jumps, ...Array.from({ length: pages }, (_, at) => at + 1)]))
-    await look(of, list, ids, page)
+    await checkPage(of, list, ids, page)
 }
 
 const partner = fc.record({
@@ -106,7 +106,7 @@ const partner = fc.record({
   phone: fc.constantFrom(null, '1', '3', '5'),
 })
 const partners = fc.uniqueArray(partner, { selector: (one) => one.id, minLength: 1, maxLength: 120 })
-/** So many that a filter is no longer held against all records. */
+/** Enough records that the account is no longer a small account. */
 const others = Array.from({ length: limits.smallAccountRecordsMax }, (_, at) => ({
   id: 1001 + at,
   name: at % 3 === 0 ? 'Bolt' : 'Pin',
@@ -115,8 +115,8 @@ const others = Array.from({ length: limits.smallAccountRecordsMax }, (_, at) => 
   email: at % 5 === 0 ? 'a@example.com' : null,
   phone: at % 4 === 0 ? String(at % 6) : null,
 }))
-const place = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
-const places = fc.array(place, { maxLength: 8 })
+const offset = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+const offsets = fc.array(offset, { maxLength: 8 })
 
 async function create(of: TestAccount, name: string): Promise<void> {
   const { status } = await service.request(of, 'POST', '/api/v1/resources/partner', {
@@ -127,7 +127,7 @@ async function create(of: TestAccount, name: string): Promise<void> {
 }
 
 describe('pages', () => {
-  it('equal one ordered statement, in whichever order they are asked for, also after writes', async () => {
+  it('equal one ordered statement, in whatever order they are requested, also after writes', async () => {
     const write = fc.oneof(
       fc.record({ records: partners, replace: fc.boolean() }),
       fc.record({ name: fc.constantFrom('Bolt', 'Nut') }),
@@ -140,21 +140,23 @@ describe('pages', () => {
       fc.asyncProperty(
         partners,
         lists,
-        fc.array(fc.tuple(places, write), { minLength: 1, maxLength: 4 }),
+        fc.array(fc.tuple(offsets, write), { minLength: 1, maxLength: 4 }),
         fc.boolean(),
-        async (records, some, accountReads, isSmallAccount) => {
-          // Most of the larger account's records are the same ones; its pages are longer.
-          const wanted = isSmallAccount ? some : some.map((list) => ({ ...list, limit: list.limit * 10 }))
-          const acme = await account(client, `pages-${++made}`)
+        async (records, sampled, rounds, isSmallAccount) => {
+          // Most records of the larger account are fixed; its pages are longer.
+          const wanted = isSmallAccount
+            ? sampled
+            : sampled.map((list) => ({ ...list, limit: list.limit * 10 }))
+          const acme = await account(client, `pages-${++created}`)
           const load = { ownerUrl: url, account: acme.name, resource: 'partner' as const }
           if (!isSmallAccount) await importRecords({ ...load, records: others })
           await importRecords({ ...load, records })
-          for (const [jumps, change] of accountReads) {
-            for (const list of wanted) await lookAtAll(acme, list, jumps)
+          for (const [jumps, change] of rounds) {
+            for (const list of wanted) await checkAllPages(acme, list, jumps)
             if ('name' in change) await create(acme, change.name)
             else await importRecords({ ...load, ...change })
           }
-          for (const list of wanted) await lookAtAll(acme, list, [])
+          for (const list of wanted) await checkAllPages(acme, list, [])
         },
       ),
       { numRuns: 40 },
@@ -162,13 +164,13 @@ describe('pages', () => {
   })
 })
 
-describe('pages of more records than are sorted', () => {
+describe('pages of more records than filterSortRecordsMax', () => {
   const records = limits.filterSortRecordsMax + 5_000
   let large: TestAccount
 
   beforeAll(async () => {
     large = await account(client, 'large')
-    // Every 50th is none of the usual, so that filters have more, and others fewer matches than are sorted.
+    // Every 50th record differs, so that some filters match more than filterSortRecordsMax and others fewer.
     await client.query(
       `insert into partner
        select $1, g, 1, case g % 50 when 0 then 'Nut' else 'Bolt' end || g, g % 50 = 0, false, g % 50 <> 7, false, false,
@@ -183,28 +185,28 @@ describe('pages of more records than are sorted', () => {
     await client.query('analyze partner')
   })
 
-  it('equal one ordered statement, wherever one jumps', async () => {
+  it('equal one ordered statement, also if requested in random order', async () => {
     const limit = fc.oneof(fc.constantFrom(1, 10, 999, 1000), fc.integer({ min: 2, max: 1000 }))
-    const jumps = fc.array(place, { minLength: 1, maxLength: 6 })
-    let many = 0
+    const jumps = fc.array(offset, { minLength: 1, maxLength: 6 })
+    let aboveThreshold = 0
     await fc.assert(
-      fc.asyncProperty(condition, limit, jumps, jumps, async (one, cut, before, after) => {
-        const list: List = { condition: one, limit: cut }
+      fc.asyncProperty(condition, limit, jumps, jumps, async (one, pageLimit, before, after) => {
+        const list: List = { condition: one, limit: pageLimit }
         for (const shares of [before, after]) {
           const ids = await idsOf(large, list)
-          if (one !== undefined && ids.length > limits.filterSortRecordsMax) many += 1
-          const pages = Math.ceil(ids.length / cut) + 1
-          for (const share of shares) await look(large, list, ids, 1 + Math.floor(share * pages))
+          if (one !== undefined && ids.length > limits.filterSortRecordsMax) aboveThreshold += 1
+          const pages = Math.ceil(ids.length / pageLimit) + 1
+          for (const share of shares) await checkPage(large, list, ids, 1 + Math.floor(share * pages))
           await create(large, 'Bolt')
         }
       }),
       { numRuns: 40 },
     )
-    expect(many).toBeGreaterThan(5)
+    expect(aboveThreshold).toBeGreaterThan(5)
   })
 
-  it('walked from the first to the last are all of them, once', async () => {
+  it('together contain every record exactly once', async () => {
     for (const one of [undefined, { filter: 'is_customer=true', where: 'is_customer' }])
-      await lookAtAll(large, { condition: one, limit: 1000 }, [0.7, 0.2, 0.9, 0.5])
+      await checkAllPages(large, { condition: one, limit: 1000 }, [0.7, 0.2, 0.9, 0.5])
   })
 })

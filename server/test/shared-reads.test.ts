@@ -5,11 +5,11 @@ import { eventually, waitingForLocks } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** A request that joins a read under way: it was not served from the cache, and nothing may report that it was. */
+/** A request that joins the running read of another request must not be reported as served from the cache. */
 
 let url: string
 let client: pg.Client
-/** Holds the lock that keeps a read under way. */
+/** Holds the lock that keeps a read running. */
 let holder: pg.Client
 let service: TestService
 let acme: TestAccount
@@ -36,7 +36,7 @@ afterAll(async () => {
   await Promise.all([client.end(), holder.end()])
 })
 
-const questionsAnswered = () => {
+const lookupsDone = () => {
   const sent = service.events.filter(({ kind }) => kind === 'keys-verified')
   const ended = service.events.filter(
     (one) => one.kind === 'statement-ended' && one.operation === 'verify_key',
@@ -45,48 +45,48 @@ const questionsAnswered = () => {
   return sent.reduce((sum, one) => sum + (one.kind === 'keys-verified' ? one.keys : 0), 0)
 }
 
-const answersBySource = async () => {
+const responsesBySource = async () => {
   const { samples } = await scrape(service.adminPort)
   return ['read', 'joined', 'cached'].map((source) =>
     sampleOf(samples, 'quartermaster_reads_total', { source }),
   )
 }
 
-async function readTwiceAtOnce(path: string, name: string): Promise<(string | null)[]> {
-  const ask = (id: string) => service.request(acme, 'GET', path, { headers: { 'x-request-id': id } })
+async function readTwiceConcurrently(path: string, name: string): Promise<(string | null)[]> {
+  const send = (id: string) => service.request(acme, 'GET', path, { headers: { 'x-request-id': id } })
   await holder.query('begin; lock table product in access exclusive mode')
-  const first = ask(`${name}-first`)
+  const first = send(`${name}-first`)
   await eventually(async () => (await waitingForLocks(client)).length === 1)
-  const questions = questionsAnswered()
-  const second = ask(`${name}-second`)
-  await eventually(() => questionsAnswered() > questions)
-  // Answered after the second request has gone on from its check: there is one process and one event loop.
+  const lookups = lookupsDone()
+  const second = send(`${name}-second`)
+  await eventually(() => lookupsDone() > lookups)
+  // A response to this later request shows that the second request has passed its key verification: one event loop.
   await service.request(acme, 'GET', '/manage/v1/keys')
   await holder.query('commit')
-  const answers = await Promise.all([first, second])
-  expect(answers.map(({ status }) => status)).toEqual([200, 200])
-  expect(answers[0]?.body).toEqual(answers[1]?.body)
-  return answers.map(({ headers }) => headers.get('server-timing'))
+  const responses = await Promise.all([first, second])
+  expect(responses.map(({ status }) => status)).toEqual([200, 200])
+  expect(responses[0]?.body).toEqual(responses[1]?.body)
+  return responses.map(({ headers }) => headers.get('server-timing'))
 }
 
 describe.each([
   ['list', `${products}?limit=2`],
   ['record', `${products}/1`],
 ])('a %s', (name, path) => {
-  it('is reported as joined where another request had its read under way', async () => {
-    const before = await answersBySource()
-    const [first, second] = await readTwiceAtOnce(path, name)
+  it('is reported as joined if it shares the running read of another request', async () => {
+    const before = await responsesBySource()
+    const [first, second] = await readTwiceConcurrently(path, name)
     expect(first).toMatch(/, read;dur=[\d.]+, source;desc=read, /)
     expect(second).toMatch(/, read;dur=[\d.]+, source;desc=joined, /)
 
-    const told = (id: string) =>
+    const sourceOf = (id: string) =>
       service.events.flatMap((one) =>
         one.kind === 'request-completed' && one.requestId === `${name}-${id}` ? [one.source] : [],
       )
-    await eventually(() => told('first').length + told('second').length === 2)
-    expect([told('first'), told('second')]).toEqual([['read'], ['joined']])
-    const [read = 0, joined = 0, kept = 0] = before
-    expect(await answersBySource()).toEqual([read + 1, joined + 1, kept])
+    await eventually(() => sourceOf('first').length + sourceOf('second').length === 2)
+    expect([sourceOf('first'), sourceOf('second')]).toEqual([['read'], ['joined']])
+    const [read = 0, joined = 0, cached = 0] = before
+    expect(await responsesBySource()).toEqual([read + 1, joined + 1, cached])
 
     const logged = async () => {
       const { rows } = await client.query<{ request_id: string; cached: boolean }>(

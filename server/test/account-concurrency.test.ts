@@ -7,7 +7,7 @@ import { account, connected, freshDatabase, type TestAccount } from './database.
 import { eventually, waitingForLocks } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** What an account may have under way at once, and what becomes of a read whose client hangs up. */
+/** The concurrency limit of an account, and the reads and writes of clients that disconnect. */
 
 let url: string
 let client: pg.Client
@@ -41,31 +41,31 @@ afterAll(async () => {
   await client.end()
 })
 
-/** Some seconds of work; a list of its own for each number. */
+/** A read of several seconds; each number is a different list. */
 const slow = (n: number) => {
   const conditions = Array.from({ length: 150 }, (_, i) => `name!*q${n}z${i}`).join('&')
   return `${products}?fields=id&filter=${encodeURIComponent(conditions)}`
 }
 
 function open(from: TestAccount, path: string): ClientRequest {
-  const asking = request({
+  const clientRequest = request({
     host: '127.0.0.1',
     port: service.port,
     path,
     agent: false,
     headers: { 'x-forwarded-host': `${from.name}.localhost`, authorization: `Bearer ${from.key}` },
   })
-  asking.on('error', () => {})
-  asking.end()
-  return asking
+  clientRequest.on('error', () => {})
+  clientRequest.end()
+  return clientRequest
 }
 
-const statusOf = (asking: ClientRequest) =>
-  new Promise<number | 'gone'>((resolve) => {
-    asking.once('close', () => resolve('gone'))
-    asking.once('response', (answer) => {
-      answer.resume()
-      resolve(answer.statusCode ?? 0)
+const statusOf = (clientRequest: ClientRequest) =>
+  new Promise<number | 'closed'>((resolve) => {
+    clientRequest.once('close', () => resolve('closed'))
+    clientRequest.once('response', (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
     })
   })
 
@@ -78,7 +78,7 @@ async function runningReads(): Promise<number[]> {
   return rows.map(({ pid }) => pid)
 }
 
-it('runs so many long reads of an account at once, lets some wait, refuses more; others do not notice', async () => {
+it('runs ACCOUNT_READS_MAX long reads of an account, queues a few, refuses more; other accounts are unaffected', async () => {
   const all = Array.from({ length: limits.accountReadsWaitingMax + 4 }, (_, n) => open(busy, slow(n)))
   const statuses = all.map(statusOf)
   let refused = 0
@@ -86,39 +86,39 @@ it('runs so many long reads of an account at once, lets some wait, refuses more;
   await eventually(async () => refused === 2)
   await eventually(async () => (await runningReads()).length === 2)
 
-  const told = await service.request(busy, 'GET', slow(1000))
-  expect([told.status, told.headers.get('retry-after'), told.body]).toMatchObject([
+  const refusal = await service.request(busy, 'GET', slow(1000))
+  expect([refusal.status, refusal.headers.get('retry-after'), refusal.body]).toMatchObject([
     429,
     '1',
     { code: 'account_busy', detail: expect.stringMatching(/^This account has 2 long queries running/) },
   ])
-  // What is quick needs no turn, and another account has turns of its own.
+  // Pipelined reads need no slot, and another account has its own slots.
   expect((await service.request(busy, 'GET', products)).status).toBe(200)
   expect((await service.request(busy, 'GET', `${products}/1`)).status).toBe(200)
   expect((await service.request(calm, 'GET', `${products}?filter=name*x`)).status).toBe(200)
 
-  for (const asking of all) asking.destroy()
+  for (const clientRequest of all) clientRequest.destroy()
   await eventually(async () => (await runningReads()).length === 0)
   expect((await service.request(busy, 'GET', `${products}?filter=id=7`)).status).toBe(200)
-  const answered = (await Promise.all(statuses)).filter((status) => status !== 'gone')
-  expect(answered).toEqual([429, 429])
+  const completed = (await Promise.all(statuses)).filter((status) => status !== 'closed')
+  expect(completed).toEqual([429, 429])
 })
 
-it('far pages need a turn, too; those beyond the last are known to be empty', async () => {
-  const held = [open(busy, slow(2000)), open(busy, slow(2001))]
+it('distant pages need a slot, too; pages after the last are empty without a read', async () => {
+  const running = [open(busy, slow(2000)), open(busy, slow(2001))]
   await eventually(async () => (await runningReads()).length === 2)
   const far = open(busy, `${products}?page=19000&limit=1`)
-  const answered = statusOf(far)
-  expect(await Promise.race([answered, sleep(300, 'waits')])).toBe('waits')
+  const completed = statusOf(far)
+  expect(await Promise.race([completed, sleep(300, 'waits')])).toBe('waits')
   expect(await service.request(busy, 'GET', `${products}?page=1000000000&limit=1000`)).toMatchObject({
     status: 200,
     body: { data: [], meta: { count: 0, total: 20_000 } },
   })
-  for (const asking of held) asking.destroy()
-  expect(await answered).toBe(200)
+  for (const clientRequest of running) clientRequest.destroy()
+  expect(await completed).toBe(200)
 })
 
-it('a read that is shared goes on for those who stay, and its connection is used again', async () => {
+it('a shared read continues while one client remains, then is cancelled and its connection reused', async () => {
   const path = slow(3000)
   const [first, second] = [open(busy, path), open(busy, path)]
   await eventually(async () => (await runningReads()).length === 1)
@@ -133,13 +133,13 @@ it('a read that is shared goes on for those who stay, and its connection is used
   expect(service.events.filter(({ kind }) => kind === 'request-failed')).toEqual([])
 })
 
-it('a write goes on when its client hangs up', async () => {
+it('a write continues when its client disconnects', async () => {
   const other = await connected(url)
   await other.query('begin')
   await other.query(`select from tally where account_id = $1 and resource = 'partner' for update`, [
     calm.accountId,
   ])
-  const asking = request({
+  const clientRequest = request({
     host: '127.0.0.1',
     port: service.port,
     path: '/api/v1/resources/partner',
@@ -151,17 +151,17 @@ it('a write goes on when its client hangs up', async () => {
       'content-type': 'application/json',
     },
   })
-  asking.on('error', () => {})
-  asking.end('{"name":"Kept"}')
+  clientRequest.on('error', () => {})
+  clientRequest.end('{"name":"Stored"}')
   const waiting = async () => (await waitingForLocks(client)).length === 1
   await eventually(waiting)
-  asking.destroy()
+  clientRequest.destroy()
   await sleep(200)
   expect(await waiting()).toBe(true)
   await other.query('commit')
   await other.end()
   await eventually(async () => {
     const { rows } = await client.query('select name from partner where account_id = $1', [calm.accountId])
-    return rows.length === 1 && rows[0].name === 'Kept'
+    return rows.length === 1 && rows[0].name === 'Stored'
   })
 })

@@ -8,7 +8,7 @@ import { eventually } from './eventually.ts'
 import { ThrowawayRedis } from './redis.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** Limits that processes share through Redis, and what becomes of them without it. */
+/** Rate limits that processes share through Redis, and without it. */
 
 let client: pg.Client
 let redis: ThrowawayRedis
@@ -20,7 +20,7 @@ beforeAll(async () => {
   client = await connected(url)
   redis = await ThrowawayRedis.start()
   services = await Promise.all([1, 2].map(() => startTestService(url, { REDIS_URL: redis.url })))
-  await eventually(() => services.every((service) => told(service).includes('rate-limits-shared')))
+  await eventually(() => services.every((service) => eventKinds(service).includes('rate-limits-shared')))
 })
 
 afterAll(async () => {
@@ -29,15 +29,15 @@ afterAll(async () => {
   await client.end()
 })
 
-const told = ({ events }: TestService) => events.map(({ kind }) => kind)
+const eventKinds = ({ events }: TestService) => events.map(({ kind }) => kind)
 
 async function limited(name: string, requestsPerMinute: number): Promise<TestAccount> {
-  const made = await account(client, name)
+  const created = await account(client, name)
   await limitAccount(client, operator(), name, { requestsPerMinute })
-  return made
+  return created
 }
 
-/** How many of so many requests each process answered with 200, asked in turn; the others were 429. */
+/** Sends `rounds` requests to each process, alternating, and counts the 200s of each; the others must be 429. */
 async function accepted(from: TestAccount, rounds: number): Promise<number[]> {
   const counts = services.map(() => 0)
   for (let round = 0; round < rounds; round++) {
@@ -51,7 +51,7 @@ async function accepted(from: TestAccount, rounds: number): Promise<number[]> {
 }
 
 describe('with Redis', () => {
-  it('two processes together let through what the account may send', async () => {
+  it('two processes together accept the limit of the account', async () => {
     const together = await accepted(await limited('together', 100), 100)
     const all = together.reduce((sum, count) => sum + count)
     expect(all).toBeGreaterThanOrEqual(100)
@@ -59,7 +59,7 @@ describe('with Redis', () => {
     expect(Math.min(...together)).toBeGreaterThan(40)
   })
 
-  it('a limit that the operator changes holds from the next request on', async () => {
+  it('a changed limit applies from the next request on', async () => {
     const changed = await limited('changed', 2)
     expect((await services[0]?.request(changed, 'GET', path))?.status).toBe(200)
     expect((await services[0]?.request(changed, 'GET', path))?.status).toBe(200)
@@ -79,21 +79,21 @@ describe('with Redis', () => {
 })
 
 describe('without Redis', () => {
-  it('each process goes on alone, without an error; and together again when it is back', async () => {
+  it('each process counts alone, without errors, and together again when Redis is back', async () => {
     await redis.kill()
     const before = await limited('alone', 20)
     expect(await accepted(before, 30)).toEqual([20, 20])
-    await eventually(() => services.every((service) => told(service).at(-1) !== 'rate-limits-shared'))
+    await eventually(() => services.every((service) => eventKinds(service).at(-1) !== 'rate-limits-shared'))
 
     await redis.start()
     const isBack = (service: TestService) =>
-      told(service).filter((kind) => kind === 'rate-limits-shared').length > 1
+      eventKinds(service).filter((kind) => kind === 'rate-limits-shared').length > 1
     await eventually(() => services.every(isBack))
     const again = await accepted(await limited('again', 100), 100)
     expect(again.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(105)
   })
 
-  it('no request waits for a Redis that is there and silent', async () => {
+  it('no request waits for a Redis that does not respond', async () => {
     const silent = await limited('silent', 1000)
     expect((await services[0]?.request(silent, 'GET', path))?.status).toBe(200)
     redis.pause()
