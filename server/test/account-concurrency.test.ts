@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { limits } from '../src/limits.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
@@ -21,15 +21,7 @@ beforeAll(async () => {
   client = await connected(url)
   busy = await account(client, 'busy')
   calm = await account(client, 'calm')
-  await client.query(
-    `insert into product select $1, g, 1, repeat('x', 500) || g, null, 0, 0, true, null, null, null, now(), now()
-     from generate_series(1, 20000) g`,
-    [busy.accountId],
-  )
-  await client.query(
-    `update tally set version = 1, total = 20000, last_id = 20000 where account_id = $1 and resource = 'product'`,
-    [busy.accountId],
-  )
+  await insertProducts(client, busy, 20_000, 'x'.repeat(500))
   service = await startTestService(url, {
     QUARTERMASTER_ACCOUNT_READS_MAX: '2',
     QUARTERMASTER_READ_MS_MAX: '20000',
@@ -78,7 +70,7 @@ async function runningReads(): Promise<number[]> {
   return rows.map(({ pid }) => pid)
 }
 
-it('runs ACCOUNT_READS_MAX long reads of an account, queues a few, refuses more; other accounts are unaffected', async () => {
+it('runs QUARTERMASTER_ACCOUNT_READS_MAX long reads of an account, queues a few, refuses more; other accounts are unaffected', async () => {
   const all = Array.from({ length: limits.accountReadsWaitingMax + 4 }, (_, n) => open(busy, slow(n)))
   const statuses = all.map(statusOf)
   let refused = 0

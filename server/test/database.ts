@@ -39,3 +39,21 @@ export async function account(
   )
   return { accountId, name, key }
 }
+
+/** Inserts the products 1 to `count`, each named `name` and its id, and sets the tally. */
+export async function insertProducts(
+  client: pg.Client,
+  { accountId }: TestAccount,
+  count: number,
+  name = 'Product ',
+): Promise<void> {
+  await client.query(
+    `insert into product select $1, g, 1, $3 || g, null, 0, 0, true, null, null, null, now(), now()
+     from generate_series(1, $2::int) g`,
+    [accountId, count, name],
+  )
+  await client.query(
+    `update tally set version = 1, total = $2, last_id = $2 where account_id = $1 and resource = 'product'`,
+    [accountId, count],
+  )
+}

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { importRecords } from '../src/import/import-records.ts'
 import { limits } from '../src/limits.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
@@ -77,15 +77,7 @@ beforeAll(async () => {
       create_date: `2026-01-${String((i % 28) + 1).padStart(2, '0')}T00:00:00.00${i % 10}Z`,
     })),
   })
-  await client.query(
-    `insert into product select $1, g, 1, repeat('x', 400) || g, null, 0, 0, true, null, null, null, now(), now()
-     from generate_series(1, $2::int) g`,
-    [large.accountId, largeRecords],
-  )
-  await client.query(
-    `update tally set version = 1, total = $2, last_id = $2 where account_id = $1 and resource = 'product'`,
-    [large.accountId, largeRecords],
-  )
+  await insertProducts(client, large, largeRecords, 'x'.repeat(400))
   service = await startTestService(url, {}, waits)
 })
 
@@ -310,8 +302,17 @@ async function filled(name: string): Promise<TestAccount> {
 }
 
 describe('concurrent exports', () => {
+  let one: TestAccount
+  let two: TestAccount
+  let three: TestAccount
+
+  beforeAll(async () => {
+    one = await filled('one')
+    two = await filled('two')
+    three = await filled('three')
+  })
+
   it('are limited per account, leave a slot for other accounts, and do not block lists', async () => {
-    const [one, two] = [await filled('one'), await filled('two')]
     const running = [
       await open(large, products, 'text/csv'),
       await open(large, products, 'text/csv'),
@@ -339,17 +340,16 @@ describe('concurrent exports', () => {
   })
 
   it('of slow readers are ended when another account waits for a slot', async () => {
-    const [slow, slower, last] = [await filled('slow'), await filled('slower'), await filled('last')]
     const running: IncomingMessage[] = []
     // As many exports as are accepted; no client reads its response.
-    for (const each of [large, slow, large, slow, slower, slower]) {
+    for (const each of [large, one, large, one, two, two]) {
       const response = await open(each, products, 'text/csv')
       if (response.statusCode === 200) running.push(response)
       else response.resume()
     }
     expect(await runningExports()).toBe(limits.exportsInFlightMax)
 
-    const served = await open(last, products, 'text/csv')
+    const served = await open(three, products, 'text/csv')
     expect(served.statusCode).toBe(200)
     expect((await textOf(served)).split('\n')).toHaveLength(20_002)
     // One export of the account that had two is ended, by a connection reset.
@@ -365,7 +365,6 @@ describe('concurrent exports', () => {
   })
 
   it('that wait for the database keep their slots; the next one waits, then gets 503', async () => {
-    const [one, two, three] = [await filled('held-1'), await filled('held-2'), await filled('held-3')]
     const locking = await connected(url)
     await locking.query('begin; lock table product in access exclusive mode')
     try {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
@@ -14,18 +14,13 @@ let observer: pg.Client
 let service: TestService
 let acme: TestAccount
 const partners = '/api/v1/resources/partner'
-const json = { 'content-type': 'application/json' }
 
 beforeAll(async () => {
   url = await freshDatabase()
   client = await connected(url)
   observer = await connected(url)
   acme = await account(client, 'acme')
-  await client.query(
-    `insert into product select $1, g, 1, repeat('x', 500) || g, null, 0, 0, true, null, null, null, now(), now()
-     from generate_series(1, 20000) g`,
-    [acme.accountId],
-  )
+  await insertProducts(client, acme, 20_000, 'x'.repeat(500))
   service = await startTestService(url)
 })
 
@@ -56,11 +51,7 @@ describe('an Idempotency-Key whose first request still runs', () => {
     await client.query(`select 1 from tally where account_id = $1 and resource = 'partner' for update`, [
       acme.accountId,
     ])
-    const create = () =>
-      service.request(acme, 'POST', partners, {
-        body: '{"name":"Once"}',
-        headers: { ...json, 'idempotency-key': 'k1' },
-      })
+    const create = () => service.post(acme, partners, { name: 'Once' }, { 'idempotency-key': 'k1' })
     const first = create()
     await eventually(async () => (await waitingForLocks(observer)).length === 1)
     const second = await create()
@@ -77,11 +68,7 @@ describe('an Idempotency-Key whose first request still runs', () => {
   })
 
   it('is released before an error response is sent: the next request with it is not 409', async () => {
-    const create = (name: string) =>
-      service.request(acme, 'POST', partners, {
-        body: JSON.stringify({ name }),
-        headers: { ...json, 'idempotency-key': 'k3' },
-      })
+    const create = (name: string) => service.post(acme, partners, { name }, { 'idempotency-key': 'k3' })
     expect((await create('First')).status).toBe(201)
     const statuses = new Set<number>()
     for (let n = 0; n < 100; n++) statuses.add((await create('Another')).status)
@@ -89,11 +76,7 @@ describe('an Idempotency-Key whose first request still runs', () => {
   })
 
   it('can be used again after it has expired', async () => {
-    const create = (name: string) =>
-      service.request(acme, 'POST', partners, {
-        body: JSON.stringify({ name }),
-        headers: { ...json, 'idempotency-key': 'k2' },
-      })
+    const create = (name: string) => service.post(acme, partners, { name }, { 'idempotency-key': 'k2' })
     const first = await create('Old')
     expect((await create('New')).status).toBe(422)
     await client.query(
@@ -114,7 +97,7 @@ describe('a write that cannot get the lock of its account', () => {
     await client.query(`select 1 from tally where account_id = $1 and resource = 'partner' for update`, [
       acme.accountId,
     ])
-    const refused = await hasty.request(acme, 'POST', partners, { body: '{"name":"Late"}', headers: json })
+    const refused = await hasty.post(acme, partners, { name: 'Late' })
     await client.query('rollback')
     await hasty.close()
     expect([refused.status, refused.body]).toMatchObject([503, { code: 'overloaded' }])
@@ -167,7 +150,7 @@ describe('shutdown', () => {
     await client.query(`select 1 from tally where account_id = $1 and resource = 'partner' for update`, [
       acme.accountId,
     ])
-    const running = other.request(acme, 'POST', partners, { body: '{"name":"Last"}', headers: json })
+    const running = other.post(acme, partners, { name: 'Last' })
     await eventually(async () => (await waitingForLocks(observer)).length === 1)
     const closed = other.close()
     await sleep(200)

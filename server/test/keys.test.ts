@@ -33,7 +33,7 @@ const keys = '/manage/v1/keys'
 const products = '/api/v1/inventory/product'
 
 function post(path: string, body: object, headers: Record<string, string> = {}, by = acme) {
-  return service.request(by, 'POST', path, { body: JSON.stringify(body), headers: { ...json, ...headers } })
+  return service.post(by, path, body, headers)
 }
 
 async function createKey(parameters: object = {}, by = acme) {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limits } from '../src/limits.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
 import { startTestService, type TestService } from './service.ts'
@@ -24,14 +24,7 @@ beforeAll(async () => {
   url = await freshDatabase()
   client = await connected(url)
   acme = await account(client, 'acme')
-  await client.query(
-    `insert into product select $1, 1, 1, 'Bolt', null, 0, 0, true, null, null, null, now(), now()`,
-    [acme.accountId],
-  )
-  await client.query(
-    `update tally set version = 1, total = 1, last_id = 1 where account_id = $1 and resource = 'product'`,
-    [acme.accountId],
-  )
+  await insertProducts(client, acme, 1)
   service = await startTestService(url, { QUARTERMASTER_ADMIN_PORT: '0' })
 })
 
@@ -57,7 +50,7 @@ describe('the admin port', () => {
     expect((await service.request(acme, 'GET', '/metrics')).status).toBe(404)
   })
 
-  it('is closed unless ADMIN_PORT is set', async () => {
+  it('is closed unless QUARTERMASTER_ADMIN_PORT is set', async () => {
     const plain = await startTestService(url)
     expect(plain.adminPort).toBeUndefined()
     await plain.close()

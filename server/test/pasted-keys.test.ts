@@ -26,13 +26,12 @@ afterAll(async () => {
   await client.end()
 })
 
-const json = { 'content-type': 'application/json' }
 const keys = '/manage/v1/keys'
 const partners = '/api/v1/resources/partner'
 const parameters = { name: 'shop', scopes: ['product:read'] }
 
 function post(path: string, body: object, headers: Record<string, string> = {}) {
-  return service.request(acme, 'POST', path, { body: JSON.stringify(body), headers: { ...json, ...headers } })
+  return service.post(acme, path, body, headers)
 }
 
 /** Every row of every table as text, after all requests are logged. */

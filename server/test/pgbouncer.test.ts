@@ -148,7 +148,11 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
   })
 
   test('each concurrent request gets its own response', async () => {
-    const service = await through('web', { default_pool_size: '2' }, { QUARTERMASTER_DATABASE_POOLER: 'transaction' })
+    const service = await through(
+      'web',
+      { default_pool_size: '2' },
+      { QUARTERMASTER_DATABASE_POOLER: 'transaction' },
+    )
     for (let from = 0; from < 3_000; from += 50) {
       const ids = Array.from({ length: 50 }, (_, at) => from + at + 1)
       const responses = await Promise.all(

@@ -13,7 +13,6 @@ import { startTestService, type TestService } from './service.ts'
 
 const database = 'postgres'
 const partners = '/api/v1/resources/partner'
-const json = { 'content-type': 'application/json' }
 let cluster: PrimaryAndStandby
 let address: MovableAddress
 let acme: TestAccount
@@ -49,8 +48,7 @@ async function withService(
   }
 }
 
-const create = (service: TestService, name: string) =>
-  service.request(acme, 'POST', partners, { body: JSON.stringify({ name }), headers: json })
+const create = (service: TestService, name: string) => service.post(acme, partners, { name })
 
 async function isReady(service: TestService): Promise<boolean> {
   return (await service.request(acme, 'GET', '/readyz')).status === 200

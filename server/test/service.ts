@@ -3,6 +3,12 @@ import { limits as defaultLimits, type Limits } from '../src/limits.ts'
 import type { Event } from '../src/observability/events.ts'
 import { type Service, startService } from '../src/service.ts'
 
+export interface TestResponse {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: unknown
+}
+
 export interface TestService extends Service {
   readonly events: Event[]
   request(
@@ -10,7 +16,14 @@ export interface TestService extends Service {
     method: string,
     path: string,
     options?: { body?: string; headers?: Record<string, string> },
-  ): Promise<{ status: number; headers: Headers; body: unknown }>
+  ): Promise<TestResponse>
+  /** Sends `body` as JSON. */
+  post(
+    account: { name: string; key: string },
+    path: string,
+    body: object,
+    headers?: Record<string, string>,
+  ): Promise<TestResponse>
 }
 
 /** Starts the service in this process on a free port. Requests name their account by X-Forwarded-Host: fetch cannot set Host. */
@@ -28,25 +41,31 @@ export async function startTestService(
     limits: { ...defaultLimits, ...limits },
     log: { emit: (event) => events.push(event), dropped: () => 0 },
   })
+  const request: TestService['request'] = async (account, method, path, options = {}) => {
+    const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
+      method,
+      headers: {
+        'x-forwarded-host': `${account.name}.localhost`,
+        authorization: `Bearer ${account.key}`,
+        ...options.headers,
+      },
+      ...(options.body === undefined ? {} : { body: options.body }),
+    })
+    const text = await response.text()
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    }
+  }
   return {
     ...service,
     events,
-    request: async (account, method, path, options = {}) => {
-      const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
-        method,
-        headers: {
-          'x-forwarded-host': `${account.name}.localhost`,
-          authorization: `Bearer ${account.key}`,
-          ...options.headers,
-        },
-        ...(options.body === undefined ? {} : { body: options.body }),
-      })
-      const text = await response.text()
-      return {
-        status: response.status,
-        headers: response.headers,
-        body: text === '' ? undefined : JSON.parse(text),
-      }
-    },
+    request,
+    post: (account, path, body, headers = {}) =>
+      request(account, 'POST', path, {
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json', ...headers },
+      }),
   }
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
 import { startTestService, type TestService } from './service.ts'
@@ -20,14 +20,7 @@ beforeAll(async () => {
   client = await connected(url)
   holder = await connected(url)
   acme = await account(client, 'acme')
-  await client.query(
-    `insert into product select $1, 1, 1, 'Bolt', null, 0, 0, true, null, null, null, now(), now()`,
-    [acme.accountId],
-  )
-  await client.query(
-    `update tally set version = 1, total = 1, last_id = 1 where account_id = $1 and resource = 'product'`,
-    [acme.accountId],
-  )
+  await insertProducts(client, acme, 1)
   service = await startTestService(url, { QUARTERMASTER_ADMIN_PORT: '0' })
 })
 

@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
 import { startTestService, type TestService } from './service.ts'
@@ -22,15 +22,7 @@ beforeAll(async () => {
   client = await connected(url)
   holder = await connected(url)
   acme = await account(client, 'acme')
-  await client.query(
-    `insert into product select $1, g, 1, repeat('x', 400) || g, null, 0, 0, true, null, null, null, now(), now()
-     from generate_series(1, $2::int) g`,
-    [acme.accountId, records],
-  )
-  await client.query(
-    `update tally set version = 1, total = $2, last_id = $2 where account_id = $1 and resource = 'product'`,
-    [acme.accountId, records],
-  )
+  await insertProducts(client, acme, records, 'x'.repeat(400))
   service = await startTestService(
     url,
     { QUARTERMASTER_ADMIN_PORT: '0', QUARTERMASTER_READ_MS_MAX: '60000' },

@@ -13,7 +13,6 @@ import { startTestService, type TestService } from './service.ts'
 
 const partners = '/api/v1/resources/partner'
 const products = '/api/v1/inventory/product'
-const json = { 'content-type': 'application/json' }
 let postgres: ThrowawayPostgres
 let client: pg.Client
 let observer: pg.Client
@@ -59,10 +58,7 @@ const longRead = (service: TestService, by = acme) =>
   service.request(by, 'GET', `${products}?filter=list_price<${++filters}.5|name*zzz`)
 
 const create = (service: TestService, key?: string) =>
-  service.request(acme, 'POST', partners, {
-    body: '{"name":"Nordwind"}',
-    headers: key === undefined ? json : { ...json, 'idempotency-key': key },
-  })
+  service.post(acme, partners, { name: 'Nordwind' }, key === undefined ? {} : { 'idempotency-key': key })
 
 async function backends(condition: string): Promise<number[]> {
   const { rows } = await observer.query<{ pid: number }>(
@@ -125,7 +121,11 @@ describe('serving connections', () => {
 
 describe('a read that PostgreSQL does not cancel', () => {
   it('is 504, holds its slot until its backend has exited, and its backend is terminated', async () => {
-    const settings = { QUARTERMASTER_READ_MS_MAX: '3000', QUARTERMASTER_DATABASE_POOL_MAX: '1', QUARTERMASTER_ACCOUNT_READS_MAX: '1' }
+    const settings = {
+      QUARTERMASTER_READ_MS_MAX: '3000',
+      QUARTERMASTER_DATABASE_POOL_MAX: '1',
+      QUARTERMASTER_ACCOUNT_READS_MAX: '1',
+    }
     await withService(settings, { readWaitMsMax: 500, readGraceMs: 300 }, async (service) => {
       await client.query('begin')
       await client.query('lock table product in access exclusive mode')
