@@ -1,12 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 
-/** Builds `dist`, the contents of the published package: one module, with the filter language bundled, and its types. */
+/**
+ * Builds `dist`, or the folder that is passed, the contents of the published package: one module, with the filter language
+ * bundled, and its types.
+ */
 
 const root = fileURLToPath(new URL('.', import.meta.url))
-const dist = `${root}dist`
+const dist = resolve(process.argv[2] ?? `${root}dist`)
 
 rmSync(dist, { recursive: true, force: true })
 await build({
@@ -15,16 +19,18 @@ await build({
   logLevel: 'warn',
   build: {
     outDir: dist,
+    emptyOutDir: false,
     target: 'es2022',
     // Readable in a debugger. Applications that ship to browsers minify their own bundle.
     minify: false,
     lib: { entry: `${root}src/index.ts`, formats: ['es'], fileName: 'index' },
   },
 })
-execFileSync(`${root}../node_modules/.bin/tsc`, ['-p', `${root}tsconfig.json`], { stdio: 'inherit' })
+execFileSync(`${root}../node_modules/.bin/tsc`, ['-p', `${root}tsconfig.json`, '--outDir', dist], {
+  stdio: 'inherit',
+})
 for (const file of readdirSync(dist).filter((name) => name.endsWith('.d.ts'))) {
   // tsc keeps the `.ts` extension of imports in declaration files; the published modules are `.js`.
   const text = readFileSync(`${dist}/${file}`, 'utf8')
   writeFileSync(`${dist}/${file}`, text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
 }
-copyFileSync(`${root}../LICENSE`, `${dist}/LICENSE`)

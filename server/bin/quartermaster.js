@@ -10,7 +10,8 @@ process.on('SIGUSR1', () => {})
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   endWithShellOfNpm(() => process.kill(process.pid, 'SIGTERM'))
-  await import('../src/main.ts')
+  // The TypeScript source in a checkout, its compiled form in the npm package: see `imports` in package.json.
+  await import('#main')
 } else {
   const node24 = fileURLToPath(new URL('../../.tools/node24/node_modules/.bin/node', import.meta.url))
   if (existsSync(node24)) {

@@ -1,8 +1,9 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { pack } from '../../../.ci/pack.ts'
 import { type Context, type Stoppable, shared } from '../check.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -12,7 +13,7 @@ export const tsc7 = join(root, 'node_modules/typescript/bin/tsc')
 export const vite = join(root, 'node_modules/vite/bin/vite.js')
 export const tsc59 = join(root, 'verification/node_modules/typescript/bin/tsc')
 
-/** The archive that `npm pack` creates of the client, and empty projects that install it. */
+/** The archive that `npm run pack` creates of the client, and empty projects that install it. */
 export class Packed implements Stoppable {
   readonly #folder: string
   readonly #archive: string
@@ -25,10 +26,8 @@ export class Packed implements Stoppable {
   static async create(context: Context): Promise<Packed> {
     context.log('packing the client')
     const folder = mkdtempSync(join(tmpdir(), 'quartermaster-packed-'))
-    execFileSync('npm', ['pack', '--silent', '--workspace', 'client', '--pack-destination', folder], {
-      cwd: root,
-    })
-    return new Packed(folder, join(folder, 'quartermaster-client-0.1.0.tgz'))
+    const [archive = ''] = pack(['client'], folder)
+    return new Packed(folder, archive)
   }
 
   /** Creates a folder with these files and installs the package into it, without network access. */
