@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../../server/src/cli/database/throwaway-postgres.ts'
+import { freePort } from '../../server/src/cli/database/temporary-postgres.ts'
 import { unlimited } from '../../verification/src/service.ts'
 
 const ownRoot = fileURLToPath(new URL('../../', import.meta.url))

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { freePort } from '../../server/src/cli/database/throwaway-postgres.ts'
+import { freePort } from '../../server/src/cli/database/temporary-postgres.ts'
 import {
   ConnectionFailed,
   MemoryCache,

@@ -7,16 +7,16 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   cloneDatabase,
-  startThrowawayPostgres,
-  type ThrowawayPostgres,
-} from '../src/cli/database/throwaway-postgres.ts'
+  startTemporaryPostgres,
+  type TemporaryPostgres,
+} from '../src/cli/database/temporary-postgres.ts'
 import { bin, environmentWith, quartermaster } from './command.ts'
 
-let postgres: ThrowawayPostgres
+let postgres: TemporaryPostgres
 let url: string
 
 beforeAll(async () => {
-  postgres = await startThrowawayPostgres({ fsync: 'off' })
+  postgres = await startTemporaryPostgres({ fsync: 'off' })
   url = await cloneDatabase(postgres.url, 'cli', 'template0')
 })
 

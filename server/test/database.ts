@@ -2,7 +2,7 @@ import pg from 'pg'
 import { inject } from 'vitest'
 import { createAccount } from '../src/accounts/directory.ts'
 import { generateKey, hashOfKey, type Scope, scopes } from '../src/accounts/key-format.ts'
-import { cloneDatabase } from '../src/cli/database/throwaway-postgres.ts'
+import { cloneDatabase } from '../src/cli/database/temporary-postgres.ts'
 import { operator } from '../src/cli/operator.ts'
 import { templateName } from './global-setup.ts'
 

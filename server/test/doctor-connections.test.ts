@@ -5,13 +5,13 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   freePort,
-  startThrowawayPostgres,
-  type ThrowawayPostgres,
-} from '../src/cli/database/throwaway-postgres.ts'
+  startTemporaryPostgres,
+  type TemporaryPostgres,
+} from '../src/cli/database/temporary-postgres.ts'
 import { type Environment, quartermaster } from './command.ts'
 import { eventually } from './eventually.ts'
-import { hasPgbouncer, ThrowawayPgbouncer } from './pgbouncer.ts'
-import { ThrowawayRedis } from './redis.ts'
+import { hasPgbouncer, TemporaryPgbouncer } from './pgbouncer.ts'
+import { TemporaryRedis } from './redis.ts'
 
 /** What doctor and serve report if an address is unreachable, or leads to a different server. */
 
@@ -95,7 +95,7 @@ describe('Redis', () => {
       expect.stringMatching(new RegExp(`^Redis at 127.0.0.1:${port} cannot be used \\(.*ECONNREFUSED.*\\)`)),
       expect.stringContaining('REDIS_URL'),
     ])
-    const redis = await ThrowawayRedis.start()
+    const redis = await TemporaryRedis.start()
     try {
       const alive = (await findings({ ...dead, REDIS_URL: redis.url })).filter(
         ({ check }) => check === 'redis',
@@ -117,11 +117,11 @@ describe('Redis', () => {
 })
 
 describe('TLS', () => {
-  let postgres: ThrowawayPostgres
+  let postgres: TemporaryPostgres
   let host: string
 
   beforeAll(async () => {
-    postgres = await startThrowawayPostgres({ fsync: 'off' })
+    postgres = await startTemporaryPostgres({ fsync: 'off' })
     host = new URL(postgres.url).host
     const data = join(postgres.folder, 'data')
     const [key, certificate] = [join(data, 'server.key'), join(data, 'server.crt')]
@@ -186,11 +186,11 @@ describe('TLS', () => {
 })
 
 describe.runIf(hasPgbouncer)('a pooler', () => {
-  let postgres: ThrowawayPostgres
+  let postgres: TemporaryPostgres
   const ignoring = { ignore_startup_parameters: 'options,statement_timeout,lock_timeout' }
 
   beforeAll(async () => {
-    postgres = await startThrowawayPostgres({ fsync: 'off' })
+    postgres = await startTemporaryPostgres({ fsync: 'off' })
     const { code, stderr } = await quartermaster(['migrate'], { DATABASE_URL: postgres.url })
     if (code !== 0) throw new Error(stderr)
     await asOwner('create role web login; grant quartermaster_server to web')
@@ -210,9 +210,9 @@ describe.runIf(hasPgbouncer)('a pooler', () => {
   /** Runs `inspect` against a PgBouncer with these settings. */
   async function through(
     pooling: Readonly<Record<string, string>>,
-    inspect: (settings: Environment, pgbouncer: ThrowawayPgbouncer) => Promise<void>,
+    inspect: (settings: Environment, pgbouncer: TemporaryPgbouncer) => Promise<void>,
   ): Promise<void> {
-    const pgbouncer = await ThrowawayPgbouncer.start(postgres, ['postgres', 'web'], pooling)
+    const pgbouncer = await TemporaryPgbouncer.start(postgres, ['postgres', 'web'], pooling)
     const web = pgbouncer.url(postgres.url.replace('postgres@', 'web@'))
     try {
       await inspect({ DATABASE_OWNER_URL: postgres.url, DATABASE_URL: web }, pgbouncer)

@@ -5,17 +5,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   cloneDatabase,
   databaseUrl,
-  startThrowawayPostgres,
-  type ThrowawayPostgres,
-} from '../src/cli/database/throwaway-postgres.ts'
+  startTemporaryPostgres,
+  type TemporaryPostgres,
+} from '../src/cli/database/temporary-postgres.ts'
 import { expectedIndexes } from '../src/cli/doctor/checks/expected-indexes.ts'
 import { type Environment, quartermaster } from './command.ts'
 
-let postgres: ThrowawayPostgres
+let postgres: TemporaryPostgres
 let databases = 0
 
 beforeAll(async () => {
-  postgres = await startThrowawayPostgres({ fsync: 'off' })
+  postgres = await startTemporaryPostgres({ fsync: 'off' })
   const template = await cloneDatabase(postgres.url, 'migrated', 'template0')
   for (const args of [['migrate'], ['account', 'create', 'acme']]) {
     const { code, stderr } = await quartermaster(args, { DATABASE_URL: template })

@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node'
-import { cloneDatabase, startThrowawayPostgres } from '../src/cli/database/throwaway-postgres.ts'
+import { cloneDatabase, startTemporaryPostgres } from '../src/cli/database/temporary-postgres.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 
 declare module 'vitest' {
@@ -13,7 +13,7 @@ export const templateName = 'quartermaster_template'
 
 /** One PostgreSQL server for all test files, with a migrated template database that each file clones. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const postgres = await startThrowawayPostgres({
+  const postgres = await startTemporaryPostgres({
     fsync: 'off',
     shared_preload_libraries: 'pg_stat_statements',
     'pg_stat_statements.max': '10000',

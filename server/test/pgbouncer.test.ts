@@ -1,12 +1,12 @@
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { startThrowawayPostgres, type ThrowawayPostgres } from '../src/cli/database/throwaway-postgres.ts'
+import { startTemporaryPostgres, type TemporaryPostgres } from '../src/cli/database/temporary-postgres.ts'
 import { importRecords } from '../src/import/import-records.ts'
 import type { Limits } from '../src/limits.ts'
 import { quartermaster } from './command.ts'
 import { account, connected, type TestAccount } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
-import { hasPgbouncer, ThrowawayPgbouncer } from './pgbouncer.ts'
+import { hasPgbouncer, TemporaryPgbouncer } from './pgbouncer.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /**
@@ -14,13 +14,13 @@ import { startTestService, type TestService } from './service.ts'
  * Debian's PgBouncer, 1.18, does not support prepared statements.
  */
 describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
-  let postgres: ThrowawayPostgres
+  let postgres: TemporaryPostgres
   let owner: pg.Client
   let acme: TestAccount
   const stops: (() => Promise<void>)[] = []
 
   beforeAll(async () => {
-    postgres = await startThrowawayPostgres({ fsync: 'off' })
+    postgres = await startTemporaryPostgres({ fsync: 'off' })
     const { code, stderr } = await quartermaster(['migrate'], { DATABASE_URL: postgres.url })
     if (code !== 0) throw new Error(stderr)
     owner = await connected(postgres.url)
@@ -53,7 +53,7 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
     environment: Readonly<Record<string, string>>,
     limits: Partial<Limits> = {},
   ): Promise<TestService> {
-    const pgbouncer = await ThrowawayPgbouncer.start(postgres, ['postgres', 'web', 'configured'], settings)
+    const pgbouncer = await TemporaryPgbouncer.start(postgres, ['postgres', 'web', 'configured'], settings)
     stops.push(() => pgbouncer.stop())
     const url = pgbouncer.url(postgres.url.replace('postgres@', `${user}@`))
     const service = await startTestService(url, environment, limits)

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, statSync, writeF
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { freePort } from '../src/cli/database/throwaway-postgres.ts'
+import { freePort } from '../src/cli/database/temporary-postgres.ts'
 import { eventually } from './eventually.ts'
 
 const binary = '/usr/sbin/pgbouncer'
@@ -16,7 +16,7 @@ process.once('exit', () => {
 })
 
 /** A temporary PgBouncer for the PostgreSQL in `folder`. Debian 12 has 1.18, which does not support prepared statements. */
-export class ThrowawayPgbouncer {
+export class TemporaryPgbouncer {
   readonly #folder: string
   readonly #child: ChildProcess
   readonly port: number
@@ -31,7 +31,7 @@ export class ThrowawayPgbouncer {
     postgres: { readonly url: string; readonly folder: string },
     users: readonly string[],
     settings: Readonly<Record<string, string>> = {},
-  ): Promise<ThrowawayPgbouncer> {
+  ): Promise<TemporaryPgbouncer> {
     const folder = mkdtempSync(join(tmpdir(), 'quartermaster-pgbouncer-'))
     const port = await freePort()
     const all = {
@@ -63,7 +63,7 @@ export class ThrowawayPgbouncer {
     const child = spawn(binary, [file], { uid, gid, cwd: folder, stdio: 'ignore' })
     running.add(child)
     child.once('exit', () => running.delete(child))
-    const pgbouncer = new ThrowawayPgbouncer(folder, child, port)
+    const pgbouncer = new TemporaryPgbouncer(folder, child, port)
     await eventually(() => pgbouncer.#isUp(users[0] ?? 'postgres'))
     return pgbouncer
   }

@@ -5,20 +5,20 @@ import { operator } from '../src/cli/operator.ts'
 import { limits } from '../src/limits.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
-import { ThrowawayRedis } from './redis.ts'
+import { TemporaryRedis } from './redis.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /** Rate limits that processes share through Redis, and without it. */
 
 let client: pg.Client
-let redis: ThrowawayRedis
+let redis: TemporaryRedis
 let services: TestService[]
 const path = '/api/v1/resources/company'
 
 beforeAll(async () => {
   const url = await freshDatabase()
   client = await connected(url)
-  redis = await ThrowawayRedis.start()
+  redis = await TemporaryRedis.start()
   services = await Promise.all([1, 2].map(() => startTestService(url, { REDIS_URL: redis.url })))
   await eventually(() => services.every((service) => eventKinds(service).includes('rate-limits-shared')))
 })

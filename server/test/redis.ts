@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { freePort } from '../src/cli/database/throwaway-postgres.ts'
+import { freePort } from '../src/cli/database/temporary-postgres.ts'
 
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
@@ -12,7 +12,7 @@ process.once('exit', () => {
 })
 
 /** A temporary redis-server without persistence, on the same port after a restart. */
-export class ThrowawayRedis {
+export class TemporaryRedis {
   readonly port: number
   readonly #folder = mkdtempSync(join(tmpdir(), 'quartermaster-redis-'))
   #child: ChildProcess | undefined
@@ -21,8 +21,8 @@ export class ThrowawayRedis {
     this.port = port
   }
 
-  static async start(): Promise<ThrowawayRedis> {
-    const redis = new ThrowawayRedis(await freePort())
+  static async start(): Promise<TemporaryRedis> {
+    const redis = new TemporaryRedis(await freePort())
     await redis.start()
     return redis
   }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { cloneDatabase } from '../src/cli/database/throwaway-postgres.ts'
+import { cloneDatabase } from '../src/cli/database/temporary-postgres.ts'
 import { migrate, migrationNames } from '../src/postgres/migrate.ts'
 import { connected } from './database.ts'
 

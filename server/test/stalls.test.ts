@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startThrowawayPostgres, type ThrowawayPostgres } from '../src/cli/database/throwaway-postgres.ts'
+import { startTemporaryPostgres, type TemporaryPostgres } from '../src/cli/database/temporary-postgres.ts'
 import { type Limits, limits } from '../src/limits.ts'
 import { Database } from '../src/postgres/database.ts'
 import { migrate } from '../src/postgres/migrate.ts'
@@ -13,14 +13,14 @@ import { startTestService, type TestService } from './service.ts'
 
 const partners = '/api/v1/resources/partner'
 const products = '/api/v1/inventory/product'
-let postgres: ThrowawayPostgres
+let postgres: TemporaryPostgres
 let client: pg.Client
 let observer: pg.Client
 let acme: TestAccount
 let globex: TestAccount
 
 beforeAll(async () => {
-  postgres = await startThrowawayPostgres({ fsync: 'off' })
+  postgres = await startTemporaryPostgres({ fsync: 'off' })
   await migrate(postgres.url)
   client = await connected(postgres.url)
   observer = await connected(postgres.url)

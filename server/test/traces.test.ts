@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text } from 'node:stream/consumers'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freePort } from '../src/cli/database/throwaway-postgres.ts'
+import { freePort } from '../src/cli/database/temporary-postgres.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { startTestService } from './service.ts'
 

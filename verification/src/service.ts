@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import {
   freePort,
-  startThrowawayPostgres,
-  type ThrowawayPostgres,
-} from '../../server/src/cli/database/throwaway-postgres.ts'
+  startTemporaryPostgres,
+  type TemporaryPostgres,
+} from '../../server/src/cli/database/temporary-postgres.ts'
 import type { Stoppable } from './check.ts'
 
 const program = fileURLToPath(new URL('../../server/bin/quartermaster.js', import.meta.url))
@@ -28,21 +28,21 @@ process.once('exit', () => {
 
 /** A migrated temporary database with any number of server processes, set up with the commands that an operator uses. */
 export class Service implements Stoppable {
-  readonly postgres: ThrowawayPostgres
+  readonly postgres: TemporaryPostgres
   readonly folder: string
   readonly #servers: ServerProcess[] = []
 
-  private constructor(postgres: ThrowawayPostgres) {
+  private constructor(postgres: TemporaryPostgres) {
     this.postgres = postgres
     this.folder = mkdtempSync(join(tmpdir(), 'quartermaster-checks-'))
   }
 
   static async start(settings: Record<string, string> = {}): Promise<Service> {
-    return Service.on(await startThrowawayPostgres({ fsync: 'off', ...settings }))
+    return Service.on(await startTemporaryPostgres({ fsync: 'off', ...settings }))
   }
 
   /** Uses an existing database, and stops it with the service. */
-  static async on(postgres: ThrowawayPostgres): Promise<Service> {
+  static async on(postgres: TemporaryPostgres): Promise<Service> {
     const service = new Service(postgres)
     try {
       await service.command(['migrate'])

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { withClient } from '../../../server/src/postgres/client.ts'
-import { ThrowawayRedis } from '../../../server/test/redis.ts'
+import { TemporaryRedis } from '../../../server/test/redis.ts'
 import { insertKeys } from '../../../verification/src/api-keys.ts'
 import { type Context, type Stoppable, shared } from '../../../verification/src/check.ts'
 import { fill } from '../../../verification/src/plans/data.ts'
@@ -17,7 +17,7 @@ export const products = '/api/v1/inventory/product'
 /** One large account, small ones of 100 products each, and Redis. Each benchmark starts its own servers. */
 export interface Fixture extends Stoppable {
   readonly service: Service
-  readonly redis: ThrowawayRedis
+  readonly redis: TemporaryRedis
   readonly records: number
   readonly large: Caller
   readonly small: readonly Caller[]
@@ -33,7 +33,7 @@ export const loadFixture = shared(async (context: Context): Promise<Fixture> => 
     max_connections: '200',
     autovacuum: 'off',
   })
-  const redis = await ThrowawayRedis.start()
+  const redis = await TemporaryRedis.start()
   const stop = async () => {
     await redis.stop()
     await service.stop()

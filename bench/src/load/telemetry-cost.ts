@@ -1,4 +1,4 @@
-import { freePort } from '../../../server/src/cli/database/throwaway-postgres.ts'
+import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Check } from '../../../verification/src/check.ts'
 import { startCollector } from '../../../verification/src/trust/collector.ts'
 import { median, short } from '../numbers.ts'

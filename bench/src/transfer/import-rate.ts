@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { cloneDatabase } from '../../../server/src/cli/database/throwaway-postgres.ts'
+import { cloneDatabase } from '../../../server/src/cli/database/temporary-postgres.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Check } from '../../../verification/src/check.ts'
 import { bareCopy, differences, expectedTable, seconds } from '../../../verification/src/import/bare-copy.ts'

@@ -1,4 +1,4 @@
-import { startThrowawayPostgres } from './database/throwaway-postgres.ts'
+import { startTemporaryPostgres } from './database/temporary-postgres.ts'
 import { note, printJson, printLine } from './print.ts'
 import { untilSignal } from './until-signal.ts'
 
@@ -7,7 +7,7 @@ export async function postgresCommand(options: {
   json?: boolean
   set: Record<string, string>
 }): Promise<void> {
-  const postgres = await startThrowawayPostgres(options.set)
+  const postgres = await startTemporaryPostgres(options.set)
   if (options.json === true) {
     printJson({ database_url: postgres.url })
   } else {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { freePort } from '../../../server/src/cli/database/throwaway-postgres.ts'
+import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import { Client } from '../client.ts'
 import { waitUntil } from '../replication/postgres-node.ts'
 import { SwitchoverLoad } from './switchover-load.ts'

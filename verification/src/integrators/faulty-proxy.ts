@@ -1,6 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { freePort } from '../../../server/src/cli/database/throwaway-postgres.ts'
+import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Random } from '../random.ts'
 
 /** Shares of all requests with each fault. */

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { Quartermaster } from '../../../client/src/index.ts'
-import { ThrowawayRedis } from '../../../server/test/redis.ts'
+import { TemporaryRedis } from '../../../server/test/redis.ts'
 import type { Check, Context } from '../check.ts'
 import { inParallel } from '../parallel.ts'
 import { fill } from '../plans/data.ts'
@@ -34,7 +34,7 @@ async function underFire(context: Context, work: (context: Context, setup: Setup
   const service = await Service.start()
   const owner = new pg.Client(service.postgres.url)
   await owner.connect()
-  const redis = await ThrowawayRedis.start()
+  const redis = await TemporaryRedis.start()
   let proxy: FaultyProxy | undefined
   try {
     await fill(owner, 'varied', work === readAll ? context.size(1_000_000, 20_000) : 1, 2)
@@ -72,13 +72,13 @@ interface Found {
  */
 class Restarts {
   readonly #server: ServerProcess
-  readonly #redis: ThrowawayRedis
+  readonly #redis: TemporaryRedis
   readonly #proxy: FaultyProxy
   readonly #times: number
   #started = 0
   #last: Promise<void> = Promise.resolve()
 
-  constructor(server: ServerProcess, redis: ThrowawayRedis, proxy: FaultyProxy, times: number) {
+  constructor(server: ServerProcess, redis: TemporaryRedis, proxy: FaultyProxy, times: number) {
     this.#server = server
     this.#redis = redis
     this.#proxy = proxy

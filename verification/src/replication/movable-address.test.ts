@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { freePort } from '../../../server/src/cli/database/throwaway-postgres.ts'
+import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import { MovableAddress } from './movable-address.ts'
 
 /** A server that sends its name on every new connection, and then echoes. */

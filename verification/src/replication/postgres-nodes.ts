@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { postgresBinaries, serverUser } from '../../../server/src/cli/database/throwaway-postgres.ts'
+import { postgresBinaries, serverUser } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Stoppable } from '../check.ts'
 import { PostgresNode } from './postgres-node.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { freePort } from '../../../server/src/cli/database/throwaway-postgres.ts'
+import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Check, Context } from '../check.ts'
 import { Service } from '../service.ts'
 

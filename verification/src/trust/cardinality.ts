@@ -1,5 +1,5 @@
 import { generateKey } from '../../../server/src/accounts/key-format.ts'
-import { freePort } from '../../../server/src/cli/database/throwaway-postgres.ts'
+import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import { insertKeys } from '../api-keys.ts'
 import type { Check, Context } from '../check.ts'

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { freePort } from '../../../server/src/cli/database/throwaway-postgres.ts'
+import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 
 export interface Collector {
   readonly endpoint: string

@@ -12,7 +12,7 @@ import { migrate } from '../../postgres/migrate.ts'
 import { inTransaction } from '../../postgres/transaction.ts'
 import { startService } from '../../service.ts'
 import { asOwner, explainErrors, ownerUrl } from '../database/owner.ts'
-import { startThrowawayPostgres } from '../database/throwaway-postgres.ts'
+import { startTemporaryPostgres } from '../database/temporary-postgres.ts'
 import { operator } from '../operator.ts'
 import { note, printJson, printLine } from '../print.ts'
 import { grouped, showProgress } from '../progress.ts'
@@ -38,7 +38,7 @@ const keyLifetimeMs = 7 * 86_400_000
 export async function demoCommand(config: Config, options: DemoOptions): Promise<void> {
   if (config.DATABASE_URL !== undefined) return await demoOn(config, config.DATABASE_URL, options)
   note('Starting a temporary PostgreSQL …')
-  const postgres = await startThrowawayPostgres({ synchronous_commit: 'off' })
+  const postgres = await startTemporaryPostgres({ synchronous_commit: 'off' })
   try {
     await demoOn(
       { ...config, DATABASE_URL: postgres.url, DATABASE_OWNER_URL: postgres.url },

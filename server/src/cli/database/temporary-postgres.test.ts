@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
-import { postgresBinaries } from './throwaway-postgres.ts'
+import { postgresBinaries } from './temporary-postgres.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
-export interface ThrowawayPostgres {
+export interface TemporaryPostgres {
   /** Connects as superuser to the database `postgres`. */
   readonly url: string
   readonly folder: string
@@ -17,9 +17,9 @@ export interface ThrowawayPostgres {
  * Starts a temporary PostgreSQL in a new folder on a free port. It is stopped and its folder deleted by `stop`, or when
  * this process ends, even if it is killed: a shell waits for the pipe to close, and then cleans up.
  */
-export async function startThrowawayPostgres(
+export async function startTemporaryPostgres(
   settings: Record<string, string> = {},
-): Promise<ThrowawayPostgres> {
+): Promise<TemporaryPostgres> {
   const bin = postgresBinaries()
   const owner = serverUser()
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-postgres-'))
