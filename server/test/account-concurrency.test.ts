@@ -22,10 +22,12 @@ beforeAll(async () => {
   busy = await account(client, 'busy')
   calm = await account(client, 'calm')
   await insertProducts(client, busy, 20_000, 'x'.repeat(500))
-  service = await startTestService(url, {
-    QUARTERMASTER_ACCOUNT_READS_MAX: '2',
-    QUARTERMASTER_READ_MS_MAX: '20000',
-  })
+  // Long enough that no read times out, neither queued nor running, however busy the machine is.
+  service = await startTestService(
+    url,
+    { QUARTERMASTER_ACCOUNT_READS_MAX: '2', QUARTERMASTER_READ_MS_MAX: '120000' },
+    { readWaitMsMax: 120_000 },
+  )
 })
 
 afterAll(async () => {

@@ -364,33 +364,50 @@ describe('concurrent exports', () => {
     await eventually(async () => (await runningExports()) === 0)
   })
 
-  it('that wait for the database keep their slots; the next one waits, then gets 503', async () => {
+  /** Exports that hold every slot, because another transaction has locked the table. */
+  async function lockedExports(port: number): Promise<{ unlock(): Promise<void> }> {
     const locking = await connected(url)
     await locking.query('begin; lock table product in access exclusive mode')
+    const pending: Promise<IncomingMessage>[] = []
+    for (const each of [large, large, one, two]) {
+      const count = pending.push(open(each, products, 'text/csv', port))
+      await eventually(async () => (await runningExports()) === count)
+    }
+    return {
+      unlock: async () => {
+        await locking.end()
+        for (const response of await Promise.all(pending)) response.destroy()
+      },
+    }
+  }
+
+  it('that wait for the database keep their slots; the next one waits, then gets 503', async () => {
+    const locked = await lockedExports(service.port)
     try {
-      const pending: Promise<IncomingMessage>[] = []
-      for (const each of [large, large, one, two]) {
-        const count = pending.push(open(each, products, 'text/csv'))
-        await eventually(async () => (await runningExports()) === count)
-      }
       const refused = await open(three, products, 'text/csv')
       expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1'])
       expect(await runningExports()).toBe(limits.exportsInFlightMax)
+    } finally {
+      await locked.unlock()
+    }
+    await eventually(async () => (await runningExports()) === 0)
+  })
 
-      const later = open(three, products, 'text/csv')
-      const again = open(three, products, 'text/csv')
-      // Only one export per account may wait.
-      expect((await Promise.race([later, again])).statusCode).toBe(429)
-      await locking.query('commit')
-      for (const response of await Promise.all(pending)) response.destroy()
-      const served = (await Promise.all([later, again])).map((response) => {
+  it('that wait for a slot get the next free one; only one per account may wait', async () => {
+    const patient = await startTestService(url, {}, { ...waits, exportWaitMsMax: 120_000 })
+    try {
+      const locked = await lockedExports(patient.port)
+      const waiting = [1, 2].map(() => open(three, products, 'text/csv', patient.port))
+      expect((await Promise.race(waiting)).statusCode).toBe(429)
+      await locked.unlock()
+      const statuses = (await Promise.all(waiting)).map((response) => {
         response.destroy()
         return response.statusCode
       })
-      expect(new Set(served)).toEqual(new Set([200, 429]))
+      expect(new Set(statuses)).toEqual(new Set([200, 429]))
       await eventually(async () => (await runningExports()) === 0)
     } finally {
-      await locking.end()
+      await patient.close()
     }
   })
 })
