@@ -36,8 +36,10 @@ const mayImport: Record<string, readonly string[]> = {
   writes: ['postgres', 'catalog', 'observability', 'base'],
   import: ['accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   activity: ['accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
+  archive: ['lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   http: ['writes', 'lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   cli: [
+    'archive',
     'import',
     'http',
     'lists',

@@ -336,6 +336,8 @@ export const limits = {
   importBatchRows: 10_000,
   /** One line of an import file. */
   importLineBytesMax: 1024 * 1024,
+  /** Rows of an archive that one statement restores: about 2 MB of JSON. */
+  archiveBatchRows: 5_000,
 } as const
 
 /** The limits that `startService` passes to its parts. Tests pass shorter timeouts. */

@@ -21,6 +21,7 @@ export interface Change {
     | 'account.suspend'
     | 'account.activate'
     | 'account.limit'
+    | 'account.restore'
     | 'key.create'
     | 'key.rotate'
     | 'key.revoke'

@@ -38,13 +38,16 @@ const namePattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 const columns = `account_id as "accountId", name, status, created_at as "createdAt",
   requests_per_minute as "requestsPerMinute", key_requests_per_minute as "keyRequestsPerMinute"`
 
+export function checkAccountName(name: string): void {
+  if (namePattern.test(name)) return
+  throw new Error(
+    `${JSON.stringify(name)} cannot be the name of an account: it is the first label of a host, 1 to 63 lowercase ` +
+      'letters, digits and hyphens, with a letter or digit at both ends.',
+  )
+}
+
 export async function createAccount(client: pg.ClientBase, actor: Actor, name: string): Promise<Account> {
-  if (!namePattern.test(name)) {
-    throw new Error(
-      `${JSON.stringify(name)} cannot be the name of an account: it is the first label of a host, 1 to 63 lowercase ` +
-        'letters, digits and hyphens, with a letter or digit at both ends.',
-    )
-  }
+  checkAccountName(name)
   try {
     return await inTransaction(client, async (transaction) => {
       const account = await one(client, `insert into account (name) values ($1) returning ${columns}`, [name])

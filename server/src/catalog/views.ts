@@ -89,7 +89,7 @@ const audit: View = {
     timestamp('at', 'When the change was made.'),
     text(
       'action',
-      'The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit.',
+      'The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore.',
       'key.create',
     ),
     text('subject', 'What was changed: the id of the key, or the name of the account.', 'Xq3ZpL0a'),

@@ -1,0 +1,57 @@
+import type { AccountScope } from '../scope.ts'
+import { identifier, join, type Statement, sql, value } from '../sql.ts'
+import type { ArchiveTable } from './archive-format.ts'
+
+/** In the order of the resources, so that two restores of one account wait for each other instead of deadlocking. */
+export function lockTallies(scope: AccountScope): Statement {
+  return sql`select 1 from tally where account_id = ${value(scope.accountId)}::bigint order by resource for update`.statement()
+}
+
+export function deleteRows(scope: AccountScope, table: string): Statement {
+  return sql`delete from ${identifier(table)} where account_id = ${value(scope.accountId)}::bigint`.statement()
+}
+
+/** `json_populate_recordset` converts the values to the types of the table's columns, as PostgreSQL wrote them. */
+export function insertAccount({ columns }: ArchiveTable, json: string, name: string | undefined): Statement {
+  const selected = columns.map((column) =>
+    column === 'name' && name !== undefined ? sql`${value(name)}::text` : sql`r.${identifier(column)}`,
+  )
+  return sql`insert into account (${join(columns.map(identifier), ', ')}) select ${join(selected, ', ')}
+from json_populate_recordset(null::account, ${value(json)}::json) r returning account_id as "accountId"`.statement()
+}
+
+/** `skipExisting`: a row whose key exists stays as it is, so that a key which was revoked after the export stays revoked. */
+export function insertRows(
+  scope: AccountScope,
+  { name, columns }: ArchiveTable,
+  json: string,
+  { skipExisting }: { readonly skipExisting: boolean },
+): Statement {
+  const table = identifier(name)
+  const names = columns.map(identifier)
+  const selected = names.map((column) => sql`r.${column}`)
+  return sql`insert into ${table} (account_id, ${join(names, ', ')})
+select ${value(scope.accountId)}::bigint, ${join(selected, ', ')}
+from json_populate_recordset(null::${table}, ${value(json)}::json) r${skipExisting ? sql` on conflict do nothing` : sql``}`.statement()
+}
+
+/**
+ * The version is higher than in the archive and than any that the account had here. `last_id` never decreases, so that no id
+ * is used twice, even if the archive lacks the record that had it.
+ */
+export function setTally(scope: AccountScope, resource: string, total: number, tallies: string): Statement {
+  const accountId = value(scope.accountId)
+  const name = value(resource)
+  return sql`insert into tally as t (account_id, resource, version, total, last_id)
+select ${accountId}::bigint, ${name}::text, coalesce(a.version, 0) + 1, ${value(total)}::bigint,
+  greatest(a.last_id, (select max(id) from ${identifier(resource)} where account_id = ${accountId}::bigint), 0)
+from (select 1) one
+left join json_populate_recordset(null::tally, ${value(tallies)}::json) a on a.resource = ${name}::text
+on conflict (account_id, resource) do update
+  set version = greatest(t.version + 1, excluded.version), total = excluded.total,
+    last_id = greatest(t.last_id, excluded.last_id)`.statement()
+}
+
+export function analyze(resource: string): Statement {
+  return sql`analyze ${identifier(resource)}`.statement()
+}
