@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { resources } from '../server/src/catalog/resources.ts'
 import { views } from '../server/src/catalog/views.ts'
+import { loadConfig, secretSettings } from '../server/src/config.ts'
 import { errorTitles } from '../server/src/errors.ts'
 import { statusOf } from '../server/src/http/problem.ts'
 import { limits } from '../server/src/limits.ts'
@@ -27,12 +28,25 @@ const missingFrom = (text: string, names: readonly string[]) =>
 describe('docs/operating.md', () => {
   const operating = read('docs/operating.md')
 
-  it('names every setting', () => {
-    const settings = [...read('server/src/config.ts').matchAll(/^ {2}([A-Z_]+):/gm)].map(
-      (match) => match[1] ?? '',
+  const { settings } = loadConfig({})
+  /** The rows of the tables of settings: name and default. */
+  const rows = [
+    ...operating.matchAll(/^\| `((?:DATABASE|REDIS|OTEL|QUARTERMASTER)_[A-Z_]+|PORT)` \| ([^|]+) \|/gm),
+  ].map(([, name = '', standard = '']) => [name, standard] as const)
+
+  it('has a row for every setting and for every file of a secret, and no other', () => {
+    const files = secretSettings.map((name) => `${name}_FILE`)
+    expect(rows.map(([name]) => name).toSorted()).toEqual(
+      [...settings.map(({ name }) => name), ...files].toSorted(),
     )
-    expect(settings.length).toBeGreaterThan(5)
-    expect(missingFrom(operating, settings)).toEqual([])
+  })
+
+  it('has the default of every setting', () => {
+    const documented = Object.fromEntries(rows)
+    for (const { name, value } of settings) {
+      const texts = value === undefined ? ['none', '`DATABASE_URL`'] : [`${value}`, `\`${value}\``]
+      expect([name, texts]).toEqual([name, expect.arrayContaining([documented[name]])])
+    }
   })
 
   it('names every limit', () => {

@@ -108,7 +108,8 @@ describe('imports', () => {
     expect(fastify).toEqual([])
     const configured = server.filter(
       (file) =>
-        file !== 'server/src/main.ts' && /\breadConfig\(/.test(readFileSync(join(root, file), 'utf8')),
+        file !== 'server/src/main.ts' &&
+        /\b(?:readConfig|loadConfig)\(/.test(readFileSync(join(root, file), 'utf8')),
     )
     expect(configured).toEqual(['server/src/config.ts'])
   })

@@ -1,6 +1,9 @@
 import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
+import type { ConfigFault } from './config-fault.ts'
 import { limits } from './limits.ts'
+import { readSecretFiles } from './secret-files.ts'
+import { isServiceLink, unknownVariables } from './unknown-variables.ts'
 
 const perMinute = (standard: number) =>
   Type.Integer({ default: standard, minimum: 1, maximum: limits.requestsPerMinuteMax })
@@ -65,18 +68,118 @@ const schema = Type.Object({
 
 export type Config = Readonly<Static<typeof schema>>
 
+/** Settings that may contain a secret. Each can be read from a file: `DATABASE_URL_FILE` names the file of `DATABASE_URL`. */
+export const secretSettings = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'REDIS_URL'] as const
+
 /** An empty QUARTERMASTER_DATABASE_ROLE is a value: serving connections use the role they log in with. */
 const mayBeEmpty = 'QUARTERMASTER_DATABASE_ROLE'
 
+export interface Setting {
+  readonly name: keyof Config
+  /** Undefined if it is not set and has no default, and if the value is invalid. */
+  readonly value: Config[keyof Config]
+  readonly origin: 'default' | 'environment' | 'file'
+  /** If the origin is a file: its path. */
+  readonly file?: string
+}
+
+export interface LoadedConfig {
+  /** Has the default of every invalid setting: use it only if there are no faults. */
+  readonly config: Config
+  readonly settings: readonly Setting[]
+  readonly faults: readonly ConfigFault[]
+}
+
 /**
- * Validates the environment. Only `main.ts` calls it, once, and passes the frozen result on. An empty variable counts as
- * unset, as in a file with the line `REDIS_URL=`.
+ * Reads and validates the environment and the files it names. Only `main.ts` calls it, once, and passes the frozen result on.
+ * An empty variable counts as unset, as in a file with the line `REDIS_URL=`.
  */
+export function loadConfig(environment: NodeJS.ProcessEnv): LoadedConfig {
+  const names = settingNames()
+  const files = readSecretFiles(environment, secretSettings)
+  const data: Record<string, string> = Object.fromEntries(files.values)
+  for (const name of names) {
+    const text = environment[name]
+    const isSet = text !== undefined && (text !== '' || name === mayBeEmpty)
+    if (isSet && !files.paths.has(name)) data[name] = text
+  }
+  const invalid = faultsOf(data)
+  const config = Object.freeze(validated(omit(data, invalid)))
+  const settings = names.map((name): Setting => {
+    const file = files.paths.get(name)
+    if (file !== undefined) return { name, value: config[name], origin: 'file', file }
+    return { name, value: config[name], origin: name in data ? 'environment' : 'default' }
+  })
+  const faults = [...files.faults, ...invalid, ...unknownVariables(environment, names)]
+  return { config, settings, faults }
+}
+
+/** The configuration, if it has no faults. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
-  const settings = Object.fromEntries(
-    Object.keys(schema.properties)
-      .map((name) => [name, environment[name]] as const)
-      .filter(([name, text]) => text !== undefined && (text !== '' || name === mayBeEmpty)),
-  )
-  return Object.freeze(envSchema<Static<typeof schema>>({ schema, data: settings, env: false }))
+  const { config, faults } = loadConfig(environment)
+  throwFaults(faults)
+  return config
+}
+
+export function throwFaults(faults: readonly ConfigFault[]): void {
+  if (faults.length === 0) return
+  const texts = faults.map(({ message, repair }) => `${message} ${repair}`)
+  throw new Error(`Invalid configuration: ${texts.join(' ')}`)
+}
+
+function settingNames(): (keyof Config)[] {
+  const isSetting = (name: string): name is keyof Config => name in schema.properties
+  return Object.keys(schema.properties).filter(isSetting)
+}
+
+type Data = Readonly<Record<string, string | undefined>>
+
+function validated(data: Data): Config {
+  return envSchema<Static<typeof schema>>({ schema, data, env: false })
+}
+
+function omit(data: Data, faults: readonly ConfigFault[]): Data {
+  const invalid = new Set(faults.map(({ variable }) => variable))
+  return Object.fromEntries(Object.entries(data).filter(([name]) => !invalid.has(name)))
+}
+
+function faultsOf(data: Data): ConfigFault[] {
+  try {
+    validated(data)
+    return []
+  } catch (error) {
+    const errors: unknown = error instanceof Error && 'errors' in error ? error.errors : undefined
+    if (!Array.isArray(errors)) throw error
+    return errors.map((fault: SchemaError) => faultOf(fault, data))
+  }
+}
+
+/** An error of Ajv. */
+interface SchemaError {
+  readonly instancePath: string
+  readonly message: string
+  readonly params: { readonly allowedValues?: readonly string[] }
+}
+
+function faultOf({ instancePath, message, params }: SchemaError, data: Data): ConfigFault {
+  const variable = instancePath.slice(1)
+  const allowed = params.allowedValues === undefined ? '' : ` (${params.allowedValues.join(', ')})`
+  const prefix = prefixes[variable]
+  return {
+    variable,
+    message:
+      prefix === undefined
+        ? `${variable} ${message}${allowed}.`
+        : `${variable} does not begin with ${prefix}.`,
+    repair: isServiceLink(variable, data[variable] ?? '')
+      ? 'Kubernetes has set it for a Service of that name: set enableServiceLinks to false in the pod.'
+      : `Set ${variable} to a valid value, or unset it to use the default.`,
+  }
+}
+
+const prefixes: Readonly<Record<string, string>> = {
+  DATABASE_URL: 'postgres://',
+  DATABASE_OWNER_URL: 'postgres://',
+  REDIS_URL: 'redis:// or rediss://',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http:// or https://',
 }

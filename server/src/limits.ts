@@ -5,6 +5,9 @@ import { filterBounds } from '@quartermaster/filter'
  * and has no limit here is a defect.
  */
 export const limits = {
+  /** A file with a secret, such as DATABASE_URL_FILE: far more than the longest URL needs. */
+  secretFileBytesMax: 64 * 1024,
+
   /** Records of a page: default and maximum of the specification. */
   pageRecordsDefault: 10,
   pageRecordsMax: 1000,

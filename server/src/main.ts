@@ -1,33 +1,12 @@
-import { invalidUrls } from './cli/database/invalid-urls.ts'
-import { configurationFaults, reportInvalidConfiguration } from './cli/doctor/checks/configuration.ts'
+import { configurationFaults } from './cli/configuration-faults.ts'
 import { program } from './cli/program.ts'
-import { type Config, readConfig } from './config.ts'
+import { loadConfig } from './config.ts'
 
 /** Only this file reads the environment and sets the exit code of a failed command. */
 async function main(): Promise<void> {
-  const config = configuration()
-  if (config !== undefined) await program(config).parseAsync()
-}
-
-function configuration(): Config | undefined {
-  const config = validConfiguration()
-  if (config === undefined || process.argv[2] === 'doctor') return config
-  const [invalid] = invalidUrls(config)
-  if (invalid === undefined) return config
-  throw new Error(`Invalid configuration: ${invalid.message} ${invalid.repair}`)
-}
-
-function validConfiguration(): Config | undefined {
-  try {
-    return readConfig(process.env)
-  } catch (error) {
-    if (process.argv[2] !== 'doctor') {
-      const messages = configurationFaults(error).map(({ message }) => message)
-      throw new Error(`Invalid configuration: ${messages.join(' ')}`, { cause: error })
-    }
-    process.exitCode = reportInvalidConfiguration(error, process.argv.includes('--json'))
-    return undefined
-  }
+  const loaded = loadConfig(process.env)
+  const faults = [...loaded.faults, ...configurationFaults(loaded.config)]
+  await program({ ...loaded, faults }).parseAsync()
 }
 
 function messageOf(error: unknown): string {

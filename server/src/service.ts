@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { BlockList, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AccountReads } from './accounts/account-reads.ts'
 import { AccountWrites } from './accounts/account-writes.ts'
@@ -15,6 +15,7 @@ import { readiness } from './http/readiness.ts'
 import { buildServer } from './http/server.ts'
 import { limits as defaultLimits, type Limits } from './limits.ts'
 import { Exports } from './lists/exports/exports.ts'
+import { parseNetworks } from './networks.ts'
 import { type EmitEvent, emitToAll } from './observability/events.ts'
 import type { Log } from './observability/logger.ts'
 import type { Metrics, ObservedState } from './observability/metrics.ts'
@@ -181,7 +182,7 @@ function authentication(
       serviceDomain: config.QUARTERMASTER_DOMAIN,
       defaultAccount: config.QUARTERMASTER_DEFAULT_ACCOUNT,
     },
-    trustedProxies: blockList(config.QUARTERMASTER_TRUSTED_PROXIES),
+    trustedProxies: parseNetworks(config.QUARTERMASTER_TRUSTED_PROXIES),
     rateLimiter: new RateLimiter(perMinute, sharedCounters),
   }
 }
@@ -193,27 +194,4 @@ function sharedCountersOf({ REDIS_URL: url }: Config, emit: EmitEvent): SharedCo
     onChange: (isShared, reason) =>
       emit(isShared ? { kind: 'rate-limits-shared' } : { kind: 'rate-limits-local', reason }),
   })
-}
-
-function blockList(addresses: string | undefined): BlockList {
-  const list = new BlockList()
-  for (const entry of (addresses ?? '')
-    .split(',')
-    .map((a) => a.trim())
-    .filter((a) => a !== '')) {
-    const [address = '', prefix] = entry.split('/')
-    const family = address.includes(':') ? 'ipv6' : 'ipv4'
-    try {
-      if (prefix === undefined) list.addAddress(address, family)
-      else list.addSubnet(address, Number(prefix), family)
-    } catch (error) {
-      throw new Error(
-        `QUARTERMASTER_TRUSTED_PROXIES: "${entry}" is neither an IP address nor a network such as 10.0.0.0/8.`,
-        {
-          cause: error,
-        },
-      )
-    }
-  }
-  return list
 }

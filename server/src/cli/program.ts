@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander'
 import { type ResourceName, resources } from '../catalog/resources.ts'
-import type { Config } from '../config.ts'
+import { type Config, type LoadedConfig, throwFaults } from '../config.ts'
 import { limits } from '../limits.ts'
 import { version } from '../version.ts'
 import {
@@ -42,7 +42,8 @@ Environment:
 Start with: quartermaster demo`
 
 /** All commands. Modules that are large or rarely used are imported when their command runs. */
-export function program(config: Config): Command {
+export function program(loaded: LoadedConfig): Command {
+  const { config } = loaded
   const command = new Command('quartermaster')
     .description('An ERP query service for products, partners and companies of many accounts.')
     .version(version)
@@ -57,6 +58,10 @@ export function program(config: Config): Command {
   addDataCommands(command, config)
   command.commandsGroup('Database:')
   addDatabaseCommands(command, config)
+  addCheckCommands(command, loaded)
+  command.hook('preAction', (_program, action) => {
+    if (!reportsFaults.has(action.name())) throwFaults(loaded.faults)
+  })
   command.commandsGroup('Help:').helpCommand('help [command]', 'display help for command')
   return command
 }
@@ -277,19 +282,6 @@ function addDatabaseCommands(command: Command, config: Config): void {
     })
 
   command
-    .command('doctor')
-    .description('check the configuration and the database, and print how to repair problems')
-    .option('--account <name>', "compare this account's stored totals with real counts")
-    .option('--all-tallies', "compare all accounts' stored totals with real counts")
-    .option('--repair', 'correct wrong stored totals')
-    .addOption(json())
-    .action(async (options: { account?: string; allTallies?: boolean; repair?: boolean; json?: boolean }) => {
-      const { doctorCommand } = await import('./doctor/doctor-command.ts')
-      const defaults = { allTallies: false, repair: false, json: false }
-      process.exitCode = await doctorCommand(config, { ...defaults, ...options })
-    })
-
-  command
     .command('postgres')
     .description(
       'start a temporary PostgreSQL for development and tests; with --json it stops when stdin is closed',
@@ -303,5 +295,32 @@ function addDatabaseCommands(command: Command, config: Config): void {
     .action(async (options: { json?: boolean; set: Record<string, string> }) => {
       const { postgresCommand } = await import('./postgres-command.ts')
       await postgresCommand(options)
+    })
+}
+
+/** Commands that report faults of the configuration themselves. */
+const reportsFaults = new Set(['config', 'doctor'])
+
+function addCheckCommands(command: Command, loaded: LoadedConfig): void {
+  command
+    .command('doctor')
+    .description('check the configuration and the database, and print how to repair problems')
+    .option('--account <name>', "compare this account's stored totals with real counts")
+    .option('--all-tallies', "compare all accounts' stored totals with real counts")
+    .option('--repair', 'correct wrong stored totals')
+    .addOption(json())
+    .action(async (options: { account?: string; allTallies?: boolean; repair?: boolean; json?: boolean }) => {
+      const { doctorCommand } = await import('./doctor/doctor-command.ts')
+      const defaults = { allTallies: false, repair: false, json: false }
+      process.exitCode = await doctorCommand(loaded, { ...defaults, ...options })
+    })
+
+  command
+    .command('config')
+    .description('print every setting, its value and its origin; passwords are masked')
+    .addOption(json())
+    .action(async (options: { json?: boolean }) => {
+      const { configCommand } = await import('./config/config-command.ts')
+      process.exitCode = configCommand(loaded, options)
     })
 }

@@ -1,18 +1,13 @@
 import pg from 'pg'
 import type { Config } from '../../config.ts'
+import type { ConfigFault } from '../../config-fault.ts'
 import { exampleUrl, InvalidDatabaseUrl, serverUrls } from '../../postgres/primary/database-url.ts'
-
-export interface InvalidUrl {
-  readonly variable: string
-  readonly message: string
-  readonly repair: string
-}
 
 /**
  * Checks the URLs of the configuration before a command starts: a service with an invalid URL would fail every request.
  * Messages do not contain the URL, because it may contain a password.
  */
-export function invalidUrls(config: Config): InvalidUrl[] {
+export function invalidUrls(config: Config): ConfigFault[] {
   const databases = (['DATABASE_URL', 'DATABASE_OWNER_URL'] as const).flatMap((variable) =>
     databaseUrlFault(variable, config[variable]),
   )
@@ -26,7 +21,7 @@ export function invalidUrls(config: Config): InvalidUrl[] {
   return [...databases, ...others]
 }
 
-function databaseUrlFault(variable: string, url: string | undefined): InvalidUrl[] {
+function databaseUrlFault(variable: string, url: string | undefined): ConfigFault[] {
   if (url === undefined) return []
   try {
     // Does not connect, but reads the certificate files that the URL names.

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { LoadedConfig } from '../../config.ts'
 import type { TallyOptions } from './checks/tallies.ts'
 import type { Finding } from './finding.ts'
 import { printFinding, summarize } from './print-findings.ts'
@@ -6,11 +6,11 @@ import { runChecks } from './run-checks.ts'
 
 /** Prints each finding as soon as its check is done. Returns the exit code. */
 export async function doctorCommand(
-  config: Config,
+  loaded: LoadedConfig,
   options: TallyOptions & { readonly json: boolean },
 ): Promise<number> {
   const findings: Finding[] = []
-  for await (const finding of runChecks(config, options)) {
+  for await (const finding of runChecks(loaded, options)) {
     findings.push(finding)
     if (!options.json) printFinding(finding)
   }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { DatabaseError } from 'pg'
-import type { Config } from '../../config.ts'
+import type { Config, LoadedConfig } from '../../config.ts'
 import { connectToPrimary } from '../../postgres/client.ts'
 import { appliedMigrations } from '../../postgres/migrate.ts'
 import { databaseFault } from '../database/database-fault.ts'
@@ -18,8 +18,9 @@ import { connectedMessage, faultFinding } from './connection-fault.ts'
 import { type Finding, type Findings, ok, problem, unchecked } from './finding.ts'
 
 /** Runs the checks in order. If the result of one rules out the following ones, these are reported as not checked. */
-export async function* runChecks(config: Config, options: TallyOptions): Findings {
-  const configuration = checkConfiguration(config)
+export async function* runChecks(loaded: LoadedConfig, options: TallyOptions): Findings {
+  const { config } = loaded
+  const configuration = checkConfiguration(loaded)
   yield* configuration
   const owner = findOwnerUrl(config)
   if (owner === undefined || configuration.some(isProblem)) {
