@@ -1,3 +1,4 @@
+import { installedOrEmbeddedPostgres } from './database/embedded-postgres.ts'
 import { startTemporaryPostgres } from './database/temporary-postgres.ts'
 import { note, printJson, printLine } from './print.ts'
 import { untilSignal } from './until-signal.ts'
@@ -7,7 +8,7 @@ export async function postgresCommand(options: {
   json?: boolean
   set: Record<string, string>
 }): Promise<void> {
-  const postgres = await startTemporaryPostgres(options.set)
+  const postgres = await startTemporaryPostgres(options.set, await installedOrEmbeddedPostgres())
   if (options.json === true) {
     printJson({ database_url: postgres.url })
   } else {

@@ -1,10 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { majorVersion, postgresBinaries } from './find-postgres.ts'
 
 export interface TemporaryPostgres {
   /** Connects as superuser to the database `postgres`. */
@@ -19,16 +20,17 @@ export interface TemporaryPostgres {
  */
 export async function startTemporaryPostgres(
   settings: Record<string, string> = {},
+  bin = postgresBinaries(),
 ): Promise<TemporaryPostgres> {
-  const bin = postgresBinaries()
   const owner = serverUser()
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-postgres-'))
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid ?? owner.uid)
   const data = join(folder, 'data')
+  const locale = localeOptions(process.platform, majorVersion(bin))
   try {
     execFileSync(
       join(bin, 'initdb'),
-      ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync'],
+      ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--no-sync', ...locale],
       { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
     )
   } catch (error) {
@@ -97,36 +99,33 @@ export function databaseUrl(url: string, name: string): string {
   return result.href
 }
 
-/** PATH comes first, so that it selects one of several installed versions. Debian installs PostgreSQL outside PATH. */
-export function postgresBinaries(): string {
-  const debian = '/usr/lib/postgresql'
-  const versions = existsSync(debian)
-    ? readdirSync(debian)
-        .filter((v) => Number(v) >= 15)
-        .toSorted((a, b) => Number(a) - Number(b))
-        .map((v) => join(debian, v, 'bin'))
-    : []
-  const candidates = [...(process.env['PATH'] ?? '').split(delimiter), ...versions]
-  const found = candidates.find((folder) =>
-    ['postgres', 'initdb'].every((name) => existsSync(join(folder, name))),
-  )
-  if (found === undefined) {
-    throw new Error(
-      'No PostgreSQL 15 or later was found on this machine. Install it (Debian: apt-get install postgresql), ' +
-        'or set DATABASE_URL to an existing server.',
-    )
-  }
-  return found
-}
-
-/** PostgreSQL refuses to run as root, so root starts it as Debian's user `postgres`. */
+/** PostgreSQL refuses to run as root, so root starts it as the user `postgres` of its package, or else as `nobody`. */
 export function serverUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
-  return { uid: idOfPostgres('-u'), gid: idOfPostgres('-g') }
+  const user = userNamed('postgres') ?? userNamed('nobody')
+  if (user !== undefined) return user
+  throw new Error(
+    'PostgreSQL does not run as root, and there is no user postgres or nobody to run it as. ' +
+      'Run this command as another user, or set DATABASE_URL to an existing server.',
+  )
 }
 
-function idOfPostgres(flag: '-u' | '-g'): number {
-  return Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
+function userNamed(name: string): { uid: number; gid: number } | undefined {
+  const id = (flag: '-u' | '-g') =>
+    Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
+  try {
+    return { uid: id('-u'), gid: id('-g') }
+  } catch {
+    return undefined
+  }
+}
+
+/** A locale that sorts by bytes and folds the case of all letters. macOS has no C.UTF-8; PostgreSQL 17 has its own. */
+export function localeOptions(platform: string, major: number): string[] {
+  if (platform !== 'darwin') return ['--locale=C.UTF-8']
+  return major >= 17
+    ? ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+    : ['--locale=C', '--lc-ctype=UTF-8']
 }
 
 /** A port that was free a moment ago. */

@@ -11,6 +11,7 @@ import { logTo } from '../../observability/logger.ts'
 import { migrate } from '../../postgres/migrate.ts'
 import { inTransaction } from '../../postgres/transaction.ts'
 import { startService } from '../../service.ts'
+import { installedOrEmbeddedPostgres } from '../database/embedded-postgres.ts'
 import { asOwner, explainErrors, ownerUrl } from '../database/owner.ts'
 import { startTemporaryPostgres } from '../database/temporary-postgres.ts'
 import { operator } from '../operator.ts'
@@ -37,8 +38,9 @@ const keyLifetimeMs = 7 * 86_400_000
 /** Serves an account with generated data. Starts a temporary PostgreSQL if DATABASE_URL is not set. */
 export async function demoCommand(config: Config, options: DemoOptions): Promise<void> {
   if (config.DATABASE_URL !== undefined) return await demoOn(config, config.DATABASE_URL, options)
+  const bin = await installedOrEmbeddedPostgres()
   note('Starting a temporary PostgreSQL …')
-  const postgres = await startTemporaryPostgres({ synchronous_commit: 'off' })
+  const postgres = await startTemporaryPostgres({ synchronous_commit: 'off' }, bin)
   try {
     await demoOn(
       { ...config, DATABASE_URL: postgres.url, DATABASE_OWNER_URL: postgres.url },
