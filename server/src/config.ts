@@ -64,6 +64,8 @@ const schema = Type.Object({
   QUARTERMASTER_LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
   }),
+  /** `stdout` for platforms that collect only that. */
+  QUARTERMASTER_LOG_DESTINATION: Type.Enum(['stderr', 'stdout'], { default: 'stderr' }),
 })
 
 export type Config = Readonly<Static<typeof schema>>

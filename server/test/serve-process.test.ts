@@ -52,6 +52,34 @@ describe.runIf(process.platform === 'linux')('serve', () => {
     expect(await ended).toEqual([0, null])
   })
 
+  it.each([
+    ['stderr', {}],
+    ['stdout', { QUARTERMASTER_LOG_DESTINATION: 'stdout' }],
+  ])('writes its log to %s, and nothing to the other', async (destination, settings) => {
+    const child = spawn(process.execPath, [bin, 'serve', '--port', '0'], {
+      env: environmentWith({ DATABASE_URL: 'postgres://unknown@127.0.0.1:1/none', ...settings }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    })
+    started.push(child)
+    const output = { stdout: '', stderr: '' }
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
+    const ended = once(child, 'close')
+    await eventually(() => JSON.stringify(output).includes('listening'))
+    child.kill('SIGINT')
+    await ended
+    const [log, other] =
+      destination === 'stdout' ? [output.stdout, output.stderr] : [output.stderr, output.stdout]
+    const lines = log.trimEnd().split('\n')
+    expect(lines.map((line) => [JSON.parse(line).level, JSON.parse(line).msg])).toEqual([
+      ['info', 'listening'],
+      ['info', 'stopping'],
+      ['info', 'stopped'],
+    ])
+    expect(other).toBe('')
+  })
+
   it('opens no debugger on SIGUSR1, and keeps serving', async () => {
     const { child, stderr } = await listening(process.execPath, [bin, 'serve', '--port', '0'], {})
     const port = /"port":(\d+)/.exec(stderr())?.[1]

@@ -5,7 +5,7 @@ import { untilSignal } from './until-signal.ts'
 
 /** Serves until SIGTERM or SIGINT. */
 export async function serve(config: Config, options: { port?: number; host?: string }): Promise<void> {
-  const log = logTo(config.QUARTERMASTER_LOG_LEVEL)
+  const log = logTo(config.QUARTERMASTER_LOG_LEVEL, config.QUARTERMASTER_LOG_DESTINATION)
   const service = await startService(config, {
     databaseUrl: servingUrl(config),
     host: options.host ?? config.QUARTERMASTER_HOST,

@@ -47,7 +47,7 @@ it('writes one line for each request', () => {
   logAt().emit(completed)
   expect(lines).toEqual([
     {
-      level: 30,
+      level: 'info',
       time: expect.any(String),
       requestId: 'r1',
       method: 'GET',
@@ -58,6 +58,13 @@ it('writes one line for each request', () => {
       msg: 'request-completed',
     },
   ])
+})
+
+it('writes the name of the level', () => {
+  const log = logAt('debug')
+  log.emit({ kind: 'keys-verified', keys: 3 })
+  log.emit({ kind: 'primary-changed', timeline: '2' })
+  expect(lines.map(({ level }) => level)).toEqual(['debug', 'warn'])
 })
 
 it('does not write events below the level', () => {
@@ -75,11 +82,15 @@ it('writes the first ten failures of one kind, then a line with the number of th
     ...Array.from({ length: 10 }, (_, i) => `r${i}`),
     'other',
   ])
-  expect(lines[0]).toMatchObject({ level: 50, code: 'database_unavailable', cause: 'connect ECONNREFUSED' })
+  expect(lines[0]).toMatchObject({
+    level: 'error',
+    code: 'database_unavailable',
+    cause: 'connect ECONNREFUSED',
+  })
   vi.advanceTimersByTime(10_000)
   expect(lines.slice(11)).toEqual([
     {
-      level: 50,
+      level: 'error',
       time: expect.any(String),
       code: 'database_unavailable',
       more: 990,

@@ -28,14 +28,25 @@ const levels: Record<Event['kind'], Level> = {
 
 export interface Log {
   readonly emit: EmitEvent
-  /** Lines dropped because stderr was not read fast enough. */
+  /** Lines dropped because stdout or stderr was not read fast enough. */
   readonly dropped: () => number
 }
 
-/** Writes each event as a line of JSON to stderr, because stdout is for data. No line contains a key or a filter. */
-export function logTo(levelMin: string, destination?: DestinationStream): Log {
-  const lines = destination ?? new BufferedStderr()
-  const log = pino({ level: levelMin, base: null, timestamp: () => `,"time":"${time()}"` }, lines)
+export type LogDestination = 'stdout' | 'stderr'
+
+/**
+ * Writes each event as a line of JSON, with the name of its level: log collectors know `"level":"warn"`, but not pino's
+ * number 40. No line contains a key or a filter.
+ */
+export function logTo(levelMin: string, destination: LogDestination | DestinationStream): Log {
+  const lines = typeof destination === 'string' ? new BufferedOutput(destination) : destination
+  const options = {
+    level: levelMin,
+    base: null,
+    timestamp: () => `,"time":"${time()}"`,
+    formatters: { level: (level: string) => ({ level }) },
+  }
+  const log = pino(options, lines)
   const failures = new FailureLog(log)
   const emit: EmitEvent = (event) => {
     if (!log.isLevelEnabled(levels[event.kind])) return
@@ -47,24 +58,31 @@ export function logTo(levelMin: string, destination?: DestinationStream): Log {
     if (level === 'info' || level === 'debug') log[level](loggable(event), event.kind)
     else failures.write(event)
   }
-  return { emit, dropped: () => (lines instanceof BufferedStderr ? lines.dropped : 0) }
+  return { emit, dropped: () => (lines instanceof BufferedOutput ? lines.dropped : 0) }
 }
 
 /**
- * Buffers lines and writes them to stderr in chunks, because to write each line costs more than to format it. Lines
+ * Buffers lines and writes them in chunks, because to write each line costs more than to format it. Lines
  * beyond `logWaitingBytesMax` are dropped.
  */
-class BufferedStderr implements DestinationStream {
+class BufferedOutput implements DestinationStream {
   dropped = 0
   #lines: string[] = []
   #length = 0
-  readonly #stream = pino.destination({ dest: 2, sync: false, maxLength: limits.logWaitingBytesMax })
+  readonly #fileDescriptor: number
+  readonly #stream: ReturnType<typeof pino.destination>
 
-  constructor() {
+  constructor(destination: LogDestination) {
+    this.#fileDescriptor = destination === 'stdout' ? 1 : 2
+    this.#stream = pino.destination({
+      dest: this.#fileDescriptor,
+      sync: false,
+      maxLength: limits.logWaitingBytesMax,
+    })
     this.#stream.on('drop', (chunk) => {
       this.dropped += String(chunk).split('\n').length - 1
     })
-    // stderr is closed. The service continues without its log.
+    // The reader has closed the pipe. The service continues without its log.
     this.#stream.on('error', () => {})
     setInterval(() => this.#flush(), limits.logFlushMs).unref()
     process.on('exit', () => this.#finish())
@@ -78,13 +96,13 @@ class BufferedStderr implements DestinationStream {
 
   /** Synchronous: on `exit`, Node runs no asynchronous operation any more. */
   #finish(): void {
-    const last = pino.destination({ dest: 2, sync: true }).on('error', () => {})
+    const last = pino.destination({ dest: this.#fileDescriptor, sync: true }).on('error', () => {})
     try {
       this.#stream.flushSync()
       last.write(this.#lines.join(''))
       last.flushSync()
     } catch {
-      // stderr is closed.
+      // The reader has closed the pipe.
     }
   }
 
@@ -95,7 +113,6 @@ class BufferedStderr implements DestinationStream {
   }
 }
 
-const info = pino.levels.values['info']
 let clock = { at: 0, text: '' }
 
 /** ISO 8601. Formatted once a millisecond, because a busy process writes several lines in one. */
@@ -142,7 +159,7 @@ class FailureLog {
 function lineOf({ requestId, method, route, status, ms, context, source, kind }: RequestCompleted): string {
   const code = context?.code === undefined ? '' : `,"code":"${context.code}"`
   const from = source === undefined ? '' : `,"source":"${source}"`
-  return `{"level":${info},"time":"${time()}","requestId":"${requestId}","method":"${method}","route":"${route}","status":${status},"ms":${ms}${code}${from},"msg":"${kind}"}\n`
+  return `{"level":"info","time":"${time()}","requestId":"${requestId}","method":"${method}","route":"${route}","status":${status},"ms":${ms}${code}${from},"msg":"${kind}"}\n`
 }
 
 /** Picks the logged members of an event by name, so that a new member is not logged by accident. */

@@ -311,7 +311,7 @@ function stateInstruments({
       {
         name: 'quartermaster.log.dropped',
         unit: '{line}',
-        description: 'Log lines dropped because stderr was not read fast enough.',
+        description: 'Log lines dropped because they were not read fast enough.',
       },
       'counter',
       () => [[logLinesDropped()]],

@@ -21,7 +21,7 @@ const service = await startService(config, {
   databaseUrl: config.DATABASE_URL ?? '',
   host: '127.0.0.1',
   port: 0,
-  log: logTo(config.QUARTERMASTER_LOG_LEVEL),
+  log: logTo(config.QUARTERMASTER_LOG_LEVEL, 'stderr'),
 })
 process.send?.(service.port)
 process.once('disconnect', () => process.exit())

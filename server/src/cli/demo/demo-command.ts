@@ -63,7 +63,7 @@ async function demoOn(config: Config, databaseUrl: string, options: DemoOptions)
   try {
     const service = await startService(
       { ...config, QUARTERMASTER_DOMAIN: serviceDomain, QUARTERMASTER_DEFAULT_ACCOUNT: account },
-      { databaseUrl, host: config.QUARTERMASTER_HOST, port: options.port, log: logTo('warn') },
+      { databaseUrl, host: config.QUARTERMASTER_HOST, port: options.port, log: logTo('warn', 'stderr') },
     )
     printUsage(
       { host: config.QUARTERMASTER_HOST, port: service.port, key: key.key, databaseUrl: owner.url },
