@@ -10,10 +10,10 @@ import { limits } from '../limits.ts'
 import { etagOf, type ReadResponse } from '../lists/response.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { TallyState } from '../tally-state.ts'
-import { acceptsGzip } from './media.ts'
-import { contentTypeFailure, formMediaType } from './media-type.ts'
 import { contextOf } from './plugins/request-context.ts'
 import { problemBody, problemMediaType, retryAfterSeconds, statusOf } from './problem.ts'
+import { acceptsGzip } from './request/accept.ts'
+import { contentTypeFailure, formMediaType } from './request/content-type.ts'
 
 /** Writes every JSON response and every problem response of the public port. */
 

@@ -7,7 +7,7 @@ import type { RateLimiter } from '../../accounts/rate-limiter.ts'
 import type { ResourceName } from '../../catalog/resources.ts'
 import { Failure } from '../../errors.ts'
 import type { Tally } from '../../tally-state.ts'
-import { isTrusted } from '../client-address.ts'
+import { isTrusted } from '../request/client-address.ts'
 import { contextOf } from './request-context.ts'
 
 declare module 'fastify' {

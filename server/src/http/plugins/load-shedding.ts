@@ -8,7 +8,7 @@ import {
 import { overloaded } from '../../errors.ts'
 import type { Limits } from '../../limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
-import { requestIdOf } from '../request-id.ts'
+import { requestIdOf } from '../request/request-id.ts'
 import { connectHandler, writeProblem } from '../respond.ts'
 
 export interface RequestQueue {

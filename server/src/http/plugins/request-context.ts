@@ -2,8 +2,8 @@ import type { BlockList } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errorTitles } from '../../errors.ts'
 import type { EmitEvent, RequestCompleted, RequestContext, Source } from '../../observability/events.ts'
-import { isTrusted } from '../client-address.ts'
 import { statusOf } from '../problem.ts'
+import { isTrusted } from '../request/client-address.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -7,12 +7,13 @@ import { limits } from '../../limits.ts'
 import { parseNoParameters } from '../../query/list-request.ts'
 import { createPartner, type Idempotency } from '../../writes/create-partner.ts'
 import { clientSignal } from '../client-signal.ts'
-import { idempotencyKeyOf } from '../idempotency-key.ts'
-import { addUnknownMembers, type BodyShape, jsonBody, textMember } from '../json-body.ts'
+import { resourcePath } from '../paths.ts'
 import { accessFor } from '../plugins/authenticate.ts'
 import { contextOf, timed } from '../plugins/request-context.ts'
+import { idempotencyKeyOf } from '../request/idempotency-key.ts'
+import { addUnknownMembers, type BodyShape, jsonBody, textMember } from '../request/json-body.ts'
+import { rawQueryOf } from '../request/raw-request.ts'
 import { sendCreated } from '../respond.ts'
-import { rawQueryOf, resourcePath } from '../url.ts'
 
 const shape: BodyShape = {
   what: 'A partner is created from its name only',

@@ -12,8 +12,8 @@ import type { EmitEvent } from '../../observability/events.ts'
 import { type ExportFormat, exportStatement } from '../../query/sql/export-statement.ts'
 import type { TallyState } from '../../tally-state.ts'
 import { clientSignal } from '../client-signal.ts'
-import { acceptsGzip } from '../media.ts'
 import { contextOf, timed } from '../plugins/request-context.ts'
+import { acceptsGzip } from '../request/accept.ts'
 import { matchingEtag, sendNotModified, setCacheHeaders } from '../respond.ts'
 
 export interface ExportParts {

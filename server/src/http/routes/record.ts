@@ -7,8 +7,8 @@ import { recordQuery } from '../../lists/plan-cache.ts'
 import { readRecord } from '../../lists/record-reader.ts'
 import { verifiedFor } from '../plugins/authenticate.ts'
 import { contextOf, recordSource, timed } from '../plugins/request-context.ts'
+import { rawQueryOf } from '../request/raw-request.ts'
 import { matchingEtag, sendNotModified, sendRead } from '../respond.ts'
-import { rawQueryOf } from '../url.ts'
 import type { Reads } from './list.ts'
 
 export function recordRoute({ database, responseCache }: Reads, resource: Resource) {

@@ -12,11 +12,12 @@ import { type ViewRow, viewStatement } from '../../query/sql/view-statement.ts'
 import type { AccountScope } from '../../scope.ts'
 import type { Statement } from '../../sql.ts'
 import { clientSignal } from '../client-signal.ts'
-import { rawParameters } from '../list-parameters.ts'
+import { viewPath } from '../paths.ts'
 import { accessFor } from '../plugins/authenticate.ts'
 import { contextOf, timed } from '../plugins/request-context.ts'
+import { rawParameters } from '../request/list-parameters.ts'
+import { rawQueryOf } from '../request/raw-request.ts'
 import { sendUncached } from '../respond.ts'
-import { rawQueryOf, viewPath } from '../url.ts'
 
 /** A list for administrators: the same parameters as any other list, but never cached. */
 export function viewRoute(accountReads: AccountReads, view: View) {

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import { containsKey, containsKeyMessage } from '../accounts/key-format.ts'
-import { type Fault, invalid } from '../errors.ts'
-import { excerpt, type Faults } from '../faults.ts'
-import { contentTypeFailure, mediaTypeOf } from './media-type.ts'
-import { bodyOf } from './url.ts'
+import { containsKey, containsKeyMessage } from '../../accounts/key-format.ts'
+import { type Fault, invalid } from '../../errors.ts'
+import { excerpt, type Faults } from '../../faults.ts'
+import { contentTypeFailure, mediaTypeOf } from './content-type.ts'
+import { bodyOf } from './raw-request.ts'
 
 /** The members of a JSON body, and texts for its error messages. */
 export interface BodyShape {

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import { containsKey } from '../accounts/key-format.ts'
-import { Failure } from '../errors.ts'
-import { limits } from '../limits.ts'
-import { contentTypeFailure } from './media-type.ts'
+import { containsKey } from '../../accounts/key-format.ts'
+import { Failure } from '../../errors.ts'
+import { limits } from '../../limits.ts'
+import { contentTypeFailure } from './content-type.ts'
 
 /** HTTP/1.1 requires a Host header (RFC 9112, 3.2). Checked here because Node's own 400 has no problem document. */
 export function requireHost({ headers, httpVersion }: IncomingMessage): void {

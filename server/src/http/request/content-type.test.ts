@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mediaTypeOf } from './media-type.ts'
+import { mediaTypeOf } from './content-type.ts'
 
 describe('mediaTypeOf', () => {
   it.each([

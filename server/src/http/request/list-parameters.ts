@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
-import { Failure, invalid } from '../errors.ts'
-import { excerpt } from '../faults.ts'
-import type { ListSource } from '../query/list-request.ts'
-import { contentTypeFailure, formMediaType, mediaTypeOf } from './media-type.ts'
-import { contextOf } from './plugins/request-context.ts'
-import { bodyOf, rawQueryOf } from './url.ts'
+import { Failure, invalid } from '../../errors.ts'
+import { excerpt } from '../../faults.ts'
+import type { ListSource } from '../../query/list-request.ts'
+import { contextOf } from '../plugins/request-context.ts'
+import { contentTypeFailure, formMediaType, mediaTypeOf } from './content-type.ts'
+import { bodyOf, rawQueryOf } from './raw-request.ts'
 
 /** The unparsed parameters of a list: from the URL of a GET or the body of a QUERY. */
 export function rawParameters(request: FastifyRequest): [string, ListSource] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { acceptsGzip, exportFormatOf } from './media.ts'
+import { acceptsGzip, exportFormatOf } from './accept.ts'
 
 describe('exportFormatOf', () => {
   it.each([

@@ -1,4 +1,4 @@
-import type { ExportFormat } from '../query/sql/export-statement.ts'
+import type { ExportFormat } from '../../query/sql/export-statement.ts'
 
 /**
  * Whether Accept-Encoding allows gzip (RFC 9110, 12.5.3): it lists `gzip`, or `*` without `gzip`, with a weight above 0.

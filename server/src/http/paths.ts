@@ -1,0 +1,11 @@
+import type { Resource } from '../catalog/resources.ts'
+import type { View } from '../catalog/views.ts'
+
+/** Links are built from this path, not from the request's URL: clients share cached responses. */
+export function resourcePath({ path }: Resource): string {
+  return `/api/v1/${path}`
+}
+
+export function viewPath({ path }: View): string {
+  return `/manage/v1/${path}`
+}
