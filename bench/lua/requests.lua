@@ -114,7 +114,7 @@ function done(summary, latency)
   end
   local e = summary.errors
   io.write(string.format(
-    'RESULT {"requests":%d,"space":%d,"seconds":%.6f,"bytes":%d,"broken":%d,"refused":%d,"p50Ms":%.3f,"p95Ms":%.3f,"p99Ms":%.3f,'
+    'RESULT {"requests":%d,"space":%d,"seconds":%.6f,"bytes":%d,"broken":%d,"errors":%d,"p50Ms":%.3f,"p95Ms":%.3f,"p99Ms":%.3f,'
       .. '"statuses":{"200":%d,"201":%d,"304":%d,"other":%d}}\n',
     summary.requests, threads[1]:get("distinct"), summary.duration / 1e6, summary.bytes, e.connect + e.read + e.write + e.timeout, e.status,
     latency:percentile(50) / 1e3, latency:percentile(95) / 1e3, latency:percentile(99) / 1e3,

@@ -25,7 +25,7 @@ export interface WrkResult {
   /** Connections that failed, broke or timed out. */
   readonly broken: number
   /** Responses with status 400 or above. */
-  readonly refused: number
+  readonly errors: number
   readonly p50Ms: number
   readonly p95Ms: number
   readonly p99Ms: number
@@ -107,8 +107,8 @@ export class Wrk {
     if (line === undefined) throw new Error(`wrk printed no result:\n${stdout}`)
     const result: WrkResult = JSON.parse(line)
     this.#sent += result.requests
-    if (result.requests === 0 || result.broken > 0 || result.refused > 0) {
-      throw new Error(`wrk: ${result.requests} responses, ${result.refused} errors, ${result.broken} broken`)
+    if (result.requests === 0 || result.broken > 0 || result.errors > 0) {
+      throw new Error(`wrk: ${result.requests} responses, ${result.errors} errors, ${result.broken} broken`)
     }
     return result
   }

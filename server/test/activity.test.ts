@@ -248,7 +248,7 @@ describe('the request log', () => {
     const responses = await Promise.all(
       Array.from({ length: 900 }, () => service.request(busy, 'GET', `${products}?limit=3`)),
     )
-    // On a slow machine load shedding refuses some before their key is verified: they belong to no account.
+    // On a slow machine load shedding rejects some before their key is verified: they belong to no account.
     const rounds = responses.filter(({ status }) => status === 200).length
     await usageWritten()
     const [usage] = (await list('/manage/v1/usage?filter=route*product', busy)).data

@@ -72,8 +72,8 @@ describe('quartermaster', () => {
       stderr: expect.stringContaining('Pass --requests COUNT'),
     })
     for (const count of ['0', '-1', '1.5', 'many', '1000000001']) {
-      const refused = await run('account', 'limit', 'acme', `--requests=${count}`)
-      expect([count, refused.code, refused.stderr]).toEqual([
+      const rejected = await run('account', 'limit', 'acme', `--requests=${count}`)
+      expect([count, rejected.code, rejected.stderr]).toEqual([
         count,
         1,
         expect.stringContaining('It must be an integer from 1 to 1000000000.'),
@@ -102,8 +102,8 @@ describe('quartermaster', () => {
       stderr: 'quartermaster: There is already an account named acme.\n',
     })
     for (const name of ['Acme', '-a', 'a-', 'a.b', 'a_b', '', 'a'.repeat(64)]) {
-      const refused = await run('account', 'create', '--', name)
-      expect([name, refused.code, refused.stderr]).toEqual([
+      const rejected = await run('account', 'create', '--', name)
+      expect([name, rejected.code, rejected.stderr]).toEqual([
         name,
         1,
         expect.stringContaining('first label of a host'),
@@ -191,8 +191,8 @@ describe('quartermaster', () => {
       [['--name', ''], 'The name of a key has 1 to 100 characters'],
       [[], "required option '--name <text>' not specified"],
     ] as const) {
-      const refused = await run(...create, ...args)
-      expect([args, refused.code, refused.stdout, refused.stderr]).toEqual([
+      const rejected = await run(...create, ...args)
+      expect([args, rejected.code, rejected.stdout, rejected.stderr]).toEqual([
         args,
         1,
         '',

@@ -384,8 +384,8 @@ describe('concurrent exports', () => {
   it('that wait for the database keep their slots; the next one waits, then gets 503', async () => {
     const locked = await lockedExports(service.port)
     try {
-      const refused = await open(three, products, 'text/csv')
-      expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1'])
+      const rejected = await open(three, products, 'text/csv')
+      expect([rejected.statusCode, rejected.headers['retry-after']]).toEqual([503, '1'])
       expect(await runningExports()).toBe(limits.exportsInFlightMax)
     } finally {
       await locked.unlock()

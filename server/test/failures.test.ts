@@ -97,10 +97,10 @@ describe('a write that cannot get the lock of its account', () => {
     await client.query(`select 1 from tally where account_id = $1 and resource = 'partner' for update`, [
       acme.accountId,
     ])
-    const refused = await hasty.post(acme, partners, { name: 'Late' })
+    const rejected = await hasty.post(acme, partners, { name: 'Late' })
     await client.query('rollback')
     await hasty.close()
-    expect([refused.status, refused.body]).toMatchObject([503, { code: 'overloaded' }])
+    expect([rejected.status, rejected.body]).toMatchObject([503, { code: 'overloaded' }])
     expect(await count()).toBe(before)
   })
 })

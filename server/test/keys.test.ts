@@ -249,8 +249,8 @@ it('an account has at most keysValidMax valid keys; the longest expired ones are
      from generate_series(2, $3) n`,
     [full.accountId, limits.keysValidMax, limits.keysStoredMax],
   )
-  const refused = await post(keys, { name: 'x', scopes: ['product:read'] }, {}, full)
-  expect([refused.status, refused.body]).toMatchObject([409, { code: 'keys_exhausted' }])
+  const rejected = await post(keys, { name: 'x', scopes: ['product:read'] }, {}, full)
+  expect([rejected.status, rejected.body]).toMatchObject([409, { code: 'keys_exhausted' }])
   expect((await service.request(full, 'POST', `${keys}/kkkkkkk2/revoke`)).status).toBe(200)
   await createKey({}, full)
   const stored = await client.query<{ count: number; oldest: string }>(
@@ -317,8 +317,8 @@ describe('the audit', () => {
     expect((await client.query('select count(*) from audit')).rows).toEqual(before.rows)
     await client.query('revoke insert on audit from quartermaster_server')
     try {
-      const refused = await post(keys, { name: 'unrecorded', scopes: ['product:read'] })
-      expect(refused.status).toBe(503)
+      const rejected = await post(keys, { name: 'unrecorded', scopes: ['product:read'] })
+      expect(rejected.status).toBe(503)
     } finally {
       await client.query('grant insert on audit to quartermaster_server')
     }

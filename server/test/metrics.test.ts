@@ -93,9 +93,9 @@ describe('metrics', () => {
     expect(sampleOf(samples, 'quartermaster_key_verification_batch_size_sum')).toBeGreaterThanOrEqual(4)
   })
 
-  it('count refusals by code, including malformed requests', async () => {
+  it('count rejections by code, including malformed requests', async () => {
     const count = async (code: string) =>
-      sampleOf((await scrape(service.adminPort)).samples, 'quartermaster_refusals_total', { code })
+      sampleOf((await scrape(service.adminPort)).samples, 'quartermaster_rejections_total', { code })
     const before = [await count('unauthenticated'), await count('request_invalid')]
     await service.request({ ...acme, key: 'qm_wrong' }, 'GET', products)
     await service.request(acme, 'GET', `${products}?filter=nothing~5`)
@@ -170,7 +170,7 @@ it('requests waiting for key verification exceed the alert threshold while the d
     while (!load.isDone) load.statuses.add((await service.request(acme, 'GET', products)).status)
   })
   try {
-    // A scrape takes time: requests that waited may be refused by then, while others wait.
+    // A scrape takes time: requests that waited may be rejected by then, while others wait.
     await eventually(
       async () =>
         sampleOf((await scrape(service.adminPort)).samples, 'quartermaster_key_verification_waiting') >

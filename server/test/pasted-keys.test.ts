@@ -167,9 +167,9 @@ describe('a malformed key id', () => {
         service.request(acme, 'POST', `${keys}/${odd}/revoke`),
         post(`${keys}/${odd}/rotate`, { overlap_seconds: 0 }),
       ])
-      for (const { status, body: refusal } of responses) {
+      for (const { status, body: rejection } of responses) {
         expect(status, odd).toBe(404)
-        expect(refusal).toMatchObject({ code: 'record_unknown' })
+        expect(rejection).toMatchObject({ code: 'record_unknown' })
       }
     }
     expect((await service.request(acme, 'GET', `${keys}/${id}`)).body).toMatchObject({

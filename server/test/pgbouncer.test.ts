@@ -183,8 +183,8 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
     await owner.query(`begin; select from tally where account_id = ${acme.accountId} for update`)
     try {
       const options = { body: '{"name":"Late"}', headers: { 'content-type': 'application/json' } }
-      const refused = await service.request(acme, 'POST', '/api/v1/resources/partner', options)
-      expect([refused.status, refused.body]).toMatchObject([
+      const rejected = await service.request(acme, 'POST', '/api/v1/resources/partner', options)
+      expect([rejected.status, rejected.body]).toMatchObject([
         503,
         {
           detail:
@@ -196,7 +196,7 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
     }
   })
 
-  test('dropped settings are reported, and requests are refused without them', async () => {
+  test('dropped settings are reported, and requests are rejected without them', async () => {
     const service = await through('web', ignoring, {})
     const response = await service.request(acme, 'GET', products)
     expect([response.status, response.body]).toMatchObject([

@@ -83,7 +83,7 @@ it('reports requests that the shutdown aborts as shutting_down, not as client_di
   expect(reported('left')).toEqual([[499, 'client_disconnected']])
   expect(reported('export')).toEqual([[503, 'shutting_down']])
   expect(reported('list')).toEqual([[503, 'shutting_down']])
-  expect(sampleOf(samples, 'quartermaster_refusals_total', { code: 'shutting_down' })).toBe(0)
+  expect(sampleOf(samples, 'quartermaster_rejections_total', { code: 'shutting_down' })).toBe(0)
   expect(service.events.filter(({ kind }) => kind === 'export-truncated')).toMatchObject([
     { requestId: 'export', code: 'shutting_down' },
   ])

@@ -98,7 +98,7 @@ it('a traced request has three spans: its own, its verification and its read, wi
   }
 })
 
-it('the span of a refused request has its error code, that of a create a write', async () => {
+it('the span of a rejected request has its error code; a create has a span of its write', async () => {
   const spans = await spansOf({ OTEL_TRACES_SAMPLER_ARG: '1' }, async (service) => {
     await service.request(acme, 'GET', `${products}/77`)
     await service.request(acme, 'POST', '/api/v1/resources/partner', {
@@ -106,8 +106,8 @@ it('the span of a refused request has its error code, that of a create a write',
       headers: { 'content-type': 'application/json' },
     })
   })
-  const refused = spans.find(({ name }) => name === `GET ${products}/:id`)
-  expect(refused?.attributes).toContainEqual({ key: 'error.type', value: { stringValue: 'record_unknown' } })
+  const rejected = spans.find(({ name }) => name === `GET ${products}/:id`)
+  expect(rejected?.attributes).toContainEqual({ key: 'error.type', value: { stringValue: 'record_unknown' } })
   expect(spans.map(({ name }) => name)).toContain('write')
 })
 

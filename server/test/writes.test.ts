@@ -73,14 +73,14 @@ it.each([
       const numbered = (n: number) =>
         Object.fromEntries(Object.entries(headers).map(([key, of]) => [key, of.replace('{n}', String(n))]))
       const most = used + limits.accountWritesWaitingMax
-      const refusals: { status: number; headers: Headers; body: unknown }[] = []
+      const rejections: { status: number; headers: Headers; body: unknown }[] = []
       const sent = Array.from({ length: most + 5 }, async (__, n) => {
         const response = await create(service, busy, `Busy ${n}`, numbered(n))
-        if (response.status === 429) refusals.push(response)
+        if (response.status === 429) rejections.push(response)
         return response.status
       })
-      await eventually(() => refusals.length >= 5)
-      expect([refusals[0]?.headers.get('retry-after'), refusals[0]?.body]).toMatchObject([
+      await eventually(() => rejections.length >= 5)
+      expect([rejections[0]?.headers.get('retry-after'), rejections[0]?.body]).toMatchObject([
         '1',
         { code: 'account_busy', detail: expect.stringMatching(/^This account has too many writes waiting/) },
       ])

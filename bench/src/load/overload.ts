@@ -12,7 +12,7 @@ const recoveryMs = 5_000
 /** Sends three times the capacity of one process and its database, without waiting for responses. */
 export const overload: Check = {
   name: 'overload',
-  bound: '≥ 90 %, refused ≤ 20 ms, ≤ 5 s (quick: 30 %, 250 ms)',
+  bound: '≥ 90 %, rejected ≤ 20 ms, ≤ 5 s (quick: 30 %, 250 ms)',
   async run(context) {
     const fixture = await loadFixture(context)
     return await withServers(fixture, 1, environment, async ([server]) => {
@@ -55,20 +55,20 @@ export const overload: Check = {
       await measurePeak()
       const peak = peaks.toSorted((a, b) => a - b)[1] ?? 0
       const share = (storm.inTime['200'] ?? 0) / storm.seconds / peak
-      const refused = withStatus(storm, 503)
+      const rejected = withStatus(storm, 503)
       const unexpected = otherStatuses(storm, 200, 503)
       return {
-        value: `${(share * 100).toFixed(0)} %, refused in ${ms(refused.p99Ms)}, ${memory} MB, ${(recovered / 1000).toFixed(1)} s`,
+        value: `${(share * 100).toFixed(0)} %, rejected in ${ms(rejected.p99Ms)}, ${memory} MB, ${(recovered / 1000).toFixed(1)} s`,
         ok:
           share >= context.size(0.9, 0.3) &&
-          refused.count > 0 &&
+          rejected.count > 0 &&
           storm.unsent <= storm.sent / context.size(100, 5) &&
-          refused.p99Ms <= context.size(20, 250) &&
+          rejected.p99Ms <= context.size(20, 250) &&
           memory <= memoryMbMax &&
           recovered <= recoveryMs,
         note:
-          `peak ${peaks.map((one) => one.toFixed(0)).join(', ')}/s, offered ${(storm.sent / storm.seconds).toFixed(0)}/s, refused ${refused.count} ` +
-          `(p50 ${ms(refused.p50Ms)}); accepted p50 ${ms(withStatus(storm, 200).p50Ms)}, p99 ${ms(withStatus(storm, 200).p99Ms)}, ` +
+          `peak ${peaks.map((one) => one.toFixed(0)).join(', ')}/s, offered ${(storm.sent / storm.seconds).toFixed(0)}/s, rejected ${rejected.count} ` +
+          `(p50 ${ms(rejected.p50Ms)}); accepted p50 ${ms(withStatus(storm, 200).p50Ms)}, p99 ${ms(withStatus(storm, 200).p99Ms)}, ` +
           `calm p99 ${ms(withStatus(calm, 200).p99Ms)}; memory ${memoryBefore} → ${memory} MB${unexpected === '' ? '' : `; ${unexpected}`}`,
       }
     })

@@ -61,14 +61,14 @@ export const wrongKeys: Check = {
       }
       progress.end()
       const difference = differenceOf(times)
-      const refused = [...responses].every((response) => response.startsWith('401 '))
+      const rejected = [...responses].every((response) => response.startsWith('401 '))
       const medians = [...times].map(([kind, all]) => `${kind} ${median(all).toFixed(3)} ms`)
       return {
         value: `${(difference * 100).toFixed(1)} % apart, ${responses.size} kind of response`,
         ok:
           difference <= context.size(differenceMax.full, differenceMax.quick) &&
           responses.size === 1 &&
-          refused,
+          rejected,
         note: [
           `${grouped(times.get('unknown')?.length ?? 0)} of each: ${medians.join(', ')}`,
           `by the median of ${requestsPerGuess} requests, an attacker distinguishes an unknown host from a known one in ` +

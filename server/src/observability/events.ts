@@ -46,7 +46,7 @@ export type Event =
   | { readonly kind: 'rate-limits-shared' }
   | { readonly kind: 'rate-limits-local'; readonly reason: string }
   /** Load shedding: requests rejected in the last second because too many were waiting. */
-  | { readonly kind: 'requests-refused'; readonly count: number }
+  | { readonly kind: 'requests-rejected'; readonly count: number }
   /** A statement was sent that verifies the keys of waiting requests. */
   | { readonly kind: 'keys-verified'; readonly keys: number }
   | {

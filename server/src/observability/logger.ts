@@ -17,7 +17,7 @@ const levels: Record<Event['kind'], Level> = {
   'request-unreadable': 'warn',
   'rate-limits-shared': 'info',
   'rate-limits-local': 'warn',
-  'requests-refused': 'warn',
+  'requests-rejected': 'warn',
   'requests-unlogged': 'warn',
   'requests-uncounted': 'warn',
   'activity-unwritten': 'warn',
@@ -184,7 +184,7 @@ function loggable(event: Exclude<Event, RequestCompleted>): object {
       return { keys: event.keys }
     case 'rate-limits-local':
       return { reason: event.reason }
-    case 'requests-refused':
+    case 'requests-rejected':
     case 'requests-unlogged':
     case 'requests-uncounted':
       return { count: event.count }

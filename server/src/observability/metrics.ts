@@ -44,7 +44,7 @@ export class Metrics {
     durations,
   )
   readonly #errors = new Counter({
-    name: 'quartermaster.refusals',
+    name: 'quartermaster.rejections',
     unit: '{request}',
     description: 'Error responses by error code.',
     labels: ['code'],
@@ -191,7 +191,7 @@ export class Metrics {
       case 'request-unreadable':
         this.#errors.add(1, event.code)
         return
-      case 'requests-refused':
+      case 'requests-rejected':
         this.#errors.add(event.count, 'overloaded')
         return
       case 'rate-limits-shared':

@@ -104,7 +104,7 @@ class Shedder {
   }
 
   #report(): void {
-    this.#emit({ kind: 'requests-refused', count: this.#count })
+    this.#emit({ kind: 'requests-rejected', count: this.#count })
     this.#count = 0
   }
 }

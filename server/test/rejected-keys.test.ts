@@ -63,7 +63,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<Record<string
   return Object.fromEntries(counted)
 }
 
-async function refused(name: string, key: string): Promise<void> {
+async function rejected(name: string, key: string): Promise<void> {
   const { status, body } = await service.request({ name, key }, 'GET', products)
   expect([status, body]).toMatchObject([401, { code: 'unauthenticated' }])
 }
@@ -83,25 +83,25 @@ it.each([
   ['a wrong key on a host that is not a valid account name', 'no_account'],
   ['a wrong key on a host named null', 'null'],
 ])('%s runs the same statements, every time', async (_, name) => {
-  for (let i = 0; i < 5; i++) expect(await statementsOf(() => refused(name, generateKey()))).toEqual(each)
+  for (let i = 0; i < 5; i++) expect(await statementsOf(() => rejected(name, generateKey()))).toEqual(each)
 })
 
 it('so do a key of another account, a revoked key that was in use, and a key of a suspended account', async () => {
-  const work = () => refused('beta', acme.key)
+  const work = () => rejected('beta', acme.key)
   expect(await statementsOf(work)).toEqual(each)
   expect(await statementsOf(work)).toEqual(each)
 
   await client.query('update api_key set revoked_at = now() where account_id = $1', [acme.accountId])
-  for (let i = 0; i < 3; i++) expect(await statementsOf(() => refused('acme', acme.key))).toEqual(each)
+  for (let i = 0; i < 3; i++) expect(await statementsOf(() => rejected('acme', acme.key))).toEqual(each)
 
   await client.query(`update account set status = 'suspended' where account_id = $1`, [beta.accountId])
-  for (let i = 0; i < 3; i++) expect(await statementsOf(() => refused('beta', beta.key))).toEqual(each)
+  for (let i = 0; i < 3; i++) expect(await statementsOf(() => rejected('beta', beta.key))).toEqual(each)
   await client.query(`update account set status = 'active' where account_id = $1`, [beta.accountId])
   expect((await service.request(beta, 'GET', products)).status).toBe(200)
 })
 
-it('a new account is served immediately, even if its host was refused before', async () => {
-  await refused('tomorrow', generateKey())
+it('a new account is served immediately, even if its host was rejected before', async () => {
+  await rejected('tomorrow', generateKey())
   const tomorrow = await account(client, 'tomorrow')
   expect((await service.request(tomorrow, 'GET', products)).status).toBe(200)
 })
