@@ -8,6 +8,7 @@ import { postgresBinaries } from '../../../server/src/cli/database/find-postgres
 import { serverUser } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Stoppable } from '../check.ts'
 import { PostgresNode } from './postgres-node.ts'
+import { postgresProgram } from './postgres-program.ts'
 
 const runProgram = promisify(execFile)
 
@@ -97,8 +98,8 @@ export class PostgresNodes implements Stoppable {
 
   /** Runs a program of PostgreSQL or of the system as the owner of the files, and returns its stdout. */
   async run(program: string, args: readonly string[]): Promise<string> {
-    const known = program.startsWith('pg_') || program === 'initdb' || program === 'psql'
-    const path = known ? join(this.#binaries, program) : program
+    const isOfPostgres = program.startsWith('pg_') || program === 'initdb' || program === 'psql'
+    const path = isOfPostgres ? postgresProgram(program, this.#binaries) : program
     const { stdout } = await runProgram(path, args, {
       ...this.#user,
       cwd: this.folder,

@@ -3,12 +3,12 @@ import { createReadStream, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { postgresBinaries } from '../../../server/src/cli/database/find-postgres.ts'
 import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Check, Context } from '../check.ts'
 import { Client } from '../client.ts'
 import { inParallel } from '../parallel.ts'
 import { Random } from '../random.ts'
+import { postgresProgram } from '../replication/postgres-program.ts'
 import { allScopes, type ServerProcess, Service } from '../service.ts'
 import { startCollector } from './collector.ts'
 import { Managed } from './manage.ts'
@@ -195,7 +195,7 @@ async function sendInWrite(
 
 async function dump(service: Service): Promise<string> {
   const file = join(service.folder, 'dump.sql')
-  await run(join(postgresBinaries(), 'pg_dump'), ['-f', file, service.postgres.url])
+  await run(postgresProgram('pg_dump'), ['-f', file, service.postgres.url])
   return file
 }
 

@@ -10,7 +10,7 @@ const majorMin = 15
  * selects one of several installed versions. Debian installs PostgreSQL outside PATH.
  */
 export function findPostgres(): string | undefined {
-  const candidates = [...(process.env['PATH'] ?? '').split(delimiter), ...debianFolders()]
+  const candidates = [...(process.env['PATH'] ?? '').split(delimiter), ...debianBinaries()]
   return candidates.find(
     (folder) =>
       ['postgres', 'initdb'].every((name) => existsSync(join(folder, name))) &&
@@ -37,7 +37,8 @@ export function majorVersion(folder: string): number {
   }
 }
 
-function debianFolders(): string[] {
+/** The oldest version comes first. */
+export function debianBinaries(): string[] {
   if (!existsSync(debian)) return []
   return readdirSync(debian)
     .toSorted((a, b) => Number(a) - Number(b))
