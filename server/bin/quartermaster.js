@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that an old Node can say what is wrong instead of failing on the first type annotation.
+// Plain JavaScript, so that an old Node prints the message below instead of failing on the first type annotation.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { isOnlyQuartermaster } from './npm-script.js'
 
-// Node opens its debugger on SIGUSR1 unless somebody listens to it. Whoever wants the debugger starts with --inspect.
+// Without a listener, Node opens its debugger on SIGUSR1. To debug, start with --inspect.
 process.on('SIGUSR1', () => {})
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
@@ -25,23 +25,23 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
     })
   } else {
     console.error(`Quartermaster needs Node 24 or later; this is ${process.version}.`)
-    console.error('In a checkout, `npm run tools` brings it; elsewhere install Node 24.')
+    console.error('In a checkout, `npm run tools` installs it; elsewhere install Node 24.')
     process.exitCode = 1
   }
 }
 
 /**
- * `npx quartermaster serve` runs as npm → sh → this process. npm passes SIGTERM on to the shell, which dies of it without
- * telling anybody, and this process would go on as an orphan. So the end of that shell counts as SIGTERM, but only where npm
- * started the shell for this one command: what runs in the background, or in a longer script, is to outlive its shell.
+ * `npx quartermaster serve` runs as npm → sh → this process. npm forwards SIGTERM to the shell only. The shell
+ * exits, and this process would continue as an orphan. So it treats the exit of that shell as SIGTERM, but only if npm started
+ * the shell for this one command: in the background or in a longer script, the process must outlive its shell.
  */
 function endWithShellOfNpm(end) {
   if (!isOnlyQuartermaster(process.env.npm_lifecycle_script ?? '')) return
   const shell = process.ppid
-  const look = setInterval(() => {
+  const poll = setInterval(() => {
     if (process.ppid === shell) return
-    clearInterval(look)
+    clearInterval(poll)
     end()
   }, 250)
-  look.unref()
+  poll.unref()
 }

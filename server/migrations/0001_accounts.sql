@@ -3,7 +3,7 @@
 create extension if not exists pg_trgm;
 create extension if not exists btree_gin;
 
--- What requests need and no more: the serving process takes this role on every connection it makes.
+-- Has only the privileges that requests need. Serving connections switch to this role.
 do $$
 begin
   if not exists (select from pg_roles where rolname = 'quartermaster_server') then
@@ -16,8 +16,8 @@ begin
   execute format('grant usage on schema %I to quartermaster_server', current_schema());
 end $$;
 
--- The directory of accounts: the one table that is not an account's own. On Citus it is a reference table.
--- A name is the first label of a host; it is never changed nor given to another account.
+-- The directory of accounts: the only table without data of one account. On Citus it is a reference table.
+-- A name is the first label of a host. It never changes and is never reused for another account.
 create table account (
   account_id bigint generated always as identity primary key,
   name       text collate "C" not null unique check (name ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'),
@@ -28,7 +28,7 @@ create table account (
 create table api_key (
   account_id bigint not null references account,
   key_id     text collate "C" not null,
-  -- SHA-256 of the whole key. The key has 178 random bits, so a slow hash would protect nothing more.
+  -- SHA-256 of the complete key. The key has 178 random bits, so a slow hash would not add protection.
   hash       bytea not null check (octet_length(hash) = 32),
   name       text not null check (char_length(name) between 1 and 100),
   scopes     text[] collate "C" not null,
@@ -40,7 +40,7 @@ create table api_key (
 );
 
 -- One row per account and resource, updated in the transaction of every write: see ARCHITECTURE.md.
--- Room for HOT updates: the row changes with every write, its key never.
+-- The fill factor leaves space for HOT updates: every write changes the row, none changes its key.
 create table tally (
   account_id bigint not null references account,
   resource   text collate "C" not null check (resource in ('product', 'partner', 'company')),
@@ -50,7 +50,7 @@ create table tally (
   primary key (account_id, resource)
 ) with (fillfactor = 50);
 
--- Answers to creates that carried an Idempotency-Key, in the transaction of the create.
+-- Results of creates with an Idempotency-Key, written in the transaction of the create.
 create table idempotency (
   account_id   bigint not null references account,
   key          text collate "C" not null check (char_length(key) between 1 and 255),

@@ -1,12 +1,12 @@
 -- Up Migration
 
--- The records. Every key and index begins with account_id, so that a table distributes by it.
--- * Text is ordered by bytes (collate "C"): equality needs no more, and no upgrade of the system's locales can
---   break an index. Only "contains" folds case, by the database's own ctype: collate "default".
--- * Decimals are kept in their shortest form, so that a read prints them as they are.
--- * b-tree indexes end in id: an equality then reads a page already in order, and a count reads the index alone.
--- * The text indexes gather up to 1 MB before they sort it in: that loads more than four times as fast as without
---   (300,000 products: 24 s against 108 s), and costs a search a few milliseconds at most.
+-- The records. Every key and index begins with account_id, so that a table can be distributed by it.
+-- * Text is ordered by bytes (collate "C"): that is enough for equality, and an upgrade of the system's locales cannot
+--   corrupt an index. Only "contains" folds case, by the database's ctype: collate "default".
+-- * Decimals are stored without trailing zeros, so that a read returns them unchanged.
+-- * B-tree indexes end in id: an equality then reads a page in order, and a count is an index-only scan.
+-- * The text indexes have a pending list of up to 1 MB (fastupdate): an import is more than four times as fast as without
+--   (300,000 products: 24 s instead of 108 s), and a search takes milliseconds longer.
 
 create table product (
   account_id      bigint not null,

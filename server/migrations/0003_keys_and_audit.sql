@@ -1,16 +1,16 @@
 -- Up Migration
 
--- The life of a key: what took its place, the day of its last use, and the request that made it.
+-- The key that replaced this one, the day of its last use, and the request that created it.
 alter table api_key
   add column rotated_to      text collate "C",
   add column last_used_on    date,
   add column idempotency_key text collate "C" check (char_length(idempotency_key) between 1 and 255),
   add column request_hash    bytea;
--- Room for HOT updates: the day of the last use changes once a day, the key's indexes never.
+-- The fill factor leaves space for HOT updates: the day of the last use changes once a day, indexed columns never.
 alter table api_key set (fillfactor = 80);
 
--- Who changed what in an account, written in the transaction of the change. Requests can add to it and read it; to
--- change or delete takes the owner of the table.
+-- Who changed what in an account, written in the transaction of the change. The serving role can insert and read rows;
+-- only the owner of the table can change or delete them.
 create table audit (
   account_id  bigint not null references account,
   at          timestamptz(3) not null default date_trunc('milliseconds', now()),

@@ -1,7 +1,7 @@
 -- Up Migration
 
--- What became of an account's requests, newest at the end: so many rows per account, for so many days. No index but the
--- key: rows are written all the time and looked at seldom, and one account has few enough of them to be read through.
+-- An account's requests and their results, with a limit on rows per account and on days. The only index is the primary
+-- key: rows are written often and read rarely, and the rows of one account are few enough for a scan of its key range.
 create table request (
   account_id   bigint not null,
   at           timestamptz(3) not null,
@@ -22,9 +22,9 @@ create table request (
   primary key (account_id, at, id)
 );
 
--- How many requests there were and how long they took, by key and route, in a minute or a day. The latencies are a
--- histogram: the numbers of its classes that are not empty, and how many fell into each. Room for HOT updates: a row is
--- added to until its time is over.
+-- Number and latency of requests by key and route, per minute and per day. The latencies are a sparse histogram: the
+-- indexes of its non-empty classes and the count of each. The fill factor leaves space for HOT updates: a row is updated
+-- until its minute or day has ended.
 create table usage (
   account_id bigint not null,
   per        text collate "C" not null check (per in ('minute', 'day')),

@@ -1,5 +1,5 @@
 -- Up Migration
 
--- The last batch of each process that was added to the row, newest first. A process that does not know whether its batch
--- was written sends it again; a row that has it already leaves it out.
+-- The last batch that each process has added to the row, newest first. If the result of a write is unknown, the process
+-- sends the batch again, and rows that already contain it are not changed.
 alter table usage add column batches text[] collate "C" not null default '{}';

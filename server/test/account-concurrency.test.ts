@@ -66,22 +66,22 @@ const statusOf = (clientRequest: ClientRequest) =>
 async function runningReads(): Promise<number[]> {
   const { rows } = await client.query<{ pid: number }>(
     `select pid from pg_stat_activity
-     where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and query like '%few%'
+     where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and query like '%with matches as%'
      order by pid`,
   )
   return rows.map(({ pid }) => pid)
 }
 
-it('runs QUARTERMASTER_ACCOUNT_READS_MAX long reads of an account, queues a few, refuses more; other accounts are unaffected', async () => {
+it('runs QUARTERMASTER_ACCOUNT_READS_MAX long reads of an account, queues accountReadsWaitingMax more and rejects the rest; other accounts are unaffected', async () => {
   const all = Array.from({ length: limits.accountReadsWaitingMax + 4 }, (_, n) => open(busy, slow(n)))
   const statuses = all.map(statusOf)
-  let refused = 0
-  for (const status of statuses) void status.then((code) => (refused += code === 429 ? 1 : 0))
-  await eventually(async () => refused === 2)
+  let rejected = 0
+  for (const status of statuses) void status.then((code) => (rejected += code === 429 ? 1 : 0))
+  await eventually(async () => rejected === 2)
   await eventually(async () => (await runningReads()).length === 2)
 
-  const refusal = await service.request(busy, 'GET', slow(1000))
-  expect([refusal.status, refusal.headers.get('retry-after'), refusal.body]).toMatchObject([
+  const rejection = await service.request(busy, 'GET', slow(1000))
+  expect([rejection.status, rejection.headers.get('retry-after'), rejection.body]).toMatchObject([
     429,
     '1',
     { code: 'account_busy', detail: expect.stringMatching(/^This account has 2 long queries running/) },

@@ -68,7 +68,7 @@ async function killMidway(file: string, rows: number, laterMs: number): Promise<
   await sleep(laterMs)
   child.kill('SIGKILL')
   expect(await signal).toBe('SIGKILL')
-  // PostgreSQL may still commit the batch until it notices that its client is gone.
+  // PostgreSQL may still commit the batch until it detects that its client has disconnected.
   while ((await others()) > 0) await sleep(5)
 }
 

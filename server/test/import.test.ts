@@ -136,9 +136,9 @@ describe('import', () => {
     )
     expect(bolt?.slice(0, 5)).toEqual(['B-1', false, '0', null, new Date('2020-01-01')])
     expect(nut?.slice(0, 4)).toEqual([null, true, '0', null])
-    for (const moment of [bolt?.[5], nut?.[4], nut?.[5]]) {
-      expect(moment).toBeInstanceOf(Date)
-      expect(Number(moment)).toBeGreaterThanOrEqual(begun.getTime() - 1)
+    for (const date of [bolt?.[5], nut?.[4], nut?.[5]]) {
+      expect(date).toBeInstanceOf(Date)
+      expect(Number(date)).toBeGreaterThanOrEqual(begun.getTime() - 1)
     }
   })
 

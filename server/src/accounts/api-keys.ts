@@ -286,6 +286,6 @@ function descriptionOf({ name, scopes, expiresAt }: Key): string {
   return `${name}; ${scopes.join(', ')}; expires ${dateOrNever(expiresAt)}`
 }
 
-function dateOrNever(moment: Date | null): string {
-  return moment === null ? 'never' : moment.toISOString()
+function dateOrNever(date: Date | null): string {
+  return date === null ? 'never' : date.toISOString()
 }

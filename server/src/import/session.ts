@@ -21,7 +21,7 @@ export interface BatchOutcome {
 interface TallyRow {
   readonly version: string
   readonly last_id: string
-  readonly moment: string
+  readonly written_at: string
 }
 
 /**
@@ -61,7 +61,7 @@ export class ImportSession {
   async write(rows: readonly ImportRow[]): Promise<BatchOutcome> {
     const ids = rows.map((row) => row[0] ?? '')
     return await inTransaction(this.#client, async () => {
-      if (this.#trackIds) await copyIn(this.#client, statements.copySeen, ids)
+      if (this.#trackIds) await copyIn(this.#client, statements.copyIds, ids)
       const tally = await this.#lockTally()
       const existing = await this.#existingIds(ids, Number(tally.last_id))
       const incomplete = rows.flatMap((row, rowIndex) => {
@@ -82,7 +82,7 @@ export class ImportSession {
 
   /** Deletes records that no batch contained, except those that others have written since the import began. */
   async deleteMissing(onBatch: (deleted: number) => void): Promise<void> {
-    await this.#run(statements.analyzeSeen)
+    await this.#run(statements.analyzeIds)
     const before = this.#versionBefore
     const { rowCount } = await this.#run(statements.findMissing(this.#scope, this.#resource, before))
     const found = rowCount ?? 0
@@ -137,10 +137,10 @@ export class ImportSession {
   }
 
   /** Copies new records straight into the table. */
-  async #insert(rows: readonly ImportRow[], { version, moment }: TallyRow): Promise<number> {
+  async #insert(rows: readonly ImportRow[], { version, written_at: writtenAt }: TallyRow): Promise<number> {
     if (rows.length === 0) return 0
     const defaults = this.#resource.fields.map((field) => {
-      if (field.absent === 'now') return moment
+      if (field.absent === 'now') return writtenAt
       return field.absent === null ? '\\N' : String(field.absent)
     })
     const prefix = `${this.#scope.accountId}\t${version}\t`
@@ -153,7 +153,7 @@ export class ImportSession {
   }
 
   /** Copies rows of existing records into a temporary table, then updates the records that differ. */
-  async #update(rows: readonly ImportRow[], { version, moment }: TallyRow): Promise<number> {
+  async #update(rows: readonly ImportRow[], { version, written_at: writtenAt }: TallyRow): Promise<number> {
     if (rows.length === 0) return 0
     const masks = rows.map(fieldMask)
     const columns = this.#resource.fields.flatMap((field, fieldIndex) => {
@@ -170,7 +170,7 @@ export class ImportSession {
     )
     const ids = rows.map((row) => row[0] ?? '')
     const { rowCount } = await this.#run(
-      statements.update(this.#scope, this.#resource, { ids, columns, version, moment }),
+      statements.update(this.#scope, this.#resource, { ids, columns, version, writtenAt }),
     )
     return rowCount ?? 0
   }

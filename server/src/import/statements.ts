@@ -13,23 +13,23 @@ const columnTypes: Record<FieldType, Fragment> = {
 
 /**
  * `import_staging`: the rows of a batch whose records exist already. Its primary key keeps the join cheap in either
- * direction. `given` is a bit mask of the fields that the row contains. `import_seen`: every id of the file.
- * `import_gone`: the ids to delete, numbered.
+ * direction. `field_mask` is a bit mask of the fields that the row contains. `import_ids`: every id of the file.
+ * `import_missing`: the ids to delete, numbered.
  */
 export function temporaryTables(resource: Resource): Statement[] {
   const columns = resource.fields.map(({ name, type }) => sql`${identifier(name)} ${columnTypes[type]}`)
   return [
-    sql`drop table if exists pg_temp.import_staging, pg_temp.import_seen, pg_temp.import_gone`.statement(),
-    sql`create temp table import_staging (given int, ${join(columns, ', ')}, primary key (id)) on commit delete rows`.statement(),
-    sql`create temp table import_seen (id bigint)`.statement(),
-    sql`create temp table import_gone (n bigint primary key, id bigint)`.statement(),
+    sql`drop table if exists pg_temp.import_staging, pg_temp.import_ids, pg_temp.import_missing`.statement(),
+    sql`create temp table import_staging (field_mask int, ${join(columns, ', ')}, primary key (id)) on commit delete rows`.statement(),
+    sql`create temp table import_ids (id bigint)`.statement(),
+    sql`create temp table import_missing (n bigint primary key, id bigint)`.statement(),
   ]
 }
 
-export const copySeen = sql`copy import_seen (id) from stdin`.statement()
+export const copyIds = sql`copy import_ids (id) from stdin`.statement()
 
 export function copyStaging(columns: readonly Fragment[]): Statement {
-  return sql`copy import_staging (given, ${join(columns, ', ')}) from stdin`.statement()
+  return sql`copy import_staging (field_mask, ${join(columns, ', ')}) from stdin`.statement()
 }
 
 export function copyRecords(resource: Resource): Statement {
@@ -40,7 +40,7 @@ export function copyRecords(resource: Resource): Statement {
 /** Returns the version and time of this write. The row lock excludes other writers of the account's resource. */
 export function lockTally(scope: AccountScope, resource: Resource): Statement {
   return sql`select (version + 1)::text as version, last_id::text as last_id,
-  to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as moment
+  to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at
 from tally where account_id = ${value(scope.accountId)}::bigint and resource = ${value(resource.name)}
 for update`.statement()
 }
@@ -69,7 +69,7 @@ where account_id = ${value(scope.accountId)}::bigint and id = any(${value(ids)}:
 export interface UpdateColumn {
   readonly name: string
   readonly bit: number
-  /** Every row of the batch contains it, so that `given` need not be tested. */
+  /** Every row of the batch contains it, so that `field_mask` need not be tested. */
   readonly always: boolean
 }
 
@@ -81,18 +81,18 @@ export function update(
     readonly ids: readonly string[]
     readonly columns: readonly UpdateColumn[]
     readonly version: string
-    readonly moment: string
+    readonly writtenAt: string
   },
 ): Statement {
-  const moment = sql`${value(batch.moment)}::timestamptz`
+  const writtenAt = sql`${value(batch.writtenAt)}::timestamptz`
   const columns = batch.columns.filter(({ name }) => name !== 'id')
   const stored = columns.map(({ name }) => sql`t.${identifier(name)}`)
   const imported = columns.map((column) => importedOr(column, sql`t.${identifier(column.name)}`))
   const assignments = columns.map((column) => {
     const name = identifier(column.name)
-    return sql`${name} = ${importedOr(column, column.name === 'write_date' ? moment : sql`t.${name}`)}`
+    return sql`${name} = ${importedOr(column, column.name === 'write_date' ? writtenAt : sql`t.${name}`)}`
   })
-  if (!columns.some(({ name }) => name === 'write_date')) assignments.push(sql`write_date = ${moment}`)
+  if (!columns.some(({ name }) => name === 'write_date')) assignments.push(sql`write_date = ${writtenAt}`)
   return sql`update ${identifier(resource.name)} t set version = ${value(batch.version)}::bigint, ${join(assignments, ', ')}
 from import_staging s
 where t.account_id = ${value(scope.accountId)}::bigint and t.id = any(${value(batch.ids)}::bigint[]) and t.id = s.id
@@ -102,17 +102,17 @@ where t.account_id = ${value(scope.accountId)}::bigint and t.id = any(${value(ba
 function importedOr(column: UpdateColumn, fallback: Fragment): Fragment {
   const name = identifier(column.name)
   if (column.always) return sql`s.${name}`
-  return sql`case when s.given & ${value(column.bit)}::int <> 0 then s.${name} else ${fallback} end`
+  return sql`case when s.field_mask & ${value(column.bit)}::int <> 0 then s.${name} else ${fallback} end`
 }
 
-export const analyzeSeen = sql`analyze import_seen`.statement()
+export const analyzeIds = sql`analyze import_ids`.statement()
 
 /** Finds records that are not in the file. Takes no lock, because it reads every record of the account. */
 export function findMissing(scope: AccountScope, resource: Resource, versionBefore: string): Statement {
-  return sql`insert into import_gone (n, id)
+  return sql`insert into import_missing (n, id)
 select row_number() over (order by t.id), t.id from ${identifier(resource.name)} t
 where t.account_id = ${value(scope.accountId)}::bigint and t.version <= ${value(versionBefore)}::bigint
-  and not exists (select from import_seen s where s.id = t.id)`.statement()
+  and not exists (select from import_ids s where s.id = t.id)`.statement()
 }
 
 /**
@@ -128,7 +128,7 @@ export function deleteMissing(
 ): Statement {
   return sql`delete from ${identifier(resource.name)}
 where account_id = ${value(scope.accountId)}::bigint and version <= ${value(versionBefore)}::bigint and id = any(array(
-  select id from import_gone where n between ${value(from)}::bigint and ${value(to)}::bigint
+  select id from import_missing where n between ${value(from)}::bigint and ${value(to)}::bigint
 ))`.statement()
 }
 

@@ -136,7 +136,7 @@ values (${value(scope.accountId)}::bigint, ${value(key)}::text, ${value(requestH
 on conflict (account_id, key) do update
   set request_hash = excluded.request_hash, record_id = excluded.record_id, created_at = excluded.created_at
   where k.created_at <= now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)
-returning 1 as kept`.statement('idempotency')
+returning 1 as stored`.statement('idempotency')
 }
 
 /** Deletes expired keys of this account, up to `idempotencySweepRows`, so that the table needs no cleanup job. */

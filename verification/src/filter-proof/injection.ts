@@ -20,7 +20,7 @@ export const noInjection: Check = {
     const fixture = await proofFixture(context)
     // If this check runs alone, it must send requests first.
     if (fixture.client.sent < 1_000) await proveOn(fixture, context, context.size(10_000, 2_000))
-    const refused = await sendOddRequests(fixture, context, context.size(10_000, 1_500))
+    const failed = await sendOddRequests(fixture, context, context.size(10_000, 1_500))
     const normalised = await normalisedStatements(fixture)
     const { texts, lines, errors } = await loggedStatements(fixture)
     const foreign: string[] = []
@@ -39,12 +39,12 @@ export const noInjection: Check = {
         `${grouped(texts.size)} texts, ${grouped(normalised.length)} in pg_stat_statements`,
       ...(isComplete ? [] : ['the log does not contain all statements']),
       ...errors.slice(0, 5),
-      ...refused.slice(0, 5),
+      ...failed.slice(0, 5),
       ...foreign.slice(0, 3),
     ].join('\n')
     return {
       value: `${grouped(foreign.length)} of ${grouped(all.size)} texts`,
-      ok: foreign.length === 0 && errors.length === 0 && refused.length === 0 && isComplete,
+      ok: foreign.length === 0 && errors.length === 0 && failed.length === 0 && isComplete,
       note,
     }
   },

@@ -38,9 +38,9 @@ const rowsResponse = (changed: readonly PlainRecord[]) => ({
 const decode = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))
 
 const list = (where: string) =>
-  `with few as materialized (
+  `with matches as materialized (
   select id from product where account_id = $1::bigint and ${where} limit $3::int + 1
-), size as materialized (select count(*) as n from few)
+), size as materialized (select count(*) as n from matches)
 select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, case when (select n from size) <= $3::int then (select n from size)
   else (select count(*) from product where account_id = $1::bigint and ${where}) end as total, p.count, p.records, p.last_id
 from tally t
@@ -49,7 +49,7 @@ cross join (
     max(r.id) as last_id
   from (
     select id, name from product where account_id = $1::bigint
-      and id = any(array(select id from few order by id limit $4::int offset $5::bigint)) and (select n from size) <= $3::int
+      and id = any(array(select id from matches order by id limit $4::int offset $5::bigint)) and (select n from size) <= $3::int
     union all
     (    select id, name from product where account_id = $1::bigint and ${where}
       and (select n from size) > $3::int

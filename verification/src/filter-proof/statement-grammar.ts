@@ -60,10 +60,10 @@ const C = '(?:C|\\$)'
 const match = `select id from ${table} where ${account} and ${C}`
 const matches = `(?:${match}|select id from \\(${match}(?: union all ${match})*\\) m)`
 const boundedMatches =
-  `with few as materialized \\( ${matches} ` +
-  'limit \\$::int \\+ \\$ \\), size as materialized \\(select count\\(\\*\\) as n from few\\) '
+  `with matches as materialized \\( ${matches} ` +
+  'limit \\$::int \\+ \\$ \\), size as materialized \\(select count\\(\\*\\) as n from matches\\) '
 // All matches of a small account.
-const allMatches = `with few as materialized \\( select id from ${table} where ${account}(?: and ${C}(?: is \\$)?)+ \\) `
+const allMatches = `with matches as materialized \\( select id from ${table} where ${account}(?: and ${C}(?: is \\$)?)+ \\) `
 const total =
   `case when ${size} <= \\$::int then ${size} ` +
   `else \\(select count\\(\\*\\) from ${table} where ${account} and ${C}\\) end`
@@ -75,7 +75,7 @@ const orderedScan = (narrowed: string) =>
   `(?:${select}${narrowed} order by id ${page}|${select} and id = any\\(array\\( ` +
   `select id from ${table} where ${account}${narrowed} order by id ${page}\\)\\))`
 const boundedRows =
-  `${byIds('select id from few')} and ${size} <= \\$::int ` +
+  `${byIds('select id from matches')} and ${size} <= \\$::int ` +
   `union all \\( ${orderedScan(` and ${C} and ${size} > \\$::int`)}\\)`
 const knownRows = `(?:${byIds(`select id from \\(${matches}\\) m`)}|${orderedScan(`(?: and ${C}(?: is \\$)?)+${noIndexOnlyScan}`)})`
 const allRows = orderedScan(`(?: and C)?${noIndexOnlyScan}`)
@@ -106,7 +106,7 @@ const shapes: readonly RegExp[] = [
   ...activityShapes,
   list('', 't\\.total', allRows),
   list(boundedMatches, total, boundedRows),
-  list(allMatches, '\\(select count\\(\\*\\) from few\\)', byIds('select id from few')),
+  list(allMatches, '\\(select count\\(\\*\\) from matches\\)', byIds('select id from matches')),
   list('', '(?:null|\\$)', knownRows),
   // One record.
   `select ${state}, \\( select ${json} from ${table} r ` +
@@ -151,7 +151,7 @@ const shapes: readonly RegExp[] = [
   'insert into idempotency as k \\(account_id, key, request_hash, record_id\\) ' +
     'values \\(\\$::bigint, \\$::text, \\$::bytea, \\$::bigint\\) on conflict \\(account_id, key\\) do update ' +
     'set request_hash = excluded\\.request_hash, record_id = excluded\\.record_id, ' +
-    `created_at = excluded\\.created_at where k\\.created_at <= ${dayAgo} returning \\$ as kept`,
+    `created_at = excluded\\.created_at where k\\.created_at <= ${dayAgo} returning \\$ as stored`,
   'delete from idempotency where account_id = \\$::bigint and key in \\( select key from idempotency ' +
     `where account_id = \\$::bigint and created_at <= ${dayAgo} order by created_at limit \\$::int \\)`,
 ].map((text) => new RegExp(`^(?:${text})$`))

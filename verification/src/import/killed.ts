@@ -56,12 +56,12 @@ async function killRepeatedly(context: Context, service: Service, kills: number,
   for (let kill = 0; kill < kills; kill++) {
     const child = service.spawn(command)
     const ended = new Promise((resolve) => child.once('exit', resolve))
-    const moment = random.integer(0, killMsMax)
-    await Promise.race([sleep(moment), ended])
+    const killAfterMs = random.integer(0, killMsMax)
+    await Promise.race([sleep(killAfterMs), ended])
     child.kill('SIGKILL')
     await ended
     const fault = await withClient(service.postgres.url, tallyFault)
-    context.log(`killed after ${moment} ms: ${fault ?? 'the tally is correct'}`)
+    context.log(`killed after ${killAfterMs} ms: ${fault ?? 'the tally is correct'}`)
     if (fault !== undefined) miscounted++
   }
   const last = await seconds(() => service.command(command))

@@ -23,9 +23,9 @@ describe('listStatement', () => {
     const plan = planList(resources.company, parseListRequest('fields=name&filter=id>5', 'url'))
     expect(listStatement({ accountId: '12' }, plan, 1)).toEqual({
       operation: 'list',
-      text: `with few as materialized (
+      text: `with matches as materialized (
   select id from company where account_id = $1::bigint and (id > $2::bigint) limit $3::int + 1
-), size as materialized (select count(*) as n from few)
+), size as materialized (select count(*) as n from matches)
 select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, case when (select n from size) <= $3::int then (select n from size)
   else (select count(*) from company where account_id = $1::bigint and (id > $2::bigint)) end as total, p.count, p.records, p.last_id
 from tally t
@@ -34,7 +34,7 @@ cross join (
     max(r.id) as last_id
   from (
     select id, name from company where account_id = $1::bigint
-      and id = any(array(select id from few order by id limit $4::int offset $5::bigint)) and (select n from size) <= $3::int
+      and id = any(array(select id from matches order by id limit $4::int offset $5::bigint)) and (select n from size) <= $3::int
     union all
     (    select id, name from company where account_id = $1::bigint and (id > $2::bigint)
       and (select n from size) > $3::int
@@ -49,7 +49,7 @@ where t.account_id = $1::bigint and t.resource = $6::text`,
   it('finds each disjunct by an index scan of its own', () => {
     const plan = planList(resources.product, parseListRequest('fields=id&filter=categ_id!=7', 'url'))
     expect(listStatement({ accountId: '12' }, plan, 1).text).toContain(
-      `with few as materialized (
+      `with matches as materialized (
   select id from (select id from product where account_id = $1::bigint and categ_id < $2::bigint union all select id from product where account_id = $1::bigint and categ_id > $3::bigint union all select id from product where account_id = $1::bigint and categ_id is null) m limit $4::int + 1
 )`,
     )
@@ -186,10 +186,10 @@ describe('listStatement with hints', () => {
       })
     }
     expect(small('name=a')).toMatchObject({ execution: 'pipelined' })
-    expect(small('name=a').text).toContain(`with few as materialized (
+    expect(small('name=a').text).toContain(`with matches as materialized (
   select id from company where account_id = $1::bigint and name = $2::text
 )
-select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, (select count(*) from few) as total`)
+select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, (select count(*) from matches) as total`)
     expect(small('id>5&name*a').text).toContain(
       'and (id > $2::bigint) and (name collate "default" ilike $3::text) is true\n)',
     )

@@ -200,12 +200,12 @@ function byIds({ table, columns, page }: Selection, ids: Fragment): Fragment {
 /** Finds all matches. One plan serves all small accounts: any index is fast enough for that number of records. */
 function inSmallAccount(selection: Selection, predicate: Predicate): Parts {
   return {
-    head: sql`with few as materialized (
+    head: sql`with matches as materialized (
   ${matchesOf(selection, [whereInSmallAccount(predicate)])}
 )
 `,
-    total: sql`(select count(*) from few)`,
-    rows: byIds(selection, sql`select id from few`),
+    total: sql`(select count(*) from matches)`,
+    rows: byIds(selection, sql`select id from matches`),
     inOrder: false,
   }
 }
@@ -223,14 +223,14 @@ function withUnknownTotal(selection: Selection, predicate: Predicate): Parts {
   const disjuncts = disjunctsOf(predicate)
   const condition = conditionOf(disjuncts)
   return {
-    head: sql`with few as materialized (
+    head: sql`with matches as materialized (
   ${matchesOf(selection, disjuncts)} limit ${threshold}::int + 1
-), size as materialized (select count(*) as n from few)
+), size as materialized (select count(*) as n from matches)
 `,
     total: sql`case when (select n from size) <= ${threshold}::int then (select n from size)
   else (select count(*) from ${table} where account_id = ${account}::bigint and ${condition}) end`,
     inOrder: false,
-    rows: sql`${byIds(selection, sql`select id from few`)} and (select n from size) <= ${threshold}::int
+    rows: sql`${byIds(selection, sql`select id from matches`)} and (select n from size) <= ${threshold}::int
     union all
     (${orderedScan(
       selection,
