@@ -10,7 +10,7 @@ export const errorTitles = {
   path_unknown: 'The path does not exist.',
   record_unknown: 'No record has this id.',
   method_not_allowed: 'The path does not support this method.',
-  media_type_unsupported: 'The path does not support the media type of the request body.',
+  media_type_unsupported: 'The media type or encoding of the request body is not supported.',
   body_too_large: 'The request body is too large.',
   url_too_long: 'The URL is too long.',
   expectation_failed: 'The Expect header cannot be satisfied.',

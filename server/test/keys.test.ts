@@ -103,7 +103,7 @@ describe('a key', () => {
       body: '{"name":"a","scopes":["product:read"],"name":"b"}',
       headers: json,
     })
-    expect(twice.body).toMatchObject({ status: 400, detail: 'The member name is repeated.' })
+    expect(twice.body).toMatchObject({ status: 400, detail: 'The member "name" occurs more than once.' })
   })
 
   it('is rejected from the next request after its revocation; revoking it again changes nothing', async () => {
@@ -131,11 +131,11 @@ describe('a key', () => {
       ['POST', '/revoke', undefined],
       ['POST', '/rotate', '{"overlap_seconds":0}'],
     ] as const) {
-      const answer = await service.request(acme, method, `${keys}/${theirs['key_id']}${path}`, {
+      const response = await service.request(acme, method, `${keys}/${theirs['key_id']}${path}`, {
         headers: body === undefined ? {} : json,
         ...(body === undefined ? {} : { body }),
       })
-      expect([answer.status, answer.body]).toMatchObject([404, { code: 'record_unknown' }])
+      expect([response.status, response.body]).toMatchObject([404, { code: 'record_unknown' }])
     }
     expect((await service.request({ ...globex, key: theirs['key'] ?? '' }, 'GET', products)).status).toBe(200)
   })

@@ -204,7 +204,7 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
       {
         code: 'database_unavailable',
         detail:
-          'A connection pooler before the database drops settings of the service (enable_seqscan, ' +
+          'A connection pooler between the service and the database drops settings of the service (enable_seqscan, ' +
           'max_parallel_workers_per_gather, jit, role). The operator must set QUARTERMASTER_DATABASE_POOLER=transaction, or set ' +
           'them for the login: quartermaster doctor shows how.',
       },

@@ -88,7 +88,7 @@ describe('too much', () => {
     socket.on('drain', send)
     send()
     const { text } = await closed
-    expect(text).toMatch(/^HTTP\/1\.1 413 [\s\S]*"body_too_large"/)
+    expect(text).toMatch(/^HTTP\/1\.1 413 [\s\S]*larger than 65536 bytes, the maximum[\s\S]*"body_too_large"/)
     expect(sent).toBeLessThan(160)
     expect(text).toMatch(/\r\nconnection: close\r\n/i)
   })

@@ -61,7 +61,7 @@ export class AccountReads {
 function accountBusy(runningMax: number): Failure {
   return new Failure(
     'account_busy',
-    `This account has ${runningMax} long queries running, the maximum, and more waiting. ` +
+    `This account has ${runningMax} long queries running, the maximum, and its queue is full. ` +
       'Try again shortly, with fewer concurrent requests.',
   )
 }

@@ -152,10 +152,13 @@ function linger(socket: Socket | null): void {
 function failureOfFastify(error: FastifyError, method: string): Failure {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new Failure('body_too_large', 'The request body is larger than this path accepts.')
+      return new Failure(
+        'body_too_large',
+        `The request body is larger than ${bodyBytesMax(method)} bytes, the maximum.`,
+      )
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new Failure('path_unknown', 'The path does not exist.')
+      return new Failure('path_unknown', 'The path does not exist. All paths are listed in /openapi.json.')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new Failure('body_invalid', 'The length of the body differs from its Content-Length.')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
@@ -171,6 +174,10 @@ function failureOfFastify(error: FastifyError, method: string): Failure {
     default:
       return internalError(error)
   }
+}
+
+function bodyBytesMax(method: string): number {
+  return method === 'QUERY' ? limits.queryBodyBytesMax : limits.createBodyBytesMax
 }
 
 /** Sends a problem response for input that Node's HTTP parser rejects, before there is a request. */
@@ -210,12 +217,12 @@ function endWithProblem(socket: Duplex, failure: Failure, headers = ''): void {
 
 function failureOfParser(code: string | undefined): Failure {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    const message = `The request line and headers are longer than ${limits.headerBytesMax} bytes.`
+    const message = `The request line and headers are longer than ${limits.headerBytesMax} bytes, the maximum. Send long filters in the body of a QUERY.`
     return new Failure('headers_too_large', message)
   }
   const message =
     code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? 'The request was not received in time.'
+      ? 'The complete request was not received in time. Check the connection, and send the request again.'
       : 'This is not a well-formed HTTP request. Percent-encode spaces and non-ASCII characters in the URL.'
   return new Failure('request_invalid', message)
 }

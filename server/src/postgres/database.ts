@@ -286,7 +286,7 @@ async function failOnWarning<T>(client: pg.Client, commit: () => Promise<T>): Pr
 
 interface Progress {
   isCommitting: boolean
-  /** The caller's error said that nothing was written, so the transaction must not write any more. */
+  /** The caller has received an error that reports that nothing was written, so the transaction must not write any more. */
   isAbandoned: boolean
 }
 

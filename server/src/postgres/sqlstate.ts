@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg'
 import { Failure, internalError } from '../errors.ts'
 
-/** Maps an error of PostgreSQL or of the connection to it to a `Failure`. The only place that maps SQLSTATEs. */
+/** Maps an error of PostgreSQL or of the connection to it to a `Failure`. The only function that maps SQLSTATEs. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error
   if (!(error instanceof DatabaseError)) return databaseUnavailable(error)
@@ -43,7 +43,7 @@ export function failureOf(error: unknown): Failure {
     case '08P01': // protocol_violation: from a pooler that does not accept the startup parameters
       return databaseUnavailable(
         error,
-        'A connection pooler before the database rejects the startup parameters of the service. The operator must set QUARTERMASTER_DATABASE_POOLER=transaction.',
+        'A connection pooler between the service and the database rejects the startup parameters of the service. The operator must set QUARTERMASTER_DATABASE_POOLER=transaction.',
       )
     case '26000': // invalid_sql_statement_name
     case '42P05': // duplicate_prepared_statement
@@ -67,7 +67,7 @@ export function connectFailureOf(error: unknown): Failure {
 export function deadlineExceeded(cause?: unknown): Failure {
   return new Failure(
     'deadline_exceeded',
-    'The query exceeded its time limit. Narrow the filter, or request fewer records at once.',
+    'The query exceeded its timeout. Narrow the filter, or request fewer records at once.',
     [],
     cause,
   )
@@ -84,7 +84,7 @@ export function databaseUnavailable(
 export function preparedStatementsLost(cause: unknown): Failure {
   return databaseUnavailable(
     cause,
-    'A connection pooler before the database loses prepared statements. The operator must set QUARTERMASTER_DATABASE_POOLER=transaction.',
+    'A connection pooler between the service and the database loses prepared statements. The operator must set QUARTERMASTER_DATABASE_POOLER=transaction.',
   )
 }
 

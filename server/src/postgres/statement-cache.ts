@@ -60,7 +60,7 @@ export class StatementCache {
     return name
   }
 
-  /** If the cache is full, removes the least used statement. False if the candidate's uses are too few for that. */
+  /** If the cache is full, removes the least used statement. False if the candidate has not been used often enough for that. */
   #makeSpace(uses: number): boolean {
     if (this.#prepared.size < limits.preparedStatementsMax) return true
     let [least, leastUses] = ['', Number.POSITIVE_INFINITY]

@@ -58,7 +58,7 @@ export function parseExportRequest(raw: string, source: ListSource): ListRequest
     faults.add(() => ({
       parameter: name,
       code: 'parameter_not_for_export',
-      message: `An export contains all matching records, so it has no ${name}. Omit the parameter, or request application/json.`,
+      message: `An export contains all matching records, so it does not support ${name}. Omit the parameter, or request application/json.`,
     }))
   }
   const request: ListRequest = {

@@ -49,7 +49,10 @@ const parsers: Record<FieldType, (field: Field, condition: Condition, value: Tex
 
 function parseText(field: Field, { operator }: Condition, { text }: TextValue): ParsedValue {
   if (text.includes('\0')) {
-    return { code: 'value_not_for_type', message: `No ${field.name} contains the NUL character.` }
+    return {
+      code: 'value_not_for_type',
+      message: `A value of ${field.name} cannot contain the NUL character.`,
+    }
   }
   if (text === '' && (operator === '*' || operator === '!*')) {
     return {

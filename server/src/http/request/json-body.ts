@@ -7,7 +7,7 @@ import { bodyOf } from './raw-request.ts'
 
 /** The members of a JSON body, and texts for its error messages. */
 export interface BodyShape {
-  /** Begins the message about an unknown member: "A partner is created from its name only". */
+  /** Which members the request has, for the message about an unknown one: "A partner is created from its name only". */
   readonly what: string
   readonly members: readonly string[]
   readonly example: string
@@ -28,7 +28,7 @@ export function addUnknownMembers(body: object, { what, members }: BodyShape, fa
     faults.add(() => ({
       pointer: pointerTo(member),
       code: 'member_unknown',
-      message: `${what}; "${excerpt(member)}" is unknown.`,
+      message: `"${excerpt(member)}" is not a member of this request. ${what}.`,
       expected: members,
     }))
   }
@@ -72,7 +72,7 @@ export function textMember(
 /** The JSON type of a value, for a message. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null'
-  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'a JSON object' : `a ${typeof value}`
+  return Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'a JSON object' : `a ${typeof value}`
 }
 
 function jsonObject(bytes: Buffer, { example }: BodyShape): Record<string, unknown> {
@@ -96,7 +96,7 @@ function jsonObject(bytes: Buffer, { example }: BodyShape): Record<string, unkno
   // JSON.parse silently uses the last of two members with the same name.
   const repeated = repeatedMember(text)
   if (repeated !== undefined) {
-    const message = `The member ${excerpt(repeated)} is repeated.`
+    const message = `The member "${excerpt(repeated)}" occurs more than once.`
     throw invalid({ pointer: pointerTo(repeated), code: 'member_invalid', message }, 'body_invalid')
   }
   return { ...parsed }

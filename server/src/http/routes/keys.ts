@@ -36,12 +36,12 @@ type Body = Readonly<Record<string, unknown>>
 type KeyRequest = FastifyRequest<{ Params: { id: string } }>
 
 const createShape: BodyShape = {
-  what: 'A key is created from its name, scopes and expiry',
+  what: 'A key is created from name, scopes and expires_at',
   members: ['name', 'scopes', 'expires_at'],
   example: '{"name":"web shop","scopes":["product:read"]}',
 }
 const rotationShape: BodyShape = {
-  what: 'A rotation has the overlap and the expiry of the new key',
+  what: 'A rotation has overlap_seconds and expires_at',
   members: ['overlap_seconds', 'expires_at'],
   example: '{"overlap_seconds":86400}',
 }
@@ -130,7 +130,7 @@ function scopesIn(value: unknown, faults: Faults): Scope[] {
     faults.add(() => ({ pointer, code, message: message(), expected: scopes }))
   if (value === undefined) fault('/scopes', 'member_required', () => 'The scopes are missing.')
   else if (!Array.isArray(value)) {
-    fault('/scopes', 'member_invalid', () => `The scopes must be a list; they are ${kindOf(value)}.`)
+    fault('/scopes', 'member_invalid', () => `The scopes must be an array; they are ${kindOf(value)}.`)
   } else if (value.length === 0) fault('/scopes', 'member_invalid', () => 'A key needs at least one scope.')
   if (!Array.isArray(value)) return []
   return value.flatMap((element: unknown, index) => {
@@ -158,7 +158,7 @@ function expiryIn(value: unknown, faults: Faults): Date | null | undefined {
   faults.add(() => ({
     pointer: '/expires_at',
     code: 'member_invalid',
-    message: `The expires_at must be an ISO 8601 date or date-time in the future, or null for never; it ${wrong}.`,
+    message: `expires_at must be an ISO 8601 date or date-time in the future, or null if the key never expires; it ${wrong}.`,
     expected: ['a date or date-time such as 2027-01-01 or 2027-01-01T12:00:00Z', 'null'],
   }))
   return undefined
@@ -172,8 +172,8 @@ function overlapIn(value: unknown, faults: Faults): number {
     code: value === undefined ? 'member_required' : 'member_invalid',
     message:
       value === undefined
-        ? 'The overlap_seconds are missing: how long the old key stays valid; 0 revokes it at once.'
-        : `The overlap_seconds must be an integer from 0 to ${max}; they are ${typeof value === 'number' ? value : kindOf(value)}.`,
+        ? 'overlap_seconds is missing: the number of seconds for which the old key stays valid. 0 revokes it immediately.'
+        : `overlap_seconds must be an integer from 0 to ${max}; it is ${typeof value === 'number' ? value : kindOf(value)}.`,
     expected: [`an integer from 0 to ${max}`],
   }))
   return 0

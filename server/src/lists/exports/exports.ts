@@ -99,8 +99,8 @@ export class RunningExport implements TallyState, SlotHolder {
         const stalled = now - this.#progressAt > limits.exportStallMsMax
         if (now < endAt && !stalled) return
         this.#abortReason = stalled
-          ? aborted('It made no progress for too long.')
-          : aborted('It exceeded the time limit.')
+          ? aborted(`It made no progress for ${limits.exportStallMsMax / 1000} s.`)
+          : aborted('It exceeded its timeout.')
         this.end()
       },
       Math.min(1000, msMax),
@@ -169,7 +169,7 @@ export class RunningExport implements TallyState, SlotHolder {
   }
 
   abort(): void {
-    this.#abortReason = aborted('Another account waited for an export, and this one was read too slowly.')
+    this.#abortReason = aborted('The client read it too slowly while another account waited for an export.')
     this.end()
   }
 
@@ -198,6 +198,6 @@ export class RunningExport implements TallyState, SlotHolder {
 function aborted(reason: string): Failure {
   return new Failure(
     'deadline_exceeded',
-    `The export was aborted. ${reason} Narrow the filter, or read it faster.`,
+    `The export was aborted. ${reason} Narrow the filter, or read the response faster.`,
   )
 }

@@ -231,8 +231,8 @@ export class Primary {
     if (current !== undefined && server.system === current.system && isEarlier(server, current)) {
       throw databaseUnavailable(
         undefined,
-        'The server at this address is a former primary: another server has been promoted since. If a backup was restored ' +
-          'on purpose, restart this process.',
+        'The database server at this address is a former primary: another server has been promoted since. If the operator ' +
+          'has restored a backup on purpose, the service must be restarted.',
       )
     }
     if (number < this.#newestAccepted) {
@@ -268,7 +268,7 @@ async function verifySettings(client: pg.Client, expected: Readonly<Record<strin
   if (dropped.length === 0) return
   throw databaseUnavailable(
     undefined,
-    `A connection pooler before the database drops settings of the service (${dropped.join(', ')}). The operator must ` +
+    `A connection pooler between the service and the database drops settings of the service (${dropped.join(', ')}). The operator must ` +
       'set QUARTERMASTER_DATABASE_POOLER=transaction, or set them for the login: quartermaster doctor shows how.',
   )
 }

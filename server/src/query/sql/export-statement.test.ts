@@ -32,7 +32,7 @@ to stdout (format csv, delimiter E'\\x01', quote E'\\x02')`,
 describe('parseExportRequest', () => {
   it('rejects the parameters of pages', () => {
     expect(() => parseExportRequest('page=1&limit=5', 'url')).toThrow(
-      'An export contains all matching records, so it has no page. Omit the parameter, or request application/json. (and 1 more, see errors)',
+      'An export contains all matching records, so it does not support page. Omit the parameter, or request application/json. (and 1 more, see errors)',
     )
   })
 })
