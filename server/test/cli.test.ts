@@ -71,7 +71,7 @@ describe('quartermaster', () => {
       code: 1,
       stderr: expect.stringContaining('Pass --requests COUNT'),
     })
-    for (const count of ['0', '-1', '1.5', 'many', '1000000001']) {
+    for (const count of ['0', '-1', '1.5', 'abc', '1000000001']) {
       const rejected = await run('account', 'limit', 'acme', `--requests=${count}`)
       expect([count, rejected.code, rejected.stderr]).toEqual([
         count,
@@ -131,10 +131,10 @@ describe('quartermaster', () => {
     expect(JSON.parse((await run('account', 'suspend', 'beta', '--json')).stdout).status).toBe('suspended')
     expect(await query(`select name from account where status = 'suspended'`)).toEqual([{ name: 'beta' }])
     expect((await run('account', 'activate', 'beta')).stdout).toMatch(/^beta: active, created /)
-    const unknown = await run('account', 'suspend', 'nobody')
+    const unknown = await run('account', 'suspend', 'unknown')
     expect([unknown.code, unknown.stderr]).toEqual([
       1,
-      expect.stringContaining('There is no account named nobody.'),
+      expect.stringContaining('There is no account named unknown.'),
     ])
   })
 
@@ -185,7 +185,7 @@ describe('quartermaster', () => {
 
   test('rejects an unknown scope, an expiry in the past and a missing name', async () => {
     const create = ['key', 'create', '--account', 'acme']
-    for (const [args, says] of [
+    for (const [args, message] of [
       [['--name', 'x', '--scopes', 'product:write'], '"product:write" is not a scope.'],
       [['--name', 'x', '--expires', '2020-01-01'], 'It must be in the future.'],
       [['--name', ''], 'The name of a key has 1 to 100 characters'],
@@ -196,7 +196,7 @@ describe('quartermaster', () => {
         args,
         1,
         '',
-        expect.stringContaining(says),
+        expect.stringContaining(message),
       ])
     }
   })
@@ -223,8 +223,10 @@ describe('quartermaster', () => {
     expect([none.code, none.stdout]).toEqual([1, ''])
     expect(none.stderr).toContain('DATABASE_URL is not set. Example: DATABASE_URL=postgres://')
     expect(none.stderr.trimEnd().split('\n')).toHaveLength(1)
-    const wrong = await quartermaster(['account', 'list'], { DATABASE_URL: url, PORT: 'many' })
-    expect(wrong.stderr).toBe('quartermaster: Invalid configuration: PORT must be integer.\n')
+    const wrong = await quartermaster(['account', 'list'], { DATABASE_URL: url, PORT: 'abc' })
+    expect(wrong.stderr).toBe(
+      'quartermaster: Invalid configuration: PORT must be integer. Set PORT to a valid value, or unset it to use the default.\n',
+    )
     const unreachable = await quartermaster(['account', 'list'], {
       DATABASE_URL: 'postgres://a:secret@127.0.0.1:1/x',
     })

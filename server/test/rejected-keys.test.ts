@@ -23,7 +23,7 @@ beforeAll(async () => {
   await client.query('create extension if not exists pg_stat_statements')
   acme = await account(client, 'acme')
   beta = await account(client, 'beta')
-  await account(client, 'never-asked')
+  await account(client, 'never-requested')
   service = await startTestService(url)
   // Both hosts and keys are cached before counting starts.
   for (const each of [acme, beta]) expect((await service.request(each, 'GET', products)).status).toBe(200)
