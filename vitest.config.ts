@@ -22,7 +22,7 @@ export default defineConfig({
     ...(suite === 'unit' ? {} : { globalSetup: ['server/test/global-setup.ts'] }),
     // Integration tests wait for servers and timeouts more than they use a processor.
     ...(suite === 'integration' ? { maxWorkers: 3 } : {}),
-    // Ends a run that hangs. No test relies on it: a busy machine may take as long as it needs.
+    // Ends a run that never finishes. No test relies on it: a busy machine may take as long as it needs.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     reporters: ['default', new ClosingLine({ suite: suite ?? 'tests' })],

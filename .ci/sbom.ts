@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * Writes what the service and its development consist of, in CycloneDX, into sbom/. It is read from the lock file alone.
- * A component from the registry without a hash is an error: nothing would tell whether it is the one that was meant.
+ * A component from the registry without a hash is an error: its content could not be verified.
  */
 
 interface Component {

@@ -73,7 +73,7 @@ describe('/openapi.json', () => {
     for (const { path, method, operation } of await operations()) {
       const example = operation.responses[successOf(operation)]?.content?.['application/json']?.example
       const members = async () => keysOf(JSON.parse((await run(path, method, operation, {})).text))
-      // The request log and usage are written some seconds later.
+      // The request log and usage are written seconds later.
       await expect
         .poll(members, { timeout: 120_000, interval: 500, message: `${method} ${path}` })
         .toEqual(keysOf(example))

@@ -7,7 +7,7 @@ export default defineConfig({
     globalSetup: ['./global-setup.ts'],
     pool: 'threads',
     isolate: false,
-    // Ends a run that hangs. No test relies on it: a busy machine may take as long as it needs.
+    // Ends a run that never finishes. No test relies on it: a busy machine may take as long as it needs.
     testTimeout: 300_000,
     hookTimeout: 300_000,
   },

@@ -37,7 +37,7 @@ function isInstallable(locked: Locked): boolean {
   })
 }
 
-/** The programs that .ci/install-tools installs beside the workspace. */
+/** The programs that .ci/install-tools installs next to the workspace. */
 const tools = readdirSync(`${root}.ci/tools`).map((name) => `.ci/tools/${name}`)
 
 describe.each(['package-lock.json', ...tools.map((tool) => `${tool}/package-lock.json`)])('%s', (path) => {

@@ -97,7 +97,7 @@ describe('a filter inserted into another', () => {
   )
   const texts = fc.array(part, { maxLength: 14 }).map((parts) => parts.join(''))
 
-  it('keeps its meaning', () => {
+  it('preserves its meaning', () => {
     fc.assert(
       fc.property(texts, (inner) => {
         let parsed: Filter

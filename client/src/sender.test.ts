@@ -116,7 +116,7 @@ describe('a request', () => {
     expect(new URLSearchParams(requests[0]?.body).get('filter')).toMatch(/^id\[100000,.*,100899]$/)
   })
 
-  it('keeps a path of baseUrl before /api', async () => {
+  it('preserves a path of baseUrl before /api', async () => {
     const { requests, client } = await serving(list([]))
     const baseUrl = `${await client()
       .products.list()

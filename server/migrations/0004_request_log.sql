@@ -1,7 +1,7 @@
 -- Up Migration
 
 -- An account's requests and their results, with a limit on rows per account and on days. The only index is the primary
--- key: rows are written often and read rarely, and the rows of one account are few enough for a scan of its key range.
+-- key: rows are written often and read rarely, and the limit on rows makes a scan of an account's key range fast enough.
 create table request (
   account_id   bigint not null,
   at           timestamptz(3) not null,

@@ -1,7 +1,7 @@
 import { filterBounds } from '@quartermaster/filter'
 
 /**
- * Every limit of the service, with its unit in the name and its reason beside it. A size, time or count that can grow
+ * Every limit of the service, with its unit in the name and its reason in a comment. A size, time or count that can grow
  * and has no limit here is a defect.
  */
 export const limits = {
@@ -317,7 +317,7 @@ export const limits = {
   exportCheckMs: 500,
   exportReaderWindowMs: 2_000,
   exportReaderBytesPerSecondMin: 64 * 1024,
-  /** Timeout of an export. Its snapshot keeps VACUUM from removing dead rows. Enough for 10,000,000 records at 6,000 per second. */
+  /** Timeout of an export. Its snapshot prevents VACUUM from removing dead rows. Enough for 10,000,000 records at 6,000 per second. */
   exportMsMax: 30 * 60 * 1000,
   /** An export without progress, of the database or of the client, is aborted after this time. */
   exportStallMsMax: 60_000,

@@ -18,7 +18,7 @@ let observer: pg.Client
 let service: TestService
 let acme: TestAccount
 let globex: TestAccount
-/** Its requests mark the end of the log: once they are logged, the requests before them are too. */
+/** Its requests are sent last: once they are logged, the requests before them are too. */
 let last: TestAccount
 
 beforeAll(async () => {
@@ -84,7 +84,7 @@ describe('the request log', () => {
       service.request(acme, method, path, { headers: { 'x-request-id': id, ...more } })
     await service.request(acme, 'POST', '/api/v1/resources/partner', {
       body: '{"name":"Nordwind"}',
-      headers: { 'content-type': 'application/json', 'x-request-id': 'made' },
+      headers: { 'content-type': 'application/json', 'x-request-id': 'created' },
     })
     await send(`${products}?filter=list_price>10&active=true&limit=5`, 'first')
     await send(`${products}?filter=list_price>10&active=true&limit=5`, 'again')
@@ -106,7 +106,7 @@ describe('the request log', () => {
     const byRequestId = Object.fromEntries(data.map(({ request_id: id, ...rest }) => [id, rest]))
     const common = { key_id: acme.key.slice(3, 11), path: products, query: null, filter: null }
     expect(byRequestId).toMatchObject({
-      made: { ...common, method: 'POST', path: '/api/v1/resources/partner', status: 201, records: 1 },
+      created: { ...common, method: 'POST', path: '/api/v1/resources/partner', status: 201, records: 1 },
       first: { ...common, query: 'limit=5', filter: 'list_price>10&active=true', status: 200, cached: false },
       again: { status: 200, cached: true, error_code: null, error_detail: null },
       limit: {
@@ -135,13 +135,13 @@ describe('the request log', () => {
       expect(Date.parse(String(at))).toBeLessThanOrEqual(Date.now())
       expect(Date.parse(String(at))).toBeGreaterThanOrEqual(startedAt)
     }
-    const moments = data.map(({ at }) => Date.parse(String(at)))
-    expect(moments).toEqual(moments.toSorted((a, b) => b - a))
+    const times = data.map(({ at }) => Date.parse(String(at)))
+    expect(times).toEqual(times.toSorted((a, b) => b - a))
   })
 
   it('has requests whose client disconnected before the response', async () => {
     const hasty = await account(client, 'hasty')
-    // A lock keeps the read waiting until the client has disconnected.
+    // A lock makes the read wait until the client has disconnected.
     await client.query('begin')
     await client.query('lock table product in access exclusive mode')
     const clientRequest = request({
@@ -151,7 +151,7 @@ describe('the request log', () => {
       headers: {
         host: 'hasty.localhost',
         authorization: `Bearer ${hasty.key}`,
-        'x-request-id': 'gone',
+        'x-request-id': 'disconnected',
       },
     })
     clientRequest.on('error', () => {})
@@ -162,7 +162,7 @@ describe('the request log', () => {
     await sleep(200)
     await client.query('rollback')
     await written()
-    const { data } = await requestsWith('request_id=gone', hasty)
+    const { data } = await requestsWith('request_id=disconnected', hasty)
     expect(data).toMatchObject([
       {
         query: 'fields=id',

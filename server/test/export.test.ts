@@ -381,7 +381,7 @@ describe('concurrent exports', () => {
     }
   }
 
-  it('that wait for the database keep their slots; the next one waits, then gets 503', async () => {
+  it('that wait for the database occupy their slots; the next one waits, then gets 503', async () => {
     const locked = await lockedExports(service.port)
     try {
       const rejected = await open(three, products, 'text/csv')

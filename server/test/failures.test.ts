@@ -35,7 +35,7 @@ async function isServing(by = service): Promise<boolean> {
 }
 
 describe('timeouts', () => {
-  it('a read past its timeout is 504, and the service keeps serving', async () => {
+  it('a read past its timeout is 504, and the service continues to serve', async () => {
     const slow = `filter=${encodeURIComponent(Array.from({ length: 60 }, (_, i) => `name!*q${i}`).join('&'))}`
     const hasty = await startTestService(url, { QUARTERMASTER_READ_MS_MAX: '50' })
     const late = await hasty.request(acme, 'GET', `/api/v1/inventory/product?${slow}`)

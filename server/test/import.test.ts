@@ -277,7 +277,7 @@ describe('replace', () => {
       'The row that starts at line 3 has a double quote that is never closed.',
     ],
     [
-      'cut.csv.gz',
+      'truncated.csv.gz',
       () => gzipSync('id,name\n2,b\n4,d\n').subarray(0, -6),
       'The gzip file is damaged or truncated.',
     ],

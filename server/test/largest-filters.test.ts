@@ -93,14 +93,14 @@ const inBody: Record<string, Largest> = {
       .join(',')}]`,
     matches: (id) => id >= 11 && id <= 1010,
   },
-  '1000 moments in a list and 199 moments apart from it, 2398 values': {
+  '1000 timestamps in a list and 199 outside it, 2398 values': {
     filter: [
       `write_date[${[at(3), at(20), ...upTo(998).map(never)].join(',')}]`,
       ...upTo(199).map((i) => `write_date=${i === 5 ? at(25) : never(2000 + i)}`),
     ].join('|'),
     matches: (id) => id === 3 || id === 20 || id === 25,
   },
-  '1000 excluded moments in a list and 199 apart from it': {
+  '1000 excluded timestamps in a list and 199 outside it': {
     filter: [
       `write_date![${[at(3), at(20), ...upTo(998).map(never)].join(',')}]`,
       ...upTo(199).map((i) => `write_date!=${i === 5 ? at(25) : never(2000 + i)}`),
@@ -135,7 +135,7 @@ async function listed(
 
 async function exported(by: TestAccount, filter: string, method: 'GET' | 'QUERY'): Promise<number[]> {
   const query = `fields=id&filter=${encodeURIComponent(filter)}`
-  const answer = await fetch(
+  const response = await fetch(
     `http://127.0.0.1:${service.port}${products}${method === 'GET' ? `?${query}` : ''}`,
     {
       method,
@@ -148,8 +148,8 @@ async function exported(by: TestAccount, filter: string, method: 'GET' | 'QUERY'
       ...(method === 'GET' ? {} : { body: query }),
     },
   )
-  const text = await answer.text()
-  expect([answer.status, answer.status === 200 ? '' : text]).toEqual([200, ''])
+  const text = await response.text()
+  expect([response.status, response.status === 200 ? '' : text]).toEqual([200, ''])
   const [head, ...rows] = text.trimEnd().split('\r\n')
   expect(head).toBe('id')
   return rows.map(Number)
@@ -179,8 +179,11 @@ describe.each([
 })
 
 it('a list of the management API accepts them, too', async () => {
-  const moments = [...upTo(1000).map(never), ...upTo(199).map((i) => never(2000 + i))]
-  const filter = [`at[${moments.slice(0, 1000).join(',')}]`, ...moments.slice(1000).map((one) => `at=${one}`)]
+  const timestamps = [...upTo(1000).map(never), ...upTo(199).map((i) => never(2000 + i))]
+  const filter = [
+    `at[${timestamps.slice(0, 1000).join(',')}]`,
+    ...timestamps.slice(1000).map((one) => `at=${one}`),
+  ]
   const query = `limit=1&filter=${encodeURIComponent(filter.join('|'))}`
   const { status, body } = await service.request(accounts.small, 'QUERY', '/manage/v1/requests', {
     body: query,

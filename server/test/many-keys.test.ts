@@ -50,6 +50,6 @@ it('verifying one key does not read the others', async () => {
   }
   const after = await verificationBlocks()
   expect(after.calls - before.calls).toBe(20)
-  // Three index lookups of a few blocks each. Reading all keys of the account would be 300 blocks or more.
+  // Three index lookups, of less than 7 blocks each. Reading all keys of the account would be 300 blocks or more.
   expect((after.blocks - before.blocks) / 20).toBeLessThan(20)
 })

@@ -118,7 +118,7 @@ describe('readiness', () => {
     ])
     await migrate(url)
     await eventually(async () => (await ready())[0] === 200)
-    // After the migration of a later version, this version keeps serving until it is replaced.
+    // After the migration of a later version, this version continues to serve until it is replaced.
     await client.query(`insert into migration (name, run_on) values ('9999_later', now())`)
     const later = await startTestService(url)
     expect((await fetch(`http://127.0.0.1:${later.port}/readyz`)).status).toBe(200)

@@ -125,7 +125,7 @@ describe('a server that does not respond', () => {
   })
 })
 
-describe('an old primary that keeps running', () => {
+describe('an old primary that is still running', () => {
   it('is no longer read through open connections once the address has moved to the new primary', async () => {
     address.moveTo(cluster.primary.port, 'leave')
     await cluster.standby.caughtUpWith(cluster.primary)
@@ -153,7 +153,7 @@ describe('an old primary that keeps running', () => {
       }
       expect(await total(service)).toBe(before + 1)
       expect(service.events).toContainEqual({ kind: 'primary-changed', timeline: '00000002' })
-      // The service refuses an earlier timeline of the same system, even if the address moves back to it.
+      // The service rejects an earlier timeline of the same system, even if the address moves back to it.
       address.moveTo(old.port, 'close')
       await eventually(async () => !(await isReady(service)))
       expect((await service.request(acme, 'GET', `${partners}?limit=1000`)).status).toBe(503)

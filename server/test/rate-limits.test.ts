@@ -79,7 +79,7 @@ describe('with Redis', () => {
 })
 
 describe('without Redis', () => {
-  it('each process counts alone, without errors, and together again when Redis is back', async () => {
+  it('without Redis each process counts separately, without errors; counts are shared again when Redis is back', async () => {
     await redis.kill()
     const before = await limited('alone', 20)
     expect(await accepted(before, 30)).toEqual([20, 20])

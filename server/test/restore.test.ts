@@ -110,7 +110,7 @@ const restores: readonly [string, () => Promise<void>][] = [
 ]
 
 /**
- * The npm package of PostgreSQL 18 has the server alone, and the pg_dump of an older version refuses to read from it.
+ * The npm package of PostgreSQL 18 has only the server, and the pg_dump of an older version does not read from it.
  * Debian's packages always have both, so on PostgreSQL 15 this is never skipped.
  */
 const hasNoDump = !existsSync(join(postgresBinaries(), 'pg_dump'))
@@ -123,9 +123,9 @@ it.skipIf(hasNoDump).each(restores)('%s leaves no stale list and no false 304', 
   for (const path of paths) {
     // The first request may use a connection that the previous restore has closed.
     await eventually(async () => {
-      const answer = await service.request(acme, 'GET', path)
-      etags.set(path, answer.headers.get('etag') ?? '')
-      return answer.status === 200
+      const response = await service.request(acme, 'GET', path)
+      etags.set(path, response.headers.get('etag') ?? '')
+      return response.status === 200
     })
   }
   await restore()
@@ -146,18 +146,18 @@ it.skipIf(hasNoDump).each(restores)('%s leaves no stale list and no false 304', 
 it.each([
   [
     'a table that is not there yet',
-    'alter table partner rename to gone',
-    'alter table gone rename to partner',
+    'alter table partner rename to renamed',
+    'alter table renamed rename to partner',
   ],
   [
     'privileges that are not granted yet',
     'revoke select on partner from quartermaster_server',
     'grant select on partner to quartermaster_server',
   ],
-])('during a restore, %s is 503', async (name, away, back) => {
+])('during a restore, %s is 503', async (name, breakDatabase, back) => {
   // A list that is not cached yet.
   const path = `${partners}?fields=id&filter=${encodeURIComponent(`name*"${name}"`)}`
-  await withClient(url, (client) => client.query(away))
+  await withClient(url, (client) => client.query(breakDatabase))
   const meanwhile = await service.request(acme, 'GET', path)
   await withClient(url, (client) => client.query(back))
   expect([meanwhile.status, meanwhile.body]).toMatchObject([503, { code: 'database_unavailable' }])

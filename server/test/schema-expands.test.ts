@@ -5,7 +5,7 @@ import { migrate, migrationNames } from '../src/postgres/migrate.ts'
 import { connected } from './database.ts'
 
 /**
- * Processes of the previous version keep serving while the database is migrated, and a rollback may start them again. So
+ * Processes of the previous version continue to serve while the database is migrated, and a rollback may start them again. So
  * a migration only adds: everything that the previous version reads and writes still exists, and its writes still succeed.
  */
 
@@ -88,7 +88,7 @@ function broken(before: Schema, after: Schema): string[] {
   const tables = new Set(before.columns.map(({ table }) => table))
   for (const one of before.columns) {
     const now = columns.get(nameOf(one))
-    if (now === undefined) faults.push(`${nameOf(one)} is gone`)
+    if (now === undefined) faults.push(`${nameOf(one)} is missing`)
     else if (now.type !== one.type) faults.push(`${nameOf(one)} was ${one.type} and is ${now.type}`)
     else if (now.required && !one.required) faults.push(`${nameOf(one)} must not be null any more`)
     else if (one.required && !now.required) faults.push(`${nameOf(one)} may be null now`)
@@ -96,18 +96,18 @@ function broken(before: Schema, after: Schema): string[] {
   }
   for (const one of after.columns) {
     if (known.has(nameOf(one)) || !tables.has(one.table) || !one.required || one.filled) continue
-    faults.push(`${nameOf(one)} is new and must be given`)
+    faults.push(`${nameOf(one)} is new and required`)
   }
   const textOf = ({ table, definition }: Constraint) => `${table}: ${definition}`
   const constraintsBefore = new Set(before.constraints.map(textOf))
   const constraintsAfter = new Set(after.constraints.map(textOf))
-  for (const text of constraintsBefore) if (!constraintsAfter.has(text)) faults.push(`${text} is gone`)
+  for (const text of constraintsBefore) if (!constraintsAfter.has(text)) faults.push(`${text} is missing`)
   for (const one of after.constraints) {
     const concerns = one.columns.some((column) => known.has(`${one.table}.${column}`))
     if (concerns && !constraintsBefore.has(textOf(one))) faults.push(`${textOf(one)} is new`)
   }
   for (const kind of ['indexes', 'privileges'] as const) {
-    for (const one of before[kind]) if (!after[kind].includes(one)) faults.push(`${one} is gone`)
+    for (const one of before[kind]) if (!after[kind].includes(one)) faults.push(`${one} is missing`)
   }
   return faults
 }
@@ -123,24 +123,24 @@ describe('a migration removes nothing that the previous version needs', () => {
 
 describe('every change that would break the previous version is detected', () => {
   it.each([
-    ['alter table usage drop column unlogged', 'usage.unlogged is gone'],
-    ['alter table usage rename column errors to failures', 'usage.errors is gone'],
-    ['alter table request rename to requests', 'request.cached is gone'],
+    ['alter table usage drop column unlogged', 'usage.unlogged is missing'],
+    ['alter table usage rename column errors to failures', 'usage.errors is missing'],
+    ['alter table request rename to requests', 'request.cached is missing'],
     ['alter table usage alter column requests type integer', 'usage.requests was bigint and is integer'],
     ['alter table partner alter column email type text', 'partner.email was text collate C and is text'],
     ['alter table partner alter column email set not null', 'partner.email must not be null any more'],
     ['alter table partner alter column name drop not null', 'partner.name may be null now'],
     ['alter table account alter column status drop default', 'account.status has no default any more'],
-    ['alter table request add column host text not null', 'request.host is new and must be given'],
+    ['alter table request add column host text not null', 'request.host is new and required'],
     ["alter table request add check (method <> 'PUT')", "request: CHECK ((method <> 'PUT'::text)) is new"],
     ['alter table partner add unique (account_id, email)', 'partner: UNIQUE (account_id, email) is new'],
     [
       'alter table idempotency drop constraint idempotency_pkey',
-      'idempotency: PRIMARY KEY (account_id, key) is gone',
+      'idempotency: PRIMARY KEY (account_id, key) is missing',
     ],
-    ['drop index product_name', /product_name .* is gone/],
-    ['revoke insert on partner from quartermaster_server', 'partner: INSERT is gone'],
-    ['revoke update (total) on tally from quartermaster_server', 'tally: UPDATE of total is gone'],
+    ['drop index product_name', /product_name .* is missing/],
+    ['revoke insert on partner from quartermaster_server', 'partner: INSERT is missing'],
+    ['revoke update (total) on tally from quartermaster_server', 'tally: UPDATE of total is missing'],
   ])('%s', async (text, fault) => {
     const before = await schema()
     await client.query('begin')

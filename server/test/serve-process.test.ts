@@ -80,7 +80,7 @@ describe.runIf(process.platform === 'linux')('serve', () => {
     expect(other).toBe('')
   })
 
-  it('opens no debugger on SIGUSR1, and keeps serving', async () => {
+  it('opens no debugger on SIGUSR1, and continues to serve', async () => {
     const { child, stderr } = await listening(process.execPath, [bin, 'serve', '--port', '0'], {})
     const port = /"port":(\d+)/.exec(stderr())?.[1]
     child.kill('SIGUSR1')
@@ -115,7 +115,7 @@ describe.runIf(process.platform === 'linux')('serve', () => {
     expect(isOnlyQuartermaster(script)).toBe(expected)
   })
 
-  it('keeps serving after SIGTERM, not ready, until QUARTERMASTER_SHUTDOWN_DELAY_MS has passed', async () => {
+  it('continues to serve after SIGTERM, not ready, until QUARTERMASTER_SHUTDOWN_DELAY_MS has passed', async () => {
     const { child, stderr } = await listening(process.execPath, [bin, 'serve', '--port', '0'], {
       QUARTERMASTER_SHUTDOWN_DELAY_MS: '8000',
     })

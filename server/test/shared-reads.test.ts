@@ -9,7 +9,7 @@ import { startTestService, type TestService } from './service.ts'
 
 let url: string
 let client: pg.Client
-/** Holds the lock that keeps a read running. */
+/** Holds a lock that a read waits for. */
 let holder: pg.Client
 let service: TestService
 let acme: TestAccount

@@ -10,7 +10,7 @@ import { startTestService, type TestService } from './service.ts'
 
 let url: string
 let client: pg.Client
-/** Holds the lock that keeps a read running. */
+/** Holds a lock that a read waits for. */
 let holder: pg.Client
 let acme: TestAccount
 let service: TestService

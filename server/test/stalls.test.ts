@@ -94,7 +94,7 @@ describe('serving connections', () => {
     await database.close()
   })
 
-  it('that the server terminates fail immediately, and no request hangs', async () => {
+  it('that the server terminates fail immediately, and every request gets a response', async () => {
     await withService({}, {}, async (service) => {
       const state = { isDone: false }
       const statuses = new Set<number>()

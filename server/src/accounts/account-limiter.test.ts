@@ -81,7 +81,7 @@ it('rejects an operation that waits too long, or exceeds the total of all accoun
   expect(operations.log.slice(5)).toEqual(['third again runs'])
 })
 
-it('does not start an operation whose client disconnects while it waits, and frees its place in the queue', async () => {
+it('does not start an operation whose client disconnects while it waits, and removes it from the queue', async () => {
   const limiter = limiterOf()
   const operations = new Operations(limiter)
   const client = new AbortController()

@@ -241,7 +241,7 @@ function resultsOf(
       tally:
         version === undefined || version === ''
           ? undefined
-          : // Uses the row's own epoch string: a substring would keep all of `found` in memory while the tally is cached.
+          : // Uses the row's own epoch string: a substring would retain all of `found` in memory while the tally is cached.
             { epoch: server === current ? current : server, version, xid, total: Number(total) },
     }
   }

@@ -51,7 +51,7 @@ export async function keyRotate(config: Config, keyId: string, options: RotateOp
   )
 }
 
-/** Only the key goes to stdout, so that a script can read it. */
+/** Only the key is written to stdout, so that a script can read it. */
 function printKey(created: NewKey, account: string, options: JsonOption): void {
   if (options.json === true) {
     printJson({ account, key: created.key, ...keyJson(created) })

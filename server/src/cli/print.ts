@@ -1,4 +1,4 @@
-/** Data goes to stdout, hints and progress to stderr. */
+/** Data is written to stdout, hints and progress to stderr. */
 
 export function printJson(data: unknown): void {
   process.stdout.write(`${JSON.stringify(data)}\n`)

@@ -12,7 +12,7 @@ const columnTypes: Record<FieldType, Fragment> = {
 }
 
 /**
- * `import_staging`: the rows of a batch whose records exist already. Its primary key keeps the join cheap in either
+ * `import_staging`: the rows of a batch whose records exist already. With its primary key, the join is cheap in either
  * direction. `field_mask` is a bit mask of the fields that the row contains. `import_ids`: every id of the file.
  * `import_missing`: the ids to delete, numbered.
  */

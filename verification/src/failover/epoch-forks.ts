@@ -12,7 +12,7 @@ export interface Fork {
   readonly name: string
   /** The server processes stay connected and receive requests during the procedure. Otherwise they cannot connect meanwhile. */
   readonly online?: boolean
-  /** The cluster returns to an earlier timeline, which a server process may refuse to serve until it is restarted. */
+  /** The cluster returns to an earlier timeline, which a server process may reject until it is restarted. */
   readonly restart?: boolean
   /** Returns the server to use from now on, in the state that all forks begin with. */
   run(): Promise<PostgresNode>

@@ -1,8 +1,8 @@
 import type { Condition, Filter, Value } from '@quartermaster/filter'
 import { compareDecimals, decimal } from './decimal.ts'
 import { memoize } from './memoize.ts'
-import { moment, timeSpan } from './moment.ts'
 import type { Field, PlainRecord, Resource } from './schema.ts'
+import { timeSpan, timestampMs } from './timestamp.ts'
 
 /**
  * A reference implementation of filters: slow and simple, one record and one condition at a time. It shares only the syntax
@@ -15,7 +15,7 @@ export function evaluate(filter: Filter, resource: Resource, records: readonly P
 
 // The same records are evaluated for every filter, so parsed values are cached.
 const decimalOf = memoize(decimal)
-const momentOf = memoize(moment)
+const msOf = memoize(timestampMs)
 
 type Matcher = (record: PlainRecord) => boolean
 
@@ -103,7 +103,7 @@ function equals(value: Value, field: Field): Test {
     }
     case 'timestamp': {
       const { start, end } = timeSpan(text)
-      return (found) => typeof found === 'string' && momentOf(found) >= start && momentOf(found) < end
+      return (found) => typeof found === 'string' && msOf(found) >= start && msOf(found) < end
     }
     default:
       return field.type satisfies never
@@ -126,7 +126,7 @@ function ordered(operator: '>' | '>=' | '<' | '<=', text: string, field: Field):
   const { start, end } = timeSpan(text)
   return (found) => {
     if (typeof found !== 'string') return false
-    const at = momentOf(found)
+    const at = msOf(found)
     if (operator === '>') return at >= end
     if (operator === '>=') return at >= start
     return operator === '<' ? at < start : at < end

@@ -1,9 +1,9 @@
 import type { Condition, Filter, Operator, Value } from '@quartermaster/filter'
 import type { Random } from '../random.ts'
 import { decimal, plainDecimal } from './decimal.ts'
-import { isoText, moment, two } from './moment.ts'
 import { randomDecimal, randomInteger, randomText, randomValue } from './rows.ts'
 import type { Field, FieldType, PlainRecord, Resource } from './schema.ts'
+import { isoText, timestampMs, two } from './timestamp.ts'
 
 const noSpan = { offset: 0, length: 0 }
 
@@ -110,7 +110,7 @@ function randomOperand(
     case 'decimal':
       return textValue(decimalLiteral(random, nearDecimal(random, text)))
     case 'timestamp':
-      return textValue(timeLiteral(random, moment(text) + random.pick([0n, 0n, 0n, 1n, -1n, 1000n])))
+      return textValue(timeLiteral(random, timestampMs(text) + random.pick([0n, 0n, 0n, 1n, -1n, 1000n])))
     case 'boolean':
       return textValue(random.pick(['true', 'false']))
     default:
@@ -168,17 +168,17 @@ function decimalLiteral(random: Random, text: string): string {
   return `${plainDecimal({ digits, scale: scale + shift })}${e}${random.chance(0.5) ? '+' : ''}${shift}`
 }
 
-const firstMoment = moment('0001-01-01T00:00:00.000Z')
-const lastMoment = moment('9999-12-31T23:59:59.999Z')
+const firstMs = timestampMs('0001-01-01T00:00:00.000Z')
+const lastMs = timestampMs('9999-12-31T23:59:59.999Z')
 
-/** A literal whose span contains the moment: a day, a minute, a second, or down to a millisecond, in any time zone. */
+/** A literal whose span contains the time: a day, a minute, a second, or down to a millisecond, in any time zone. */
 function timeLiteral(random: Random, near: bigint): string {
-  const at = near < firstMoment ? firstMoment : near > lastMoment ? lastMoment : near
+  const at = near < firstMs ? firstMs : near > lastMs ? lastMs : near
   const length = random.pick([10, 10, 16, 19, 19, 21, 22, 23, 23, 23, 23])
   if (length === 10) return isoText(at).slice(0, length)
   const wanted = random.pick([0, 0, 0, 60, -60, 330, -570, 840, -720, 1])
   const local = at + BigInt(wanted) * 60_000n
-  const fits = local >= firstMoment && local <= lastMoment
+  const fits = local >= firstMs && local <= lastMs
   const text = isoText(fits ? local : at).slice(0, length)
   return `${text}${fits && wanted !== 0 ? zoneText(wanted) : random.pick(['', 'Z', 'Z', '+00:00'])}`
 }

@@ -1,7 +1,7 @@
 import type { Random } from '../random.ts'
 import { decimal, plainDecimal } from './decimal.ts'
-import { isoText } from './moment.ts'
 import type { Field, PlainRecord, Resource } from './schema.ts'
+import { isoText } from './timestamp.ts'
 
 /** A text that the server's own code and SQL never contain: if it appears in a statement, it came from a request or a row. */
 export const marker = 'zqx'
@@ -45,7 +45,7 @@ export function randomValue(random: Random, field: Field): string | boolean | nu
     case 'decimal':
       return randomDecimal(random)
     case 'timestamp':
-      return isoText(randomMoment(random))
+      return isoText(randomTimestampMs(random))
     default:
       return field.type satisfies never
   }
@@ -97,7 +97,7 @@ export function randomDecimal(random: Random): string {
 
 const yearOne = -62_135_596_800_000n
 const yearTenThousand = 253_402_300_800_000n
-const moments: readonly bigint[] = [
+const timestamps: readonly bigint[] = [
   [yearOne, yearOne + 1n, yearTenThousand - 1n, yearTenThousand - 1000n, 0n, -1n, 1n, 999n, 1000n, -1000n],
   // The leap days of 2000 and 2024 and their ends; the end of February 1900, which had no leap day; a change to summer time.
   [951_782_400_000n, 951_868_799_999n, 951_868_800_000n, 1_709_164_800_000n, 1_709_251_199_999n],
@@ -106,9 +106,9 @@ const moments: readonly bigint[] = [
   [1_794_648_600_000n, 1_794_648_600_001n, 1_794_648_599_999n, 1_794_648_600_999n, 1_794_648_601_000n],
 ].flat()
 
-export function randomMoment(random: Random): bigint {
+export function randomTimestampMs(random: Random): bigint {
   const style = random.next()
-  if (style < 0.5) return random.pick(moments)
+  if (style < 0.5) return random.pick(timestamps)
   if (style < 0.8) return 1_794_614_400_000n + BigInt(random.integer(0, 86_399_999))
   const range = Number(yearTenThousand - yearOne)
   return yearOne + BigInt(Math.floor(random.next() * range))

@@ -26,8 +26,8 @@ export function timeSpan(text: string): TimeSpan {
   return { start, end: start + widthMs(second, fraction) }
 }
 
-/** The start of the span, which is the moment of a record's timestamp. */
-export function moment(text: string): bigint {
+/** The start of the span, which is the time of a record's timestamp. */
+export function timestampMs(text: string): bigint {
   return timeSpan(text).start
 }
 
