@@ -20,12 +20,13 @@ let names: string[]
 let labels: Set<string>
 
 beforeAll(() => {
-  metrics = new Metrics({
+  const state = {
     pools: () => [],
     verificationsWaiting: () => 0,
     ready: async () => {},
     logLinesDropped: () => 0,
-  })
+  }
+  metrics = new Metrics(state, { serviceName: undefined, attributes: undefined })
   names = metrics.instruments.map(({ definition }) => prometheusName(definition))
   labels = new Set(
     metrics.instruments.flatMap(({ definition }) =>

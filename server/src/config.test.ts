@@ -133,3 +133,15 @@ it('every fault is reported, and the other settings have their values', () => {
   ])
   expect([config.PORT, config.QUARTERMASTER_READ_MS_MAX]).toEqual([8080, 5000])
 })
+
+describe('OTEL_METRICS_EXPORTER', () => {
+  it.each(['otlp', 'prometheus', 'none', 'otlp,prometheus', 'prometheus, otlp'])('%j is valid', (value) => {
+    expect(faults({ OTEL_METRICS_EXPORTER: value })).toEqual([])
+  })
+
+  it.each(['console', 'none,otlp', 'otlp,', 'OTLP'])('%j is a fault', (value) => {
+    expect(faults({ OTEL_METRICS_EXPORTER: value }).map(({ message }) => message)).toEqual([
+      'OTEL_METRICS_EXPORTER is neither otlp, prometheus, a list of both, nor none.',
+    ])
+  })
+})

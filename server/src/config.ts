@@ -8,6 +8,8 @@ import { isServiceLink, unknownVariables } from './unknown-variables.ts'
 const perMinute = (standard: number) =>
   Type.Integer({ default: standard, minimum: 1, maximum: limits.requestsPerMinuteMax })
 
+const httpUrl = () => Type.Optional(Type.String({ pattern: '^https?://' }))
+
 const schema = Type.Object({
   /** The database that serves requests. */
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
@@ -57,8 +59,21 @@ const schema = Type.Object({
   /** Port of `/metrics`, separate from the public port. Without it no metrics are recorded. */
   QUARTERMASTER_ADMIN_PORT: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
   QUARTERMASTER_ADMIN_HOST: Type.String({ default: '127.0.0.1' }),
-  /** The OpenTelemetry collector that receives traces. Without it nothing is traced. */
-  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String({ pattern: '^https?://' })),
+  /** `service.name` of metrics and traces. Default: that of OTEL_RESOURCE_ATTRIBUTES, or `quartermaster`. */
+  OTEL_SERVICE_NAME: Type.Optional(Type.String()),
+  OTEL_RESOURCE_ATTRIBUTES: Type.Optional(Type.String()),
+  /** The OpenTelemetry collector that receives metrics and traces. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl(),
+  /** Used as they are, without an added path. */
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: httpUrl(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl(),
+  OTEL_EXPORTER_OTLP_HEADERS: Type.Optional(Type.String()),
+  /** Prometheus reads metrics from the admin port, whatever is set here. */
+  OTEL_METRICS_EXPORTER: Type.Optional(
+    Type.String({ pattern: '^(none|(otlp|prometheus)( *, *(otlp|prometheus))*)$' }),
+  ),
+  OTEL_METRIC_EXPORT_INTERVAL: Type.Integer({ default: 60_000, minimum: 100, maximum: 3_600_000 }),
+  OTEL_TRACES_EXPORTER: Type.Optional(Type.Enum(['otlp', 'none'])),
   /** The fraction of requests that is traced, unless the traceparent header of a trusted proxy decides. */
   OTEL_TRACES_SAMPLER_ARG: Type.Number({ default: 0.01, minimum: 0, maximum: 1 }),
   QUARTERMASTER_LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
@@ -71,7 +86,12 @@ const schema = Type.Object({
 export type Config = Readonly<Static<typeof schema>>
 
 /** Settings that may contain a secret. Each can be read from a file: `DATABASE_URL_FILE` names the file of `DATABASE_URL`. */
-export const secretSettings = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'REDIS_URL'] as const
+export const secretSettings = [
+  'DATABASE_URL',
+  'DATABASE_OWNER_URL',
+  'REDIS_URL',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+] as const
 
 /** An empty QUARTERMASTER_DATABASE_ROLE is a value: serving connections use the role they log in with. */
 const mayBeEmpty = 'QUARTERMASTER_DATABASE_ROLE'
@@ -166,22 +186,23 @@ interface SchemaError {
 function faultOf({ instancePath, message, params }: SchemaError, data: Data): ConfigFault {
   const variable = instancePath.slice(1)
   const allowed = params.allowedValues === undefined ? '' : ` (${params.allowedValues.join(', ')})`
-  const prefix = prefixes[variable]
+  const rule = rules[variable]
   return {
     variable,
-    message:
-      prefix === undefined
-        ? `${variable} ${message}${allowed}.`
-        : `${variable} does not begin with ${prefix}.`,
+    message: rule === undefined ? `${variable} ${message}${allowed}.` : `${variable} ${rule}.`,
     repair: isServiceLink(variable, data[variable] ?? '')
       ? 'Kubernetes has set it for a Service of that name: set enableServiceLinks to false in the pod.'
       : `Set ${variable} to a valid value, or unset it to use the default.`,
   }
 }
 
-const prefixes: Readonly<Record<string, string>> = {
-  DATABASE_URL: 'postgres://',
-  DATABASE_OWNER_URL: 'postgres://',
-  REDIS_URL: 'redis:// or rediss://',
-  OTEL_EXPORTER_OTLP_ENDPOINT: 'http:// or https://',
+/** What an invalid value does wrong, for settings that are validated by a pattern. */
+const rules: Readonly<Record<string, string>> = {
+  DATABASE_URL: 'does not begin with postgres://',
+  DATABASE_OWNER_URL: 'does not begin with postgres://',
+  REDIS_URL: 'does not begin with redis:// or rediss://',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'does not begin with http:// or https://',
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'does not begin with http:// or https://',
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'does not begin with http:// or https://',
+  OTEL_METRICS_EXPORTER: 'is neither otlp, prometheus, a list of both, nor none',
 }

@@ -5,6 +5,9 @@ import { filterBounds } from '@quartermaster/filter'
  * and has no limit here is a defect.
  */
 export const limits = {
+  /** Timeout to send metrics over OTLP, and to send the last ones at exit. */
+  metricExportMsMax: 3_000,
+
   /** A file with a secret, such as DATABASE_URL_FILE: far more than the longest URL needs. */
   secretFileBytesMax: 64 * 1024,
 

@@ -19,6 +19,7 @@ import { parseNetworks } from './networks.ts'
 import { type EmitEvent, emitToAll } from './observability/events.ts'
 import type { Log } from './observability/logger.ts'
 import type { Metrics, ObservedState } from './observability/metrics.ts'
+import { otlpTarget, telemetryIdentity } from './observability/otlp.ts'
 import type { Traces } from './observability/traces.ts'
 import { Database } from './postgres/database.ts'
 
@@ -48,12 +49,13 @@ export async function startService(config: Config, options: ServeOptions): Promi
   let stopping = false
   const isStopping = () => stopping
   const shutdown = new AbortController()
-  const metrics = await metricsOf(config, {
+  const observed: ObservedState = {
     pools: () => database.pools,
     verificationsWaiting: () => keyVerifier.waiting,
     ready: () => ready(),
     logLinesDropped: options.log.dropped,
-  })
+  }
+  const metrics = await metricsOf(config, observed, options.log.emit)
   const traces = await tracesOf(config, emitToAll(options.log.emit, metrics?.emit), limits)
   const emit = emitToAll(options.log.emit, metrics?.emit, traces?.emit)
   const identity = { role: config.QUARTERMASTER_DATABASE_ROLE, pooler: config.QUARTERMASTER_DATABASE_POOLER }
@@ -146,25 +148,35 @@ function watchConnections(server: Server): () => Promise<unknown> {
 }
 
 async function adminServer(
-  { QUARTERMASTER_ADMIN_HOST: host, QUARTERMASTER_ADMIN_PORT: port = 0 }: Config,
+  { QUARTERMASTER_ADMIN_HOST: host, QUARTERMASTER_ADMIN_PORT: port }: Config,
   metrics: Metrics | undefined,
   ready: () => Promise<unknown>,
 ): Promise<Admin | undefined> {
-  return metrics === undefined ? undefined : await startAdmin({ metrics, ready }, { host, port })
+  if (metrics === undefined || port === undefined) return undefined
+  return startAdmin({ metrics: () => metrics.text(), ready }, { host, port })
 }
 
 // Imported only if configured: OpenTelemetry takes as long to load as everything else together.
-async function metricsOf(config: Config, state: ObservedState): Promise<Metrics | undefined> {
-  if (config.QUARTERMASTER_ADMIN_PORT === undefined) return undefined
+async function metricsOf(
+  config: Config,
+  state: ObservedState,
+  emit: EmitEvent,
+): Promise<Metrics | undefined> {
+  const target = otlpTarget(config, 'metrics')
+  const isScraped = config.QUARTERMASTER_ADMIN_PORT !== undefined
+  if (!isScraped && target === undefined) return undefined
   const { Metrics } = await import('./observability/metrics.ts')
-  return new Metrics(state)
+  const otlp = target && { target, intervalMs: config.OTEL_METRIC_EXPORT_INTERVAL, isScraped, emit }
+  return new Metrics(state, telemetryIdentity(config), otlp)
 }
 
 async function tracesOf(config: Config, emit: EmitEvent, limits: Limits): Promise<Traces | undefined> {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: ratio } = config
-  if (endpoint === undefined) return undefined
+  const target = otlpTarget(config, 'traces')
+  if (target === undefined) return undefined
   const { tracesTo } = await import('./observability/traces.ts')
-  return tracesTo({ endpoint, ratio, emit, exportMsMax: limits.traceExportMsMax })
+  const identity = telemetryIdentity(config)
+  const { OTEL_TRACES_SAMPLER_ARG: ratio } = config
+  return tracesTo({ target, identity, ratio, emit, exportMsMax: limits.traceExportMsMax })
 }
 
 function authentication(

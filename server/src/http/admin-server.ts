@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { limits } from '../limits.ts'
-import type { Metrics } from '../observability/metrics.ts'
 
 export interface Admin {
   readonly port: number
@@ -8,7 +7,8 @@ export interface Admin {
 }
 
 export interface AdminParts {
-  readonly metrics: Metrics
+  /** In the format of Prometheus. */
+  readonly metrics: () => Promise<string>
   /** Rejects if the process cannot serve requests. */
   readonly ready: () => Promise<unknown>
 }
@@ -36,17 +36,24 @@ function respond({ metrics, ready }: AdminParts, request: IncomingMessage, respo
     response.setHeader('allow', 'GET, HEAD')
     sendText(response, 405, 'Use GET or HEAD.')
   } else if (request.url === '/metrics') {
-    metrics.handle(request, response)
+    metrics().then(
+      (text) => sendText(response, 200, text.trimEnd()),
+      (error: unknown) => sendText(response, 500, messageOf(error)),
+    )
   } else if (request.url === '/livez') {
     sendText(response, 200, 'ok')
   } else if (request.url === '/readyz') {
     ready().then(
       () => sendText(response, 200, 'ok'),
-      (error: unknown) => sendText(response, 503, error instanceof Error ? error.message : String(error)),
+      (error: unknown) => sendText(response, 503, messageOf(error)),
     )
   } else {
     sendText(response, 404, 'Not found. The paths are /metrics, /livez and /readyz.')
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function sendText(response: ServerResponse, status: number, text: string): void {

@@ -77,6 +77,8 @@ export type Event =
   | { readonly kind: 'activity-unwritten'; readonly error: unknown }
   /** The trace collector did not accept them. */
   | { readonly kind: 'spans-dropped'; readonly spans: number; readonly cause: string }
+  /** The collector did not accept the metrics. They are cumulative: the next ones include these. */
+  | { readonly kind: 'metrics-unsent'; readonly cause: string }
 
 export interface RequestCompleted {
   readonly kind: 'request-completed'

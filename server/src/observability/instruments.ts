@@ -22,10 +22,10 @@ export interface Instrument {
   register(meter: Meter): void
 }
 
-/** The unit suffixes of Prometheus, which OpenTelemetry's exporter does not add. */
+/** The unit suffixes of Prometheus. */
 const suffixes: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes', '1': '_ratio' }
 
-export function prometheusName({ name, unit }: InstrumentDefinition): string {
+export function prometheusName({ name, unit }: { readonly name: string; readonly unit: string }): string {
   return `${name.replaceAll('.', '_')}${suffixes[unit] ?? ''}`
 }
 
@@ -38,9 +38,7 @@ export class Counter implements Instrument {
   }
 
   register(meter: Meter): void {
-    this.#counter = meter.createCounter(prometheusName(this.definition), {
-      description: this.definition.description,
-    })
+    this.#counter = meter.createCounter(this.definition.name, optionsOf(this.definition))
   }
 
   add(amount: number, ...values: readonly string[]): void {
@@ -59,8 +57,8 @@ export class Histogram implements Instrument {
   }
 
   register(meter: Meter): void {
-    this.#histogram = meter.createHistogram(prometheusName(this.definition), {
-      description: this.definition.description,
+    this.#histogram = meter.createHistogram(this.definition.name, {
+      ...optionsOf(this.definition),
       advice: { explicitBucketBoundaries: [...this.#boundaries] },
     })
   }
@@ -89,17 +87,20 @@ export class ObservableInstrument implements Instrument {
 
   register(meter: Meter): void {
     const { definition } = this
-    const name = prometheusName(definition)
-    const options = { description: definition.description }
+    const options = optionsOf(definition)
     const instrument =
       this.#kind === 'counter'
-        ? meter.createObservableCounter(name, options)
-        : meter.createObservableGauge(name, options)
+        ? meter.createObservableCounter(definition.name, options)
+        : meter.createObservableGauge(definition.name, options)
     instrument.addCallback(async (result) => {
       for (const [value, ...values] of await this.#observe())
         result.observe(value, attributesOf(definition, values))
     })
   }
+}
+
+function optionsOf({ unit, description }: InstrumentDefinition): { unit: string; description: string } {
+  return { unit, description }
 }
 
 function attributesOf({ labels = [] }: InstrumentDefinition, values: readonly string[]): Attributes {

@@ -14,6 +14,7 @@ const levels: Record<Event['kind'], Level> = {
   'keys-verified': 'debug',
   'statement-ended': 'debug',
   'spans-dropped': 'warn',
+  'metrics-unsent': 'warn',
   'request-unreadable': 'warn',
   'rate-limits-shared': 'info',
   'rate-limits-local': 'warn',
@@ -188,6 +189,8 @@ function loggable(event: Exclude<Event, RequestCompleted>): object {
     case 'requests-unlogged':
     case 'requests-uncounted':
       return { count: event.count }
+    case 'metrics-unsent':
+      return { cause: event.cause }
     case 'spans-dropped':
       return { spans: event.spans, cause: event.cause }
     case 'listening':

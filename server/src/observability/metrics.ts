@@ -1,13 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { PrometheusExporter } from '@opentelemetry/exporter-prometheus'
-import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { errorTitles } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { withTimeout } from '../timeout.ts'
 import { type Event, type PoolName, sources } from './events.ts'
+import { Exposition, type OtlpMetricsOptions } from './exposition.ts'
 import { Counter, Histogram, type Instrument, ObservableInstrument } from './instruments.ts'
+import type { TelemetryIdentity } from './otlp.ts'
 import { ProcessMetrics } from './process-metrics.ts'
-import { resource } from './resource.ts'
+import { resourceOf } from './resource.ts'
 
 /** State that is read at scrape time, because no event reports it. */
 export interface ObservedState {
@@ -32,7 +31,7 @@ const poolLabel = 'db.client.connection.pool.name'
 /** Other methods are reported as `_OTHER`, as in the semantic conventions. */
 const methods = new Set(['GET', 'HEAD', 'QUERY', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Metrics for Prometheus, from events. Label values come from closed lists, so that their number does not grow with accounts. */
+/** Metrics for Prometheus and OTLP, from events. Label values come from closed lists, so that their number does not grow with accounts. */
 export class Metrics {
   readonly #requests = new Histogram(
     {
@@ -135,10 +134,9 @@ export class Metrics {
   )
   readonly #process = new ProcessMetrics()
   readonly instruments: readonly Instrument[]
-  readonly #exporter: PrometheusExporter
-  readonly #provider: MeterProvider
+  readonly #exposition: Exposition
 
-  constructor(state: ObservedState) {
+  constructor(state: ObservedState, identity: TelemetryIdentity, otlp?: OtlpMetricsOptions) {
     this.instruments = [
       this.#requests,
       this.#errors,
@@ -157,14 +155,7 @@ export class Metrics {
       ...stateInstruments(state),
       ...this.#process.instruments,
     ]
-    this.#exporter = new PrometheusExporter({ preventServerStart: true, withoutScopeInfo: true })
-    this.#provider = new MeterProvider({
-      resource,
-      readers: [this.#exporter],
-      views: [{ instrumentName: '*', aggregationCardinalityLimit: limits.metricSeriesMax }],
-    })
-    const meter = this.#provider.getMeter('quartermaster')
-    for (const instrument of this.instruments) instrument.register(meter)
+    this.#exposition = new Exposition(this.instruments, resourceOf(identity), otlp)
     this.#process.start()
     // Starts every series at 0: rate() does not see the first increment of a series that starts with it.
     this.#brokenConnections.add(0)
@@ -230,20 +221,21 @@ export class Metrics {
       case 'stopping':
       case 'stopped':
       case 'request-failed':
+      case 'metrics-unsent':
         return
       default:
         event satisfies never
     }
   }
 
-  /** Handles `GET /metrics`. */
-  handle(request: IncomingMessage, response: ServerResponse): void {
-    this.#exporter.getMetricsRequestHandler(request, response)
+  /** In the format of Prometheus. */
+  text(): Promise<string> {
+    return this.#exposition.text()
   }
 
   async close(): Promise<void> {
     this.#process.stop()
-    await this.#provider.shutdown()
+    await this.#exposition.close()
   }
 }
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import { ObservableInstrument } from './instruments.ts'
@@ -5,10 +6,26 @@ import { ObservableInstrument } from './instruments.ts'
 /** The sampling interval of Node's event-loop delay histogram. */
 const resolutionMs = 10
 
-/** Resources of the process and the delay of its event loop. Each scrape covers the time since the one before. */
+/** Set while values are collected for a scrape of Prometheus, and not set while they are collected to be sent over OTLP. */
+export const scraping = new AsyncLocalStorage<true>()
+
+/** What has happened since the last collection. */
+class EventLoopWindow {
+  readonly delay = monitorEventLoopDelay({ resolution: resolutionMs })
+  utilization = performance.eventLoopUtilization()
+
+  constructor() {
+    this.delay.enable()
+  }
+}
+
+/**
+ * Resources of the process and the delay of its event loop. Each scrape covers the time since the scrape before, and each
+ * transmission over OTLP the time since the one before.
+ */
 export class ProcessMetrics {
-  readonly #delay = monitorEventLoopDelay({ resolution: resolutionMs })
-  #utilization = performance.eventLoopUtilization()
+  #scraped: EventLoopWindow | undefined
+  #sent: EventLoopWindow | undefined
 
   readonly instruments = [
     new ObservableInstrument(
@@ -18,7 +35,7 @@ export class ProcessMetrics {
         description: 'Delay of the event loop, 99th percentile since the last scrape.',
       },
       'gauge',
-      () => [[secondsOf(this.#delay.percentile(99))]],
+      () => [[secondsOf(this.#window.delay.percentile(99))]],
     ),
     // Observed after the 99th percentile: it resets the histogram for the next scrape.
     new ObservableInstrument(
@@ -29,8 +46,9 @@ export class ProcessMetrics {
       },
       'gauge',
       () => {
-        const max = secondsOf(this.#delay.max)
-        this.#delay.reset()
+        const { delay } = this.#window
+        const max = secondsOf(delay.max)
+        delay.reset()
         return [[max]]
       },
     ),
@@ -42,9 +60,10 @@ export class ProcessMetrics {
       },
       'gauge',
       () => {
-        const before = this.#utilization
-        this.#utilization = performance.eventLoopUtilization()
-        return [[performance.eventLoopUtilization(this.#utilization, before).utilization]]
+        const window = this.#window
+        const before = window.utilization
+        window.utilization = performance.eventLoopUtilization()
+        return [[performance.eventLoopUtilization(window.utilization, before).utilization]]
       },
     ),
     new ObservableInstrument(
@@ -86,11 +105,21 @@ export class ProcessMetrics {
   ]
 
   start(): void {
-    this.#delay.enable()
+    this.#scraped = new EventLoopWindow()
   }
 
   stop(): void {
-    this.#delay.disable()
+    this.#scraped?.delay.disable()
+    this.#sent?.delay.disable()
+  }
+
+  get #window(): EventLoopWindow {
+    if (scraping.getStore() === true) {
+      this.#scraped ??= new EventLoopWindow()
+      return this.#scraped
+    }
+    this.#sent ??= new EventLoopWindow()
+    return this.#sent
   }
 }
 

@@ -1,8 +1,19 @@
-import { resourceFromAttributes } from '@opentelemetry/resources'
+import { randomUUID } from 'node:crypto'
+import { parseKeyPairsIntoRecord } from '@opentelemetry/core'
+import { type Resource, resourceFromAttributes } from '@opentelemetry/resources'
 import { version } from '../version.ts'
+import type { TelemetryIdentity } from './otlp.ts'
 
-/** Identifies the service in metrics and traces. */
-export const resource = resourceFromAttributes({
-  'service.name': 'quartermaster',
-  'service.version': version,
-})
+/** Distinguishes the processes of a service: a collector would otherwise mix up their counters. */
+const instanceId = randomUUID()
+
+/** Identifies the service and this process in metrics and traces. */
+export function resourceOf({ serviceName, attributes }: TelemetryIdentity): Resource {
+  return resourceFromAttributes({
+    'service.name': 'quartermaster',
+    'service.version': version,
+    'service.instance.id': instanceId,
+    ...parseKeyPairsIntoRecord(attributes),
+    ...(serviceName === undefined ? {} : { 'service.name': serviceName }),
+  })
+}

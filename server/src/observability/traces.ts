@@ -7,7 +7,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import { ExportResultCode, parseTraceParent } from '@opentelemetry/core'
+import { ExportResultCode, parseKeyPairsIntoRecord, parseTraceParent } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import {
   AlwaysOnSampler,
@@ -19,7 +19,8 @@ import {
 import { limits } from '../limits.ts'
 import { withTimeout } from '../timeout.ts'
 import type { EmitEvent, RequestCompleted } from './events.ts'
-import { resource } from './resource.ts'
+import type { OtlpTarget, TelemetryIdentity } from './otlp.ts'
+import { resourceOf } from './resource.ts'
 
 export interface Traces {
   readonly emit: EmitEvent
@@ -28,8 +29,8 @@ export interface Traces {
 }
 
 export interface TraceOptions {
-  /** The collector: http://host:4318 */
-  readonly endpoint: string
+  readonly target: OtlpTarget
+  readonly identity: TelemetryIdentity
   /** The share of requests that are traced if no trusted proxy sent a traceparent. */
   readonly ratio: number
   /** Receives `spans-dropped`. */
@@ -42,13 +43,14 @@ export interface TraceOptions {
  * read or write. So no response waits for tracing, no trace context is passed through the code, and no parameter of a
  * request can get into a span.
  */
-export function tracesTo({ endpoint, ratio, emit, exportMsMax }: TraceOptions): Traces {
+export function tracesTo({ target, identity, ratio, emit, exportMsMax }: TraceOptions): Traces {
   const exporter = new OTLPTraceExporter({
-    url: `${withoutTrailingSlashes(endpoint)}/v1/traces`,
+    url: target.url,
+    headers: parseKeyPairsIntoRecord(target.headers),
     timeoutMillis: exportMsMax,
   })
   const provider = new BasicTracerProvider({
-    resource,
+    resource: resourceOf(identity),
     sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
     spanProcessors: [
       new BatchSpanProcessor(reportingDrops(exporter, emit), {
@@ -67,12 +69,6 @@ export function tracesTo({ endpoint, ratio, emit, exportMsMax }: TraceOptions): 
     },
     close: () => closeWithTimeout(provider, exportMsMax),
   }
-}
-
-function withoutTrailingSlashes(text: string): string {
-  let end = text.length
-  while (text[end - 1] === '/') end--
-  return text.slice(0, end)
 }
 
 function addSpans(tracer: Tracer, event: RequestCompleted, parent: Context): void {

@@ -11,7 +11,7 @@ export function invalidUrls(config: Config): ConfigFault[] {
   const databases = (['DATABASE_URL', 'DATABASE_OWNER_URL'] as const).flatMap((variable) =>
     databaseUrlFault(variable, config[variable]),
   )
-  const others = (['REDIS_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const)
+  const others = otherUrls
     .filter((variable) => config[variable] !== undefined && !URL.canParse(config[variable]))
     .map((variable) => ({
       variable,
@@ -20,6 +20,13 @@ export function invalidUrls(config: Config): ConfigFault[] {
     }))
   return [...databases, ...others]
 }
+
+const otherUrls = [
+  'REDIS_URL',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+] as const
 
 function databaseUrlFault(variable: string, url: string | undefined): ConfigFault[] {
   if (url === undefined) return []
