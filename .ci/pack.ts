@@ -91,7 +91,7 @@ function compile(name: PackageName, folder: string, options: Record<string, unkn
   execFileSync(`${root}node_modules/.bin/tsc`, ['-p', project], { stdio: 'inherit' })
   rmSync(project)
   for (const file of globSync(join(folder, 'dist/**/*.d.ts'))) {
-    // tsc keeps the `.ts` extension of imports in declaration files.
+    // tsc does not change the `.ts` extension of imports in declaration files.
     const text = readFileSync(file, 'utf8')
     writeFileSync(file, text.replaceAll(/(from '\.[\w./-]+)\.ts'/g, "$1.js'"))
   }

@@ -30,7 +30,7 @@ execFileSync(`${root}../node_modules/.bin/tsc`, ['-p', `${root}tsconfig.json`, '
   stdio: 'inherit',
 })
 for (const file of readdirSync(dist).filter((name) => name.endsWith('.d.ts'))) {
-  // tsc keeps the `.ts` extension of imports in declaration files; the published modules are `.js`.
+  // tsc does not change the `.ts` extension of imports in declaration files; the published modules are `.js`.
   const text = readFileSync(`${dist}/${file}`, 'utf8')
   writeFileSync(`${dist}/${file}`, text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
 }

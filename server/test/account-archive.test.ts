@@ -316,6 +316,6 @@ it('an export comes from one snapshot, although others write while it runs', asy
 })
 
 it('an export of an unknown account fails before it writes anything', async () => {
-  const failed = await run('account', 'export', 'nobody-here')
+  const failed = await run('account', 'export', 'unknown')
   expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('no account named') })
 })

