@@ -177,6 +177,15 @@ export class ServerProcess {
     await ended
   }
 
+  /** SIGTERM, as an operator stops it; resolves when the process has exited. */
+  async terminate(): Promise<void> {
+    const child = this.#child
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGTERM')
+    await ended
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#child?.kill(name)
   }

@@ -24,6 +24,10 @@ import { noLeak } from './no-leak/no-leak.ts'
 import { printIdentity } from './parser/print-identity.ts'
 import { parserStrings } from './parser/strings.ts'
 import { oneBuffers, pageBuffers, pagesInOrder, plansIndexed } from './plans/plans.ts'
+import { kubernetesManifests } from './ship/kubernetes.ts'
+import { haproxyPasses, nginxPasses } from './ship/proxy-passes.ts'
+import { restartHaproxy, restartNginx } from './ship/restarts.ts'
+import { systemdUnits } from './ship/systemd.ts'
 import { alertFires } from './trust/alert-fires.ts'
 import { cardinality } from './trust/cardinality.ts'
 import { revocation } from './trust/revocation.ts'
@@ -65,5 +69,6 @@ export const suites: Record<string, readonly Check[]> = {
     exportConsistent,
     referencePage,
   ],
+  ship: [nginxPasses, haproxyPasses, systemdUnits, kubernetesManifests, restartNginx, restartHaproxy],
   trust: [revocation, wrongChecksum, secrets, alertFires, cardinality, epoch, switchover],
 }

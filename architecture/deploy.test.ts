@@ -1,0 +1,80 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { limits } from '../server/src/limits.ts'
+
+/** Compares the files that operators copy with the settings and limits of the service. */
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'deploy'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)))
+
+it('every setting in deploy/ exists', () => {
+  const settings = new Set(
+    [...read('server/src/config.ts').matchAll(/^ {2}([A-Z_]+):/gm)].map(([, name]) => name),
+  )
+  expect(settings.size).toBeGreaterThan(20)
+  const used = files.flatMap((file) =>
+    [...read(file).matchAll(/\b(?:QUARTERMASTER|DATABASE|REDIS|OTEL)_[A-Z_]+\b/g)].map(([name]) => ({
+      file,
+      name,
+    })),
+  )
+  expect(used.length).toBeGreaterThan(20)
+  const notSettings = ['QUARTERMASTER_IMAGE']
+  const unknown = used.filter(
+    ({ name }) => !settings.has(name.replace(/_FILE$/, '')) && !notSettings.includes(name),
+  )
+  expect(unknown).toEqual([])
+})
+
+it('no file in deploy/ contains a secret', () => {
+  // A URL with a password, a private key, a key of the service, or a Secret of Kubernetes. create-secrets.sh reads passwords from files.
+  const secret =
+    /:\/\/[^\s/:@]+:(?!\$\(cat |…@)[^\s@]+@|BEGIN [A-Z ]*PRIVATE KEY|\bqm_[0-9A-Za-z]{20}|^kind: Secret$/m
+  expect(files.filter((file) => secret.test(read(file)))).toEqual([])
+})
+
+it('nginx closes idle connections before a process that shuts down does', () => {
+  for (const file of ['deploy/nginx/upstream.conf', 'deploy/compose/upstream.conf']) {
+    const [, seconds] = /^ +keepalive_timeout (\d+)s;$/m.exec(read(file)) ?? []
+    expect(Number(seconds) * 1000).toBeLessThan(limits.shutdownDelayMs)
+    expect(read(file)).toMatch(/^ +server \S+ max_fails=0;$/m)
+  }
+})
+
+it('proxies accept the longest URL and headers, and wait longer than the service', () => {
+  const nginx = read('deploy/nginx/quartermaster.conf')
+  const [, buffer] = /large_client_header_buffers \d+ (\d+)k;/.exec(nginx) ?? []
+  expect(Number(buffer) * 1024).toBeGreaterThan(limits.headerBytesMax)
+  const [, wait] = /proxy_read_timeout (\d+)s;/.exec(nginx) ?? []
+  const haproxy = read('deploy/haproxy/haproxy.cfg')
+  const [, server] = /timeout server (\d+)s/.exec(haproxy) ?? []
+  const [, bytes] = /tune.bufsize (\d+)/.exec(haproxy) ?? []
+  expect(Number(bytes)).toBeGreaterThan(limits.urlBytesMax + limits.headerBytesMax)
+  for (const seconds of [wait, server]) {
+    expect(Number(seconds) * 1000).toBeGreaterThan(limits.readMsMax + limits.silentConnectionMsMax)
+  }
+})
+
+/** What a process may take after SIGTERM, from its settings and limits. */
+const shutdownMs = (delayMs: number) => delayMs + limits.shutdownMsMax + limits.activityCloseMsMax
+
+it('supervisors wait until a process has shut down', () => {
+  const [, unit] = /^TimeoutStopSec=(\d+)s$/m.exec(read('deploy/systemd/quartermaster.service')) ?? []
+  expect(Number(unit) * 1000).toBeGreaterThanOrEqual(shutdownMs(limits.shutdownDelayMs))
+  const [, compose] = /stop_grace_period: (\d+)s/.exec(read('deploy/compose.yaml')) ?? []
+  expect(Number(compose) * 1000).toBeGreaterThanOrEqual(shutdownMs(limits.shutdownDelayMs))
+  const [, pod] =
+    /terminationGracePeriodSeconds: (\d+)/.exec(read('deploy/kubernetes/base/deployment.yaml')) ?? []
+  const [, delay] =
+    /QUARTERMASTER_SHUTDOWN_DELAY_MS=(\d+)/.exec(read('deploy/kubernetes/base/quartermaster.env')) ?? []
+  expect(Number(pod) * 1000).toBeGreaterThanOrEqual(shutdownMs(Number(delay)))
+})
