@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Redis } from 'ioredis'
+import { openRedis } from '../src/accounts/redis-connection.ts'
 import { freePort } from '../src/cli/database/temporary-postgres.ts'
 
 const running = new Set<ChildProcess>()
@@ -15,24 +15,39 @@ process.once('exit', () => {
 export class TemporaryRedis {
   readonly port: number
   readonly #folder = mkdtempSync(join(tmpdir(), 'quartermaster-redis-'))
+  readonly url: string
+  readonly #settings: readonly string[]
   #child: ChildProcess | undefined
 
-  private constructor(port: number) {
+  private constructor(port: number, url: string, settings: readonly string[]) {
     this.port = port
+    this.url = url
+    this.#settings = settings
   }
 
   static async start(): Promise<TemporaryRedis> {
-    const redis = new TemporaryRedis(await freePort())
+    const port = await freePort()
+    const redis = new TemporaryRedis(port, `redis://127.0.0.1:${port}`, ['--port', String(port)])
     await redis.start()
     return redis
   }
 
-  get url(): string {
-    return `redis://127.0.0.1:${this.port}`
+  /** Accepts only TLS connections with a client certificate. `parameters` are those of the URL, with such a certificate. */
+  static async startTls(
+    files: { readonly ca: string; readonly cert: string; readonly key: string },
+    parameters: string,
+  ): Promise<TemporaryRedis> {
+    const port = await freePort()
+    const settings = ['--port', '0', '--tls-port', String(port), '--tls-ca-cert-file', files.ca]
+    const identity = ['--tls-cert-file', files.cert, '--tls-key-file', files.key]
+    const url = `rediss://localhost:${port}?${parameters}`
+    const redis = new TemporaryRedis(port, url, [...settings, ...identity])
+    await redis.start()
+    return redis
   }
 
   async start(): Promise<void> {
-    const settings = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+    const settings = [...this.#settings, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
     const child = spawn('redis-server', settings, { cwd: this.#folder, stdio: 'ignore' })
     this.#child = child
     running.add(child)
@@ -67,7 +82,7 @@ export class TemporaryRedis {
   }
 
   async #isUp(): Promise<void> {
-    const client = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: null })
+    const client = openRedis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: null })
     client.on('error', () => {})
     try {
       await Promise.race([

@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { limits } from '../limits.ts'
+import { openRedis } from './redis-connection.ts'
 
 /**
  * Adds to each counter, and returns its value and the remaining milliseconds of its window. The window begins when a process
@@ -55,7 +56,7 @@ export class SharedCounters {
 
   constructor({ url, onChange }: SharedCountersOptions) {
     this.#onChange = onChange
-    this.#redis = new Redis(url, {
+    this.#redis = openRedis(url, {
       // While Redis is unavailable, nothing is queued: `unsynced` has the sum.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { RedisUrlWithoutTls, redisTarget } from '../../accounts/redis-target.ts'
 import type { Config } from '../../config.ts'
 import type { ConfigFault } from '../../config-fault.ts'
 import { exampleUrl, InvalidDatabaseUrl, serverUrls } from '../../postgres/primary/database-url.ts'
@@ -18,7 +19,7 @@ export function invalidUrls(config: Config): ConfigFault[] {
       message: `${variable} is not a valid URL.`,
       repair: `Set ${variable} to a URL such as ${variable === 'REDIS_URL' ? 'redis://HOST:6379/0' : 'http://HOST:4318'}.`,
     }))
-  return [...databases, ...others]
+  return [...databases, ...others, ...redisFault(config.REDIS_URL)]
 }
 
 const otherUrls = [
@@ -35,13 +36,32 @@ function databaseUrlFault(variable: string, url: string | undefined): ConfigFaul
     serverUrls(url).map((serverUrl) => new pg.Client({ connectionString: serverUrl }))
     return []
   } catch (error) {
-    const file = error instanceof Error && 'path' in error ? String(error.path) : undefined
-    if (file !== undefined) {
-      const message = `${variable} names the file ${file}, which cannot be read.`
-      return [{ variable, message, repair: `Make it readable for this user, or correct ${variable}.` }]
-    }
+    const unreadable = unreadableFile(variable, error)
+    if (unreadable !== undefined) return [unreadable]
     const reason = error instanceof InvalidDatabaseUrl ? error.reason : 'it cannot be parsed as a URL'
     const repair = `Set ${variable} as in ${exampleUrl}. Percent-encode characters such as @ : / # in the password.`
     return [{ variable, message: `${variable} is not valid: ${reason}.`, repair }]
   }
+}
+
+function redisFault(url: string | undefined): ConfigFault[] {
+  if (url === undefined || !URL.canParse(url)) return []
+  const variable = 'REDIS_URL'
+  try {
+    redisTarget(url)
+    return []
+  } catch (error) {
+    const unreadable = unreadableFile(variable, error)
+    if (unreadable !== undefined) return [unreadable]
+    if (!(error instanceof RedisUrlWithoutTls)) throw error
+    const message = `${variable} is not valid: ${error.message}.`
+    return [{ variable, message, repair: 'Begin it with rediss:// to use TLS, or remove the parameter.' }]
+  }
+}
+
+/** Undefined if the error is not about a file. */
+function unreadableFile(variable: string, error: unknown): ConfigFault | undefined {
+  if (!(error instanceof Error && 'path' in error)) return undefined
+  const message = `${variable} names the file ${String(error.path)}, which cannot be read.`
+  return { variable, message, repair: `Make it readable for this user, or correct ${variable}.` }
 }

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis'
+import { openRedis } from '../../../accounts/redis-connection.ts'
 import type { Config } from '../../../config.ts'
 import { limits } from '../../../limits.ts'
 import { type Finding, ok, problem } from '../finding.ts'
@@ -9,7 +9,7 @@ export async function checkRedis({ REDIS_URL: url }: Config): Promise<Finding[]>
   const { hostname, port } = new URL(url)
   const address = `${hostname}:${port || '6379'}`
   let reason: string | undefined
-  const client = new Redis(url, {
+  const client = openRedis(url, {
     lazyConnect: true,
     connectTimeout: limits.redisConnectMsMax,
     commandTimeout: limits.redisConnectMsMax,
