@@ -61,9 +61,12 @@ export async function startPostgres(): Promise<Running> {
   return { url, stop: () => stop(child) }
 }
 
+/** Starts the service, or the program `ACCEPTANCE_SERVER` in its place, with the same arguments and environment. */
 export async function startServer(environment: Environment): Promise<Running> {
   const port = await freePort()
-  const child = spawn(process.execPath, [command, 'serve', '--port', String(port)], {
+  const replacement = process.env['ACCEPTANCE_SERVER']
+  const [program, ...first] = replacement === undefined ? [process.execPath, command] : [replacement]
+  const child = spawn(program, [...first, 'serve', '--port', String(port)], {
     env: processEnvironment({ QUARTERMASTER_LOG_LEVEL: 'warn', ...environment }),
     stdio: ['ignore', 'ignore', 'pipe'],
   })

@@ -10,6 +10,7 @@ process.on('SIGUSR1', () => {})
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   endWithShellOfNpm(() => process.kill(process.pid, 'SIGTERM'))
+  if (process.pid === 1) exitOnSignals()
   // The TypeScript source in a checkout, its compiled form in the npm package: see `imports` in package.json.
   await import('#main')
 } else {
@@ -44,4 +45,19 @@ function endWithShellOfNpm(end) {
     end()
   }, 250)
   poll.unref()
+}
+
+/**
+ * The kernel ignores signals to the first process of a container that have their default action, so that SIGTERM during startup
+ * and a second SIGTERM during shutdown would have no effect. This handler exits if there is no other one.
+ */
+function exitOnSignals() {
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ]) {
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) process.exit(code)
+    })
+  }
 }
