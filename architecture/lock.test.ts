@@ -73,7 +73,7 @@ it('every dependency has an exact version', () => {
 })
 
 it('the tools are installed by exact version and hash', () => {
-  expect(tools).toEqual(['.ci/tools/node24', '.ci/tools/node26', '.ci/tools/postgres18'])
+  expect(tools).toEqual(['.ci/tools/node24', '.ci/tools/node26', '.ci/tools/npm11', '.ci/tools/postgres18'])
   for (const tool of tools) {
     const { version, dependencies, optionalDependencies } = json(`${tool}/package.json`)
     // PostgreSQL's package adds the number of its own build to PostgreSQL's version.

@@ -24,8 +24,11 @@ import { noLeak } from './no-leak/no-leak.ts'
 import { printIdentity } from './parser/print-identity.ts'
 import { parserStrings } from './parser/strings.ts'
 import { oneBuffers, pageBuffers, pagesInOrder, plansIndexed } from './plans/plans.ts'
+import { imageWorks } from './ship/image.ts'
+import { imageSecrets } from './ship/image-secrets.ts'
 import { kubernetesManifests } from './ship/kubernetes.ts'
 import { haproxyPasses, nginxPasses } from './ship/proxy-passes.ts'
+import { restartPods } from './ship/restart-pods.ts'
 import { restartHaproxy, restartNginx } from './ship/restarts.ts'
 import { systemdUnits } from './ship/systemd.ts'
 import { alertFires } from './trust/alert-fires.ts'
@@ -69,6 +72,16 @@ export const suites: Record<string, readonly Check[]> = {
     exportConsistent,
     referencePage,
   ],
-  ship: [nginxPasses, haproxyPasses, systemdUnits, kubernetesManifests, restartNginx, restartHaproxy],
+  ship: [
+    nginxPasses,
+    haproxyPasses,
+    systemdUnits,
+    kubernetesManifests,
+    restartNginx,
+    restartHaproxy,
+    imageWorks,
+    imageSecrets,
+    restartPods,
+  ],
   trust: [revocation, wrongChecksum, secrets, alertFires, cardinality, epoch, switchover],
 }

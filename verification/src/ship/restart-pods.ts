@@ -1,0 +1,221 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
+import type { Context } from '../check.ts'
+import { Client, headersFor } from '../client.ts'
+import { grouped } from '../progress.ts'
+import { Random } from '../random.ts'
+import { Service } from '../service.ts'
+import { type BuiltImage, imageCheck } from './built-image.ts'
+import { isReady, until } from './until.ts'
+
+/** The writes of one account run one after the other. Several accounts do not reach the limit of an account. */
+const accounts = ['acme', 'globex', 'initech', 'umbrella']
+const path = '/api/v1/resources/partner'
+const requestsPerSecond = 200
+/** A machine that is slower than the load gets fewer requests per second, not more in flight: none is rejected. */
+const inFlightMax = 16
+const probeMs = 500
+const requestsFull = 50_000
+
+/**
+ * Replaces two pods in turn, as a rolling update of a Deployment does, under reads and creates. The load sends each request once,
+ * to a pod whose readiness probe succeeds, as a Service of Kubernetes does.
+ */
+export const restartPods = imageCheck(
+  'restart_pods',
+  `0 failed of ≥ ${grouped(requestsFull)}`,
+  async (context, image) => {
+    const service = await Service.start()
+    const client = new Client(200)
+    const pods: Pod[] = []
+    try {
+      const headers = await Promise.all(
+        accounts.map(async (account) => headersFor(account, await service.account(account))),
+      )
+      for (const name of ['quartermaster-1', 'quartermaster-2']) {
+        const pod = new Pod(image, name, await freePort(), service.environment)
+        pods.push(pod)
+        await pod.start()
+      }
+      return await measure(context, new Load(client, pods, headers, context.seed), pods)
+    } finally {
+      for (const pod of pods) pod.close()
+      client.close()
+      await service.stop()
+    }
+  },
+)
+
+async function measure(context: Context, load: Load, pods: readonly Pod[]) {
+  const requests = context.size(requestsFull, 3_000)
+  const restartsMin = context.size(10, 2)
+  const progress = context.progress('requests during restarts', requests)
+  let restarts = 0
+  const sending = load.run(
+    () => load.sent < requests || restarts < restartsMin,
+    () => progress.step(),
+  )
+  while (restarts < restartsMin || load.sent < requests) {
+    await pods[restarts % pods.length]?.replace()
+    restarts += 1
+  }
+  await sending
+  progress.end()
+  const stored = await load.storedPartners()
+  return {
+    value: `${load.failed} failed of ${grouped(load.sent)}, ${restarts} restarts`,
+    ok: load.failed === 0 && load.sent >= requests && stored === load.created,
+    note: [
+      `${Math.round(load.rate)} requests/s, ${load.created} partners created, ${stored} stored`,
+      ...load.faults,
+    ].join('\n'),
+  }
+}
+
+class Pod {
+  readonly port: number
+  readonly #image: BuiltImage
+  readonly #name: string
+  readonly #manifest: string
+  readonly #probe: NodeJS.Timeout
+  /** As the last readiness probe found. */
+  isReady = false
+
+  constructor(image: BuiltImage, name: string, port: number, settings: Readonly<Record<string, string>>) {
+    this.port = port
+    this.#image = image
+    this.#name = name
+    this.#manifest = join(image.podman.folder, `${name}.json`)
+    const environment = { ...settings, PORT: String(port) }
+    writeFileSync(this.#manifest, JSON.stringify(manifest(image.name, name, environment)))
+    this.#probe = setInterval(() => {
+      void isReady(port).then((ready) => (this.isReady = ready))
+    }, probeMs)
+  }
+
+  async start(): Promise<void> {
+    await this.#image.podman.run('play', 'kube', this.#manifest)
+    await until(async () => this.isReady)
+  }
+
+  /** Podman 4 does not read terminationGracePeriodSeconds. */
+  async replace(): Promise<void> {
+    await this.#image.podman.run('pod', 'stop', '--time=60', this.#name)
+    await until(async () => !this.isReady)
+    await this.#image.podman.run('pod', 'rm', this.#name)
+    await this.start()
+  }
+
+  close(): void {
+    clearInterval(this.#probe)
+  }
+}
+
+function manifest(image: string, name: string, settings: Readonly<Record<string, string>>): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: {
+      hostNetwork: true,
+      securityContext: { runAsNonRoot: true },
+      containers: [
+        {
+          name: 'service',
+          image,
+          imagePullPolicy: 'Never',
+          env: Object.entries(settings).map(([variable, value]) => ({ name: variable, value })),
+          resources: { limits: { memory: '512Mi' } },
+          securityContext: {
+            readOnlyRootFilesystem: true,
+            allowPrivilegeEscalation: false,
+            capabilities: { drop: ['ALL'] },
+          },
+        },
+      ],
+    },
+  }
+}
+
+class Load {
+  readonly #client: Client
+  readonly #pods: readonly Pod[]
+  /** Of each account. */
+  readonly #headers: readonly (readonly string[])[]
+  readonly #random: Random
+  readonly faults: string[] = []
+  sent = 0
+  failed = 0
+  created = 0
+  rate = 0
+
+  constructor(client: Client, pods: readonly Pod[], headers: readonly (readonly string[])[], seed: number) {
+    this.#client = client
+    this.#pods = pods
+    this.#headers = headers
+    this.#random = new Random(seed, 121)
+  }
+
+  async run(isRunning: () => boolean, step: () => void): Promise<void> {
+    const started = performance.now()
+    const inFlight = new Set<Promise<void>>()
+    while (isRunning()) {
+      const due = ((performance.now() - started) / 1000) * requestsPerSecond
+      while (this.sent < due && inFlight.size < inFlightMax) {
+        const request: Promise<void> = this.#send().finally(() => {
+          inFlight.delete(request)
+          step()
+        })
+        inFlight.add(request)
+      }
+      await sleep(5)
+    }
+    await Promise.all(inFlight)
+    this.rate = this.sent / ((performance.now() - started) / 1000)
+  }
+
+  async storedPartners(): Promise<number> {
+    const totals = this.#headers.map(async (headers) => {
+      const request = { port: this.#readyPort(), path: `${path}?limit=1`, headers }
+      const { meta }: { meta: { total: number } } = JSON.parse((await this.#client.send(request)).text)
+      return meta.total
+    })
+    return (await Promise.all(totals)).reduce((sum, total) => sum + total, 0)
+  }
+
+  /** One request in five creates a partner. A failed request is not repeated. */
+  async #send(): Promise<void> {
+    this.sent += 1
+    const number = this.sent
+    const isCreate = this.#random.chance(0.2)
+    const headers = this.#random.pick(this.#headers)
+    try {
+      const port = this.#readyPort()
+      const { status, text } = await this.#client.send(
+        isCreate
+          ? {
+              port,
+              method: 'POST',
+              path,
+              headers: [...headers, 'Content-Type', 'application/json', 'Idempotency-Key', `pod-${number}`],
+              body: JSON.stringify({ name: `partner ${number}` }),
+            }
+          : { port, path: `${path}?limit=10&page=${this.#random.integer(1, 5)}`, headers },
+      )
+      if (status !== (isCreate ? 201 : 200)) throw new Error(`${status} ${text.slice(0, 200)}`)
+      if (isCreate) this.created += 1
+    } catch (error) {
+      this.failed += 1
+      if (this.faults.length < 10)
+        this.faults.push(`${isCreate ? 'create' : 'read'} ${number}: ${String(error)}`)
+    }
+  }
+
+  #readyPort(): number {
+    const ready = this.#pods.filter((pod) => pod.isReady)
+    if (ready.length === 0) throw new Error('no pod is ready')
+    return this.#random.pick(ready).port
+  }
+}
