@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +13,7 @@ import { accountRestore, type RestoreParameters } from '../src/cli/archive-comma
 import { demoCompanies, demoPartners, demoProducts } from '../src/cli/demo/demo-data.ts'
 import { importRecords } from '../src/import/import-records.ts'
 import { limits } from '../src/limits.ts'
-import { type Ended, quartermaster } from './command.ts'
+import { bin, type Ended, environmentWith, quartermaster } from './command.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
@@ -318,4 +319,30 @@ it('an export comes from one snapshot, although others write while it runs', asy
 it('an export of an unknown account fails before it writes anything', async () => {
   const failed = await run('account', 'export', 'unknown')
   expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('no account named') })
+})
+
+it('an archive can be restored into another system, where its keys are accepted', async () => {
+  const otherUrl = await freshDatabase()
+  const restored = await quartermaster(['account', 'restore', file], { DATABASE_URL: otherUrl })
+  expect([restored.code, restored.stdout]).toEqual([0, expect.stringMatching(/^acme: restored, /)])
+  const other = await startTestService(otherUrl)
+  try {
+    const list = await other.request(acme, 'GET', `${partners}?filter=id=651&fields=name`)
+    expect(list).toMatchObject({ status: 200, body: { data: [{ name: 'before the export' }] } })
+  } finally {
+    await other.close()
+  }
+})
+
+it('the commands of docs/operating.md work as written', async () => {
+  const operating = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8')
+  const block = /^```sh account-archive\n([\s\S]*?)^```$/m.exec(operating)?.[1] ?? ''
+  expect(block).toContain('account export acme')
+  const script = `quartermaster() { '${process.execPath}' '${bin}' "$@"; }\n${block}`
+  execFileSync('bash', ['-euo', 'pipefail', '-c', script], {
+    cwd: folder,
+    env: environmentWith({ DATABASE_URL: url }),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  expect(await rowsOf('acme-copy', 'product')).toEqual(await rowsOf('acme', 'product'))
 })

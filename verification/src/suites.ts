@@ -24,6 +24,9 @@ import { noLeak } from './no-leak/no-leak.ts'
 import { printIdentity } from './parser/print-identity.ts'
 import { parserStrings } from './parser/strings.ts'
 import { oneBuffers, pageBuffers, pagesInOrder, plansIndexed } from './plans/plans.ts'
+import { accountRestore } from './ship/account-restore.ts'
+import { backupRestore } from './ship/backup-restore.ts'
+import { disk } from './ship/disk.ts'
 import { imageWorks } from './ship/image.ts'
 import { imageSecrets } from './ship/image-secrets.ts'
 import { kubernetesManifests } from './ship/kubernetes.ts'
@@ -31,6 +34,7 @@ import { haproxyPasses, nginxPasses } from './ship/proxy-passes.ts'
 import { restartPods } from './ship/restart-pods.ts'
 import { restartHaproxy, restartNginx } from './ship/restarts.ts'
 import { systemdUnits } from './ship/systemd.ts'
+import { upgrade } from './ship/upgrade.ts'
 import { alertFires } from './trust/alert-fires.ts'
 import { cardinality } from './trust/cardinality.ts'
 import { revocation } from './trust/revocation.ts'
@@ -82,6 +86,10 @@ export const suites: Record<string, readonly Check[]> = {
     imageWorks,
     imageSecrets,
     restartPods,
+    upgrade,
+    backupRestore,
+    accountRestore,
+    disk,
   ],
   trust: [revocation, wrongChecksum, secrets, alertFires, cardinality, epoch, switchover],
 }
