@@ -33,6 +33,7 @@ import { kubernetesManifests } from './ship/kubernetes.ts'
 import { haproxyPasses, nginxPasses } from './ship/proxy-passes.ts'
 import { restartPods } from './ship/restart-pods.ts'
 import { restartHaproxy, restartNginx } from './ship/restarts.ts'
+import { secretsShipped } from './ship/secrets-shipped.ts'
 import { systemdUnits } from './ship/systemd.ts'
 import { upgrade } from './ship/upgrade.ts'
 import { alertFires } from './trust/alert-fires.ts'
@@ -90,6 +91,7 @@ export const suites: Record<string, readonly Check[]> = {
     backupRestore,
     accountRestore,
     disk,
+    secretsShipped,
   ],
   trust: [revocation, wrongChecksum, secrets, alertFires, cardinality, epoch, switchover],
 }
