@@ -35,6 +35,7 @@ import { restartPods } from './ship/restart-pods.ts'
 import { restartHaproxy, restartNginx } from './ship/restarts.ts'
 import { secretsShipped } from './ship/secrets-shipped.ts'
 import { systemdUnits } from './ship/systemd.ts'
+import { tarballs } from './ship/tarballs.ts'
 import { upgrade } from './ship/upgrade.ts'
 import { alertFires } from './trust/alert-fires.ts'
 import { cardinality } from './trust/cardinality.ts'
@@ -78,6 +79,7 @@ export const suites: Record<string, readonly Check[]> = {
     referencePage,
   ],
   ship: [
+    tarballs,
     nginxPasses,
     haproxyPasses,
     systemdUnits,
