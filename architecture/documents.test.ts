@@ -127,6 +127,15 @@ it('every relative link has an existing target', () => {
   expect(broken).toEqual([])
 })
 
+it('documents name the tarballs of the current version', () => {
+  const { version } = JSON.parse(read('package.json'))
+  const named = documents
+    .filter((file) => !file.endsWith('CHANGELOG.md'))
+    .flatMap((file) => [...read(file).matchAll(/quartermaster(?:-client|-filter)?-(\d+\.\d+\.\d+)\.tgz/g)])
+  expect(named.length).toBeGreaterThan(3)
+  expect(named.filter((match) => match[1] !== version)).toEqual([])
+})
+
 it('every JSON block in a document is valid', () => {
   for (const file of documents) {
     for (const [, block = ''] of read(file).matchAll(/^```json\n([\s\S]*?)^```$/gm)) {

@@ -10,6 +10,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { checkTarball } from '../../../.ci/check-tarball.ts'
 import { pack } from '../../../.ci/pack.ts'
 import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Check, Context } from '../check.ts'
@@ -29,6 +30,7 @@ export const tarballs: Check = {
     if (hidden !== undefined) context.log(`demo without PostgreSQL on the machine is skipped: ${hidden}`)
     try {
       const files = released() ?? pack(['filter', 'client', 'server'], folder)
+      for (const file of files) context.log(await checkTarball(file))
       const results: Result[] = []
       for (const name of context.quick ? ['node24'] : ['node24', 'node26']) {
         results.push(...(await stepsOn(nodeOf(name), files, hidden === undefined, context)))

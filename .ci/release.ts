@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { checkTarball } from './check-tarball.ts'
+import { pack } from './pack.ts'
+
+/**
+ * `npm run release`: everything of a release except publishing it. Writes release/ with the tarballs, the lock file of
+ * the service, an SBOM and checksums, and installs the tarballs into empty projects on every supported version of Node.
+ */
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folder = `${root}release`
+const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
+
+checkTree()
+execFileSync('bash', ['.ci/install-tools', 'node24', 'node26'], { cwd: root, stdio: 'inherit' })
+rmSync(folder, { recursive: true, force: true })
+const tarballs = pack(['filter', 'client', 'server'], folder)
+for (const tarball of tarballs) console.log(await checkTarball(tarball))
+execFileSync(process.execPath, [`${root}.ci/sbom.ts`], { cwd: root, stdio: 'inherit' })
+copyFileSync(`${root}sbom/service.cdx.json`, `${folder}/quartermaster-${version}.cdx.json`)
+writeChecksums()
+execFileSync(process.execPath, [`${root}verification/src/main.ts`, 'ship', '--only', 'tarballs'], {
+  cwd: root,
+  stdio: 'inherit',
+  env: { ...process.env, RELEASE_FOLDER: folder },
+})
+console.log(`
+${version} is in release/. To publish it:
+
+  git tag -s v${version} && git push origin v${version}
+  upload release/* to the release of that tag
+${tarballs.map((tarball) => `  npm publish release/${basename(tarball)}`).join('\n')}
+`)
+
+/** What is released must be in Git, with its changelog. */
+function checkTree(): void {
+  const changed = execFileSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' })
+  if (changed !== '') throw new Error(`Commit or remove these files first:\n${changed}`)
+  const pending = readdirSync(`${root}.changeset`).filter((file) => /^(?!README).*\.md$/.test(file))
+  if (pending.length > 0)
+    throw new Error(`Run npm run version first: ${pending.join(', ')} is not in a version yet.`)
+  const changelog = readFileSync(`${root}CHANGELOG.md`, 'utf8')
+  if (!changelog.includes(`## [${version}] - `))
+    throw new Error(`CHANGELOG.md has no section [${version}] with a date.`)
+}
+
+function writeChecksums(): void {
+  const lines = readdirSync(folder).map((file) => {
+    const hash = createHash('sha256')
+      .update(readFileSync(`${folder}/${file}`))
+      .digest('hex')
+    return `${hash}  ${file}\n`
+  })
+  writeFileSync(`${folder}/SHA256SUMS`, lines.join(''))
+}
