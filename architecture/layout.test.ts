@@ -38,8 +38,10 @@ const mayImport: Record<string, readonly string[]> = {
   activity: ['accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   archive: ['lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   http: ['writes', 'lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
+  processes: ['http', 'accounts', 'observability', 'base'],
   cli: [
     'archive',
+    'processes',
     'import',
     'http',
     'lists',

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limits } from '../server/src/limits.ts'
-import { prometheusName } from '../server/src/observability/instruments.ts'
+import { type Instrument, prometheusName } from '../server/src/observability/instruments.ts'
 import { Metrics } from '../server/src/observability/metrics.ts'
+import { PrimaryMetrics } from '../server/src/observability/primary-metrics.ts'
 
 /** Alert rules, dashboard and documents use exactly the metrics that a process exposes. */
 
@@ -15,6 +16,8 @@ const dashboard = read('deploy/grafana/quartermaster.json')
 const operating = read('docs/operating.md')
 
 let metrics: Metrics
+let primaryMetrics: PrimaryMetrics
+let instruments: readonly Instrument[]
 /** Prometheus names, without the suffixes of a histogram. */
 let names: string[]
 let labels: Set<string>
@@ -26,15 +29,18 @@ beforeAll(() => {
     ready: async () => {},
     logLinesDropped: () => 0,
   }
-  metrics = new Metrics(state, { serviceName: undefined, attributes: undefined })
-  names = metrics.instruments.map(({ definition }) => prometheusName(definition))
+  const identity = { serviceName: undefined, attributes: undefined }
+  metrics = new Metrics(state, identity)
+  primaryMetrics = new PrimaryMetrics({ configured: 1, running: () => 1 }, identity)
+  instruments = [...metrics.instruments, ...primaryMetrics.instruments]
+  names = instruments.map(({ definition }) => prometheusName(definition))
   labels = new Set(
-    metrics.instruments.flatMap(({ definition }) =>
+    instruments.flatMap(({ definition }) =>
       (definition.labels ?? []).map((label) => label.replaceAll('.', '_')),
     ),
   )
 })
-afterAll(() => metrics.close())
+afterAll(() => Promise.all([metrics.close(), primaryMetrics.close()]))
 
 const ours = /\b(?:http_server|quartermaster|db_client|nodejs|process|v8js)_[a-z0-9_]+\b/g
 
@@ -76,7 +82,7 @@ it('docs/operating.md has a row for every metric, with its labels, and no other'
   const rows = [...operating.matchAll(/^\| `([a-z0-9_]+)` \| (counter|gauge|histogram) \| (.*?) \|/gm)]
   const documented = new Map(rows.map(([, name = '', , cell = '']) => [name.replace(/_total$/, ''), cell]))
   expect([...documented.keys()].toSorted()).toEqual(names.toSorted())
-  for (const { definition } of metrics.instruments) {
+  for (const { definition } of instruments) {
     const documentedLabels = [
       ...(documented.get(prometheusName(definition)) ?? '').matchAll(/`([a-z_]+)`/g),
     ].map((match) => match[1])
@@ -129,5 +135,6 @@ it('no label contains an account, a key or a path', () => {
     'http_route',
     'outcome',
     'source',
+    'state',
   ])
 })

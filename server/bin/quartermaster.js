@@ -19,7 +19,7 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
     const child = spawn(node24, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
       stdio: 'inherit',
     })
-    for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
     endWithShellOfNpm(() => child.kill('SIGTERM'))
     child.on('exit', (code) => {
       process.exitCode = code ?? 1

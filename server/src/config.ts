@@ -48,6 +48,8 @@ const schema = Type.Object({
     minimum: 0,
     maximum: 600_000,
   }),
+  /** Worker processes of `serve`, which share one port. Without it, one process serves requests itself. */
+  QUARTERMASTER_PROCESSES: Type.Optional(Type.String({ pattern: '^(auto|[1-9]|[12][0-9]|3[0-2])$' })),
   QUARTERMASTER_HOST: Type.String({ default: '127.0.0.1' }),
   PORT: Type.Integer({ default: 8080, minimum: 0, maximum: 65_535 }),
   /** `acme.<QUARTERMASTER_DOMAIN>` is the host of the account acme. */
@@ -56,6 +58,8 @@ const schema = Type.Object({
   QUARTERMASTER_DEFAULT_ACCOUNT: Type.Optional(Type.String({ pattern: '^[a-z0-9-]+$' })),
   /** Addresses or networks, separated by commas, whose X-Forwarded-* headers are trusted. */
   QUARTERMASTER_TRUSTED_PROXIES: Type.Optional(Type.String()),
+  /** Set by systemd for a service of `Type=notify`. */
+  NOTIFY_SOCKET: Type.Optional(Type.String()),
   /** Port of `/metrics`, separate from the public port. Without it no metrics are recorded. */
   QUARTERMASTER_ADMIN_PORT: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
   QUARTERMASTER_ADMIN_HOST: Type.String({ default: '127.0.0.1' }),
@@ -205,4 +209,5 @@ const rules: Readonly<Record<string, string>> = {
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'does not begin with http:// or https://',
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'does not begin with http:// or https://',
   OTEL_METRICS_EXPORTER: 'is neither otlp, prometheus, a list of both, nor none',
+  QUARTERMASTER_PROCESSES: `must be a number from 1 to ${limits.processesMax}, or auto`,
 }

@@ -301,6 +301,25 @@ export const limits = {
   lingerMs: 2_000,
   /** Listen backlog: connections that the kernel accepts ahead of the process. Clients beyond it retry after a second. */
   listenBacklog: 4_096,
+  /** Workers of `serve --processes`: each needs about 200 MB, and usage rows store the last batches of `usageWritersMax` processes. */
+  processesMax: 32,
+  /** Delay before a worker that has exited is replaced. It doubles with each exit, until one has run for `workerStableMs`. */
+  workerBackoffMsMin: 100,
+  workerBackoffMsMax: 10_000,
+  workerStableMs: 60_000,
+  /** In a rolling restart, a new worker that is not ready after this time is stopped, and the old one continues. */
+  workerReadyMsMax: 30_000,
+  /** Interval at which it checks whether it is ready. */
+  workerReadyPollMs: 250,
+  /** A worker's reply to the primary, such as its metrics: longer than `adminReadyMsMax`, and a scrape has 10 s. */
+  workerReplyMsMax: 3_000,
+  /** A stopping worker that is still running this long after the shutdown delay is killed: the sum of its other timeouts and 5 s. */
+  workerExitMsMax: 25_000,
+  /** Log chunk of a worker: Linux does not interleave writes of several processes to a pipe up to 4096 bytes (PIPE_BUF). */
+  workerLogChunkBytes: 4_096,
+  /** Timeout of `systemd-notify`. */
+  systemdNotifyMsMax: 5_000,
+
   /** Connections of a process, about 20 KB each; further ones are closed at once. */
   connectionsMax: 10_000,
 

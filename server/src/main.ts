@@ -29,4 +29,6 @@ try {
   const debug = process.env['DEBUG'] !== undefined
   console.error(debug ? error : `quartermaster: ${messageOf(error)}`)
   process.exitCode = 1
+  // Otherwise a worker of `serve --processes` would wait for messages of its primary.
+  process.channel?.unref()
 }

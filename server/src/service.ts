@@ -1,10 +1,12 @@
 import type { Server } from 'node:http'
-import type { Socket } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AccountReads } from './accounts/account-reads.ts'
 import { AccountWrites } from './accounts/account-writes.ts'
+import { type CounterStore, FallbackCounters } from './accounts/counter-store.ts'
 import { KeyVerifier } from './accounts/key-verifier.ts'
 import { RateLimiter } from './accounts/rate-limiter.ts'
+import { RedisCounters } from './accounts/redis-counters.ts'
 import { SharedCounters } from './accounts/shared-counters.ts'
 import { Activity } from './activity/activity.ts'
 import type { Config } from './config.ts'
@@ -22,15 +24,25 @@ import type { Metrics, ObservedState } from './observability/metrics.ts'
 import { otlpTarget, telemetryIdentity } from './observability/otlp.ts'
 import type { Traces } from './observability/traces.ts'
 import { Database } from './postgres/database.ts'
+import { withTimeout } from './timeout.ts'
 
 export interface Service {
   readonly port: number
   readonly adminPort: number | undefined
+  /** Rejects if the process cannot serve requests. */
+  readonly ready: () => Promise<unknown>
+  /** In the format of Prometheus; empty without an admin port. */
+  readonly metrics: () => Promise<string>
   /**
    * `/readyz` returns 503 from now on. Requests are served for another `delayMs`; then the port is closed, requests in
    * flight may finish, and connections to the database and Redis are closed.
    */
   close(delayMs?: number): Promise<void>
+  /**
+   * Accepts no new connection from now on, because other processes do. Open connections have `delayMs` for one more request,
+   * whose response has `Connection: close`. An idle connection that was closed at once could lose a request on its way.
+   */
+  drain(delayMs: number): Promise<void>
 }
 
 export interface ServeOptions {
@@ -40,14 +52,23 @@ export interface ServeOptions {
   readonly log: Log
   /** Default: those of `limits.ts`. */
   readonly limits?: Limits
+  /** If this process is one of several that share a port. The primary then has the admin port. */
+  readonly worker?: WorkerOptions
+}
+
+export interface WorkerOptions {
+  readonly number: number
+  /** Listen only when the readiness check succeeds, and fail if that takes longer than `workerReadyMsMax`. */
+  readonly listenWhenReady: boolean
+  /** The rate-limit counters of the primary. */
+  readonly counters: CounterStore
 }
 
 /** The composition root: creates every part of a serving process, in this order, and closes them in reverse. */
 export async function startService(config: Config, options: ServeOptions): Promise<Service> {
-  const { databaseUrl: url, limits = defaultLimits } = options
+  const { databaseUrl: url, limits = defaultLimits, worker } = options
   const heapTuning = tuneHeap()
   let stopping = false
-  const isStopping = () => stopping
   const shutdown = new AbortController()
   const observed: ObservedState = {
     pools: () => database.pools,
@@ -55,21 +76,17 @@ export async function startService(config: Config, options: ServeOptions): Promi
     ready: () => ready(),
     logLinesDropped: options.log.dropped,
   }
-  const metrics = await metricsOf(config, observed, options.log.emit)
+  const metrics = await metricsOf(config, worker?.number, observed, options.log.emit)
   const traces = await tracesOf(config, emitToAll(options.log.emit, metrics?.emit), limits)
   const emit = emitToAll(options.log.emit, metrics?.emit, traces?.emit)
   const identity = { role: config.QUARTERMASTER_DATABASE_ROLE, pooler: config.QUARTERMASTER_DATABASE_POOLER }
   const { QUARTERMASTER_DATABASE_POOL_MAX: connectionsMax, QUARTERMASTER_READ_MS_MAX: readMsMax } = config
   const database = new Database({ ...identity, url, emit, connectionsMax, readMsMax, limits })
-  const exports = new Exports(database.primary, {
-    ...identity,
-    msMax: config.QUARTERMASTER_EXPORT_MS_MAX,
-    limits,
-  })
+  const exports = exportsOf(config, database, limits)
   const keyVerifier = new KeyVerifier(database, emit)
   const activity = new Activity(database, emit, limits)
-  const sharedCounters = sharedCountersOf(config, emit)
-  const ready = readiness(database, isStopping, limits.readinessCacheMs)
+  const sharedCounters = sharedCountersOf(config, emit, worker?.counters)
+  const ready = readiness(database, () => stopping, limits.readinessCacheMs)
   const app = buildServer({
     database,
     accountReads: new AccountReads(database, config.QUARTERMASTER_ACCOUNT_READS_MAX, limits.readWaitMsMax),
@@ -78,17 +95,15 @@ export async function startService(config: Config, options: ServeOptions): Promi
     authentication: authentication(config, keyVerifier, sharedCounters),
     emit: emitToAll(emit, (event) => activity.record(event)),
     ready,
-    isStopping,
+    isStopping: () => stopping,
     shutdown: shutdown.signal,
     readMsMax,
     limits,
   })
   const connectionsClosed = watchConnections(app.server)
   let admin: Admin | undefined
-  const close = async (delayMs = 0) => {
-    stopping = true
-    if (delayMs > 0) await sleep(delayMs)
-    await drain(app, shutdown, limits)
+  const finish = async () => {
+    await closeServer(app, shutdown, limits)
     await connectionsClosed()
     await activity.close()
     await admin?.close()
@@ -97,8 +112,20 @@ export async function startService(config: Config, options: ServeOptions): Promi
     await Promise.all([database.close(), exports.close()])
     heapTuning.close()
   }
+  const close = async (delayMs = 0) => {
+    stopping = true
+    if (delayMs > 0) await sleep(delayMs)
+    await finish()
+  }
+  const drain = async (delayMs: number) => {
+    stopping = true
+    stopAccepting(app.server)
+    await withinTime(delayMs, connectionsClosed())
+    await finish()
+  }
   try {
-    admin = await adminServer(config, metrics, ready)
+    if (worker === undefined) admin = await adminServer(config, metrics, ready)
+    if (worker?.listenWhenReady === true) await untilReady(ready, limits)
     await app.listen({ host: options.host, port: options.port, backlog: limits.listenBacklog })
   } catch (error) {
     await close()
@@ -106,7 +133,39 @@ export async function startService(config: Config, options: ServeOptions): Promi
   }
   const port = portOf(app.server) ?? options.port
   emit({ kind: 'listening', host: options.host, port, adminPort: admin?.port })
-  return { port, adminPort: admin?.port, close }
+  return { port, adminPort: admin?.port, ready, metrics: async () => metrics?.text() ?? '', close, drain }
+}
+
+/** Waits for the promise, at most `ms`. */
+async function withinTime(ms: number, promise: Promise<unknown>): Promise<void> {
+  await withTimeout(ms, promise, () => new Error('It takes longer.')).catch(() => {})
+}
+
+async function untilReady(ready: () => Promise<unknown>, limits: Limits): Promise<void> {
+  const until = performance.now() + limits.workerReadyMsMax
+  for (;;) {
+    try {
+      await ready()
+      return
+    } catch (error) {
+      if (performance.now() > until) throw error
+      await sleep(limits.workerReadyPollMs)
+    }
+  }
+}
+
+/** As `server.close()` of `node:net`. The method of `node:http` would also close idle keep-alive connections. */
+function stopAccepting(server: Server): void {
+  NetServer.prototype.close.call(server)
+}
+
+function exportsOf(config: Config, { primary }: Database, limits: Limits): Exports {
+  return new Exports(primary, {
+    role: config.QUARTERMASTER_DATABASE_ROLE,
+    pooler: config.QUARTERMASTER_DATABASE_POOLER,
+    msMax: config.QUARTERMASTER_EXPORT_MS_MAX,
+    limits,
+  })
 }
 
 function portOf(server: Server): number | undefined {
@@ -115,7 +174,7 @@ function portOf(server: Server): number | undefined {
 }
 
 /** Waits for requests in flight, at most `shutdownMsMax`, then aborts them. */
-async function drain(
+async function closeServer(
   app: ReturnType<typeof buildServer>,
   shutdown: AbortController,
   limits: Limits,
@@ -153,12 +212,13 @@ async function adminServer(
   ready: () => Promise<unknown>,
 ): Promise<Admin | undefined> {
   if (metrics === undefined || port === undefined) return undefined
-  return startAdmin({ metrics: () => metrics.text(), ready }, { host, port })
+  return startAdmin({ metrics: () => metrics.text(), ready, live: async () => {} }, { host, port })
 }
 
 // Imported only if configured: OpenTelemetry takes as long to load as everything else together.
 async function metricsOf(
   config: Config,
+  worker: number | undefined,
   state: ObservedState,
   emit: EmitEvent,
 ): Promise<Metrics | undefined> {
@@ -167,7 +227,7 @@ async function metricsOf(
   if (!isScraped && target === undefined) return undefined
   const { Metrics } = await import('./observability/metrics.ts')
   const otlp = target && { target, intervalMs: config.OTEL_METRIC_EXPORT_INTERVAL, isScraped, emit }
-  return new Metrics(state, telemetryIdentity(config), otlp)
+  return new Metrics(state, { ...telemetryIdentity(config), worker: worker?.toString() }, otlp)
 }
 
 async function tracesOf(config: Config, emit: EmitEvent, limits: Limits): Promise<Traces | undefined> {
@@ -199,11 +259,17 @@ function authentication(
   }
 }
 
-function sharedCountersOf({ REDIS_URL: url }: Config, emit: EmitEvent): SharedCounters | undefined {
-  if (url === undefined) return undefined
-  return new SharedCounters({
+/** Counters in Redis, which all machines share; without Redis, or while it is unavailable, those of the primary, if there is one. */
+function sharedCountersOf(
+  { REDIS_URL: url }: Config,
+  emit: EmitEvent,
+  primary: CounterStore | undefined,
+): SharedCounters | undefined {
+  if (url === undefined) return primary && new SharedCounters(primary)
+  const redis = new RedisCounters({
     url,
     onChange: (isShared, reason) =>
       emit(isShared ? { kind: 'rate-limits-shared' } : { kind: 'rate-limits-local', reason }),
   })
+  return new SharedCounters(primary === undefined ? redis : new FallbackCounters(redis, primary))
 }

@@ -1,23 +1,5 @@
-import type { Redis } from 'ioredis'
 import { limits } from '../limits.ts'
-import { openRedis } from './redis-connection.ts'
-
-/**
- * Adds to each counter, and returns its value and the remaining milliseconds of its window. The window begins when a process
- * first adds to the counter, and Redis measures it, so that the clocks of processes need not agree.
- */
-const addAll = `local results = {}
-for i, name in ipairs(KEYS) do
-  local used = redis.call('INCRBY', name, ARGV[i + 1])
-  local left = redis.call('PTTL', name)
-  if left < 0 then
-    left = tonumber(ARGV[1])
-    redis.call('PEXPIRE', name, left)
-  end
-  results[2 * i - 1] = used
-  results[2 * i] = left
-end
-return results`
+import type { CounterStore } from './counter-store.ts'
 
 /** Requests of one account, or of one key, in the current window. */
 export interface Count {
@@ -25,7 +7,7 @@ export interface Count {
   readonly name: string
   /** The total of all processes at the last sync, and the requests of this process since. */
   used: number
-  /** Requests of this process that have not been added in Redis. */
+  /** Requests of this process that have not been added in the store. */
   unsynced: number
   /** By `performance.now()`. */
   endsAt: number
@@ -33,47 +15,26 @@ export interface Count {
   pending: 'no' | 'later' | 'soon'
 }
 
-export interface SharedCountersOptions {
-  readonly url: string
-  /** Called when Redis becomes available or unavailable. */
-  readonly onChange: (isShared: boolean, reason: string) => void
-}
-
 /**
- * Adds the counts of this process to counters in Redis, which all processes share. One script adds a batch: measured, this
- * takes 3 µs of this process for each count, and a command for each takes 27 µs. A count is synced soon if its
+ * Adds the counts of this process to counters that all processes share, in batches. A count is synced soon if its
  * unsynced requests could matter to its limit, and otherwise within `rateSyncMs`. No request waits for it.
  */
 export class SharedCounters {
-  readonly #redis: Redis
-  readonly #onChange: SharedCountersOptions['onChange']
+  readonly #store: CounterStore
   #soon: Count[] = []
   /** A set: a count that is twice in a batch would be added twice. */
   readonly #later = new Set<Count>()
   #timer: NodeJS.Timeout | undefined
   #isSyncing = false
-  #isShared: boolean | undefined
 
-  constructor({ url, onChange }: SharedCountersOptions) {
-    this.#onChange = onChange
-    this.#redis = openRedis(url, {
-      // While Redis is unavailable, nothing is queued: `unsynced` has the sum.
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      autoResendUnfulfilledCommands: false,
-      commandTimeout: limits.redisMsMax,
-      connectTimeout: limits.redisConnectMsMax,
-      retryStrategy: (attempt) => Math.min(attempt * 100, limits.redisRetryMsMax),
-    })
-    this.#redis.on('error', (error: Error) => this.#change(false, error.message))
-    this.#redis.on('close', () => this.#change(false, 'the connection was closed'))
-    this.#redis.on('ready', () => this.#change(true))
+  constructor(store: CounterStore) {
+    this.#store = store
   }
 
   /** Queues the count for the next batch. */
   sync(count: Count, soon: boolean): void {
     if (count.pending === 'soon' || (count.pending === 'later' && !soon)) return
-    if (this.#redis.status !== 'ready') return
+    if (!this.#store.isAvailable) return
     if (soon) {
       count.pending = 'soon'
       this.#soon.push(count)
@@ -87,9 +48,7 @@ export class SharedCounters {
 
   close(): void {
     clearTimeout(this.#timer)
-    // Suppresses the report that Redis is unavailable.
-    this.#isShared = false
-    this.#redis.disconnect()
+    this.#store.close()
   }
 
   /** One batch at a time: counts queue up while it is in flight. */
@@ -117,18 +76,10 @@ export class SharedCounters {
       count.pending = 'no'
     }
     try {
-      const results = await this.#redis.eval(
-        addAll,
-        counts.length,
-        ...counts.map(({ name }) => `quartermaster:rate:${name}`),
-        limits.rateWindowMs,
-        ...unsynced,
-      )
-      this.#change(true)
-      this.#update(counts, Array.isArray(results) ? results.map(Number) : [])
-    } catch (error) {
-      // Not retried: Redis may have added them already, and counting them twice would reject allowed requests.
-      this.#change(false, error instanceof Error ? error.message : String(error))
+      const names = counts.map(({ name }) => name)
+      this.#update(counts, await this.#store.add(names, unsynced))
+    } catch {
+      // Not retried: the store may have added them already, and counting them twice would reject allowed requests.
     }
   }
 
@@ -138,11 +89,5 @@ export class SharedCounters {
       count.used = (results[2 * i] ?? 0) + count.unsynced
       count.endsAt = now + (results[2 * i + 1] ?? 0)
     }
-  }
-
-  #change(isShared: boolean, reason = ''): void {
-    if (this.#isShared === isShared) return
-    this.#isShared = isShared
-    this.#onChange(isShared, reason)
   }
 }

@@ -1,5 +1,6 @@
+import { availableParallelism } from 'node:os'
 import { describe, expect, test } from 'vitest'
-import { collectSetting, integerBetween, parseExpiry, parseScopes } from './arguments.ts'
+import { collectSetting, integerBetween, parseExpiry, parseProcesses, parseScopes } from './arguments.ts'
 
 const now = new Date('2026-11-14T09:30:00Z')
 
@@ -45,4 +46,12 @@ test('-c can be repeated', () => {
   const first = collectSetting('work_mem=64MB', {})
   expect(collectSetting('log_line_prefix=a=b', first)).toEqual({ work_mem: '64MB', log_line_prefix: 'a=b' })
   expect(() => collectSetting('work_mem', {})).toThrow()
+})
+
+test('--processes is a number from 1 to 32, or one per CPU', () => {
+  expect(parseProcesses('1')).toBe(1)
+  expect(parseProcesses('32')).toBe(32)
+  expect(parseProcesses('auto')).toBe(Math.min(availableParallelism(), 32))
+  for (const text of ['0', '33', 'many', '1.5', '', '-1'])
+    expect(() => parseProcesses(text)).toThrow('It must be a number from 1 to 32, or auto.')
 })

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { InvalidArgumentError } from 'commander'
 import { type Scope, scopes } from '../accounts/key-format.ts'
 import { limits } from '../limits.ts'
@@ -46,6 +47,15 @@ export function integerBetween(min: number, max: number): (text: string) => numb
     if (number >= min && number <= max) return number
     throw new InvalidArgumentError(`It must be an integer from ${min} to ${max}.`)
   }
+}
+
+/** `--processes 4`, or `auto` for one per CPU that this process may use. */
+export function parseProcesses(text: string): number {
+  const max = limits.processesMax
+  if (text === 'auto') return Math.min(availableParallelism(), max)
+  const number = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN
+  if (number >= 1 && number <= max) return number
+  throw new InvalidArgumentError(`It must be a number from 1 to ${max}, or auto.`)
 }
 
 /** Requests per minute, or the default of the deployment. */

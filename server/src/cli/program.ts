@@ -17,15 +17,19 @@ import {
   parseExpiry,
   parseOverlap,
   parsePerMinute,
+  parseProcesses,
   parseScopes,
 } from './arguments.ts'
 import { ownerUrl } from './database/owner.ts'
+import type { DoctorOptions } from './doctor/doctor-command.ts'
 import { defaultScopes, keyCreate, keyList, keyRevoke, keyRotate } from './key-command.ts'
 
 const json = () => new Option('--json', 'print one line of JSON')
 const account = () => new Option('--account <name>', 'name of the account (required)').makeOptionMandatory()
 const port = () =>
   new Option('--port <port>', 'port to listen on; 0 for any free port').argParser(integerBetween(0, 65_535))
+const processes = (description: string) =>
+  new Option('--processes <count>', description).argParser(parseProcesses)
 const expiry = (description: string) =>
   new Option('--expires <time>', description).argParser((text: string) => parseExpiry(text))
 const listLimit = () =>
@@ -72,9 +76,10 @@ function addServeCommands(command: Command, config: Config): void {
     .description('start the HTTP service')
     .addOption(port())
     .option('--host <address>', 'address to listen on')
-    .action(async (options: { port?: number; host?: string }) => {
+    .addOption(processes('number of processes that share the port, or auto for one per CPU'))
+    .action(async (options: { port?: number; host?: string; processes?: number }) => {
       const { serve } = await import('./serve-command.ts')
-      await serve(config, options)
+      process.exitCode = await serve(config, options)
     })
 
   command
@@ -308,8 +313,9 @@ function addCheckCommands(command: Command, loaded: LoadedConfig): void {
     .option('--account <name>', "compare this account's stored totals with real counts")
     .option('--all-tallies', "compare all accounts' stored totals with real counts")
     .option('--repair', 'correct wrong stored totals')
+    .addOption(processes('count the database connections of this number of serving processes'))
     .addOption(json())
-    .action(async (options: { account?: string; allTallies?: boolean; repair?: boolean; json?: boolean }) => {
+    .action(async (options: Partial<DoctorOptions>) => {
       const { doctorCommand } = await import('./doctor/doctor-command.ts')
       const defaults = { allTallies: false, repair: false, json: false }
       process.exitCode = await doctorCommand(loaded, { ...defaults, ...options })

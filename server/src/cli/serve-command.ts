@@ -1,22 +1,51 @@
+import cluster from 'node:cluster'
 import type { Config } from '../config.ts'
 import { logTo } from '../observability/logger.ts'
-import { startService } from '../service.ts'
+import { Systemd } from '../processes/systemd.ts'
+import type { ServeOptions } from '../service.ts'
+import { processesOf } from './process-count.ts'
 import { untilSignal } from './until-signal.ts'
 
-/** Serves until SIGTERM or SIGINT. */
-export async function serve(config: Config, options: { port?: number; host?: string }): Promise<void> {
-  const log = logTo(config.QUARTERMASTER_LOG_LEVEL, config.QUARTERMASTER_LOG_DESTINATION)
-  const service = await startService(config, {
+export interface ServeCommandOptions {
+  readonly port?: number
+  readonly host?: string
+  readonly processes?: number
+}
+
+/** Serves until SIGTERM or SIGINT: in this process, or in several that share the port. Returns the exit code. */
+export async function serve(config: Config, options: ServeCommandOptions): Promise<number> {
+  const address = {
     databaseUrl: servingUrl(config),
     host: options.host ?? config.QUARTERMASTER_HOST,
     port: options.port ?? config.PORT,
-    log,
-  })
-  const signal = await untilSignal()
+  }
+  const processes = options.processes ?? processesOf(config)
+  if (cluster.isWorker) {
+    const { runWorker } = await import('../processes/worker.ts')
+    await runWorker(config, address)
+    return 0
+  }
+  if (processes === undefined) return serveAlone(config, address)
+  const log = logTo(config.QUARTERMASTER_LOG_LEVEL, config.QUARTERMASTER_LOG_DESTINATION)
+  const systemd = new Systemd(config.NOTIFY_SOCKET, log.emit)
+  const { runPrimary } = await import('../processes/primary.ts')
+  return runPrimary(config, { ...address, processes, log, systemd, untilSignal })
+}
+
+async function serveAlone(config: Config, address: Omit<ServeOptions, 'log'>): Promise<number> {
+  const log = logTo(config.QUARTERMASTER_LOG_LEVEL, config.QUARTERMASTER_LOG_DESTINATION)
+  const systemd = new Systemd(config.NOTIFY_SOCKET, log.emit)
+  // Imported here: the primary of several processes does not need it, and takes 100 MB less memory without it.
+  const { startService } = await import('../service.ts')
+  const service = await startService(config, { ...address, log })
+  const [signal] = await Promise.all([untilSignal(), systemd.ready()])
   log.emit({ kind: 'stopping' })
+  const notified = systemd.stopping()
   // The delay lets a load balancer notice the shutdown. After Ctrl-C there is none to wait for.
   await service.close(signal === 'SIGTERM' ? config.QUARTERMASTER_SHUTDOWN_DELAY_MS : 0)
+  await notified
   log.emit({ kind: 'stopped' })
+  return 0
 }
 
 function servingUrl({ DATABASE_URL: url }: Config): string {

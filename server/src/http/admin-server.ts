@@ -9,8 +9,10 @@ export interface Admin {
 export interface AdminParts {
   /** In the format of Prometheus. */
   readonly metrics: () => Promise<string>
-  /** Rejects if the process cannot serve requests. */
+  /** Rejects if requests cannot be served. */
   readonly ready: () => Promise<unknown>
+  /** Rejects if a process does not respond. */
+  readonly live: () => Promise<unknown>
 }
 
 /**
@@ -31,7 +33,11 @@ export async function startAdmin(parts: AdminParts, address: { host: string; por
   return { port, close: () => closeServer(server) }
 }
 
-function respond({ metrics, ready }: AdminParts, request: IncomingMessage, response: ServerResponse): void {
+function respond(
+  { metrics, ready, live }: AdminParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD')
     sendText(response, 405, 'Use GET or HEAD.')
@@ -40,10 +46,9 @@ function respond({ metrics, ready }: AdminParts, request: IncomingMessage, respo
       (text) => sendText(response, 200, text.trimEnd()),
       (error: unknown) => sendText(response, 500, messageOf(error)),
     )
-  } else if (request.url === '/livez') {
-    sendText(response, 200, 'ok')
-  } else if (request.url === '/readyz') {
-    ready().then(
+  } else if (request.url === '/livez' || request.url === '/readyz') {
+    const check = request.url === '/livez' ? live : ready
+    check().then(
       () => sendText(response, 200, 'ok'),
       (error: unknown) => sendText(response, 503, messageOf(error)),
     )

@@ -35,9 +35,26 @@ export type Event =
       readonly host: string
       readonly port: number
       readonly adminPort: number | undefined
+      /** The number of worker processes, in the primary of `serve --processes`. */
+      readonly workers?: number
     }
   | { readonly kind: 'stopping' }
   | { readonly kind: 'stopped' }
+  /** A worker process of `serve --processes` has exited on its own, and is replaced after `delayMs`. */
+  | {
+      readonly kind: 'worker-exited'
+      readonly worker: number
+      readonly workerPid: number | undefined
+      readonly exitCode: number | null
+      readonly signal: string | null
+      readonly delayMs: number
+    }
+  /** A rolling restart of all workers, on SIGHUP. */
+  | { readonly kind: 'restarting' }
+  | { readonly kind: 'restarted'; readonly ms: number }
+  | { readonly kind: 'restart-failed'; readonly worker: number; readonly cause: string }
+  /** The service manager was not informed. */
+  | { readonly kind: 'notify-failed'; readonly cause: string }
   | { readonly kind: 'connection-acquired'; readonly pool: PoolName; readonly ms: number }
   | { readonly kind: 'connection-broken'; readonly error: Error }
   /** Another server is the primary. All connections to the previous one were closed. */

@@ -34,7 +34,8 @@ export interface OtlpMetricsOptions {
  */
 export class Exposition {
   readonly #reader: MetricReader
-  readonly #serializer = new PrometheusSerializer(undefined, false, undefined, false, true)
+  /** Every series has the `worker` of the resource as a label, if there is one. */
+  readonly #serializer = new PrometheusSerializer(undefined, false, /^worker$/, false, true)
   readonly #provider: MeterProvider
 
   constructor(instruments: readonly Instrument[], resource: Resource, otlp?: OtlpMetricsOptions) {

@@ -8,6 +8,11 @@ const levels: Record<Event['kind'], Level> = {
   listening: 'info',
   stopping: 'info',
   stopped: 'info',
+  'worker-exited': 'warn',
+  restarting: 'info',
+  restarted: 'info',
+  'restart-failed': 'error',
+  'notify-failed': 'warn',
   'connection-acquired': 'debug',
   'connection-broken': 'warn',
   'primary-changed': 'warn',
@@ -35,24 +40,36 @@ export interface Log {
 
 export type LogDestination = 'stdout' | 'stderr'
 
+/** Identifies the process in every line, if several write to the same log. */
+export interface LogSource {
+  readonly pid: number
+  readonly worker: number
+}
+
 /**
  * Writes each event as a line of JSON, with the name of its level: log collectors know `"level":"warn"`, but not pino's
  * number 40. No line contains a key or a filter.
  */
-export function logTo(levelMin: string, destination: LogDestination | DestinationStream): Log {
-  const lines = typeof destination === 'string' ? new BufferedOutput(destination) : destination
+export function logTo(
+  levelMin: string,
+  destination: LogDestination | DestinationStream,
+  source?: LogSource,
+): Log {
+  const chunkBytes = source === undefined ? limits.logChunkBytes : limits.workerLogChunkBytes
+  const lines = typeof destination === 'string' ? new BufferedOutput(destination, chunkBytes) : destination
   const options = {
     level: levelMin,
-    base: null,
+    base: source === undefined ? null : { pid: source.pid, worker: source.worker },
     timestamp: () => `,"time":"${time()}"`,
     formatters: { level: (level: string) => ({ level }) },
   }
   const log = pino(options, lines)
   const failures = new FailureLog(log)
+  const sourceMembers = source === undefined ? '' : `,"pid":${source.pid},"worker":${source.worker}`
   const emit: EmitEvent = (event) => {
     if (!log.isLevelEnabled(levels[event.kind])) return
     if (event.kind === 'request-completed') {
-      lines.write(lineOf(event))
+      lines.write(lineOf(event, sourceMembers))
       return
     }
     const level = levels[event.kind]
@@ -71,14 +88,17 @@ class BufferedOutput implements DestinationStream {
   #lines: string[] = []
   #length = 0
   readonly #fileDescriptor: number
+  readonly #chunkBytes: number
   readonly #stream: ReturnType<typeof pino.destination>
 
-  constructor(destination: LogDestination) {
+  constructor(destination: LogDestination, chunkBytes: number) {
     this.#fileDescriptor = destination === 'stdout' ? 1 : 2
+    this.#chunkBytes = chunkBytes
     this.#stream = pino.destination({
       dest: this.#fileDescriptor,
       sync: false,
       maxLength: limits.logWaitingBytesMax,
+      maxWrite: chunkBytes,
     })
     this.#stream.on('drop', (chunk) => {
       this.dropped += String(chunk).split('\n').length - 1
@@ -89,10 +109,11 @@ class BufferedOutput implements DestinationStream {
     process.on('exit', () => this.#finish())
   }
 
+  /** Ends a chunk before the line that would not fit, so that a chunk consists of complete lines. */
   write(line: string): void {
+    if (this.#length + line.length > this.#chunkBytes) this.#flush()
     this.#lines.push(line)
     this.#length += line.length
-    if (this.#length >= limits.logChunkBytes) this.#flush()
   }
 
   /** Synchronous: on `exit`, Node runs no asynchronous operation any more. */
@@ -157,10 +178,13 @@ class FailureLog {
  * request ids match a pattern, and all other texts come from closed lists. Timings within the request are left to
  * metrics and traces.
  */
-function lineOf({ requestId, method, route, status, ms, context, source, kind }: RequestCompleted): string {
+function lineOf(
+  { requestId, method, route, status, ms, context, source, kind }: RequestCompleted,
+  members: string,
+): string {
   const code = context?.code === undefined ? '' : `,"code":"${context.code}"`
   const from = source === undefined ? '' : `,"source":"${source}"`
-  return `{"level":"info","time":"${time()}","requestId":"${requestId}","method":"${method}","route":"${route}","status":${status},"ms":${ms}${code}${from},"msg":"${kind}"}\n`
+  return `{"level":"info","time":"${time()}"${members},"requestId":"${requestId}","method":"${method}","route":"${route}","status":${status},"ms":${ms}${code}${from},"msg":"${kind}"}\n`
 }
 
 /** Picks the logged members of an event by name, so that a new member is not logged by accident. */
@@ -194,7 +218,18 @@ function loggable(event: Exclude<Event, RequestCompleted>): object {
     case 'spans-dropped':
       return { spans: event.spans, cause: event.cause }
     case 'listening':
-      return { host: event.host, port: event.port, adminPort: event.adminPort }
+      return { host: event.host, port: event.port, adminPort: event.adminPort, workers: event.workers }
+    case 'worker-exited': {
+      const { worker, workerPid, exitCode, signal, delayMs } = event
+      return { worker, workerPid, exitCode, signal, delayMs }
+    }
+    case 'restarted':
+      return { ms: event.ms }
+    case 'restart-failed':
+      return { worker: event.worker, cause: event.cause }
+    case 'notify-failed':
+      return { cause: event.cause }
+    case 'restarting':
     case 'rate-limits-shared':
     case 'stopping':
     case 'stopped':

@@ -220,6 +220,11 @@ export class Metrics {
       case 'listening':
       case 'stopping':
       case 'stopped':
+      case 'worker-exited':
+      case 'restarting':
+      case 'restarted':
+      case 'restart-failed':
+      case 'notify-failed':
       case 'request-failed':
       case 'metrics-unsent':
         return

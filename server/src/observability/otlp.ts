@@ -12,6 +12,8 @@ export interface TelemetryIdentity {
   readonly serviceName: string | undefined
   /** As in OTEL_RESOURCE_ATTRIBUTES. */
   readonly attributes: string | undefined
+  /** With `serve --processes`: the number of the worker, or `primary`. */
+  readonly worker?: string | undefined
 }
 
 export function telemetryIdentity(config: Config): TelemetryIdentity {

@@ -8,12 +8,13 @@ import type { TelemetryIdentity } from './otlp.ts'
 const instanceId = randomUUID()
 
 /** Identifies the service and this process in metrics and traces. */
-export function resourceOf({ serviceName, attributes }: TelemetryIdentity): Resource {
+export function resourceOf({ serviceName, attributes, worker }: TelemetryIdentity): Resource {
   return resourceFromAttributes({
     'service.name': 'quartermaster',
     'service.version': version,
     'service.instance.id': instanceId,
     ...parseKeyPairsIntoRecord(attributes),
     ...(serviceName === undefined ? {} : { 'service.name': serviceName }),
+    ...(worker === undefined ? {} : { worker }),
   })
 }

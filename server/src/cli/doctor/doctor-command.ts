@@ -1,14 +1,14 @@
 import type { LoadedConfig } from '../../config.ts'
-import type { TallyOptions } from './checks/tallies.ts'
 import type { Finding } from './finding.ts'
 import { printFinding, summarize } from './print-findings.ts'
-import { runChecks } from './run-checks.ts'
+import { type CheckOptions, runChecks } from './run-checks.ts'
+
+export interface DoctorOptions extends CheckOptions {
+  readonly json: boolean
+}
 
 /** Prints each finding as soon as its check is done. Returns the exit code. */
-export async function doctorCommand(
-  loaded: LoadedConfig,
-  options: TallyOptions & { readonly json: boolean },
-): Promise<number> {
+export async function doctorCommand(loaded: LoadedConfig, options: DoctorOptions): Promise<number> {
   const findings: Finding[] = []
   for await (const finding of runChecks(loaded, options)) {
     findings.push(finding)

@@ -5,6 +5,7 @@ import { connectToPrimary } from '../../postgres/client.ts'
 import { appliedMigrations } from '../../postgres/migrate.ts'
 import { databaseFault } from '../database/database-fault.ts'
 import { findOwnerUrl } from '../database/owner.ts'
+import { processesOf } from '../process-count.ts'
 import { checkConfiguration } from './checks/configuration.ts'
 import { checkDatabase } from './checks/database.ts'
 import { checkExtensions } from './checks/extensions.ts'
@@ -17,8 +18,13 @@ import { checkTallies, type TallyOptions } from './checks/tallies.ts'
 import { connectedMessage, faultFinding } from './connection-fault.ts'
 import { type Finding, type Findings, ok, problem, unchecked } from './finding.ts'
 
+export interface CheckOptions extends TallyOptions {
+  /** Processes that serve requests. Default: QUARTERMASTER_PROCESSES. */
+  readonly processes?: number
+}
+
 /** Runs the checks in order. If the result of one rules out the following ones, these are reported as not checked. */
-export async function* runChecks(loaded: LoadedConfig, options: TallyOptions): Findings {
+export async function* runChecks(loaded: LoadedConfig, options: CheckOptions): Findings {
   const { config } = loaded
   const configuration = checkConfiguration(loaded)
   yield* configuration
@@ -50,8 +56,8 @@ export async function* runChecks(loaded: LoadedConfig, options: TallyOptions): F
   }
 }
 
-async function* checkOpenDatabase(client: pg.Client, config: Config, options: TallyOptions): Findings {
-  yield* await checkDatabase(client, config)
+async function* checkOpenDatabase(client: pg.Client, config: Config, options: CheckOptions): Findings {
+  yield* await checkDatabase(client, config, options.processes ?? processesOf(config))
   const applied = await appliedMigrations(client)
   yield* await checkExtensions(client, applied.length > 0)
   yield* checkMigrations(applied)

@@ -16,8 +16,8 @@ const good: DatabaseProperties = {
   connections: 97,
 }
 
-function problems(properties: Partial<DatabaseProperties>, pool = 16) {
-  const findings = databaseFindings({ ...good, ...properties }, pool)
+function problems(properties: Partial<DatabaseProperties>, max = 16, processes?: number) {
+  const findings = databaseFindings({ ...good, ...properties }, { max, processes })
   return findings.filter(({ status }) => status === 'problem').map(({ message, repair }) => [message, repair])
 }
 
@@ -41,9 +41,22 @@ describe('a database', () => {
   test('allows fewer connections than a process may open', () => {
     expect(problems({ connections: 17 }, 10)).toEqual([
       [
-        'A serving process may open 27 connections; PostgreSQL allows 17.',
-        'Set QUARTERMASTER_DATABASE_POOL_MAX to 5 or less, or raise max_connections.',
+        'One serving process can open 28 connections; PostgreSQL allows 17.',
+        'Set QUARTERMASTER_DATABASE_POOL_MAX to 4 or less, or raise max_connections.',
       ],
+    ])
+  })
+
+  test('counts the connections of all processes, and of one more during a rolling restart', () => {
+    expect(problems({ connections: 84 }, 10, 2)).toEqual([])
+    expect(problems({ connections: 97 }, 10, 3)).toEqual([
+      [
+        '3 serving processes, and one more during a rolling restart, can open 112 connections; PostgreSQL allows 97.',
+        'Set QUARTERMASTER_DATABASE_POOL_MAX to 8 or less, or raise max_connections.',
+      ],
+    ])
+    expect(problems({ connections: 17 }, 1, 2).map(([, repair]) => repair)).toEqual([
+      'Raise max_connections.',
     ])
   })
 })

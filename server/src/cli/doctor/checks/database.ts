@@ -17,9 +17,15 @@ export interface DatabaseProperties {
 
 /** A serving process has one pool for long reads and one for writes, and these connections outside the pools. */
 const poolsPerProcess = 2
-const unpooledConnections = limits.pipelinedConnections + limits.exportsInFlightMax
+const primaryCheckConnections = 1
+const unpooledConnections = limits.pipelinedConnections + limits.exportsInFlightMax + primaryCheckConnections
 
-export async function checkDatabase(client: pg.Client, config: Config): Promise<Finding[]> {
+/** `processes`: the workers of `serve --processes`; undefined for a process without workers. */
+export async function checkDatabase(
+  client: pg.Client,
+  config: Config,
+  processes: number | undefined,
+): Promise<Finding[]> {
   const { rows } = await client.query<Omit<DatabaseProperties, 'foldsCase'>>(
     `select current_database() as name, current_setting('server_version_num')::int as version,
             current_setting('server_version') as "versionText", getdatabaseencoding() as encoding,
@@ -31,11 +37,17 @@ export async function checkDatabase(client: pg.Client, config: Config): Promise<
   const [properties] = rows
   if (properties === undefined) return []
   const folds = properties.encoding === 'UTF8' && (await foldsCase(client))
-  return databaseFindings({ ...properties, foldsCase: folds }, config.QUARTERMASTER_DATABASE_POOL_MAX)
+  const pool = { max: config.QUARTERMASTER_DATABASE_POOL_MAX, processes }
+  return databaseFindings({ ...properties, foldsCase: folds }, pool)
 }
 
-export function databaseFindings(properties: DatabaseProperties, poolMax: number): Finding[] {
-  return [version(properties), caseFolding(properties), role(properties), connections(properties, poolMax)]
+export interface PoolSettings {
+  readonly max: number
+  readonly processes: number | undefined
+}
+
+export function databaseFindings(properties: DatabaseProperties, pool: PoolSettings): Finding[] {
+  return [version(properties), caseFolding(properties), role(properties), connections(properties, pool)]
 }
 
 function version({ version: number, versionText }: DatabaseProperties): Finding {
@@ -66,16 +78,26 @@ function role({ standby }: DatabaseProperties): Finding {
     : ok('database', 'The server accepts writes.')
 }
 
-function connections({ connections: open }: DatabaseProperties, pool: number): Finding {
-  const most = pool * poolsPerProcess + unpooledConnections
-  return most <= open
-    ? ok(
-        'database',
-        `A serving process opens at most ${most} of the ${open} connections that PostgreSQL allows.`,
-      )
-    : problem(
-        'database',
-        `A serving process may open ${most} connections; PostgreSQL allows ${open}.`,
-        `Set QUARTERMASTER_DATABASE_POOL_MAX to ${Math.max(1, Math.floor((open - unpooledConnections) / poolsPerProcess))} or less, or raise max_connections.`,
-      )
+function connections({ connections: open }: DatabaseProperties, { max, processes }: PoolSettings): Finding {
+  // During a rolling restart there is one more.
+  const count = processes === undefined ? 1 : processes + 1
+  const each = max * poolsPerProcess + unpooledConnections
+  const who =
+    processes === undefined
+      ? 'One serving process'
+      : `${processes} serving ${processes === 1 ? 'process' : 'processes'}, and one more during a rolling restart,`
+  if (each * count <= open) {
+    return ok(
+      'database',
+      `${who} can open ${each * count} of the ${open} connections that PostgreSQL allows.`,
+    )
+  }
+  const poolMax = Math.floor((open / count - unpooledConnections) / poolsPerProcess)
+  const smaller =
+    poolMax >= 1 ? `Set QUARTERMASTER_DATABASE_POOL_MAX to ${poolMax} or less, or raise` : 'Raise'
+  return problem(
+    'database',
+    `${who} can open ${each * count} connections; PostgreSQL allows ${open}.`,
+    `${smaller} max_connections.`,
+  )
 }
