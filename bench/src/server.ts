@@ -79,9 +79,21 @@ export class Server {
     return server
   }
 
-  /** CPU time of all its threads so far. */
+  /** This process and its workers. */
+  get pids(): number[] {
+    const { pid } = this.#child
+    if (pid === undefined) return []
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    return [pid, ...children.split(' ').filter(Boolean).map(Number)]
+  }
+
+  /** CPU time of all its threads and workers so far. */
   cpuSeconds(): number {
-    const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8')
+    return this.pids.reduce((sum, pid) => sum + Server.cpuSecondsOf(pid), 0)
+  }
+
+  static cpuSecondsOf(pid: number): number {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const [user, system] = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')
@@ -90,8 +102,10 @@ export class Server {
   }
 
   recordMemory(): void {
-    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')
-    peakMemoryBytes = Math.max(peakMemoryBytes, Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024)
+    for (const pid of this.pids) {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+      peakMemoryBytes = Math.max(peakMemoryBytes, Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024)
+    }
   }
 
   /** By SIGTERM, because a profile is written only on a regular exit. */

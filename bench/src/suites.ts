@@ -14,6 +14,7 @@ import { growAccounts, growRecords } from './ratios/grow.ts'
 import { jump } from './ratios/jump.ts'
 import { memory } from './ratios/memory.ts'
 import { pagingFlat, pagingRate } from './ratios/paging.ts'
+import { processesRatio } from './ratios/processes.ts'
 import { coldList, create, notModified, oneRecordCold, warmList } from './ratios/rates.ts'
 import { totalAgain } from './ratios/total-again.ts'
 import { exportMemory } from './transfer/export-memory.ts'
@@ -31,6 +32,7 @@ export const suites: Readonly<Record<string, readonly Check[]>> = {
     coldList,
     oneRecordCold,
     create,
+    processesRatio,
     totalAgain,
     pagingFlat,
     pagingRate,

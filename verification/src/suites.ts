@@ -32,6 +32,7 @@ import { imageSecrets } from './ship/image-secrets.ts'
 import { kubernetesManifests } from './ship/kubernetes.ts'
 import { haproxyPasses, nginxPasses } from './ship/proxy-passes.ts'
 import { restartPods } from './ship/restart-pods.ts'
+import { restartSighup, workerKilled } from './ship/restart-sighup.ts'
 import { restartHaproxy, restartNginx } from './ship/restarts.ts'
 import { secretsShipped } from './ship/secrets-shipped.ts'
 import { systemdUnits } from './ship/systemd.ts'
@@ -94,6 +95,8 @@ export const suites: Record<string, readonly Check[]> = {
     accountRestore,
     disk,
     secretsShipped,
+    restartSighup,
+    workerKilled,
   ],
   trust: [revocation, wrongChecksum, secrets, alertFires, cardinality, epoch, switchover],
 }

@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { withClient } from '../../../server/src/postgres/client.ts'
+import type { Context } from '../../../verification/src/check.ts'
+import type { Benchmark } from '../benchmark.ts'
+import { median, short } from '../numbers.ts'
+import { Server } from '../server.ts'
+import { bar } from '../side-by-side.ts'
+import { Wrk } from '../wrk.ts'
+import { mainFixture } from './rates.ts'
+
+const clients = 32
+const processes = 2
+/** With at least twice as many CPUs as processes, the load generator and PostgreSQL have CPUs of their own. */
+const boundMin = { separate: 1.6, shared: 1 }
+
+/**
+ * Cached lists of `serve --processes 2`, compared with one process. Each side may use as many CPUs as it has serving processes; the
+ * load generator and PostgreSQL are bound to the others. With two CPUs there are no others, so they share one with the second worker.
+ */
+export const processesRatio: Benchmark = {
+  name: 'processes_ratio',
+  bound: `≥ ${boundMin.separate}; with less than 4 CPUs ≥ ${boundMin.shared}`,
+  async run(context) {
+    const { url, folder, files, small } = await mainFixture(context)
+    const postgres = await postmasterPid(url)
+    const servers = [
+      await Server.start(url, folder, false),
+      await Server.start(url, folder, false, { QUARTERMASTER_PROCESSES: String(processes) }),
+    ] as const
+    try {
+      const [one, two] = [
+        new Side(servers[0], 1, postgres, files.small),
+        new Side(servers[1], processes, postgres, files.small),
+      ]
+      for (const side of [one, two]) await side.warmUp(small.length * processes)
+      await runAlternately(context, one, two)
+      return outcome(one, two)
+    } finally {
+      // This process and PostgreSQL may use all CPUs again.
+      for (const pid of [process.pid, ...treeOf(postgres)]) bind(pid, allCpus())
+      await Promise.all(servers.map((server) => server.stop()))
+    }
+  },
+}
+
+class Side {
+  readonly count: number
+  readonly rates: number[] = []
+  /** CPU time per request in µs: of the serving processes, and of PostgreSQL. */
+  readonly serverMicroseconds: number[] = []
+  readonly postgresMicroseconds: number[] = []
+  readonly #server: Server
+  readonly #postgres: number
+  readonly #wrk: Wrk
+
+  constructor(server: Server, count: number, postgres: number, accounts: string) {
+    this.#server = server
+    this.count = count
+    this.#postgres = postgres
+    this.#wrk = new Wrk(server.port, { shape: 'list', path: '/api/v1/inventory/product', accounts }, clients)
+  }
+
+  async warmUp(requests: number): Promise<void> {
+    this.#bindAll()
+    await this.#wrk.verify('200', requests)
+  }
+
+  async run(seconds: number): Promise<void> {
+    this.#bindAll()
+    const before = [this.#server.cpuSeconds(), cpuSecondsOf(this.#postgres)] as const
+    const { requests, seconds: took } = await this.#wrk.measure(seconds)
+    const after = [this.#server.cpuSeconds(), cpuSecondsOf(this.#postgres)] as const
+    this.rates.push(requests / took)
+    this.serverMicroseconds.push(((after[0] - before[0]) / requests) * 1e6)
+    this.postgresMicroseconds.push(((after[1] - before[1]) / requests) * 1e6)
+  }
+
+  /** wrk is started by this process and inherits its CPUs. */
+  #bindAll(): void {
+    const cpus = allCpus()
+    const serving = cpus.slice(0, this.count)
+    const others = cpus.length > this.count ? cpus.slice(this.count) : cpus.slice(-1)
+    for (const pid of this.#server.pids) bind(pid, serving)
+    for (const pid of [process.pid, ...treeOf(this.#postgres)]) bind(pid, others)
+  }
+}
+
+async function runAlternately(context: Context, one: Side, two: Side): Promise<void> {
+  for (let i = 0; i < context.size(10, 3); i++) {
+    for (const side of i % 2 === 0 ? [one, two] : [two, one]) await side.run(context.size(5, 2))
+  }
+}
+
+function outcome(one: Side, two: Side) {
+  const [service, other] = [bar('2 processes', two.rates), bar('1 process', one.rates)]
+  const ratio = service.value / other.value
+  const limit = availableParallelism() >= 2 * processes ? boundMin.separate : boundMin.shared
+  const shown = ({ count, serverMicroseconds, postgresMicroseconds, rates }: Side) =>
+    `${count}: ${short(median(rates))} requests/s, ${median(serverMicroseconds).toFixed(0)} µs CPU of serving processes ` +
+    `and ${median(postgresMicroseconds).toFixed(0)} µs of PostgreSQL per request`
+  return {
+    value: `${ratio.toFixed(2)} (${short(service.value)} ÷ ${short(other.value)} /s)`,
+    ok: ratio >= limit,
+    note: `${availableParallelism()} CPUs\n${shown(one)}\n${shown(two)}`,
+    series: [
+      {
+        label: 'list, cached, 2 processes',
+        unit: '/s' as const,
+        service,
+        other,
+        limit: other.value * limit,
+      },
+    ],
+  }
+}
+
+async function postmasterPid(url: string): Promise<number> {
+  const { rows } = await withClient(url, (client) =>
+    client.query<{ folder: string }>(`select current_setting('data_directory') as folder`),
+  )
+  return Number(readFileSync(`${rows[0]?.folder}/postmaster.pid`, 'utf8').split('\n')[0])
+}
+
+function allCpus(): number[] {
+  return Array.from({ length: availableParallelism() }, (_, cpu) => cpu)
+}
+
+/** A process and its children. */
+function treeOf(pid: number): number[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  )
+  return [pid, ...children]
+}
+
+function cpuSecondsOf(pid: number): number {
+  return treeOf(pid).reduce((sum, one) => sum + Server.cpuSecondsOf(one), 0)
+}
+
+function bind(pid: number, cpus: readonly number[]): void {
+  try {
+    execFileSync('taskset', ['-a', '-c', '-p', cpus.join(','), String(pid)], { stdio: 'ignore' })
+  } catch (error) {
+    // A backend of PostgreSQL may have exited.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') throw error
+  }
+}
