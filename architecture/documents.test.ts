@@ -50,6 +50,14 @@ describe('docs/operating.md', () => {
     }
   })
 
+  it('and the other documents name no variable that is not a setting', () => {
+    const wrong = documents
+      .filter((file) => file !== 'CHANGELOG.md')
+      .flatMap((file) => [...new Set(read(file).match(/\bQUARTERMASTER_[A-Z_]*[A-Z]\b/g))])
+      .filter((name) => loadConfig({ [name]: 'x' }).faults.some(({ message }) => message.includes('is not')))
+    expect(wrong).toEqual([])
+  })
+
   it('names every limit', () => {
     expect(missingFrom(operating, Object.keys(limits))).toEqual([])
   })

@@ -111,9 +111,9 @@ describe('unknown variables', () => {
     ])
   })
 
-  it('those of the client guides, and all without the prefix, are ignored', () => {
-    const others = { QUARTERMASTER_URL: 'http://x', QUARTERMASTER_KEY: 'qm_1', HOST: 'shell', LOG_LEVEL: 'x' }
-    expect(faults(others)).toEqual([])
+  it('those of the client guides and of compose, empty ones, and all without the prefix are ignored', () => {
+    const others = { QUARTERMASTER_URL: 'http://x', QUARTERMASTER_KEY: 'qm_1', QUARTERMASTER_IMAGE: 'x' }
+    expect(faults({ ...others, HOST: 'shell', LOG_LEVEL: 'x', QUARTERMASTER_X: '' })).toEqual([])
   })
 })
 

@@ -3,17 +3,17 @@ import { nearest } from './nearest.ts'
 
 const prefix = 'QUARTERMASTER_'
 
-/** Variables that the guides and examples of the client use. A developer may have set them in the same shell. */
-const clientVariables = ['QUARTERMASTER_URL', 'QUARTERMASTER_KEY']
+/** Used by the guides of the client and by deploy/compose.yaml. An operator may have set them in the same shell. */
+const otherVariables = ['QUARTERMASTER_URL', 'QUARTERMASTER_KEY', 'QUARTERMASTER_IMAGE']
 
 /**
  * Rejects variables with our prefix that are not settings: otherwise a misspelled setting would silently have its
  * default.
  */
 export function unknownVariables(environment: NodeJS.ProcessEnv, names: readonly string[]): ConfigFault[] {
-  const known = new Set([...names, ...clientVariables])
+  const known = new Set([...names, ...otherVariables])
   return Object.entries(environment)
-    .filter(([name]) => name.startsWith(prefix) && !known.has(name))
+    .filter(([name, value]) => name.startsWith(prefix) && !known.has(name) && value !== '')
     .filter(([name, value = '']) => !isServiceLink(name, value))
     .map(([variable]) => {
       const similar = similarName(variable, names)

@@ -42,6 +42,7 @@ Environment:
   DATABASE_URL        the database, as postgres://user:password@host:5432/name
   DATABASE_OWNER_URL  the same database with the owner of the tables as user, for
                       all commands except serve (default: DATABASE_URL)
+  quartermaster config lists all settings.
 
 Start with: quartermaster demo`
 
