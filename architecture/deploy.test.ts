@@ -78,3 +78,18 @@ it('supervisors wait until a process has shut down', () => {
     /QUARTERMASTER_SHUTDOWN_DELAY_MS=(\d+)/.exec(read('deploy/kubernetes/base/quartermaster.env')) ?? []
   expect(Number(pod) * 1000).toBeGreaterThanOrEqual(shutdownMs(Number(delay)))
 })
+
+it('compose.yaml mounts existing files, and Grafana finds its dashboard', () => {
+  const compose = read('deploy/compose.yaml')
+  const mounts = [...compose.matchAll(/^ +- \.\/([^:]+):([^:]+):ro$/gm)]
+  expect(mounts.length).toBeGreaterThan(5)
+  expect(mounts.filter(([, file = '']) => !existsSync(join(root, 'deploy', file)))).toEqual([])
+  const [, path = ''] =
+    /path: (\S+)/.exec(read('deploy/grafana/provisioning/dashboards/quartermaster.yaml')) ?? []
+  expect(mounts.map(([, , target]) => target)).toContain(`${path}/quartermaster.json`)
+  const [, port] =
+    /^ +url: http:\/\/prometheus:(\d+)$/m.exec(
+      read('deploy/grafana/provisioning/datasources/prometheus.yaml'),
+    ) ?? []
+  expect(compose).toContain(`:${port}\n    volumes:\n      - ./compose/prometheus.yml`)
+})

@@ -26,10 +26,12 @@ import { parserStrings } from './parser/strings.ts'
 import { oneBuffers, pageBuffers, pagesInOrder, plansIndexed } from './plans/plans.ts'
 import { accountRestore } from './ship/account-restore.ts'
 import { backupRestore } from './ship/backup-restore.ts'
+import { composeStack } from './ship/compose-stack.ts'
 import { disk } from './ship/disk.ts'
 import { imageWorks } from './ship/image.ts'
 import { imageSecrets } from './ship/image-secrets.ts'
 import { kubernetesManifests } from './ship/kubernetes.ts'
+import { kubernetesPod } from './ship/kubernetes-pod.ts'
 import { haproxyPasses, nginxPasses } from './ship/proxy-passes.ts'
 import { restartPods } from './ship/restart-pods.ts'
 import { restartSighup, workerKilled } from './ship/restart-sighup.ts'
@@ -90,6 +92,8 @@ export const suites: Record<string, readonly Check[]> = {
     imageWorks,
     imageSecrets,
     restartPods,
+    kubernetesPod,
+    composeStack,
     upgrade,
     backupRestore,
     accountRestore,
