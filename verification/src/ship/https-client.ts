@@ -3,6 +3,9 @@ import { Agent, request } from 'node:https'
 import type { HttpResponse } from '../client.ts'
 import type { ReverseProxy } from './proxy.ts'
 
+/** The name in the certificate of `createCertificate`, whichever account the request is for. */
+const certifiedName = 'acme.localhost'
+
 export interface HttpsRequest {
   readonly method?: string
   /** Sent unchanged: not normalised or encoded. */
@@ -28,7 +31,7 @@ export class HttpsClient {
       keepAlive: true,
       maxSockets: connectionsMax,
       ca: proxy.certificate,
-      servername: this.#host,
+      servername: certifiedName,
     })
   }
 
@@ -68,7 +71,7 @@ export class HttpsClient {
   /** The same with HTTP/2, on a new connection. */
   sendHttp2({ method = 'GET', path, headers = {}, body }: HttpsRequest): Promise<HttpResponse> {
     const { httpsPort, certificate } = this.#proxy
-    const session = connect(`https://127.0.0.1:${httpsPort}`, { ca: certificate, servername: this.#host })
+    const session = connect(`https://127.0.0.1:${httpsPort}`, { ca: certificate, servername: certifiedName })
     const { host, ...others } = this.#headers
     return new Promise<HttpResponse>((resolve, reject) => {
       session.once('error', reject)

@@ -14,6 +14,8 @@ const requestsPerSecond = 200
  * machine causes no 429 or 503.
  */
 const workers = 16
+/** A process runs two writes of an account at a time, and rejects one that waits too long. With two workers each, none waits. */
+const accounts = Array.from({ length: workers / 2 }, (_, n) => `account-${n}`)
 
 interface Setup {
   readonly program: string
@@ -34,12 +36,12 @@ function restarts({ program, start, withoutKeys }: Setup): Check {
     async run(context) {
       const service = await Service.start()
       try {
-        const key = await service.account('acme')
+        const keys = await Promise.all(accounts.map((name) => service.account(name)))
         const servers = [await service.serve(), await service.serve()]
         const proxy = await start(servers.map(({ port }) => port))
-        const client = new HttpsClient(proxy, 'acme', key, workers)
+        const clients = accounts.map((name, n) => new HttpsClient(proxy, name, keys[n] ?? '', 2))
         try {
-          const load = new Load(client, context, { total: context.size(50_000, 3_000), withoutKeys })
+          const load = new Load(clients, context, { total: context.size(50_000, 3_000), withoutKeys })
           let count = 0
           while (load.isRunning || count < servers.length) {
             const server = servers[count % servers.length]
@@ -48,9 +50,9 @@ function restarts({ program, start, withoutKeys }: Setup): Check {
             count += 1
           }
           await load.done
-          return await outcomeOf(load, client, count)
+          return await outcomeOf(load, clients, count)
         } finally {
-          client.close()
+          for (const client of clients) client.close()
           await proxy.stop()
         }
       } finally {
@@ -63,9 +65,12 @@ function restarts({ program, start, withoutKeys }: Setup): Check {
 export const restartNginx = restarts({ program: 'nginx', start: startNginx, withoutKeys: false })
 export const restartHaproxy = restarts({ program: 'haproxy', start: startHaproxy, withoutKeys: true })
 
-async function outcomeOf(load: Load, client: HttpsClient, restartCount: number) {
-  const { text } = await client.send({ path: `${partners}?limit=1` })
-  const stored = Number(/"total":\s*(\d+)/.exec(text)?.[1])
+async function outcomeOf(load: Load, clients: readonly HttpsClient[], restartCount: number) {
+  const totals = clients.map(async (client) => {
+    const { text } = await client.send({ path: `${partners}?limit=1` })
+    return Number(/"total":\s*(\d+)/.exec(text)?.[1])
+  })
+  const stored = (await Promise.all(totals)).reduce((sum, total) => sum + total, 0)
   const duplicates = stored - load.created
   return {
     value: `${load.failures.length} failed of ${load.sent}, ${restartCount} restarts`,
@@ -86,43 +91,43 @@ class Load {
   created = 0
   slowestMs = 0
   isRunning = true
-  readonly #client: HttpsClient
   readonly #total: number
   readonly #withoutKeys: boolean
   readonly #progress: Progress
   readonly #started = performance.now()
 
   constructor(
-    client: HttpsClient,
+    clients: readonly HttpsClient[],
     context: Context,
     { total, withoutKeys }: { total: number; withoutKeys: boolean },
   ) {
-    this.#client = client
     this.#total = total
     this.#withoutKeys = withoutKeys
     this.#progress = context.progress('requests', total)
     this.done = Promise.all(
-      Array.from({ length: workers }, (_, n) => this.#work(new Random(context.seed, 121, n))),
+      clients.flatMap((client, n) =>
+        [0, 1].map((m) => this.#work(client, new Random(context.seed, 121, n, m))),
+      ),
     ).finally(() => {
       this.isRunning = false
       this.#progress.end()
     })
   }
 
-  async #work(random: Random): Promise<void> {
+  async #work(client: HttpsClient, random: Random): Promise<void> {
     while (this.sent < this.#total) {
       const number = this.sent++
       const due = this.#started + (number * 1000) / requestsPerSecond
       await sleep(Math.max(0, due - performance.now()))
-      await this.#send(requestOf(random, number, this.#withoutKeys))
+      await this.#send(client, requestOf(random, number, this.#withoutKeys))
     }
   }
 
-  async #send(request: HttpsRequest): Promise<void> {
+  async #send(client: HttpsClient, request: HttpsRequest): Promise<void> {
     const started = performance.now()
     const { method = 'GET', path } = request
     try {
-      const { status, text } = await this.#client.send(request)
+      const { status, text } = await client.send(request)
       if (status === 201) this.created += 1
       // The first partners may not exist yet.
       const isExpected = status === 200 || status === 201 || (status === 404 && path !== partners)
