@@ -14,7 +14,7 @@ import { installLock } from './install-lock.ts'
  * The sources run without a build in a checkout, but Node refuses TypeScript below node_modules. So each package is
  * compiled into a temporary folder, with a package.json that names the compiled files. Prints one path per line.
  *
- * Beside the server's tarball it writes a package.json and a package-lock.json: `npm ci` in that folder installs the
+ * Next to the server's tarball it writes a package.json and a package-lock.json: `npm ci` in that folder installs the
  * service with exactly the dependencies of this checkout.
  */
 

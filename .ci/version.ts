@@ -40,7 +40,10 @@ const documents = execFileSync('git', ['ls-files', '*.md', 'Containerfile', 'dep
   .split('\n')
 for (const file of documents.filter((name) => !/CHANGELOG\.md$|^\.changeset/.test(name))) {
   edit(file, (text) =>
-    text.replaceAll(/(quartermaster(?:-client|-filter)?)-\d+\.\d+\.\d+\.tgz/g, `$1-${version}.tgz`),
+    text.replaceAll(
+      /(quartermaster(?:-client|-filter)?)-\d+\.\d+\.\d+\.(tgz|cdx\.json)/g,
+      `$1-${version}.$2`,
+    ),
   )
 }
 execFileSync('npm', ['install', '--package-lock-only', '--loglevel=error'], { cwd: root, stdio: 'inherit' })
