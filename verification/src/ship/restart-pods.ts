@@ -1,6 +1,9 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
+import { parse } from 'yaml'
 import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Context } from '../check.ts'
 import { Client, headersFor } from '../client.ts'
@@ -16,12 +19,28 @@ const path = '/api/v1/resources/partner'
 const requestsPerSecond = 200
 /** A machine that is slower than the load gets fewer requests per second, not more in flight: none is rejected. */
 const inFlightMax = 16
-const probeMs = 500
 const requestsFull = 50_000
 
+const base = fileURLToPath(new URL('../../../deploy/kubernetes/base/', import.meta.url))
+
+interface Template {
+  readonly spec: {
+    readonly securityContext: object
+    readonly containers: readonly [
+      {
+        readonly name: string
+        readonly args: readonly string[]
+        readonly resources: object
+        readonly securityContext: object
+        readonly readinessProbe: { readonly periodSeconds: number; readonly failureThreshold: number }
+      },
+    ]
+  }
+}
+
 /**
- * Replaces two pods in turn, as a rolling update of a Deployment does, under reads and creates. The load sends each request once,
- * to a pod whose readiness probe succeeds, as a Service of Kubernetes does.
+ * Replaces two pods of the Deployment in turn, as a rolling update does, under reads and creates. The load sends each request
+ * once, to a pod whose readiness probe succeeds. (Kubernetes also sends none to a pod that is being deleted.)
  */
 export const restartPods = imageCheck(
   'restart_pods',
@@ -80,7 +99,7 @@ class Pod {
   readonly #name: string
   readonly #manifest: string
   readonly #probe: NodeJS.Timeout
-  /** As the last readiness probe found. */
+  /** As the readiness probe of the Deployment finds. */
   isReady = false
 
   constructor(image: BuiltImage, name: string, port: number, settings: Readonly<Record<string, string>>) {
@@ -88,11 +107,20 @@ class Pod {
     this.#image = image
     this.#name = name
     this.#manifest = join(image.podman.folder, `${name}.json`)
-    const environment = { ...settings, PORT: String(port) }
-    writeFileSync(this.#manifest, JSON.stringify(manifest(image.name, name, environment)))
-    this.#probe = setInterval(() => {
-      void isReady(port).then((ready) => (this.isReady = ready))
-    }, probeMs)
+    const { template }: { template: Template } = parse(
+      readFileSync(join(base, 'deployment.yaml'), 'utf8'),
+    ).spec
+    // Both pods use the network of this machine.
+    const addresses = { PORT: String(port), QUARTERMASTER_ADMIN_PORT: '0', QUARTERMASTER_DOMAIN: 'localhost' }
+    const environment = { ...settings, ...addresses }
+    writeFileSync(this.#manifest, JSON.stringify(manifest(template, image.name, name, environment)))
+    const { periodSeconds, failureThreshold } = template.spec.containers[0].readinessProbe
+    let failures = 0
+    const probe = async () => {
+      failures = (await isReady(port)) ? 0 : failures + 1
+      if (failures === 0 || failures >= failureThreshold) this.isReady = failures === 0
+    }
+    this.#probe = setInterval(() => void probe(), periodSeconds * 1000)
   }
 
   async start(): Promise<void> {
@@ -113,27 +141,25 @@ class Pod {
   }
 }
 
-function manifest(image: string, name: string, settings: Readonly<Record<string, string>>): object {
+/** What a pod of the Deployment runs. Podman 4 does not decode secrets, so the settings are variables. */
+function manifest(
+  { spec }: Template,
+  image: string,
+  name: string,
+  settings: Readonly<Record<string, string>>,
+): object {
+  const all = { ...parseEnv(readFileSync(join(base, 'quartermaster.env'), 'utf8')), ...settings }
+  const env = Object.entries(all).map(([variable, value]) => ({ name: variable, value }))
+  const { name: container, args, resources, securityContext } = spec.containers[0]
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name },
     spec: {
       hostNetwork: true,
-      securityContext: { runAsNonRoot: true },
+      securityContext: spec.securityContext,
       containers: [
-        {
-          name: 'service',
-          image,
-          imagePullPolicy: 'Never',
-          env: Object.entries(settings).map(([variable, value]) => ({ name: variable, value })),
-          resources: { limits: { memory: '512Mi' } },
-          securityContext: {
-            readOnlyRootFilesystem: true,
-            allowPrivilegeEscalation: false,
-            capabilities: { drop: ['ALL'] },
-          },
-        },
+        { name: container, image, imagePullPolicy: 'Never', args, env, resources, securityContext },
       ],
     },
   }
