@@ -13,7 +13,13 @@ export type Environment = Readonly<Record<string, string>>
 
 /** The environment of a command: PATH and these settings, nothing else of this process. */
 export function environmentWith(settings: Environment): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', NO_COLOR: '1', ...settings }
+  const { PATH = '', NODE_COMPILE_CACHE } = process.env
+  return {
+    PATH,
+    NO_COLOR: '1',
+    ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }),
+    ...settings,
+  }
 }
 
 /** Runs `quartermaster` as a process and waits for its end. */
