@@ -113,6 +113,8 @@ it('distant pages need a slot, too; pages after the last are empty without a rea
 })
 
 it('a shared read continues while one client remains, then is cancelled and its connection reused', async () => {
+  // The reads of the test before may still be about to end.
+  await eventually(async () => (await runningReads()).length === 0)
   const path = slow(3000)
   const [first, second] = [open(busy, path), open(busy, path)]
   await eventually(async () => (await runningReads()).length === 1)

@@ -141,8 +141,8 @@ describe('doctor', () => {
     ])
     expect(await faults({ DATABASE_URL: url, QUARTERMASTER_DATABASE_POOL_MAX: '60' })).toEqual([
       [
-        'A serving process may open 127 connections; PostgreSQL allows 97.',
-        'Set QUARTERMASTER_DATABASE_POOL_MAX to 45 or less, or raise max_connections.',
+        'One serving process can open 128 connections; PostgreSQL allows 97.',
+        'Set QUARTERMASTER_DATABASE_POOL_MAX to 44 or less, or raise max_connections.',
       ],
     ])
   })

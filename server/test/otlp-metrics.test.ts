@@ -44,6 +44,7 @@ let endpoint: string
 let received: Received[]
 let status: number
 const products = '/api/v1/inventory/product'
+const partners = '/api/v1/resources/partner'
 
 beforeAll(async () => {
   url = await freshDatabase()
@@ -112,6 +113,8 @@ it('are the same as those of Prometheus, with the names and units of the semanti
   const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: `${endpoint}/`, QUARTERMASTER_ADMIN_PORT: '0' }
   await served(settings, async (service) => {
     await request(service)
+    // A write waits for a connection of its pool, so that this metric exists before the last transmission, too.
+    await service.post(acme, partners, { name: 'Nordwind' })
     exposed = (await scrape(service.adminPort)).text
   })
   const { metrics } = lastMetrics()
