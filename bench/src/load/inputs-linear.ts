@@ -9,18 +9,13 @@ import { fill } from '../../../verification/src/plans/data.ts'
 import { grouped } from '../../../verification/src/progress.ts'
 import { Service } from '../../../verification/src/service.ts'
 import { startCollector } from '../../../verification/src/trust/collector.ts'
-import { filters } from '../../../verification/src/trust/inputs/filters.ts'
-import { Probe, sendRaw } from '../../../verification/src/trust/inputs/raw-request.ts'
-import {
-  filterParts,
-  type RequestPart,
-  requestParts,
-  type Sender,
-} from '../../../verification/src/trust/inputs/request-parts.ts'
-import { shapes } from '../../../verification/src/trust/inputs/shapes.ts'
 import { ms } from './fixture.ts'
+import { filters } from './inputs/filters.ts'
+import { Probe, sendRaw } from './inputs/raw-request.ts'
+import { filterParts, type RequestPart, requestParts, type Sender } from './inputs/request-parts.ts'
+import { shapes } from './inputs/shapes.ts'
 
-const probe = fileURLToPath(new URL('../../../verification/src/trust/inputs/probe.ts', import.meta.url))
+const probe = fileURLToPath(new URL('./inputs/probe.ts', import.meta.url))
 const cachedResponseBytesMax = 64 * 1024
 /** A long iteration is measured again, and the shortest counts, because a garbage collection may fall into one. */
 const repetitions = 5
