@@ -1,4 +1,4 @@
-import { Agent, type OutgoingHttpHeaders, request } from 'node:http'
+import { Agent, type ClientRequest, type OutgoingHttpHeaders, request } from 'node:http'
 
 export interface HttpRequest {
   readonly port: number
@@ -33,26 +33,8 @@ export class Client {
     this.#sent += 1
     const fields =
       body === undefined ? headers : [...headers, 'Content-Length', String(Buffer.byteLength(body))]
-    return new Promise((resolve, reject) => {
-      const outgoing = request(
-        { agent: this.#agent, host: '127.0.0.1', port, method, path, headers: fields, timeout: 60_000 },
-        (response) => {
-          const chunks: Buffer[] = []
-          response.on('data', (chunk: Buffer) => chunks.push(chunk))
-          response.once('error', reject)
-          response.once('end', () =>
-            resolve({
-              status: response.statusCode ?? 0,
-              headers: response.headers,
-              text: Buffer.concat(chunks).toString('utf8'),
-            }),
-          )
-        },
-      )
-      outgoing.once('timeout', () => outgoing.destroy(new Error('no response within 60 s')))
-      outgoing.once('error', reject)
-      outgoing.end(body)
-    })
+    const options = { agent: this.#agent, host: '127.0.0.1', port, method, path, headers: fields }
+    return exchange(request(options), body)
   }
 
   close(): void {
@@ -62,4 +44,31 @@ export class Client {
 
 export function headersFor(account: string, key: string): string[] {
   return ['Host', `${account}.localhost`, 'Authorization', `Bearer ${key}`]
+}
+
+/** Sends a request with its body, and reads the complete response. */
+export function exchange(
+  outgoing: ClientRequest,
+  body: string | undefined,
+  silenceMsMax = 60_000,
+): Promise<HttpResponse> {
+  return new Promise((resolve, reject) => {
+    outgoing.once('response', (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.once('error', reject)
+      response.once('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text: Buffer.concat(chunks).toString('utf8'),
+        }),
+      )
+    })
+    outgoing.setTimeout(silenceMsMax, () =>
+      outgoing.destroy(new Error(`no response within ${silenceMsMax / 1000} s`)),
+    )
+    outgoing.once('error', reject)
+    outgoing.end(body)
+  })
 }

@@ -1,6 +1,6 @@
 import { connect } from 'node:http2'
 import { Agent, request } from 'node:https'
-import type { HttpResponse } from '../client.ts'
+import { exchange, type HttpResponse } from '../client.ts'
 import type { ReverseProxy } from './proxy.ts'
 
 /** The name in the certificate of `createCertificate`, whichever account the request is for. */
@@ -37,35 +37,16 @@ export class HttpsClient {
 
   send({ method = 'GET', path, headers = {}, body, from }: HttpsRequest): Promise<HttpResponse> {
     const { httpsPort: port } = this.#proxy
-    return new Promise((resolve, reject) => {
-      const outgoing = request(
-        {
-          agent: this.#agent,
-          host: '127.0.0.1',
-          port,
-          method,
-          path,
-          headers: { ...this.#headers, ...headers, ...lengthOf(body) },
-          timeout: 120_000,
-          ...(from === undefined ? {} : { localAddress: from }),
-        },
-        (response) => {
-          const chunks: Buffer[] = []
-          response.on('data', (chunk: Buffer) => chunks.push(chunk))
-          response.once('error', reject)
-          response.once('end', () =>
-            resolve({
-              status: response.statusCode ?? 0,
-              headers: response.headers,
-              text: Buffer.concat(chunks).toString('utf8'),
-            }),
-          )
-        },
-      )
-      outgoing.once('timeout', () => outgoing.destroy(new Error('no response within 120 s')))
-      outgoing.once('error', reject)
-      outgoing.end(body)
+    const outgoing = request({
+      agent: this.#agent,
+      host: '127.0.0.1',
+      port,
+      method,
+      path,
+      headers: { ...this.#headers, ...headers, ...lengthOf(body) },
+      ...(from === undefined ? {} : { localAddress: from }),
     })
+    return exchange(outgoing, body, 120_000)
   }
 
   /** The same with HTTP/2, on a new connection. */

@@ -1,16 +1,12 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { exchange, type HttpResponse } from '../client.ts'
 
 export interface SteadyLoadOptions {
   readonly port: number
   readonly account: string
   readonly key: string
   readonly requestsPerSecond: number
-}
-
-interface Response {
-  readonly status: number
-  readonly text: string
 }
 
 /** Clients with a keep-alive connection each, as a proxy has; the others open a connection for each request. */
@@ -75,7 +71,7 @@ export class SteadyLoad {
     method: string,
     path: string,
     body?: string,
-  ): Promise<Response | undefined> {
+  ): Promise<HttpResponse | undefined> {
     this.sent++
     try {
       const response = await this.#exchange(agent, method, path, body)
@@ -94,7 +90,7 @@ export class SteadyLoad {
     if (this.#failures.length < 20) this.#failures.push(`${new Date().toISOString()} ${text}`)
   }
 
-  #exchange(agent: Agent | false, method: string, path: string, body?: string): Promise<Response> {
+  #exchange(agent: Agent | false, method: string, path: string, body?: string): Promise<HttpResponse> {
     const { port, account, key } = this.#options
     const headers = {
       host: `${account}.localhost`,
@@ -103,17 +99,6 @@ export class SteadyLoad {
         ? {}
         : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
     }
-    return new Promise((resolve, reject) => {
-      const outgoing = request({ host: '127.0.0.1', port, agent, method, path, headers, timeout: 60_000 })
-      outgoing.once('response', (response) => {
-        let text = ''
-        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-        response.once('error', reject)
-        response.once('end', () => resolve({ status: response.statusCode ?? 0, text }))
-      })
-      outgoing.once('timeout', () => outgoing.destroy(new Error('no response within 60 s')))
-      outgoing.once('error', reject)
-      outgoing.end(body)
-    })
+    return exchange(request({ host: '127.0.0.1', port, agent, method, path, headers }), body)
   }
 }
