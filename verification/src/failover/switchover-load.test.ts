@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import { Client } from '../client.ts'
-import { waitUntil } from '../replication/postgres-node.ts'
+import { waitUntil } from '../wait-until.ts'
 import { SwitchoverLoad } from './switchover-load.ts'
 
 /** An in-memory service of one account, with faults that a test can switch on. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, HttpRequest, HttpResponse } from '../client.ts'
 import { partnerPath } from '../fresh/read.ts'
 import { Random } from '../random.ts'
-import { waitUntil } from '../replication/postgres-node.ts'
+import { waitUntil } from '../wait-until.ts'
 
 const creatorsPerPort = 2
 const readersPerPort = 2

@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { withClient } from '../../../server/src/postgres/client.ts'
+import { waitUntil } from '../wait-until.ts'
 
 export interface NodeParts {
   /** Its data directory. */
@@ -183,13 +184,4 @@ export class PostgresNode {
 async function isInRecovery(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ recovering: boolean }>('select pg_is_in_recovery() as recovering')
   return rows[0]?.recovering ?? true
-}
-
-/** Polls until the condition is true, and throws after `timeoutMs`. */
-export async function waitUntil(condition: () => Promise<boolean>, timeoutMs = 120_000): Promise<void> {
-  const end = Date.now() + timeoutMs
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`the condition was not met within ${timeoutMs / 1000} s`)
-    await sleep(10)
-  }
 }

@@ -1,6 +1,7 @@
 import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Stoppable } from '../check.ts'
-import { type PostgresNode, waitUntil } from './postgres-node.ts'
+import { waitUntil } from '../wait-until.ts'
+import type { PostgresNode } from './postgres-node.ts'
 import { PostgresNodes } from './postgres-nodes.ts'
 
 /** A primary and a streaming standby. The two ports stay the same; which of them is the primary changes. */

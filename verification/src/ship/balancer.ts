@@ -1,4 +1,4 @@
-import { waitUntil } from '../replication/postgres-node.ts'
+import { waitUntil } from '../wait-until.ts'
 import type { ReleaseProcess } from './release.ts'
 
 /** Distributes requests over the processes in rotation, as a load balancer does that removes a process before it is stopped. */

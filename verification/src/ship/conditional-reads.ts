@@ -1,7 +1,7 @@
 import { withClient } from '../../../server/src/postgres/client.ts'
 import { type Client, type HttpResponse, headersFor } from '../client.ts'
 import { partnerPath } from '../fresh/read.ts'
-import { waitUntil } from '../replication/postgres-node.ts'
+import { waitUntil } from '../wait-until.ts'
 
 interface Partner {
   readonly id: number

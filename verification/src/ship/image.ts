@@ -9,8 +9,9 @@ import {
   type TemporaryPostgres,
 } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Context } from '../check.ts'
+import { waitUntil } from '../wait-until.ts'
 import { type BuiltImage, imageCheck } from './built-image.ts'
-import { isReady, until } from './until.ts'
+import { isReady } from './is-ready.ts'
 
 const megabytesMax = 250
 const readySecondsMax = 3
@@ -68,7 +69,7 @@ async function startToReady(
   }
   const slow = await serve(image, { ...settings, QUARTERMASTER_SHUTDOWN_DELAY_MS: '600000' })
   await podman.run('kill', '--signal=TERM', slow.id)
-  await until(async () => !(await isReady(slow.port)))
+  await waitUntil(async () => !(await isReady(slow.port)))
   // The second signal ends the process at once.
   await podman.run('kill', '--signal=TERM', slow.id)
   await exits(image, slow.id, '143')
@@ -82,12 +83,14 @@ async function serve(
   const port = await freePort()
   const args = podman.containerArguments(name, { ...settings, PORT: String(port) })
   const id = (await podman.run('run', '--detach', ...args)).trim()
-  await until(() => isReady(port))
+  await waitUntil(() => isReady(port))
   return { id, port }
 }
 
 async function exits({ podman }: BuiltImage, id: string, code: string): Promise<void> {
-  await until(async () => (await podman.run('inspect', '--format={{.State.Status}}', id)).trim() === 'exited')
+  await waitUntil(
+    async () => (await podman.run('inspect', '--format={{.State.Status}}', id)).trim() === 'exited',
+  )
   const found = (await podman.run('inspect', '--format={{.State.ExitCode}}', id)).trim()
   if (found !== code) throw new Error(`the container exited with ${found} on SIGTERM instead of ${code}`)
   await podman.run('rm', id)

@@ -1,7 +1,7 @@
 import { type Client, type HttpResponse, headersFor } from '../client.ts'
 import { partnerPath } from '../fresh/read.ts'
 import { Random } from '../random.ts'
-import { waitUntil } from '../replication/postgres-node.ts'
+import { waitUntil } from '../wait-until.ts'
 import type { Balancer } from './balancer.ts'
 
 const productPath = '/api/v1/inventory/product'

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withClient } from '../../../server/src/postgres/client.ts'
-import { type PostgresNode, waitUntil } from '../replication/postgres-node.ts'
+import type { PostgresNode } from '../replication/postgres-node.ts'
 import type { PostgresNodes } from '../replication/postgres-nodes.ts'
+import { waitUntil } from '../wait-until.ts'
 import { documented } from './documented.ts'
 
 /** pgBackRest with a repository in the folder of the servers, by the commands of docs/operating.md. */

@@ -10,8 +10,9 @@ import { Client, headersFor } from '../client.ts'
 import { grouped } from '../progress.ts'
 import { Random } from '../random.ts'
 import { Service } from '../service.ts'
+import { waitUntil } from '../wait-until.ts'
 import { type BuiltImage, imageCheck } from './built-image.ts'
-import { isReady, until } from './until.ts'
+import { isReady } from './is-ready.ts'
 
 /** The writes of one account run one after the other. Several accounts do not reach the limit of an account. */
 const accounts = ['acme', 'globex', 'initech', 'umbrella']
@@ -125,13 +126,13 @@ class Pod {
 
   async start(): Promise<void> {
     await this.#image.podman.run('play', 'kube', this.#manifest)
-    await until(async () => this.isReady)
+    await waitUntil(async () => this.isReady)
   }
 
   /** Podman 4 does not read terminationGracePeriodSeconds. */
   async replace(): Promise<void> {
     await this.#image.podman.run('pod', 'stop', '--time=60', this.#name)
-    await until(async () => !this.isReady)
+    await waitUntil(async () => !this.isReady)
     await this.#image.podman.run('pod', 'rm', this.#name)
     await this.start()
   }

@@ -4,6 +4,7 @@ import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Check, Outcome } from '../check.ts'
 import { grouped } from '../progress.ts'
 import { type ServerProcess, Service } from '../service.ts'
+import { waitUntil } from '../wait-until.ts'
 import { SteadyLoad } from './steady-load.ts'
 
 const account = 'restarts'
@@ -31,7 +32,7 @@ export const restartSighup: Check = {
       while (restarted < restarts || load.sent < requests) {
         server.signal('SIGHUP')
         restarted++
-        await until(() => log.lines('restarted').length === restarted, 'a rolling restart')
+        await waitUntil(() => log.lines('restarted').length === restarted, waitMsMax, 'no rolling restart')
         context.log(`restart ${restarted}: ${grouped(load.sent)} sent, ${load.failed} failed`)
       }
       await load.end()
@@ -61,7 +62,7 @@ export const workerKilled: Check = {
         const before = load.failed
         process.kill(pidOf(log, 1 + (n % workers)), 'SIGKILL')
         const replaced = () => log.lines('listening').length === workers + 1 + n + 1
-        await until(replaced, 'another worker')
+        await waitUntil(replaced, waitMsMax, 'no other worker')
         await sleep(500)
         each.push(load.failed - before)
       }
@@ -85,7 +86,7 @@ async function underLoad(run: (target: Target) => Promise<Outcome>): Promise<Out
       QUARTERMASTER_LOG_LEVEL: 'info',
     })
     const log = new LogReader(server)
-    await until(() => log.lines('listening').length === workers + 1, 'all workers')
+    await waitUntil(() => log.lines('listening').length === workers + 1, waitMsMax, 'not all workers started')
     const load = new SteadyLoad({ port: server.port, account, key, requestsPerSecond })
     try {
       return await run({ service, server, log, load })
@@ -157,12 +158,4 @@ function pidOf(log: LogReader, worker: number): number {
   const pid = log.lines('listening').findLast((line) => line.worker === worker)?.pid
   if (pid === undefined) throw new Error(`worker ${worker} has not started`)
   return pid
-}
-
-async function until(condition: () => boolean, what: string): Promise<void> {
-  const late = Date.now() + waitMsMax
-  while (!condition()) {
-    if (Date.now() > late) throw new Error(`no ${what} within ${waitMsMax / 1000} s`)
-    await sleep(100)
-  }
 }
