@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import ClosingLine from './.ci/reporter.ts'
+import SummaryReporter from './.ci/reporter.ts'
 
 /** `SUITE=unit`: what needs no services. `SUITE=integration`: on a real PostgreSQL. Without it, both. */
 const suites: Record<string, string[]> = {
@@ -25,6 +25,6 @@ export default defineConfig({
     // Ends a run that never finishes. No test relies on it: a busy machine may take as long as it needs.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    reporters: ['default', new ClosingLine({ suite: suite ?? 'tests' })],
+    reporters: ['default', new SummaryReporter({ suite: suite ?? 'tests' })],
   },
 })

@@ -1,10 +1,14 @@
+import { appendFileSync } from 'node:fs'
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** Closes a suite with one line that people and machines read alike: `unit: 120 passed, 0 failed`. */
-export default class ClosingLine implements Reporter {
+/**
+ * Ends the output of a suite with what failed, and one line that people and programs can read:
+ * `unit: 120 passed, 0 failed`. Failures come last because a CI log may be truncated at its start.
+ */
+export default class SummaryReporter implements Reporter {
   readonly #suite: string
 
-  /** Named on the command line it gets no suite: then it is the package that is tested. */
+  /** On the command line, vitest passes no options: the suite is then the package under test. */
   constructor({
     suite = process.env['npm_package_name']?.split('/').at(-1) ?? 'tests',
   }: { suite?: string } = {}) {
@@ -12,20 +16,33 @@ export default class ClosingLine implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
+    const failures = errors.map((error) => `outside of tests: ${firstLine(error)}`)
+    const failedFiles = new Set<string>()
     let passed = 0
-    let failed = errors.length
     let skipped = 0
     for (const module of modules) {
-      failed += module.errors().length
+      const fail = (title: string, error: unknown) => {
+        failures.push(`${module.relativeModuleId} > ${title}: ${firstLine(error)}`)
+        failedFiles.add(module.moduleId)
+      }
+      for (const error of module.errors()) fail('setup', error)
+      for (const suite of module.children.allSuites())
+        for (const error of suite.errors()) fail(suite.fullName, error)
       for (const test of module.children.allTests()) {
-        const { state } = test.result()
+        const { state, errors: causes } = test.result()
         if (state === 'passed') passed++
-        else if (state === 'failed') failed++
+        else if (state === 'failed') fail(test.fullName, causes?.[0])
         else skipped++
       }
     }
+    for (const failure of failures) process.stdout.write(`failed: ${failure}\n`)
+    const { FAILED_FILES: list } = process.env
+    if (list !== undefined) for (const file of failedFiles) appendFileSync(list, `${file}\n`)
     process.stdout.write(
-      `${this.#suite}: ${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`,
+      `${this.#suite}: ${passed} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`,
     )
   }
 }
+
+const firstLine = (error: unknown) =>
+  String((error as { message?: unknown } | undefined)?.message ?? error).split('\n', 1)[0]
