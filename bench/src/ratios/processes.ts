@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Context } from '../../../verification/src/check.ts'
 import type { Benchmark } from '../benchmark.ts'
@@ -13,6 +14,8 @@ import { mainFixture } from './rates.ts'
 /** Read once: `availableParallelism` counts only the CPUs to which this process is bound. */
 const allCpus = Array.from({ length: availableParallelism() }, (_, cpu) => cpu)
 const clients = 32
+/** So few that a single process is never saturated and verifies about one key per statement, like workers that are not saturated. */
+const fewClients = 2
 const processes = 2
 /** With at least twice as many CPUs as processes, the load generator and PostgreSQL have CPUs of their own. */
 const boundMin = { separate: 1.6, shared: 0 }
@@ -27,18 +30,21 @@ export const processesRatio: Benchmark = {
   async run(context) {
     const { url, folder, files, small } = await mainFixture(context)
     const postgres = await postmasterPid(url)
+    const ports = [await freePort(), await freePort()] as const
     const servers = [
-      await Server.start(url, folder, false),
-      await Server.start(url, folder, false, { QUARTERMASTER_PROCESSES: String(processes) }),
+      await Server.start(url, folder, false, { QUARTERMASTER_ADMIN_PORT: String(ports[0]) }),
+      await Server.start(url, folder, false, {
+        QUARTERMASTER_ADMIN_PORT: String(ports[1]),
+        QUARTERMASTER_PROCESSES: String(processes),
+      }),
     ] as const
     try {
-      const [one, two] = [
-        new Side(servers[0], 1, postgres, files.small),
-        new Side(servers[1], processes, postgres, files.small),
-      ]
+      const one = new Side(servers[0], 1, clients, ports[0], postgres, files.small)
+      const two = new Side(servers[1], processes, clients, ports[1], postgres, files.small)
+      const idle = new Side(servers[0], 1, fewClients, ports[0], postgres, files.small)
       for (const side of [one, two]) await side.warmUp(small.length * processes)
-      await runAlternately(context, one, two)
-      return outcome(one, two)
+      await runAlternately(context, [one, two, idle])
+      return outcome(one, two, idle)
     } finally {
       // This process and PostgreSQL may use all CPUs again.
       for (const pid of [process.pid, ...treeOf(postgres)]) bind(pid, allCpus)
@@ -53,15 +59,32 @@ class Side {
   /** CPU time per request in µs: of the serving processes, and of PostgreSQL. */
   readonly serverMicroseconds: number[] = []
   readonly postgresMicroseconds: number[] = []
+  /** Keys per statement that verifies keys. */
+  readonly batchSizes: number[] = []
+  readonly clients: number
   readonly #server: Server
+  readonly #adminPort: number
   readonly #postgres: number
   readonly #wrk: Wrk
 
-  constructor(server: Server, count: number, postgres: number, accounts: string) {
+  constructor(
+    server: Server,
+    count: number,
+    connections: number,
+    adminPort: number,
+    postgres: number,
+    accounts: string,
+  ) {
     this.#server = server
+    this.#adminPort = adminPort
     this.count = count
+    this.clients = connections
     this.#postgres = postgres
-    this.#wrk = new Wrk(server.port, { shape: 'list', path: '/api/v1/inventory/product', accounts }, clients)
+    this.#wrk = new Wrk(
+      server.port,
+      { shape: 'list', path: '/api/v1/inventory/product', accounts },
+      connections,
+    )
   }
 
   async warmUp(requests: number): Promise<void> {
@@ -71,9 +94,14 @@ class Side {
 
   async run(seconds: number): Promise<void> {
     this.#bindAll()
+    const batchesBefore = await verifications(this.#adminPort)
     const before = [this.#server.cpuSeconds(), cpuSecondsOf(this.#postgres)] as const
     const { requests, seconds: took } = await this.#wrk.measure(seconds)
     const after = [this.#server.cpuSeconds(), cpuSecondsOf(this.#postgres)] as const
+    const batches = await verifications(this.#adminPort)
+    this.batchSizes.push(
+      (batches.keys - batchesBefore.keys) / (batches.statements - batchesBefore.statements),
+    )
     this.rates.push(requests / took)
     this.serverMicroseconds.push(((after[0] - before[0]) / requests) * 1e6)
     this.postgresMicroseconds.push(((after[1] - before[1]) / requests) * 1e6)
@@ -88,23 +116,38 @@ class Side {
   }
 }
 
-async function runAlternately(context: Context, one: Side, two: Side): Promise<void> {
+async function runAlternately(context: Context, sides: readonly Side[]): Promise<void> {
   for (let i = 0; i < context.size(10, 3); i++) {
-    for (const side of i % 2 === 0 ? [one, two] : [two, one]) await side.run(context.size(5, 2))
+    for (const side of i % 2 === 0 ? sides : sides.toReversed()) await side.run(context.size(5, 2))
   }
 }
 
-function outcome(one: Side, two: Side) {
+/** Statements that verify keys, and the keys in them, of all processes so far. */
+async function verifications(adminPort: number): Promise<{ statements: number; keys: number }> {
+  const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text()
+  const sum = (suffix: string) =>
+    [
+      ...text.matchAll(
+        new RegExp(`^quartermaster_key_verification_batch_size_${suffix}(?:\\{.*\\})? (\\S+)`, 'gm'),
+      ),
+    ]
+      .map(([, value]) => Number(value))
+      .reduce((total, value) => total + value, 0)
+  return { statements: sum('count'), keys: sum('sum') }
+}
+
+function outcome(one: Side, two: Side, idle: Side) {
   const [service, other] = [bar('2 processes', two.rates), bar('1 process', one.rates)]
   const ratio = service.value / other.value
   const limit = allCpus.length >= 2 * processes ? boundMin.separate : boundMin.shared
-  const shown = ({ count, serverMicroseconds, postgresMicroseconds, rates }: Side) =>
-    `${count}: ${short(median(rates))} requests/s, ${median(serverMicroseconds).toFixed(0)} µs CPU of serving processes ` +
+  const shown = ({ count, clients: of, serverMicroseconds, postgresMicroseconds, rates, batchSizes }: Side) =>
+    `${count} ${count === 1 ? 'process' : 'processes'}, ${of} clients: ${short(median(rates))} requests/s, ` +
+    `${median(batchSizes).toFixed(1)} keys per statement, ${median(serverMicroseconds).toFixed(0)} µs CPU of serving processes ` +
     `and ${median(postgresMicroseconds).toFixed(0)} µs of PostgreSQL per request`
   return {
     value: `${ratio.toFixed(2)} (${short(service.value)} ÷ ${short(other.value)} /s)`,
     ok: ratio >= limit,
-    note: `${allCpus.length} CPUs\n${shown(one)}\n${shown(two)}`,
+    note: `${allCpus.length} CPUs\n${shown(one)}\n${shown(two)}\n${shown(idle)}`,
     series: [
       {
         label: 'list, cached, 2 processes',
