@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs'
-import type { Reporter, TestModule } from 'vitest/node'
+import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
 /**
  * Ends the output of a suite with what failed, and one line that people and programs can read:
@@ -15,13 +15,13 @@ export default class SummaryReporter implements Reporter {
     this.#suite = suite
   }
 
-  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     const failures = errors.map((error) => `outside of tests: ${firstLine(error)}`)
     const failedFiles = new Set<string>()
     let passed = 0
     let skipped = 0
     for (const module of modules) {
-      const fail = (title: string, error: unknown) => {
+      const fail = (title: string, error: { readonly message: string } | undefined) => {
         failures.push(`${module.relativeModuleId} > ${title}: ${firstLine(error)}`)
         failedFiles.add(module.moduleId)
       }
@@ -44,5 +44,4 @@ export default class SummaryReporter implements Reporter {
   }
 }
 
-const firstLine = (error: unknown) =>
-  String((error as { message?: unknown } | undefined)?.message ?? error).split('\n', 1)[0]
+const firstLine = (error: { readonly message: string } | undefined) => error?.message.split('\n', 1)[0]
