@@ -16,7 +16,7 @@ export function progressTo(
   const text = () => {
     const seconds = (performance.now() - started) / 1000
     const rate = done / Math.max(seconds, 0.001)
-    const left = done === 0 ? '?' : `${Math.ceil((total - done) / rate)} s`
+    const left = done === 0 ? '?' : `${Math.max(0, Math.ceil((total - done) / rate))} s`
     return `${label}: ${grouped(done)} of ${grouped(total)}, ${grouped(Math.round(rate))}/s, ${left} left`
   }
   const show = () => stream.write(stream.isTTY ? `\r\x1b[K${text()}` : `${text()}\n`)

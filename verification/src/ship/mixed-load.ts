@@ -1,30 +1,26 @@
 import { type Client, type HttpResponse, headersFor } from '../client.ts'
 import { partnerPath } from '../fresh/read.ts'
 import { Random } from '../random.ts'
-import { waitUntil } from '../wait-until.ts'
 import type { Balancer } from './balancer.ts'
+import { expectStatus, LoadGenerator } from './load-generator.ts'
 
 const productPath = '/api/v1/inventory/product'
 /** A small number, so that a busy machine is not overloaded: an account may run two writes at a time. */
-const workers = 4
+const clients = 4
 
 /**
- * Lists, records, conditional requests, statistics and creates, by four workers without pauses. A request has failed if its
- * response is not the expected one: none is retried.
+ * Lists, records, conditional requests, statistics and creates, without pauses. A request has failed if its response
+ * is not the expected one.
  */
 export class MixedLoad {
+  readonly generator: LoadGenerator
   readonly #client: Client
   readonly #balancer: Balancer
   readonly #headers: readonly string[]
   readonly #random: Random
-  readonly #running: Promise<unknown>
   /** The id of each acknowledged create. */
   readonly created = new Map<string, number>()
   readonly byRelease = new Map<string, number>()
-  readonly faults: string[] = []
-  requests = 0
-  failed = 0
-  #isRunning = true
   #etag = '"none"'
 
   constructor(client: Client, balancer: Balancer, account: string, key: string, seed: number) {
@@ -32,37 +28,13 @@ export class MixedLoad {
     this.#balancer = balancer
     this.#headers = headersFor(account, key)
     this.#random = new Random(seed, 91)
-    const running = Array.from({ length: workers }, () => this.#work())
-    this.#running = Promise.all(running)
-    this.#running.catch(() => {})
+    this.generator = new LoadGenerator({ clients, send: (number) => this.#send(number) })
   }
 
-  /** Resolves when `count` more requests have been sent. */
-  async more(count: number): Promise<void> {
-    const goal = this.requests + count
-    await waitUntil(async () => this.requests >= goal || !this.#isRunning, 1_800_000)
-  }
-
-  async end(): Promise<void> {
-    this.#isRunning = false
-    await this.#running
-  }
-
-  async #work(): Promise<void> {
-    while (this.#isRunning) {
-      this.requests += 1
-      await this.#one(this.requests)
-    }
-  }
-
-  async #one(number: number): Promise<void> {
-    try {
-      if (number % 5 === 0) await this.#create(`created ${number}`)
-      else if (number % 5 === 1) await this.#total()
-      else await this.#read()
-    } catch (error) {
-      this.#fail(`request ${number}: ${String(error)}`)
-    }
+  async #send(number: number): Promise<void> {
+    if (number % 5 === 0) await this.#create(`created ${number}`)
+    else if (number % 5 === 1) await this.#total()
+    else await this.#read()
   }
 
   async #create(name: string): Promise<void> {
@@ -72,7 +44,7 @@ export class MixedLoad {
       ['Idempotency-Key', name],
       JSON.stringify({ name }),
     )
-    if (response.status !== 201) return this.#fail(`create: ${describe(response)}`)
+    expectStatus(response, 201)
     const { data }: { data: { id: number } } = JSON.parse(response.text)
     this.created.set(name, data.id)
   }
@@ -85,10 +57,10 @@ export class MixedLoad {
       this.#etag,
     ])
     if (response.status === 304) return
-    if (response.status !== 200) return this.#fail(`total: ${describe(response)}`)
+    expectStatus(response, 200)
     this.#etag = String(response.headers['etag'])
     const { meta }: { meta: { total: number } } = JSON.parse(response.text)
-    if (meta.total < least) this.#fail(`a total of ${meta.total} after ${least} creates`)
+    if (meta.total < least) throw new Error(`a total of ${meta.total} after ${least} creates`)
   }
 
   async #read(): Promise<void> {
@@ -102,8 +74,7 @@ export class MixedLoad {
       '/manage/v1/requests?limit=5',
       '/manage/v1/keys',
     ])
-    const response = await this.#request('GET', path)
-    if (response.status !== 200) this.#fail(`${path}: ${describe(response)}`)
+    expectStatus(await this.#request('GET', path), 200)
   }
 
   async #request(
@@ -125,13 +96,4 @@ export class MixedLoad {
       })
     })
   }
-
-  #fail(what: string): void {
-    this.failed += 1
-    if (this.faults.length < 10) this.faults.push(what)
-  }
-}
-
-function describe({ status, text }: HttpResponse): string {
-  return `${status} ${text.slice(0, 200)}`
 }

@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 import { parse } from 'yaml'
@@ -13,14 +12,15 @@ import { Service } from '../service.ts'
 import { waitUntil } from '../wait-until.ts'
 import { type BuiltImage, imageCheck } from './built-image.ts'
 import { isReady } from './is-ready.ts'
+import { expectStatus, LoadGenerator } from './load-generator.ts'
 
 /** The writes of one account run one after the other. Several accounts do not reach the limit of an account. */
 const accounts = ['acme', 'globex', 'initech', 'umbrella']
 const path = '/api/v1/resources/partner'
 const requestsPerSecond = 200
-/** A machine that is slower than the load gets fewer requests per second, not more in flight: none is rejected. */
 const inFlightMax = 16
 const requestsFull = 50_000
+const requestsOf = (context: Context) => context.size(requestsFull, 3_000)
 
 const base = fileURLToPath(new URL('../../../deploy/kubernetes/base/', import.meta.url))
 
@@ -59,7 +59,7 @@ export const restartPods = imageCheck(
         pods.push(pod)
         await pod.start()
       }
-      return await measure(context, new Load(client, pods, headers, context.seed), pods)
+      return await measure(context, new PodLoad(context, client, pods, headers), pods)
     } finally {
       for (const pod of pods) pod.close()
       client.close()
@@ -68,28 +68,26 @@ export const restartPods = imageCheck(
   },
 )
 
-async function measure(context: Context, load: Load, pods: readonly Pod[]) {
-  const requests = context.size(requestsFull, 3_000)
+async function measure(context: Context, load: PodLoad, pods: readonly Pod[]) {
+  const { generator } = load
+  const requests = requestsOf(context)
   const restartsMin = context.size(10, 2)
-  const progress = context.progress('requests during restarts', requests)
   let restarts = 0
-  const sending = load.run(
-    () => load.sent < requests || restarts < restartsMin,
-    () => progress.step(),
-  )
-  while (restarts < restartsMin || load.sent < requests) {
-    await pods[restarts % pods.length]?.replace()
-    restarts += 1
+  try {
+    while (restarts < restartsMin || generator.sent < requests) {
+      await pods[restarts % pods.length]?.replace()
+      restarts += 1
+    }
+  } finally {
+    await generator.end()
   }
-  await sending
-  progress.end()
   const stored = await load.storedPartners()
   return {
-    value: `${load.failed} failed of ${grouped(load.sent)}, ${restarts} restarts`,
-    ok: load.failed === 0 && load.sent >= requests && stored === load.created,
+    value: `${generator.failed} failed of ${grouped(generator.sent)}, ${restarts} restarts`,
+    ok: generator.failed === 0 && generator.sent >= requests && stored === load.created,
     note: [
-      `${Math.round(load.rate)} requests/s, ${load.created} partners created, ${stored} stored`,
-      ...load.faults,
+      `${Math.round(generator.requestsPerSecond)} requests/s, ${load.created} partners created, ${stored} stored`,
+      ...generator.failures,
     ].join('\n'),
   }
 }
@@ -166,41 +164,31 @@ function manifest(
   }
 }
 
-class Load {
+class PodLoad {
+  readonly generator: LoadGenerator
   readonly #client: Client
   readonly #pods: readonly Pod[]
   /** Of each account. */
   readonly #headers: readonly (readonly string[])[]
   readonly #random: Random
-  readonly faults: string[] = []
-  sent = 0
-  failed = 0
   created = 0
-  rate = 0
 
-  constructor(client: Client, pods: readonly Pod[], headers: readonly (readonly string[])[], seed: number) {
+  constructor(
+    context: Context,
+    client: Client,
+    pods: readonly Pod[],
+    headers: readonly (readonly string[])[],
+  ) {
     this.#client = client
     this.#pods = pods
     this.#headers = headers
-    this.#random = new Random(seed, 121)
-  }
-
-  async run(isRunning: () => boolean, step: () => void): Promise<void> {
-    const started = performance.now()
-    const inFlight = new Set<Promise<void>>()
-    while (isRunning()) {
-      const due = ((performance.now() - started) / 1000) * requestsPerSecond
-      while (this.sent < due && inFlight.size < inFlightMax) {
-        const request: Promise<void> = this.#send().finally(() => {
-          inFlight.delete(request)
-          step()
-        })
-        inFlight.add(request)
-      }
-      await sleep(5)
-    }
-    await Promise.all(inFlight)
-    this.rate = this.sent / ((performance.now() - started) / 1000)
+    this.#random = new Random(context.seed, 121)
+    this.generator = new LoadGenerator({
+      clients: inFlightMax,
+      requestsPerSecond,
+      progress: context.progress('requests during restarts', requestsOf(context)),
+      send: (number) => (this.#random.chance(0.2) ? this.#create(number) : this.#read()),
+    })
   }
 
   async storedPartners(): Promise<number> {
@@ -212,32 +200,24 @@ class Load {
     return (await Promise.all(totals)).reduce((sum, total) => sum + total, 0)
   }
 
-  /** One request in five creates a partner. A failed request is not repeated. */
-  async #send(): Promise<void> {
-    this.sent += 1
-    const number = this.sent
-    const isCreate = this.#random.chance(0.2)
+  async #create(number: number): Promise<void> {
+    const headers = ['Content-Type', 'application/json', 'Idempotency-Key', `pod-${number}`]
+    const response = await this.#client.send({
+      port: this.#readyPort(),
+      method: 'POST',
+      path,
+      headers: [...this.#random.pick(this.#headers), ...headers],
+      body: JSON.stringify({ name: `partner ${number}` }),
+    })
+    expectStatus(response, 201)
+    this.created += 1
+  }
+
+  async #read(): Promise<void> {
+    const query = `limit=10&page=${this.#random.integer(1, 5)}`
     const headers = this.#random.pick(this.#headers)
-    try {
-      const port = this.#readyPort()
-      const { status, text } = await this.#client.send(
-        isCreate
-          ? {
-              port,
-              method: 'POST',
-              path,
-              headers: [...headers, 'Content-Type', 'application/json', 'Idempotency-Key', `pod-${number}`],
-              body: JSON.stringify({ name: `partner ${number}` }),
-            }
-          : { port, path: `${path}?limit=10&page=${this.#random.integer(1, 5)}`, headers },
-      )
-      if (status !== (isCreate ? 201 : 200)) throw new Error(`${status} ${text.slice(0, 200)}`)
-      if (isCreate) this.created += 1
-    } catch (error) {
-      this.failed += 1
-      if (this.faults.length < 10)
-        this.faults.push(`${isCreate ? 'create' : 'read'} ${number}: ${String(error)}`)
-    }
+    const request = { port: this.#readyPort(), path: `${path}?${query}`, headers }
+    expectStatus(await this.#client.send(request), 200)
   }
 
   #readyPort(): number {

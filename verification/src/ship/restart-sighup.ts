@@ -29,17 +29,23 @@ export const restartSighup: Check = {
       const requests = context.size(50_000, 3_000)
       const restarts = context.size(10, 2)
       let restarted = 0
-      while (restarted < restarts || load.sent < requests) {
+      while (restarted < restarts || load.generator.sent < requests) {
         server.signal('SIGHUP')
         restarted++
         await waitUntil(() => log.lines('restarted').length === restarted, waitMsMax, 'no rolling restart')
-        context.log(`restart ${restarted}: ${grouped(load.sent)} sent, ${load.failed} failed`)
+        context.log(
+          `restart ${restarted}: ${grouped(load.generator.sent)} sent, ${load.generator.failed} failed`,
+        )
       }
       await load.end()
       const lost = await lostPartners(target)
       return outcomeOf(target, {
-        value: `${load.failed} failed of ${grouped(load.sent)}, ${restarted} restarts`,
-        ok: load.failed === 0 && lost.length === 0 && load.sent >= requests && restarted >= restarts,
+        value: `${load.generator.failed} failed of ${grouped(load.generator.sent)}, ${restarted} restarts`,
+        ok:
+          load.generator.failed === 0 &&
+          lost.length === 0 &&
+          load.generator.sent >= requests &&
+          restarted >= restarts,
         faults: lost,
       })
     }),
@@ -59,17 +65,17 @@ export const workerKilled: Check = {
       const each: number[] = []
       for (let n = 0; n < kills; n++) {
         await sleep(context.size(2_000, 500))
-        const before = load.failed
+        const before = load.generator.failed
         process.kill(pidOf(log, 1 + (n % workers)), 'SIGKILL')
         const replaced = () => log.lines('listening').length === workers + 1 + n + 1
         await waitUntil(replaced, waitMsMax, 'no other worker')
         await sleep(500)
-        each.push(load.failed - before)
+        each.push(load.generator.failed - before)
       }
       await load.end()
       const lost = await lostPartners(target)
       return outcomeOf(target, {
-        value: `${load.failed} failed of ${grouped(load.sent)}, ${kills} kills, ${lost.length} lost`,
+        value: `${load.generator.failed} failed of ${grouped(load.generator.sent)}, ${kills} kills, ${lost.length} lost`,
         // The load has 20 clients with one request in flight each, half of them on the worker that is killed.
         ok: lost.length === 0 && Math.max(...each) <= 20 && log.lines('worker-exited').length === kills,
         faults: [`failed requests of each kill: ${each.join(' ')}`, ...lost],
@@ -105,7 +111,11 @@ function outcomeOf(
 ): Outcome {
   const restarts = log.lines('restart-failed').map((line) => JSON.stringify(line))
   const created = `${grouped(load.created.size)} partners created`
-  return { value, ok, note: [created, ...faults.slice(0, 10), ...load.failures, ...restarts].join('\n') }
+  return {
+    value,
+    ok,
+    note: [created, ...faults.slice(0, 10), ...load.generator.failures, ...restarts].join('\n'),
+  }
 }
 
 /** Partners that were acknowledged but are not stored under their id. */

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Check, Context } from '../check.ts'
-import type { Progress } from '../progress.ts'
+import type { Check } from '../check.ts'
+import { grouped, type Progress } from '../progress.ts'
 import { Random } from '../random.ts'
 import { Service } from '../service.ts'
 import { HttpsClient, type HttpsRequest } from './https-client.ts'
+import { expectStatus, LoadGenerator } from './load-generator.ts'
 import { requiring } from './programs.ts'
 import { type StartProxy, startHaproxy, startNginx } from './proxy.ts'
 
@@ -13,9 +13,9 @@ const requestsPerSecond = 200
  * Requests in flight. Fewer than a process queues for one account (20 long reads) or for all (50 requests), so that a slow
  * machine causes no 429 or 503.
  */
-const workers = 16
-/** A process runs two writes of an account at a time, and rejects one that waits too long. With two workers each, none waits. */
-const accounts = Array.from({ length: workers / 2 }, (_, n) => `account-${n}`)
+const inFlightMax = 16
+/** A process runs two writes of an account at a time, and rejects one that waits too long. With two clients each, none waits. */
+const accounts = Array.from({ length: inFlightMax / 2 }, (_, n) => `account-${n}`)
 
 interface Setup {
   readonly program: string
@@ -40,18 +40,21 @@ function restarts({ program, start, withoutKeys }: Setup): Check {
         const servers = [await service.serve(), await service.serve()]
         const proxy = await start(servers.map(({ port }) => port))
         const clients = accounts.map((name, n) => new HttpsClient(proxy, name, keys[n] ?? '', 2))
+        const requests = context.size(50_000, 3_000)
+        const progress = context.progress('requests', requests)
+        const load = new RestartLoad(clients, progress, new Random(context.seed, 121), withoutKeys)
         try {
-          const load = new Load(clients, context, { total: context.size(50_000, 3_000), withoutKeys })
           let count = 0
-          while (load.isRunning || count < servers.length) {
+          while (load.generator.sent < requests || count < servers.length) {
             const server = servers[count % servers.length]
             await server?.terminate()
             await server?.start()
             count += 1
           }
-          await load.done
+          await load.generator.end()
           return await outcomeOf(load, clients, count)
         } finally {
+          await load.generator.end()
           for (const client of clients) client.close()
           await proxy.stop()
         }
@@ -65,78 +68,52 @@ function restarts({ program, start, withoutKeys }: Setup): Check {
 export const restartNginx = restarts({ program: 'nginx', start: startNginx, withoutKeys: false })
 export const restartHaproxy = restarts({ program: 'haproxy', start: startHaproxy, withoutKeys: true })
 
-async function outcomeOf(load: Load, clients: readonly HttpsClient[], restartCount: number) {
+async function outcomeOf(
+  { generator, created }: RestartLoad,
+  clients: readonly HttpsClient[],
+  restartCount: number,
+) {
   const totals = clients.map(async (client) => {
     const { text } = await client.send({ path: `${partners}?limit=1` })
     return Number(/"total":\s*(\d+)/.exec(text)?.[1])
   })
   const stored = (await Promise.all(totals)).reduce((sum, total) => sum + total, 0)
-  const duplicates = stored - load.created
   return {
-    value: `${load.failures.length} failed of ${load.sent}, ${restartCount} restarts`,
-    ok: load.failures.length === 0 && duplicates === 0,
+    value: `${generator.failed} failed of ${grouped(generator.sent)}, ${restartCount} restarts`,
+    ok: generator.failed === 0 && stored === created,
     note: [
-      `${load.created} partners created, ${stored} stored`,
-      `slowest request: ${load.slowestMs.toFixed(0)} ms`,
-      ...load.failures.slice(0, 10),
+      `${Math.round(generator.requestsPerSecond)} requests/s, ${created} partners created, ${stored} stored`,
+      `slowest request: ${generator.slowestMs.toFixed(0)} ms`,
+      ...generator.failures,
     ].join('\n'),
   }
 }
 
-/** Sends requests at a steady rate, at most `workers` at the same time, until `total` are sent. */
-class Load {
-  readonly failures: string[] = []
-  readonly done: Promise<unknown>
-  sent = 0
+class RestartLoad {
+  readonly generator: LoadGenerator
   created = 0
-  slowestMs = 0
-  isRunning = true
-  readonly #total: number
-  readonly #withoutKeys: boolean
-  readonly #progress: Progress
-  readonly #started = performance.now()
 
-  constructor(
-    clients: readonly HttpsClient[],
-    context: Context,
-    { total, withoutKeys }: { total: number; withoutKeys: boolean },
-  ) {
-    this.#total = total
-    this.#withoutKeys = withoutKeys
-    this.#progress = context.progress('requests', total)
-    this.done = Promise.all(
-      clients.flatMap((client, n) =>
-        [0, 1].map((m) => this.#work(client, new Random(context.seed, 121, n, m))),
-      ),
-    ).finally(() => {
-      this.isRunning = false
-      this.#progress.end()
+  constructor(clients: readonly HttpsClient[], progress: Progress, random: Random, withoutKeys: boolean) {
+    this.generator = new LoadGenerator({
+      clients: inFlightMax,
+      requestsPerSecond,
+      progress,
+      send: async (number, worker) => {
+        const client = clients[worker % clients.length]
+        if (client !== undefined) await this.#send(client, requestOf(random, number, withoutKeys))
+      },
     })
   }
 
-  async #work(client: HttpsClient, random: Random): Promise<void> {
-    while (this.sent < this.#total) {
-      const number = this.sent++
-      const due = this.#started + (number * 1000) / requestsPerSecond
-      await sleep(Math.max(0, due - performance.now()))
-      await this.#send(client, requestOf(random, number, this.#withoutKeys))
-    }
-  }
-
   async #send(client: HttpsClient, request: HttpsRequest): Promise<void> {
-    const started = performance.now()
-    const { method = 'GET', path } = request
-    try {
-      const { status, text } = await client.send(request)
-      if (status === 201) this.created += 1
+    const response = await client.send(request)
+    if (request.method === 'POST') {
+      expectStatus(response, 201)
+      this.created += 1
+    } else {
       // The first partners may not exist yet.
-      const isExpected = status === 200 || status === 201 || (status === 404 && path !== partners)
-      if (!isExpected) this.failures.push(`${method} ${path}: ${status} ${text.slice(0, 200)}`)
-    } catch (error) {
-      this.failures.push(`${method} ${path}: ${String(error)}`)
+      expectStatus(response, 200, 404)
     }
-    this.#progress.step()
-    this.slowestMs = Math.max(this.slowestMs, performance.now() - started)
   }
 }
 

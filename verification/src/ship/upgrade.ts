@@ -71,30 +71,31 @@ async function measure(context: Context, url: string, before: Release, after: Re
   const balancer = new Balancer()
   for (let n = 0; n < 2; n++) balancer.add(await before.serve())
   const load = new MixedLoad(client, balancer, account, key, context.seed)
+  const { generator } = load
   // Before the migration, after it, and after each of the four replacements.
   const step = context.size(20_000, 2_000) / 6
   const progress = context.progress('steps', 6)
   try {
-    await load.more(step)
+    await generator.more(step)
     progress.step()
     const migrated = await after.command(['migrate'])
     context.log(`migrated under load: ${migrated.trim() || pending.join(', ')}`)
-    await load.more(step)
+    await generator.more(step)
     progress.step()
     for (const release of [after, before]) {
       for (const old of balancer.processes) {
         balancer.add(await release.serve())
         await balancer.remove(old)
         await old.stop()
-        await load.more(step)
+        await generator.more(step)
         progress.step()
       }
     }
-    await load.end()
+    await generator.end()
     progress.end()
     return await outcome(url, load, pending)
   } finally {
-    await load.end().catch(() => {})
+    await generator.end()
     for (const process of balancer.processes) await process.stop()
     client.close()
   }
@@ -113,11 +114,11 @@ async function outcome(url: string, load: MixedLoad, pending: readonly string[])
   const duplicated = stored.length - ids.size
   const releases = [...load.byRelease].map(([name, count]) => `${grouped(count)} to ${name}`)
   return {
-    value: `${load.failed} failed of ${grouped(load.requests)}`,
-    ok: load.failed + lost + duplicated === 0 && pending.length > 0 && load.byRelease.size === 2,
+    value: `${load.generator.failed} failed of ${grouped(load.generator.sent)}`,
+    ok: load.generator.failed + lost + duplicated === 0 && pending.length > 0 && load.byRelease.size === 2,
     note: [
       `${releases.join(', ')}; applied ${pending.join(', ')}; ${grouped(load.created.size)} creates, ${lost} lost, ${duplicated} duplicated`,
-      ...load.faults,
+      ...load.generator.failures,
     ].join('\n'),
   }
 }
