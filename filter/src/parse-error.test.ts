@@ -57,7 +57,7 @@ rejects('filter_field_expected', [
   [')', [0, 1], term, none],
   ['=5', [0, 1], term, none],
   ['5a=1', [0, 2], term, none],
-  ['"name"=x', [0, 6], term, none],
+  ['"name"=x', [0, 6], term, 'name=x'],
   ['a=1&,', [4, 1], term, none],
   ['a=1&[', [4, 1], term, none],
   ['a=1&🔩=2', [4, 2], term, none],
@@ -67,7 +67,7 @@ rejects('filter_operator_expected', [
   ['name', [4, 0], operator, none],
   ['name&a=1', [4, 1], operator, none],
   ['list_price 10', [11, 2], operator, none],
-  ['name like bolt', [5, 4], operator, none],
+  ['name like bolt', [5, 4], operator, 'name * bolt'],
   ['name!bolt', [4, 1], operator, none],
   ['categ_id.name=x', [8, 5], operator, none],
   ['(name)', [5, 1], operator, none],
@@ -222,7 +222,20 @@ it('suggests nothing for a filter of more than 4,096 characters', () => {
 describe('messages', () => {
   it.each([
     ['', 'The filter is empty. Leave it out, or write a condition.'],
-    ['a=1&&b=2', 'Expected a field name at the start of a condition, but found "&".'],
+    ['a=1&&b=2', 'Expected a field name at the start of a condition, but found "&". Write a single "&".'],
+    ['&a=1', 'Expected a field name at the start of a condition, but found "&".'],
+    ['name="a" And id=1', 'Expected "&", "|", or the end of the filter, but found "And". Write & instead.'],
+    ['name["a" or "b"]', 'Expected "," or "]", but found "or".'],
+    [
+      'name LIKE bolt',
+      'Expected an operator after the field name "name", but found "LIKE". Write * instead.',
+    ],
+    ['id in (1,2)', 'Expected an operator after the field name "id", but found "in". Write [a,b] instead.'],
+    [
+      'not (a=1)',
+      'Expected an operator after the field name "not", but found "(". ' +
+        'The language has no "not": write !=, !* or ![a,b] in the condition.',
+    ],
     ['name', 'Expected an operator after the field name "name", but found the end of the filter.'],
     [
       '(a=1',

@@ -32,8 +32,11 @@ const special = /[&|,()[\]"\\\p{Cc}]/u
 const misleadingStart = /^[=!*<> ]/
 
 function printValue(value: Value): string {
-  if (value.kind === 'null') return 'null'
-  const { text } = value
+  return value.kind === 'null' ? 'null' : printText(value.text)
+}
+
+/** A text value, in quotes only if it needs them. */
+export function printText(text: string): string {
   const bare =
     text !== '' &&
     text !== 'null' &&

@@ -1,5 +1,6 @@
 import type { Span } from './ast.ts'
 import { FilterError, type FilterErrorCode } from './error.ts'
+import { joinWords, operatorWords } from './sql-words.ts'
 import type { Flaw, Token } from './tokens.ts'
 
 /** The token at which parsing stopped, or the end of the filter. */
@@ -18,12 +19,15 @@ export function blank(text: string): FilterError {
 }
 
 export function fieldExpected(text: string, found: Found): FilterError {
-  const message = `Expected a field name at the start of a condition, but found ${describe(text, found)}.`
+  const isDoubled =
+    (found.kind === 'and' || found.kind === 'or') && text[found.offset - 1] === text[found.offset]
+  const hint = isDoubled ? ` Write a single ${describe(text, found)}.` : ''
+  const message = `Expected a field name at the start of a condition, but found ${describe(text, found)}.${hint}`
   return problem('filter_field_expected', found, ['a field name', '"("'], message)
 }
 
 export function operatorExpected(text: string, field: string, found: Found): FilterError {
-  const message = `Expected an operator after the field name "${excerpt(field)}", but found ${describe(text, found)}.`
+  const message = `Expected an operator after the field name "${excerpt(field)}", but found ${describe(text, found)}.${operatorHint(field, found)}`
   return problem('filter_operator_expected', found, operatorPhrases, message)
 }
 
@@ -66,12 +70,10 @@ export function groupUnclosed(text: string, open: Span, found: Found): FilterErr
 }
 
 export function unexpected(text: string, found: Found, expected: readonly string[]): FilterError {
-  return problem(
-    'filter_unexpected',
-    found,
-    expected,
-    `Expected ${either(expected)}, but found ${describe(text, found)}.`,
-  )
+  const join = found.kind === 'stray' ? joinWords.get(found.text.toLowerCase()) : undefined
+  const hint = join !== undefined && expected.includes(phrase(join)) ? ` Write ${join} instead.` : ''
+  const message = `Expected ${either(expected)}, but found ${describe(text, found)}.${hint}`
+  return problem('filter_unexpected', found, expected, message)
 }
 
 export function tooManyConditions(at: Span, max: number): FilterError {
@@ -88,6 +90,15 @@ export function tooDeep(at: Span, max: number): FilterError {
 
 export function tooLong(at: Span, max: number): FilterError {
   return limitExceeded('filter_too_long', at, 'bytes of UTF-8', max)
+}
+
+/** What to write instead of a word of SQL or OData. */
+function operatorHint(field: string, found: Found): string {
+  const word = found.kind === 'stray' ? found.text.toLowerCase() : ''
+  const symbols = operatorWords.get(word)
+  if (symbols !== undefined) return ` Write ${symbols} instead.`
+  const isNot = field.toLowerCase() === 'not' && (found.kind === 'stray' || found.kind === 'open')
+  return isNot ? ` The language has no "not": write ${operatorWords.get('not')} in the condition.` : ''
 }
 
 function limitExceeded(code: FilterErrorCode, at: Span, unit: string, max: number): FilterError {

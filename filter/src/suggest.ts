@@ -1,15 +1,13 @@
 import type { FilterProblem } from './error.ts'
+import { fromSql, suggestionCharsMax } from './sql.ts'
 import { isSpace, opensList, type Token, tokens } from './tokens.ts'
 
 // `(name["a` needs three repairs. With more than four, the suggestion is unlikely to be what was meant.
 const repairsMax = 4
 
-// Limits the cost of a rejected filter. A person cannot compare two longer texts anyway.
-const suggestionCharsMax = 4096
-
 /**
- * The filter as it was most likely meant, or undefined. Each step repairs the first problem that `check` finds. Only a
- * text without a problem is returned.
+ * The filter as it was most likely meant, or undefined. Syntax of SQL is translated first. Then each step repairs the first
+ * problem that `check` finds. Only a text without a problem is returned.
  */
 export function suggest(
   text: string,
@@ -17,8 +15,11 @@ export function suggest(
   check: (candidate: string) => FilterProblem | undefined,
 ): string | undefined {
   if (text.length > suggestionCharsMax) return undefined
-  let candidate = text
-  let current = problem
+  const translated = fromSql(text)
+  const remaining = translated === undefined ? problem : check(translated)
+  if (remaining === undefined) return translated
+  let candidate = translated ?? text
+  let current = remaining
   for (let repairs = 0; repairs < repairsMax; repairs += 1) {
     const repaired = repair(candidate, current)
     if (repaired === undefined) return undefined
@@ -46,7 +47,7 @@ function repair(text: string, problem: FilterProblem): string | undefined {
     case 'filter_group_unclosed':
       return text + ')'.repeat(depthOf(tokens(text)))
     case 'filter_unexpected':
-      return joinWord(text, problem.offset) ?? dropClosing(text, problem.offset)
+      return dropClosing(text, problem.offset)
     case 'filter_empty':
     case 'filter_operator_expected':
     case 'filter_too_many_conditions':
@@ -108,14 +109,6 @@ function closeList(text: string, offset: number): string | undefined {
   const bracket = rest.search(/[[\]]/)
   if (rest[bracket] !== ']') return insert(text, offset, ']')
   return /[=*<>]/.test(rest.slice(0, bracket)) ? undefined : insert(text, offset, '\\')
-}
-
-/** `name="x" and active=true`. After an unquoted value the word is part of the value, and not an error. */
-function joinWord(text: string, offset: number): string | undefined {
-  const { before, here } = around(text, offset)
-  if (here?.kind !== 'stray' || listIsOpen(before)) return undefined
-  const join = { and: '&', or: '|' }[here.text.toLowerCase()]
-  return join && insert(remove(text, here), offset, join)
 }
 
 /** Removes `)` only at the end: in `a="1"|b="2")&c="3"` a `(` may be missing instead. */

@@ -202,7 +202,7 @@ function quoted(text: string, start: number): ValueToken {
   return { kind: 'value', text: value, offset: start, length, ...(flaw && { flaw }) }
 }
 
-function skipSpace(text: string, from: number): number {
+export function skipSpace(text: string, from: number): number {
   let at = from
   while (at < text.length && isSpace(text.charAt(at))) at += 1
   return at
@@ -212,10 +212,10 @@ export function isSpace(char: string): boolean {
   return char === ' ' || char === '\t' || char === '\r' || char === '\n'
 }
 
-function isLetter(code: number): boolean {
+export function isLetter(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95
 }
 
-function isLetterOrDigit(code: number): boolean {
+export function isLetterOrDigit(code: number): boolean {
   return isLetter(code) || (code >= 48 && code <= 57)
 }

@@ -57,6 +57,22 @@ describe('faults of a list request', () => {
       'filter=write_date>2026-11-14 09:30:00+02:00',
       [['filter', 'value_not_for_type', 11, 25, 'write_date>2026-11-14T09:30:00+02:00']],
     ],
+    ['filter=list_price==10', [['filter', 'value_not_for_type', 11, 3, 'list_price=10']]],
+    ['filter=list_price<>10', [['filter', 'value_not_for_type', 11, 3, 'list_price!=10']]],
+    ["filter=list_price>'10'", [['filter', 'value_not_for_type', 11, 4, 'list_price>10']]],
+    ["filter=name<>'M 8'", [['filter', 'operator_not_for_type', 4, 1, 'name!=M 8']]],
+    ['filter=categ_id = NULL', [['filter', 'value_not_for_type', 11, 4, 'categ_id = null']]],
+    [
+      "filter=active=true and name like '%25bolt%25'",
+      [['filter', 'value_not_for_type', 7, 27, 'active=true & name * bolt']],
+    ],
+    [
+      'filter=list_price > = 5 OR id in (1,2)',
+      [['filter', 'value_not_for_type', 13, 18, 'list_price >= 5 | id [1,2]']],
+    ],
+    // The translation would be invalid as well.
+    ['filter=list_price==ten', [['filter', 'value_not_for_type', 11, 4, undefined]]],
+    ['filter=active=true and nane=x', [['filter', 'value_not_for_type', 7, 15, undefined]]],
     ['filter=name=%00', [['filter', 'value_not_for_type', 5, 1, undefined]]],
     ['limit=1001', [['limit', 'limit_invalid', undefined, undefined, undefined]]],
     [

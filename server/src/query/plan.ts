@@ -1,4 +1,4 @@
-import type { Condition, Filter } from '@quartermaster/filter'
+import { type Condition, type Filter, FilterError, fromSql, parse } from '@quartermaster/filter'
 import type { Collection } from '../catalog/collection.ts'
 import { type Field, type FieldType, operatorsOf, typeNames } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
@@ -9,7 +9,7 @@ import { nearest } from '../nearest.ts'
 import { predicateOf } from './condition.ts'
 import type { IdWindow, ListRequest } from './list-request.ts'
 import type { Predicate, Range } from './predicate.ts'
-import { typedValues } from './values.ts'
+import { type FilterSource, suggestionOf, typedValues } from './values.ts'
 
 /** A list request whose names and values were checked against the catalog. All pages of a list share one plan. */
 export interface ListPlan<Of extends Collection = Resource> {
@@ -84,7 +84,29 @@ function planFilter(
     .map(({ field }) => field)
     .filter((field) => fieldOf(resource, field.text) === undefined)
   addUnknown(resource, 'filter', unknown, faults, (meant) => corrected(text, unknown, meant))
-  return predicate(resource, filter, text, faults)
+  let translation: { readonly text: string | undefined } | undefined
+  const translated = () => {
+    translation ??= { text: validTranslation(resource, text) }
+    return translation.text
+  }
+  return predicate(resource, filter, { text, fromSql: translated }, faults)
+}
+
+/** `list_price<>10 and active='true'` in the filter language, if the text is SQL and the result has no fault. */
+function validTranslation(resource: Collection, text: string): string | undefined {
+  const translated = fromSql(text)
+  if (translated === undefined) return undefined
+  const faults = new Faults()
+  try {
+    const filter = parse(translated)
+    if (conditionsOf(filter).some(({ field }) => fieldOf(resource, field.text) === undefined))
+      return undefined
+    predicate(resource, filter, { text: translated, fromSql: () => undefined }, faults)
+  } catch (error) {
+    if (error instanceof FilterError) return undefined
+    throw error
+  }
+  return faults.count === 0 ? translated : undefined
 }
 
 /** A field name in the request, with its position. */
@@ -135,21 +157,21 @@ function corrected(text: string, unknown: readonly Named[], meant: ReadonlyMap<s
 function predicate(
   resource: Collection,
   filter: Filter,
-  text: string,
+  source: FilterSource,
   faults: Faults,
 ): Predicate | undefined {
   switch (filter.kind) {
     case 'and':
     case 'or': {
       const terms = filter.terms
-        .map((term) => predicate(resource, term, text, faults))
+        .map((term) => predicate(resource, term, source, faults))
         .filter((term) => term !== undefined)
       return { kind: filter.kind === 'and' ? 'all' : 'any', terms }
     }
     case 'condition': {
       const field = fieldOf(resource, filter.field.text)
-      if (field === undefined || !hasOperator(field, filter, faults)) return undefined
-      const typed = typedValues(field, filter, text, faults)
+      if (field === undefined || !hasOperator(field, filter, source, faults)) return undefined
+      const typed = typedValues(field, filter, source, faults)
       return typed && predicateOf(typed)
     }
     default:
@@ -157,7 +179,12 @@ function predicate(
   }
 }
 
-function hasOperator(field: Field, { operator, operatorSpan }: Condition, faults: Faults): boolean {
+function hasOperator(
+  field: Field,
+  { operator, operatorSpan }: Condition,
+  source: FilterSource,
+  faults: Faults,
+): boolean {
   const operators = operatorsOf[field.type]
   if (operators.includes(operator)) return true
   faults.add(() => ({
@@ -169,6 +196,7 @@ function hasOperator(field: Field, { operator, operatorSpan }: Condition, faults
     offset: operatorSpan.offset,
     length: operatorSpan.length,
     expected: operators,
+    ...suggestionOf(source.fromSql()),
   }))
   return false
 }

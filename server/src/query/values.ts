@@ -11,11 +11,18 @@ import { parseTimeSpan, type TimeSpan } from './timestamp.ts'
 type ParsedValue = { readonly plain: PlainValue } | { readonly span: TimeSpan } | Rejection
 type Rejection = Pick<Fault, 'code' | 'message' | 'expected'> & { readonly replacement?: string }
 
+/** The text of a filter, for suggestions in its faults. */
+export interface FilterSource {
+  readonly text: string
+  /** The filter that was meant, if the text is SQL. */
+  readonly fromSql: () => string | undefined
+}
+
 /** The values of a condition, parsed by the field's type. Adds a fault for each invalid value, and then returns undefined. */
 export function typedValues(
   field: Field,
   condition: Condition,
-  filterText: string,
+  source: FilterSource,
   faults: Faults,
 ): TypedCondition | undefined {
   const plain: PlainValue[] = []
@@ -29,7 +36,7 @@ export function typedValues(
     }
     const parsed =
       value.kind === 'null' ? nullRejection(field, condition) : parsers[field.type](field, condition, value)
-    if ('code' in parsed) faults.add(() => faultAt(value, parsed, filterText))
+    if ('code' in parsed) faults.add(() => faultAt(value, parsed, source))
     else if ('span' in parsed) spans.push(parsed.span)
     else plain.push(parsed.plain)
   }
@@ -134,15 +141,16 @@ function nullRejection(field: Field, { operator }: Condition): Rejection {
   }
 }
 
-function faultAt(value: Value, { replacement, ...rejection }: Rejection, filterText: string): Fault {
+function faultAt(value: Value, { replacement, ...rejection }: Rejection, source: FilterSource): Fault {
   const { offset, length } = value
-  return {
-    parameter: 'filter',
-    ...rejection,
-    offset,
-    length,
-    ...(replacement === undefined
-      ? {}
-      : { suggestion: filterText.slice(0, offset) + replacement + filterText.slice(offset + length) }),
-  }
+  const { text } = source
+  const suggestion =
+    replacement === undefined
+      ? source.fromSql()
+      : text.slice(0, offset) + replacement + text.slice(offset + length)
+  return { parameter: 'filter', ...rejection, offset, length, ...suggestionOf(suggestion) }
+}
+
+export function suggestionOf(suggestion: string | undefined): Pick<Fault, 'suggestion'> {
+  return suggestion === undefined ? {} : { suggestion }
 }
