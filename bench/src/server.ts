@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../../server/src/cli/database/temporary-postgres.ts'
+import { isReady } from '../../verification/src/is-ready.ts'
 import { unlimited } from '../../verification/src/service.ts'
 
 const ownRoot = fileURLToPath(new URL('../../', import.meta.url))
@@ -117,15 +118,5 @@ export class Server {
     const late = setTimeout(() => this.#child.kill('SIGKILL'), endMsMax)
     await ended
     clearTimeout(late)
-  }
-}
-
-async function isReady(port: number): Promise<boolean> {
-  try {
-    const response = await fetch(`http://127.0.0.1:${port}/readyz`)
-    await response.arrayBuffer()
-    return response.ok
-  } catch {
-    return false
   }
 }

@@ -9,9 +9,9 @@ import {
   type TemporaryPostgres,
 } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Context } from '../check.ts'
+import { isReady } from '../is-ready.ts'
 import { waitUntil } from '../wait-until.ts'
 import { type BuiltImage, imageCheck } from './built-image.ts'
-import { isReady } from './is-ready.ts'
 
 const megabytesMax = 250
 const readySecondsMax = 3

@@ -6,12 +6,12 @@ import { parse } from 'yaml'
 import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Context } from '../check.ts'
 import { Client, headersFor } from '../client.ts'
+import { isReady } from '../is-ready.ts'
 import { grouped } from '../progress.ts'
 import { Random } from '../random.ts'
 import { Service } from '../service.ts'
 import { waitUntil } from '../wait-until.ts'
 import { type BuiltImage, imageCheck } from './built-image.ts'
-import { isReady } from './is-ready.ts'
 import { expectStatus, LoadGenerator } from './load-generator.ts'
 
 /** The writes of one account run one after the other. Several accounts do not reach the limit of an account. */
