@@ -11,7 +11,15 @@ export interface Operation {
   readonly parameters?: readonly Parameter[]
   readonly 'x-codeSamples'?: readonly { readonly lang: string; readonly source: string }[]
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>
+  readonly responses: Readonly<Record<string, Response>>
+  /** The media types of an export. */
+  readonly 'x-export'?: Readonly<Record<string, Media>>
+  readonly security?: readonly unknown[]
+}
+
+export interface Response {
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>
+  readonly content?: Readonly<Record<string, Media>>
 }
 
 export interface Parameter {
@@ -34,6 +42,7 @@ export interface Schema {
   readonly required?: readonly string[]
   readonly additionalProperties?: boolean
   readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
   readonly enum?: readonly unknown[]
   readonly const?: unknown
   readonly minimum?: number
@@ -65,6 +74,10 @@ export function examplesOf(parameter: Parameter): readonly unknown[] {
 
 /** The differences between a value and its schema; empty if the value is valid. */
 export function schemaErrors(value: unknown, schema: Schema, path = ''): string[] {
+  if (schema.anyOf !== undefined) {
+    const all = schema.anyOf.map((one) => schemaErrors(value, one, path))
+    return all.some((one) => one.length === 0) ? [] : all.flat()
+  }
   const found: string[] = []
   const types = schema.type === undefined ? [] : [schema.type].flat()
   if (types.length > 0 && !types.some((type) => hasType(value, type))) {
@@ -81,6 +94,18 @@ export function schemaErrors(value: unknown, schema: Schema, path = ''): string[
     found.push(...value.flatMap((item, i) => schemaErrors(item, items, `${path}/${i}`)))
   }
   return isObject(value) ? [...found, ...objectSchemaErrors(value, schema, path)] : found
+}
+
+/** The required headers that are missing, and those with a wrong value. */
+export function headerErrors(
+  sent: Readonly<Record<string, string | readonly string[] | undefined>>,
+  { headers = {} }: Response,
+): string[] {
+  return Object.entries(headers).flatMap(([name, { required = false, schema }]) => {
+    const value = sent[name.toLowerCase()]
+    if (value === undefined) return required ? [`${name}: missing`] : []
+    return schemaErrors(schema.type === 'integer' ? Number(value) : String(value), schema, name)
+  })
 }
 
 function objectSchemaErrors(value: Record<string, unknown>, schema: Schema, path: string): string[] {

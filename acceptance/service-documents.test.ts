@@ -13,9 +13,11 @@ import {
 import {
   type Document,
   examplesOf,
+  headerErrors,
   type Operation,
   type Parameter,
   parseDocument,
+  type Schema,
   schemaErrors,
 } from './openapi.ts'
 
@@ -82,6 +84,74 @@ describe('/openapi.json', () => {
     expect(compared).toBeGreaterThan(16)
   })
 
+  test('[B4] a response without `fields` has every field, and one with `fields` may lack some', async () => {
+    let compared = 0
+    for (const { path, method, operation } of await operations()) {
+      const record = recordOf(operation)
+      if (record === undefined) continue
+      const [complete, selected] = record.anyOf ?? []
+      expect(complete?.required, path).toEqual(Object.keys(complete?.properties ?? {}))
+      expect(selected?.required, path).toBeUndefined()
+      const { data } = JSON.parse((await run(path, method, operation, {})).text)
+      for (const one of [data].flat()) expect(schemaErrors(one, complete ?? {}), path).toEqual([])
+      compared += 1
+    }
+    expect(compared).toBe(11)
+  })
+
+  test('[B4][E3-etag] an operation has ETag, If-None-Match and 304, or none of them', async () => {
+    let cached = 0
+    for (const { path, method, operation } of await operations()) {
+      const response = await run(path, method, operation, {})
+      const documented = operation.responses['304']
+      const hasParameter = operation.parameters?.some(({ name }) => name === 'If-None-Match') ?? false
+      expect([response.headers.etag !== undefined, hasParameter], path).toEqual(
+        documented === undefined ? [false, false] : [true, true],
+      )
+      if (documented === undefined) continue
+      const again = await run(path, method, operation, { 'If-None-Match': response.headers.etag })
+      expect([again.status, again.text], path).toEqual([304, ''])
+      expect(headerErrors(again.headers, documented), path).toEqual([])
+      cached += 1
+    }
+    expect(cached).toBe(6)
+  })
+
+  test('[B4] errors have the documented headers and bodies', async () => {
+    for (const { path, method, operation } of await operations()) {
+      if (operation.security?.length === 0) continue
+      expect(Object.keys(operation.responses), path).toContain('500')
+      const url = filled(path, operation, { id: 999_999 })
+      const body = method === 'POST' ? { body: '{', headers: { 'content-type': 'application/json' } } : {}
+      for (const [status, response] of [
+        [401, await send(url, { method, key: null })],
+        [400, await send(method === 'POST' ? url : `${url}?x=1`, { method, ...body })],
+        ...(path.endsWith('}') ? [[404, await send(url)] as const] : []),
+      ] as const) {
+        const documented = operation.responses[String(status)]
+        expect([response.status, documented !== undefined], `${method} ${url}`).toEqual([status, true])
+        const schema = documented?.content?.['application/problem+json']?.schema ?? {}
+        expect(schemaErrors(JSON.parse(response.text), schema), url).toEqual([])
+        expect(headerErrors(response.headers, documented ?? {}), url).toEqual([])
+      }
+    }
+  })
+
+  test('[B4][B10] a list is JSON, and each export has the documented media type', async () => {
+    let exported = 0
+    for (const { path, operation } of await operations()) {
+      for (const [type, { example }] of Object.entries(operation['x-export'] ?? {})) {
+        expect(Object.keys(operation.responses['200']?.content ?? {})).toEqual(['application/json'])
+        const response = await send(path, { headers: { accept: type } })
+        expect(response.status).toBe(200)
+        expect(String(response.headers['content-type']).split(';')[0]).toBe(type)
+        expect(firstNames(response.text)).toEqual(firstNames(String(example)))
+        exported += 1
+      }
+    }
+    expect(exported).toBe(6)
+  })
+
   test('[B4] every example of an error is the response to the request it names', async () => {
     let compared = 0
     for (const { path, method, operation } of await operations()) {
@@ -107,6 +177,20 @@ type Example = Readonly<Record<string, unknown>>
 
 function successOf({ responses }: Operation): number {
   return Number(Object.keys(responses).find((status) => status.startsWith('2')))
+}
+
+/** The schema of a record in the response; undefined if the response has none, or only some fields of its own. */
+function recordOf(operation: Operation): Schema | undefined {
+  const data =
+    operation.responses[successOf(operation)]?.content?.['application/json']?.schema.properties?.['data']
+  const record = data?.items ?? data
+  return record?.anyOf === undefined ? undefined : record
+}
+
+/** The names of the fields in the first line of an export. */
+function firstNames(text: string): readonly string[] {
+  const [line = ''] = text.split(/\r?\n/)
+  return line.startsWith('{') ? Object.keys(JSON.parse(line)) : line.split(',')
 }
 
 /** Each example separately, and the first examples of all parameters together. */
@@ -168,7 +252,9 @@ function filled(path: string, { parameters = [] }: Operation, example: Example):
 
 function checkAgainstSchema(operation: Operation, response: HttpResponse, status: number): void {
   expect(response.status, `${operation.operationId}: ${response.text}`).toBe(status)
-  const schema = operation.responses[String(status)]?.content?.['application/json']?.schema
+  const documented = operation.responses[String(status)]
+  expect(headerErrors(response.headers, documented ?? {}), operation.operationId).toEqual([])
+  const schema = documented?.content?.['application/json']?.schema
   expect(schema, operation.operationId).toBeDefined()
   expect(schemaErrors(JSON.parse(response.text), schema ?? {}), operation.operationId).toEqual([])
 }

@@ -13,18 +13,18 @@ interface Schema {
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
 }
 
 interface Operation {
   readonly parameters?: readonly { readonly name?: string }[]
-  readonly requestBody?: { readonly content: Content }
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>
 }
 
 type Content = Readonly<Record<string, { readonly schema: Schema }>>
 
 interface Document {
-  readonly paths: Readonly<Record<string, { readonly get?: Operation; readonly post?: Operation }>>
+  readonly paths: Readonly<Record<string, { readonly get?: Operation }>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
@@ -33,32 +33,32 @@ export const wireFile = fileURLToPath(new URL('src/wire.ts', import.meta.url))
 export function wireText(): string {
   const { paths, components }: Document = JSON.parse(JSON.stringify(openApi))
   const resources = Object.entries(paths).flatMap(([path, { get }]) => {
-    const name = listedBy(get)
+    const name = listedBy(get, components.schemas)
     return name === undefined ? [] : [{ name, path, schema: components.schemas[name] ?? {} }]
   })
   const parts = [
     '// Generated from the OpenAPI document: npm run wire --workspace client',
-    `/** The path of each list. */\nexport const paths = {\n${resources.map(({ name, path }) => `  ${name}: '${path}',\n`).join('')}} as const`,
-    ...resources.flatMap(({ name, schema }) => [
-      interfaceOf(capitalised(name), { ...schema, required: Object.keys(schema.properties ?? {}) }),
-      kindsOf(capitalised(name), schema),
-    ]),
-    interfaceOf(
-      'NewPartner',
-      paths['/api/v1/resources/partner']?.post?.requestBody?.content['application/json']?.schema ?? {},
-    ),
-    ...['meta', 'pagination', 'problem', 'fault'].map((name) =>
-      interfaceOf(capitalised(name), components.schemas[name] ?? {}),
+    `/** The path of each list. */\nexport const paths = {\n${resources.map(({ name, path }) => `  ${name.toLowerCase()}: '${path}',\n`).join('')}} as const`,
+    ...resources.flatMap(({ name, schema }) => [interfaceOf(name, schema), kindsOf(name, schema)]),
+    ...['NewPartner', 'Meta', 'Pagination', 'Problem', 'Fault'].map((name) =>
+      interfaceOf(name, components.schemas[name] ?? {}),
     ),
   ]
   return `${parts.join('\n\n')}\n`
 }
 
-/** The resource that a path lists; undefined if the path is not a list with a `filter` parameter. */
-function listedBy(get: Operation | undefined): string | undefined {
+/** The schema of a complete record of a list; undefined if the path is not a list with a `filter` parameter. */
+function listedBy(
+  get: Operation | undefined,
+  schemas: Document['components']['schemas'],
+): string | undefined {
   if (!get?.parameters?.some(({ name }) => name === 'filter')) return undefined
-  const list = get.responses['200']?.content?.['application/json']?.schema
-  return list?.properties?.['data']?.items?.$ref?.split('/').at(-1)
+  const page = nameOf(get.responses['200']?.content?.['application/json']?.schema)
+  return nameOf(schemas[page ?? '']?.properties?.['data']?.items?.anyOf?.[0])
+}
+
+function nameOf(schema: Schema | undefined): string | undefined {
+  return schema?.$ref?.split('/').at(-1)
 }
 
 function interfaceOf(name: string, schema: Schema): string {
@@ -78,7 +78,7 @@ function kindsOf(name: string, { properties = {} }: Schema): string {
 }
 
 function typeOf(schema: Schema): string {
-  if (schema.$ref !== undefined) return capitalised(schema.$ref.split('/').at(-1) ?? '')
+  if (schema.$ref !== undefined) return nameOf(schema) ?? ''
   if (schema.enum !== undefined) return schema.enum.map((one) => `\n    | '${one}'`).join('')
   if (schema.items !== undefined) return `readonly ${typeOf(schema.items)}[]`
   return namesOf(schema)
@@ -98,10 +98,6 @@ function namesOf({ type = [] }: Schema): readonly string[] {
 
 function comment(text: string | undefined, indent: string): string {
   return text === undefined ? '' : `${indent}/** ${text} */\n`
-}
-
-function capitalised(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(wireFile, wireText())

@@ -4,8 +4,8 @@ import { views } from '../../catalog/views.ts'
 import { introduction } from './introduction.ts'
 import { managePaths, manageSchemas } from './manage-paths.ts'
 import { headers, parameters, responses } from './parts.ts'
-import { healthPaths, resourcePaths } from './paths.ts'
-import { envelopeSchemas, problemSchemas, recordSchema } from './schemas.ts'
+import { createSchemas, healthPaths, resourcePaths, resourceTag } from './paths.ts'
+import { collectionSchemas, envelopeSchemas, problemSchemas, singleSchemas } from './schemas.ts'
 
 const all = Object.values(resources)
 
@@ -33,12 +33,12 @@ export const openApi = {
   ],
   security: [{ apiKey: [] }],
   tags: [
-    ...all.map((resource) => ({ name: resource.name, description: resource.description })),
+    ...all.map((resource) => ({ name: resourceTag(resource), description: resource.description })),
     {
-      name: 'manage',
+      name: 'Administration',
       description: 'For administrators of an account. Needs a key with the scope `account:manage`.',
     },
-    { name: 'health', description: 'Health checks of a process. They need no key.' },
+    { name: 'Health', description: 'Health checks of a process. They need no key.' },
   ],
   paths: {
     ...Object.fromEntries(all.flatMap((resource) => Object.entries(resourcePaths(resource)))),
@@ -57,8 +57,13 @@ export const openApi = {
     headers,
     responses,
     schemas: {
-      ...Object.fromEntries(all.map((resource) => [resource.name, recordSchema(resource)])),
-      ...Object.fromEntries(Object.values(views).map((view) => [view.name, recordSchema(view)])),
+      ...Object.assign(
+        {},
+        ...all.flatMap((resource) => [collectionSchemas(resource), singleSchemas(resource)]),
+      ),
+      ...Object.assign({}, ...Object.values(views).map(collectionSchemas)),
+      ...singleSchemas(views.key),
+      ...createSchemas,
       ...manageSchemas,
       ...envelopeSchemas,
       ...problemSchemas,

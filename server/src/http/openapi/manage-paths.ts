@@ -10,11 +10,11 @@ const scope = 'account:manage'
 const needs = `Needs the scope \`${scope}\`.`
 const list = (name: keyof typeof views) =>
   listOperation(views[name], {
-    tag: 'manage',
+    tag: 'Administration',
     scope,
     order: 'newest first',
     samples: manageSamples.list(views[name].path),
-    isExportable: false,
+    isResource: false,
   })
 
 const expiry = {
@@ -28,18 +28,15 @@ const newKey = {
   description: 'The new key. It is shown only once: the service stores only its hash.',
   headers: {
     ...responseHeaders,
-    Location: { description: 'The path of the key.', schema: { type: 'string' } },
+    Location: { description: 'The path of the key.', required: true, schema: { type: 'string' } },
   },
-  content: json(
-    { type: 'object', required: ['data'], properties: { data: ref('schemas', 'newKey') } },
-    {
-      data: {
-        key: 'qm_EXAMPLEexampleEXAMPLEexampleEX000000',
-        ...exampleRecord(views.key),
-        last_used_on: null,
-      },
+  content: json(ref('schemas', 'NewKeyResponse'), {
+    data: {
+      key: 'qm_EXAMPLEexampleEXAMPLEexampleEX000000',
+      ...exampleRecord(views.key),
+      last_used_on: null,
     },
-  ),
+  }),
 }
 
 const changeErrors = {
@@ -51,7 +48,7 @@ const changeErrors = {
 
 const createOperation = {
   operationId: 'create_key',
-  tags: ['manage'],
+  tags: ['Administration'],
   summary: 'Create a key',
   'x-codeSamples': manageSamples.create,
   description:
@@ -60,26 +57,18 @@ const createOperation = {
   parameters: [ref('parameters', 'idempotencyKey')],
   requestBody: {
     required: true,
-    content: json(
-      {
-        type: 'object',
-        required: ['name', 'scopes'],
-        properties: {
-          name: { type: 'string', minLength: 1, maxLength: limits.keyNameCharactersMax },
-          scopes: { type: 'array', minItems: 1, items: { type: 'string', enum: scopes } },
-          expires_at: expiry,
-        },
-        additionalProperties: false,
-      },
-      { name: 'web shop', scopes: ['product:read', 'partner:create'], expires_at: '2099-01-01T00:00:00Z' },
-    ),
+    content: json(ref('schemas', 'NewKeyRequest'), {
+      name: 'web shop',
+      scopes: ['product:read', 'partner:create'],
+      expires_at: '2099-01-01T00:00:00Z',
+    }),
   },
   responses: { '201': newKey, ...changeErrors, '422': ref('responses', 'mismatch') },
 }
 
 const rotateOperation = {
   operationId: 'rotate_key',
-  tags: ['manage'],
+  tags: ['Administration'],
   summary: 'Rotate a key',
   'x-codeSamples': manageSamples.rotate,
   description:
@@ -88,33 +77,14 @@ const rotateOperation = {
   parameters: [ref('parameters', 'keyId')],
   requestBody: {
     required: true,
-    content: json(
-      {
-        type: 'object',
-        required: ['overlap_seconds'],
-        properties: {
-          overlap_seconds: {
-            type: 'integer',
-            minimum: 0,
-            maximum: limits.keyOverlapSecondsMax,
-            description: 'How long the old key stays valid; 0 revokes it at once.',
-          },
-          expires_at: {
-            ...expiry,
-            description: `${expiry.description} Default: the new key is valid for as long as the old one was.`,
-          },
-        },
-        additionalProperties: false,
-      },
-      { overlap_seconds: 86_400 },
-    ),
+    content: json(ref('schemas', 'KeyRotation'), { overlap_seconds: 86_400 }),
   },
   responses: { '201': newKey, ...changeErrors, '404': ref('responses', 'notFound') },
 }
 
 const revokeOperation = {
   operationId: 'revoke_key',
-  tags: ['manage'],
+  tags: ['Administration'],
   summary: 'Revoke a key',
   'x-codeSamples': manageSamples.revoke,
   description: `${needs} Takes effect with the next request. A key may revoke itself. Revoking it again changes nothing.`,
@@ -123,12 +93,9 @@ const revokeOperation = {
     '200': {
       description: 'The revoked key.',
       headers: responseHeaders,
-      content: json(
-        { type: 'object', required: ['data'], properties: { data: ref('schemas', 'key') } },
-        {
-          data: { ...exampleRecord(views.key), state: 'revoked', revoked_at: '2026-11-14T10:02:11.480Z' },
-        },
-      ),
+      content: json(ref('schemas', 'RevokedKeyResponse'), {
+        data: { ...exampleRecord(views.key), state: 'revoked', revoked_at: '2026-11-14T10:02:11.480Z' },
+      }),
     },
     '400': ref('responses', 'invalid'),
     ...commonErrors,
@@ -139,7 +106,13 @@ const revokeOperation = {
 export const managePaths = {
   '/manage/v1/keys': { get: list('key'), post: createOperation },
   '/manage/v1/keys/{key_id}': {
-    get: oneOperation(views.key, 'manage', scope, ref('parameters', 'keyId'), manageSamples.one),
+    get: oneOperation(views.key, {
+      tag: 'Administration',
+      scope,
+      id: ref('parameters', 'keyId'),
+      samples: manageSamples.one,
+      isCached: false,
+    }),
   },
   '/manage/v1/keys/{key_id}/rotate': { post: rotateOperation },
   '/manage/v1/keys/{key_id}/revoke': { post: revokeOperation },
@@ -148,11 +121,19 @@ export const managePaths = {
   '/manage/v1/usage': { get: list('usage') },
 }
 
-const { properties, ...keySchema } = recordSchema(views.key)
+const { required: _, properties, ...keySchema } = recordSchema(views.key)
+const dataOf = (name: string, title: string) => ({
+  type: 'object',
+  title,
+  required: ['data'],
+  properties: { data: ref('schemas', name) },
+})
+
 export const manageSchemas = {
-  newKey: {
+  NewKey: {
     ...keySchema,
-    required: ['key', 'key_id'],
+    title: 'New key',
+    required: ['key', ...views.key.fields.map(({ name }) => name)],
     properties: {
       key: {
         type: 'string',
@@ -163,4 +144,35 @@ export const manageSchemas = {
       ...properties,
     },
   },
+  NewKeyRequest: {
+    type: 'object',
+    title: 'New key request',
+    required: ['name', 'scopes'],
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: limits.keyNameCharactersMax },
+      scopes: { type: 'array', minItems: 1, items: { type: 'string', enum: scopes } },
+      expires_at: expiry,
+    },
+    additionalProperties: false,
+  },
+  KeyRotation: {
+    type: 'object',
+    title: 'Key rotation',
+    required: ['overlap_seconds'],
+    properties: {
+      overlap_seconds: {
+        type: 'integer',
+        minimum: 0,
+        maximum: limits.keyOverlapSecondsMax,
+        description: 'How long the old key stays valid; 0 revokes it at once.',
+      },
+      expires_at: {
+        ...expiry,
+        description: `${expiry.description} Default: the new key is valid for as long as the old one was.`,
+      },
+    },
+    additionalProperties: false,
+  },
+  NewKeyResponse: dataOf('NewKey', 'New key response'),
+  RevokedKeyResponse: dataOf('Key', 'Revoked key response'),
 }

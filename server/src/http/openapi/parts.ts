@@ -42,8 +42,8 @@ export const parameters = {
     in: 'path',
     required: true,
     description: 'The identifier of the record.',
-    schema: { type: 'string' },
-    example: '1',
+    schema: { type: 'integer', format: 'int64', minimum: 1, maximum: limits.integerMax },
+    example: 1,
   },
   keyId: {
     name: 'key_id',
@@ -52,6 +52,14 @@ export const parameters = {
     description: 'The id of the key.',
     schema: { type: 'string' },
     example: 'Xq3ZpL0a',
+  },
+  ifNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description:
+      'An `ETag` of an earlier response to the same request. If nothing has changed since, the response is 304, without a body.',
+    schema: { type: 'string' },
+    example: 'W/"5f1c20b7e6a4-7-1-VBhmU6_XW5XHOVnE"',
   },
   idempotencyKey: {
     name: 'Idempotency-Key',
@@ -65,16 +73,26 @@ export const parameters = {
 } as const
 
 export const headers = {
+  etag: {
+    required: true,
+    description:
+      'The version of the response, weak. Send it as `If-None-Match` to get 304 if nothing has changed.',
+    schema: { type: 'string' },
+    example: 'W/"5f1c20b7e6a4-7-1-VBhmU6_XW5XHOVnE"',
+  },
   requestId: {
+    required: true,
     description:
       'Identifies the request in the logs of the service. A valid id in the request is used; otherwise a new one is created.',
     schema: { type: 'string' },
   },
   link: {
-    description: 'RFC 8288: `first`, `prev`, `next` and `last`, relative to the request. An export has none.',
+    required: true,
+    description: 'RFC 8288: `first`, `prev`, `next` and `last`, relative to the request.',
     schema: { type: 'string' },
   },
   rateLimitPolicy: {
+    required: true,
     description:
       'draft-ietf-httpapi-ratelimit-headers: the number of requests (`q`) that the account and the key may send in a window ' +
       'of `w` seconds. On every response to a request with a valid key.',
@@ -82,16 +100,13 @@ export const headers = {
     example: '"account";q=60000;w=60, "key";q=30000;w=60',
   },
   rateLimit: {
+    required: true,
     description: 'The number of requests that remain (`r`), and the seconds until the window ends (`t`).',
     schema: { type: 'string' },
     example: '"account";r=59990;t=42, "key";r=29998;t=57',
   },
-  totalCount: {
-    description:
-      'On an export: the number of records, if it is known in advance. Without a filter it always is.',
-    schema: { type: 'integer', minimum: 0 },
-  },
   retryAfter: {
+    required: true,
     description: 'Seconds to wait before a retry.',
     schema: { type: 'integer', minimum: 1 },
   },
@@ -103,6 +118,9 @@ export const responseHeaders = {
   'RateLimit-Policy': { $ref: '#/components/headers/rateLimitPolicy' },
   RateLimit: { $ref: '#/components/headers/rateLimit' },
 } as const
+
+/** The headers of every response that can be cached. */
+export const cachedHeaders = { ...responseHeaders, ETag: { $ref: '#/components/headers/etag' } } as const
 
 /** Examples of errors, each with the query that causes it. */
 const badRequests = {
@@ -151,7 +169,7 @@ const badRequests = {
   },
 }
 
-const problem = { schema: { $ref: '#/components/schemas/problem' } }
+const problem = { schema: { $ref: '#/components/schemas/Problem' } }
 const { 'X-Request-Id': requestId } = responseHeaders
 const retryAfter = { 'Retry-After': { $ref: '#/components/headers/retryAfter' } }
 const error = (description: string, extraHeaders: Record<string, unknown> = responseHeaders) => ({
@@ -161,6 +179,17 @@ const error = (description: string, extraHeaders: Record<string, unknown> = resp
 })
 
 export const responses = {
+  notModified: {
+    description:
+      'Nothing has changed since the response with the `ETag` in `If-None-Match`. There is no body.',
+    headers: cachedHeaders,
+  },
+  failed: error(
+    'The service failed. Quote `request_id` to the operator. A read or an idempotent create can be retried.',
+    {
+      'X-Request-Id': requestId,
+    },
+  ),
   unauthenticated: error('No valid key of this account. The response is the same for every cause.', {
     'X-Request-Id': requestId,
   }),

@@ -1,9 +1,9 @@
 import type { Collection } from '../../catalog/collection.ts'
 import type { FieldType } from '../../catalog/field.ts'
 import { type Resource, resources } from '../../catalog/resources.ts'
-import { invalidListResponse, responseHeaders } from './parts.ts'
+import { cachedHeaders, invalidListResponse, responseHeaders } from './parts.ts'
 import { createSamples, healthSamples, listSamples, oneSamples, type Sample } from './samples.ts'
-import { exampleRecord } from './schemas.ts'
+import { exampleRecord, schemaName } from './schemas.ts'
 
 export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
 export const json = (schema: unknown, example: unknown) => ({ 'application/json': { schema, example } })
@@ -13,7 +13,13 @@ export const commonErrors = {
   '401': ref('responses', 'unauthenticated'),
   '403': ref('responses', 'forbidden'),
   '429': ref('responses', 'limited'),
+  '500': ref('responses', 'failed'),
   '503': ref('responses', 'unavailable'),
+}
+
+/** "Products": the heading of the operations of a resource. */
+export function resourceTag({ plural }: Resource): string {
+  return plural.charAt(0).toUpperCase() + plural.slice(1)
 }
 
 export function resourcePaths(resource: Resource): Record<string, unknown> {
@@ -21,22 +27,22 @@ export function resourcePaths(resource: Resource): Record<string, unknown> {
   return {
     [path]: {
       get: listOperation(resource, {
-        tag: resource.name,
+        tag: resourceTag(resource),
         scope: `${resource.name}:read`,
         order: 'ordered by id',
         samples: listSamples(resource),
-        isExportable: true,
+        isResource: true,
       }),
       ...(resource.name === 'partner' ? { post: createOperation() } : {}),
     },
     [`${path}/{id}`]: {
-      get: oneOperation(
-        resource,
-        resource.name,
-        `${resource.name}:read`,
-        ref('parameters', 'id'),
-        oneSamples(resource),
-      ),
+      get: oneOperation(resource, {
+        tag: resourceTag(resource),
+        scope: `${resource.name}:read`,
+        id: ref('parameters', 'id'),
+        samples: oneSamples(resource),
+        isCached: true,
+      }),
     },
   }
 }
@@ -46,61 +52,54 @@ interface ListTexts {
   readonly scope: string
   readonly order: string
   readonly samples: readonly Sample[]
-  /** Whether the list can also be exported. */
-  readonly isExportable: boolean
+  /** Whether it is the list of a resource, which can be cached and exported. */
+  readonly isResource: boolean
 }
 
 const exportText =
   'With `Accept: application/x-ndjson` or `text/csv`, and without `page` and `limit`, the response streams every matching ' +
   'record from one snapshot.'
 
-export function listOperation(resource: Collection, { tag, scope, order, samples, isExportable }: ListTexts) {
-  const schema = {
-    type: 'object',
-    required: ['data', 'meta', 'pagination'],
-    properties: {
-      data: { type: 'array', items: ref('schemas', resource.name) },
-      meta: ref('schemas', 'meta'),
-      pagination: ref('schemas', 'pagination'),
-    },
-  }
+export function listOperation(collection: Collection, { tag, scope, order, samples, isResource }: ListTexts) {
   const example = {
-    data: [exampleRecord(resource)],
+    data: [exampleRecord(collection)],
     meta: { count: 1, total: 1 },
     pagination: { previousPage: null, currentPage: 1, nextPage: null, totalPages: 1 },
   }
   return {
-    operationId: `list_${resource.plural}`,
+    operationId: `list_${collection.plural}`,
     tags: [tag],
-    summary: `List ${resource.plural}`,
+    summary: `List ${collection.plural}`,
     'x-codeSamples': samples,
-    description: `Needs the scope \`${scope}\`.${isExportable ? ` ${exportText}` : ''}`,
+    description: `Needs the scope \`${scope}\`.${isResource ? ` ${exportText}` : ''}`,
+    ...(isResource ? { 'x-export': exportContent(collection) } : {}),
     parameters: [
-      ...Object.entries(resource.choices ?? {}).map(choiceParameter),
-      fieldsParameter(resource),
-      filterParameter(resource),
-      ...(isExportable ? [ref('parameters', 'afterId'), ref('parameters', 'maxId')] : []),
+      ...Object.entries(collection.choices ?? {}).map(choiceParameter),
+      fieldsParameter(collection),
+      filterParameter(collection),
+      ...(isResource ? [ref('parameters', 'afterId'), ref('parameters', 'maxId')] : []),
       ref('parameters', 'page'),
       ref('parameters', 'limit'),
+      ...(isResource ? [ref('parameters', 'ifNoneMatch')] : []),
     ],
     responses: {
       '200': {
         description: `A page of records, ${order}.`,
-        headers: {
-          ...responseHeaders,
-          Link: ref('headers', 'link'),
-          ...(isExportable ? { 'X-Total-Count': ref('headers', 'totalCount') } : {}),
-        },
-        content: { ...json(schema, example), ...(isExportable ? exportContent(resource) : {}) },
+        headers: { ...(isResource ? cachedHeaders : responseHeaders), Link: ref('headers', 'link') },
+        content: json(ref('schemas', `${schemaName(collection)}Page`), example),
       },
-      '400': invalidListResponse(resource),
+      ...(isResource ? { '304': ref('responses', 'notModified') } : {}),
+      '400': invalidListResponse(collection),
       ...commonErrors,
       '504': ref('responses', 'late'),
     },
   }
 }
 
-/** The media types of an export. A client can detect a truncated one. */
+/**
+ * The media types of an export, in an extension. As further media types of the 200 response they break the list in generated
+ * clients: orval returns the raw stream instead of the page, and the type of the page becomes a union with a string.
+ */
 function exportContent(resource: Collection) {
   const record = exampleRecord(resource)
   const end = { $end: { count: 1, version: '5f1c20b7e6a4-7' } }
@@ -111,7 +110,7 @@ function exportContent(resource: Collection) {
       schema: {
         type: 'string',
         description:
-          'One record per line. The last line is `{"$end":{"count":…,"version":…}}`; without it the export is truncated.',
+          'One record per line. `X-Total-Count` has the number of records, if it is known in advance. The last line is `{"$end":{"count":…,"version":…}}`; without it the export is truncated.',
       },
       example: `${JSON.stringify(record)}\n${JSON.stringify(end)}\n`,
     },
@@ -127,29 +126,32 @@ function exportContent(resource: Collection) {
   }
 }
 
-export function oneOperation(
-  resource: Collection,
-  tag: string,
-  scope: string,
-  id: unknown,
-  samples: readonly Sample[],
-) {
+interface OneTexts {
+  readonly tag: string
+  readonly scope: string
+  readonly id: unknown
+  readonly samples: readonly Sample[]
+  /** Whether the response has an `ETag`. */
+  readonly isCached: boolean
+}
+
+export function oneOperation(collection: Collection, { tag, scope, id, samples, isCached }: OneTexts) {
   return {
-    operationId: `get_${resource.name}`,
+    operationId: `get_${collection.name}`,
     tags: [tag],
-    summary: `Get one ${resource.noun}`,
+    summary: `Get one ${collection.noun}`,
     'x-codeSamples': samples,
     description: `Needs the scope \`${scope}\`.`,
-    parameters: [id, fieldsParameter(resource)],
+    parameters: [id, fieldsParameter(collection), ...(isCached ? [ref('parameters', 'ifNoneMatch')] : [])],
     responses: {
       '200': {
         description: 'The record.',
-        headers: responseHeaders,
-        content: json(
-          { type: 'object', required: ['data'], properties: { data: ref('schemas', resource.name) } },
-          { data: exampleRecord(resource) },
-        ),
+        headers: isCached ? cachedHeaders : responseHeaders,
+        content: json(ref('schemas', `${schemaName(collection)}Response`), {
+          data: exampleRecord(collection),
+        }),
       },
+      ...(isCached ? { '304': ref('responses', 'notModified') } : {}),
       '400': ref('responses', 'invalid'),
       '404': ref('responses', 'notFound'),
       ...commonErrors,
@@ -157,43 +159,54 @@ export function oneOperation(
   }
 }
 
+const partnerName = resources.partner.fields.find((field) => field.name === 'name')
+
+export const createSchemas = {
+  NewPartner: {
+    type: 'object',
+    title: 'New partner',
+    required: ['name'],
+    properties: { name: { type: 'string', minLength: 1, maxLength: partnerName?.charactersMax } },
+    additionalProperties: false,
+  },
+  CreatedPartnerResponse: {
+    type: 'object',
+    title: 'Created partner response',
+    required: ['data'],
+    properties: {
+      data: {
+        type: 'object',
+        required: ['id'],
+        properties: { id: { type: 'integer', format: 'int64', minimum: 1 } },
+      },
+    },
+  },
+}
+
 function createOperation() {
-  const id = { type: 'integer', minimum: 1 }
-  const name = resources.partner.fields.find((field) => field.name === 'name')
   return {
     operationId: 'create_partner',
-    tags: ['partner'],
+    tags: [resourceTag(resources.partner)],
     summary: 'Create a partner',
     'x-codeSamples': createSamples(resources.partner),
     description: 'Needs the scope `partner:create`.',
     parameters: [ref('parameters', 'idempotencyKey')],
     requestBody: {
       required: true,
-      content: json(
-        {
-          type: 'object',
-          required: ['name'],
-          properties: { name: { type: 'string', minLength: 1, maxLength: name?.charactersMax } },
-          additionalProperties: false,
-        },
-        { name: name?.example },
-      ),
+      content: json(ref('schemas', 'NewPartner'), { name: partnerName?.example }),
     },
     responses: {
       '201': {
         description: 'The partner has been created.',
         headers: {
           ...responseHeaders,
-          Location: { description: 'The path of the new record.', schema: { type: 'string' } },
-        },
-        content: json(
-          {
-            type: 'object',
-            required: ['data'],
-            properties: { data: { type: 'object', required: ['id'], properties: { id } } },
+          Location: {
+            description: 'The path of the new record.',
+            required: true,
+            schema: { type: 'string' },
           },
-          { data: { id: 123 } },
-        ),
+        },
+        content: json(ref('schemas', 'CreatedPartnerResponse'), { data: { id: 123 } }),
       },
       '400': ref('responses', 'invalid'),
       ...commonErrors,
@@ -250,12 +263,13 @@ function filterParameter(resource: Collection) {
 
 const health = (summary: string, path: string) => ({
   'x-codeSamples': healthSamples(path),
-  tags: ['health'],
+  tags: ['Health'],
   summary,
   security: [],
   responses: {
     '200': {
       description: 'The check succeeded.',
+      headers: { 'X-Request-Id': ref('headers', 'requestId') },
       content: json(
         { type: 'object', required: ['status'], properties: { status: { type: 'string', const: 'ok' } } },
         { status: 'ok' },

@@ -13,14 +13,87 @@ const types: Record<FieldType, Schema> = {
   timestamp: { type: 'string', format: 'date-time' },
 }
 
-/** One record. No field is required: a record has only the requested fields. */
-export function recordSchema(resource: Collection): Schema & { readonly properties: Record<string, Schema> } {
+/** The name of a collection's schema. Generators create types with these names. */
+export function schemaName({ name }: Collection): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+/** A complete record: without `fields` in the request, it has every field. */
+export function recordSchema(collection: Collection): RecordSchema {
+  const { noun, description, fields } = collection
   return {
     type: 'object',
-    description: resource.description,
-    properties: Object.fromEntries(resource.fields.map((field) => [field.name, fieldSchema(field)])),
+    title: titleOf(noun),
+    description,
+    required: fields.map(({ name }) => name),
+    properties: propertiesOf(fields),
     additionalProperties: false,
   }
+}
+
+/** A record with only the requested `fields`, so that none of them is required. */
+function selectedSchema({ noun, plural, fields }: Collection): RecordSchema {
+  return {
+    type: 'object',
+    title: `${titleOf(noun)} with the requested fields`,
+    description: `One of the ${plural}, if the request has \`fields\`: a record has only these.`,
+    properties: propertiesOf(fields),
+    additionalProperties: false,
+  }
+}
+
+type RecordSchema = Schema & { readonly properties: Record<string, Schema> }
+
+/**
+ * The record of a response. A response with `fields` has only these, and OpenAPI has one schema per status, so this is a
+ * union. A schema with all fields required would be wrong for requests with `fields`, and one with none required would give
+ * generated clients no type for a complete record.
+ */
+const anyRecord = (collection: Collection): Schema => ({
+  anyOf: [refTo(schemaName(collection)), refTo(`Selected${schemaName(collection)}`)],
+})
+
+/** The schemas of a collection: its complete and selected record, a page of a list, and the response with one record. */
+export function collectionSchemas(collection: Collection): Record<string, Schema> {
+  const name = schemaName(collection)
+  return {
+    [name]: recordSchema(collection),
+    [`Selected${name}`]: selectedSchema(collection),
+    [`${name}Page`]: {
+      type: 'object',
+      title: `Page of ${collection.plural}`,
+      required: ['data', 'meta', 'pagination'],
+      properties: {
+        data: { type: 'array', items: anyRecord(collection) },
+        meta: refTo('Meta'),
+        pagination: refTo('Pagination'),
+      },
+    },
+  }
+}
+
+/** The response with one record. */
+export function singleSchemas(collection: Collection): Record<string, Schema> {
+  return {
+    [`${schemaName(collection)}Response`]: {
+      type: 'object',
+      title: `${titleOf(collection.noun)} response`,
+      required: ['data'],
+      properties: { data: anyRecord(collection) },
+    },
+  }
+}
+
+function refTo(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+function titleOf(noun: string): string {
+  return noun.charAt(0).toUpperCase() + noun.slice(1)
+}
+
+function propertiesOf(fields: readonly Field[]): Record<string, Schema> {
+  return Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]))
 }
 
 const wires: Record<NonNullable<Field['wire']>, Schema> = {
@@ -47,8 +120,9 @@ export function exampleRecord(resource: Collection): Schema {
 const pageNumber = (description: string) => ({ type: ['integer', 'null'], minimum: 1, description })
 
 export const envelopeSchemas: Record<string, Schema> = {
-  meta: {
+  Meta: {
     type: 'object',
+    title: 'Counts of a list',
     required: ['count', 'total'],
     properties: {
       count: { type: 'integer', minimum: 0, description: 'Records in this response.' },
@@ -59,8 +133,9 @@ export const envelopeSchemas: Record<string, Schema> = {
       },
     },
   },
-  pagination: {
+  Pagination: {
     type: 'object',
+    title: 'Page numbers',
     required: ['previousPage', 'currentPage', 'nextPage', 'totalPages'],
     properties: {
       previousPage: pageNumber('Null on the first page. Beyond the last page: the last page.'),
@@ -72,8 +147,9 @@ export const envelopeSchemas: Record<string, Schema> = {
 }
 
 export const problemSchemas: Record<string, Schema> = {
-  problem: {
+  Problem: {
     type: 'object',
+    title: 'Problem',
     description: 'A problem document (RFC 9457).',
     required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
     properties: {
@@ -86,11 +162,12 @@ export const problemSchemas: Record<string, Schema> = {
         type: 'string',
         description: 'The same as `X-Request-Id`. Quote it in a support request.',
       },
-      errors: { type: 'array', items: { $ref: '#/components/schemas/fault' } },
+      errors: { type: 'array', items: { $ref: '#/components/schemas/Fault' } },
     },
   },
-  fault: {
+  Fault: {
     type: 'object',
+    title: 'Fault',
     description: 'One fault of the request and its position.',
     required: ['code', 'message'],
     properties: {
