@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { limits } from '../server/src/limits.ts'
+import { documented } from './documented.ts'
 
 /** Compares the files that operators copy with the settings and limits of the service. */
 
@@ -77,6 +78,12 @@ it('supervisors wait until a process has shut down', () => {
   const [, delay] =
     /QUARTERMASTER_SHUTDOWN_DELAY_MS=(\d+)/.exec(read('deploy/kubernetes/base/quartermaster.env')) ?? []
   expect(Number(pod) * 1000).toBeGreaterThanOrEqual(shutdownMs(Number(delay)))
+})
+
+it('docs/operating/processes.md shows lines of the systemd unit', () => {
+  const unit = read('deploy/systemd/quartermaster.service').split('\n')
+  const lines = documented('systemd-unit').trim().split('\n')
+  expect(lines.filter((line) => !unit.includes(line))).toEqual([])
 })
 
 it('compose.yaml mounts existing files, and Grafana finds its dashboard', () => {

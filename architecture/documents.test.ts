@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { resources } from '../server/src/catalog/resources.ts'
@@ -25,15 +25,12 @@ const documents = tracked.filter((file) => file.endsWith('.md'))
 const missingFrom = (text: string, names: readonly string[]) =>
   names.filter((name) => !text.includes(`\`${name}\``))
 
-describe('docs/operating.md', () => {
-  const operating = read('docs/operating.md')
-
+describe('docs/operating', () => {
   const { settings } = loadConfig({})
-  const chapter = operating.slice(operating.indexOf('\n## Configuration'))
   /** The rows of the tables of settings: name and default. */
-  const rows = [
-    ...chapter.slice(0, chapter.indexOf('\n## ', 1)).matchAll(/^\| `([A-Z_]+)` \| ([^|]+) \|/gm),
-  ].map(([, name = '', standard = '']) => [name, standard] as const)
+  const rows = [...read('docs/operating/configure.md').matchAll(/^\| `([A-Z_]+)` \| ([^|]+) \|/gm)].map(
+    ([, name = '', standard = '']) => [name, standard] as const,
+  )
 
   it('has a row for every setting and for every file of a secret, and no other', () => {
     const files = secretSettings.map((name) => `${name}_FILE`)
@@ -59,7 +56,7 @@ describe('docs/operating.md', () => {
   })
 
   it('names every limit', () => {
-    expect(missingFrom(operating, Object.keys(limits))).toEqual([])
+    expect(missingFrom(read('docs/operating/limits.md'), Object.keys(limits))).toEqual([])
   })
 })
 
@@ -114,6 +111,13 @@ it('docs/filter-language.md has every code of a filter error', () => {
   expect(missingFrom(read('docs/filter-language.md'), codes)).toEqual([])
 })
 
+it('docs/operating/README.md lists every chapter', () => {
+  const chapters = documents.filter((file) => /^docs\/operating\/(?!README)/.test(file))
+  const index = read('docs/operating/README.md')
+  expect(chapters.length).toBeGreaterThan(10)
+  expect(chapters.filter((file) => !index.includes(`](${basename(file)})`))).toEqual([])
+})
+
 it('every decision has a record, and every record is in the index', () => {
   const index = read('docs/adr/README.md')
   const rows = [...read('acceptance/COVERAGE.md').matchAll(/^\| ([QFRCAEV]\d+)\b/gm)].map(
@@ -125,12 +129,26 @@ it('every decision has a record, and every record is in the index', () => {
   expect(records.filter((file) => !index.includes(`(${file.slice('docs/adr/'.length)})`))).toEqual([])
 })
 
-it('every relative link has an existing target', () => {
+/** The anchors that GitHub gives to the headings of a document. */
+function anchorsOf(file: string): string[] {
+  return [...read(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/\]\([^)]*\)/g, '')
+      .replaceAll(/[^\p{L}\p{N}\-_ ]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+it('every relative link has an existing target and heading', () => {
   const broken = documents.flatMap((file) =>
-    [...read(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)/g)]
-      .map((match) => match[1] ?? '')
-      .filter((target) => !existsSync(join(root, dirname(file), target)))
-      .map((target) => `${file}: ${target}`),
+    [...read(file).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)]
+      .filter(([, path = '', anchor]) => {
+        const target = path === '' ? file : join(dirname(file), path)
+        if (!existsSync(join(root, target))) return true
+        return anchor !== undefined && target.endsWith('.md') && !anchorsOf(target).includes(anchor)
+      })
+      .map(([link]) => `${file}: ${link}`),
   )
   expect(broken).toEqual([])
 })

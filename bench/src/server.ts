@@ -49,7 +49,7 @@ export class Server {
     const log = join(folder, `server-${port}.log`)
     const out = openSync(log, 'a')
     mkdirSync(profiles, { recursive: true })
-    // Recommended by docs/operating.md to save memory.
+    // Recommended by docs/operating/processes.md to save memory.
     const flags = ['--max-semi-space-size=16']
     if (profile) flags.push('--cpu-prof', `--cpu-prof-dir=${profiles}`)
     const program = join(root, 'server/bin/quartermaster.js')

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { documented } from '../../architecture/documented.ts'
 import { startTemporaryPostgres, type TemporaryPostgres } from '../src/cli/database/temporary-postgres.ts'
 import { importRecords } from '../src/import/import-records.ts'
 import type { Limits } from '../src/limits.ts'
@@ -26,9 +27,10 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
     owner = await connected(postgres.url)
     await owner.query('create role web login noinherit; grant quartermaster_server to web')
     // A login with the settings of the service, as an operator may configure it; it inherits the role's privileges.
-    await owner.query(`create role configured login; grant quartermaster_server to configured;
-      alter role configured set enable_seqscan = off; alter role configured set jit = off;
-      alter role configured set max_parallel_workers_per_gather = 0`)
+    await owner.query('create role configured login; grant quartermaster_server to configured')
+    await owner.query(
+      documented('pgbouncer-session').replaceAll('alter role quartermaster ', 'alter role configured '),
+    )
     acme = await account(owner, 'acme')
     const records = Array.from({ length: 3_000 }, (_, at) => ({
       id: at + 1,
@@ -106,7 +108,8 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
       writeWaitMsMax: 60_000,
       accountWriteWaitMsMax: 60_000,
     }
-    const pooled = { QUARTERMASTER_DATABASE_POOLER: 'transaction' }
+    const [, name = '', value = ''] = /^export (\w+)=(\w+)\n$/.exec(documented('pgbouncer-transaction')) ?? []
+    const pooled = { [name]: value }
     const service = await through('web', { default_pool_size: '4' }, pooled, waits)
     for (let i = 0; i < 4; i++) expect(await load(service)).toEqual([200])
     expect(await ready(service)).toEqual([200, expect.stringContaining('ok')])
@@ -213,6 +216,16 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
       503,
       expect.stringContaining('QUARTERMASTER_DATABASE_POOLER=transaction'),
     ])
+  })
+
+  test('a pooler in session mode may ignore the startup parameters if the login has the settings', async () => {
+    const service = await through(
+      'configured',
+      { ...ignoring, pool_mode: 'session', default_pool_size: '40' },
+      { QUARTERMASTER_DATABASE_ROLE: '' },
+    )
+    expect(await ready(service)).toEqual([200, expect.stringContaining('ok')])
+    expect((await requestWithRetry(service, `${products}?limit=2`)).status).toBe(200)
   })
 
   test('lost prepared statements make the process not ready', async () => {

@@ -10,7 +10,7 @@ import { eventually } from './eventually.ts'
 import { TemporaryRedis } from './redis.ts'
 import { startTestService, type TestService } from './service.ts'
 
-/** The service with a PostgreSQL and a Redis that accept only TLS with a client certificate, as docs/operating.md describes. */
+/** The service with a PostgreSQL and a Redis that accept only TLS with a client certificate, as docs/operating/tls-and-hosts.md describes. */
 
 let authority: Authority
 let stranger: Authority

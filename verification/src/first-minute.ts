@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { documented } from '../../architecture/documented.ts'
 import type { Check } from './check.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -14,7 +15,7 @@ export const firstMinute: Check = {
   bound: 'a list, as in the README',
   run: (context) =>
     onCleanClone(async (folder) => {
-      const script = quickStart(readFileSync(join(folder, 'README.md'), 'utf8'))
+      const script = documented('quickstart', folder)
       context.log('running the quick start of the README on a clean clone')
       const started = performance.now()
       const output = await bash(script, folder)
@@ -37,13 +38,6 @@ export async function onCleanClone<T>(work: (folder: string) => Promise<T>): Pro
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/** The code block of the README that begins with ```sh quickstart. */
-export function quickStart(readme: string): string {
-  const block = /^```sh quickstart\n([\s\S]*?)^```$/m.exec(readme)?.[1]
-  if (block === undefined) throw new Error('the README has no quick start')
-  return block
 }
 
 export function bash(script: string, cwd: string): Promise<string> {

@@ -12,7 +12,7 @@ const smallAccounts = 20
 const requests = 12
 const deadlineMs = 2_000
 const overdueMsMax = { full: 2_000, quick: 3_000 }
-/** Recommended by docs/operating.md: one account leaves one CPU of the database to the others. */
+/** Recommended by docs/operating/configure.md: one account leaves one CPU of the database to the others. */
 const environment = {
   QUARTERMASTER_ACCOUNT_READS_MAX: String(Math.max(1, availableParallelism() - 1)),
   QUARTERMASTER_READ_MS_MAX: String(deadlineMs),

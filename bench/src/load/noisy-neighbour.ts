@@ -4,7 +4,7 @@ import { encoded, type Fixture, loadFixture, ms, products, withServers } from '.
 import { type Load, otherStatuses, runLoad, withStatus } from './load.ts'
 
 const calmRate = 20
-/** Recommended by docs/operating.md: one account leaves one CPU of the database to the others. */
+/** Recommended by docs/operating/configure.md: one account leaves one CPU of the database to the others. */
 const environment = { QUARTERMASTER_ACCOUNT_READS_MAX: String(Math.max(1, availableParallelism() - 1)) }
 
 /** Filters that evaluate three conditions on every record and match nearly all. None is repeated. */

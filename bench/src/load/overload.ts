@@ -4,7 +4,7 @@ import type { Check } from '../../../verification/src/check.ts'
 import { encoded, type Fixture, loadFixture, ms, products, residentMb, withServers } from './fixture.ts'
 import { type Load, otherStatuses, runLoad, withStatus } from './load.ts'
 
-/** Recommended by docs/operating.md if process and database share the CPUs: one CPU is left to the process. */
+/** Recommended by docs/operating/overload.md if process and database share the CPUs: one CPU is left to the process. */
 const environment = { QUARTERMASTER_DATABASE_POOL_MAX: String(Math.max(1, availableParallelism() - 1)) }
 const memoryMbMax = 768
 const recoveryMs = 5_000

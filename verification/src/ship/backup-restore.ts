@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { documented } from '../../../architecture/documented.ts'
 import { postgresBinaries } from '../../../server/src/cli/database/find-postgres.ts'
 import { demoCompanies, demoPartners, demoProducts } from '../../../server/src/cli/demo/demo-data.ts'
 import { importRecords } from '../../../server/src/import/import-records.ts'
@@ -11,7 +12,6 @@ import type { PostgresNode } from '../replication/postgres-node.ts'
 import { PostgresNodes } from '../replication/postgres-nodes.ts'
 import { checksums, differences } from './checksums.ts'
 import { ConditionalReads } from './conditional-reads.ts'
-import { documented } from './documented.ts'
 import { PartnerWriter } from './partner-writer.ts'
 import { PgBackRest } from './pgbackrest.ts'
 import { installed } from './programs.ts'
@@ -84,7 +84,7 @@ class Scenario {
     writer.resume()
     await this.#timed('pgbackrest backup', () => this.#backups.backup())
     const beforeDump = new Map(writer.created)
-    await this.#timed('pg_dump', () => this.#bash('dump', { DATABASE_OWNER_URL: this.#url }))
+    await this.#timed('pg_dump', () => this.#bash(documented('dump'), { DATABASE_OWNER_URL: this.#url }))
     await writer.pause()
 
     const atPoint = await checksums(this.#url)
@@ -111,7 +111,7 @@ class Scenario {
     this.#node = await nodes.initialise('new')
     await this.#node.start()
     const urls = { NEW_SERVER_URL: this.#node.url('postgres'), NEW_OWNER_URL: this.#url }
-    await this.#timed('pg_restore', () => this.#bash('restore-dump', urls))
+    await this.#timed('pg_restore', () => this.#bash(documented('restore-dump'), urls))
     this.#moveAddress()
     await reads.available()
     await this.#compare('pg_dump', beforeDump, atPoint, writer.created)
@@ -187,12 +187,12 @@ class Scenario {
     })
   }
 
-  /** Runs a block of docs/operating.md as the owner of the files. */
-  async #bash(block: string, environment: Readonly<Record<string, string>>): Promise<void> {
+  /** Runs commands as the owner of the files. */
+  async #bash(commands: string, environment: Readonly<Record<string, string>>): Promise<void> {
     const { nodes } = this.#movable
     const settings = { PATH: `${postgresBinaries()}:${process.env['PATH'] ?? ''}`, ...environment }
     const script = Object.entries(settings).map(([name, value]) => `export ${name}='${value}'\n`)
-    await nodes.run('bash', ['-euc', `${script.join('')}${documented(block)}`])
+    await nodes.run('bash', ['-euc', `${script.join('')}${commands}`])
   }
 
   /**

@@ -2,12 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { documented } from '../../../architecture/documented.ts'
 import { type Check, type Context, type Outcome, type Stoppable, shared } from '../check.ts'
 import { Podman, whyNoContainers } from './podman.ts'
 
+const imageName = 'localhost/quartermaster:verification'
+
 /** The image of this checkout, built by `deploy/image/build` on a base from Debian's packages. */
 export class BuiltImage implements Stoppable {
-  readonly name = 'localhost/quartermaster:verification'
+  readonly name = imageName
   readonly podman: Podman
   /** Known to the build as a token of npm and as a password in its environment. */
   readonly secret: string
@@ -27,7 +30,9 @@ export class BuiltImage implements Stoppable {
       const npmrc = join(podman.folder, 'npmrc')
       writeFileSync(npmrc, `${userConfig()}\n//registry.example/:_authToken=${secret}\n`)
       const started = performance.now()
-      await podman.script('deploy/image/build', ['localhost/quartermaster:verification', 'debian'], {
+      // Without a registry, on a base from Debian's packages.
+      const build = documented('image-build').replace('quartermaster:0.1.0', `${imageName} debian`)
+      await podman.bash(build, {
         NPM_CONFIG_USERCONFIG: npmrc,
         DATABASE_URL: `postgres://quartermaster:${secret}@db.example/quartermaster`,
       })

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { documented } from '../../../architecture/documented.ts'
 import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Context } from '../check.ts'
 import { type BuiltImage, imageCheck } from './built-image.ts'
@@ -34,7 +35,8 @@ export const composeStack = imageCheck('compose_stack', 'every command works', a
 
 async function verify(stack: Stack) {
   const started = performance.now()
-  const [install = [], request = []] = stack.documentedCommands()
+  const install = stack.commandsOf(documented('compose'))
+  const request = stack.commandsOf(documented('compose-request'))
   let output = ''
   for (const command of install) output = await stack.sh(command)
   const key = /\bqm_[0-9A-Za-z]+/.exec(output)?.[0] ?? ''
@@ -92,20 +94,13 @@ class Stack {
     return new Stack(folder, ports, image)
   }
 
-  /** The blocks of commands of the section on containers, with the port of this stack. */
-  documentedCommands(): string[][] {
-    const text = readFileSync(join(deploy, 'README.md'), 'utf8')
-    const section = text.slice(
-      text.indexOf('\n## One machine, with containers'),
-      text.indexOf('\n## One machine, with systemd'),
-    )
-    return [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) =>
-      block
-        .replaceAll(':443:', `:${this.ports['HTTPS_PORT']}:`)
-        .replaceAll('example.com/', `example.com:${this.ports['HTTPS_PORT']}/`)
-        .split('\n')
-        .filter((line) => line !== ''),
-    )
+  /** The commands of a block, with the port of this stack. */
+  commandsOf(block: string): string[] {
+    return block
+      .replaceAll(':443:', `:${this.ports['HTTPS_PORT']}:`)
+      .replaceAll('example.com/', `example.com:${this.ports['HTTPS_PORT']}/`)
+      .split('\n')
+      .filter((line) => line !== '')
   }
 
   async sh(command: string, variables: Record<string, string> = {}): Promise<string> {

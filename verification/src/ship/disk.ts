@@ -7,7 +7,7 @@ import { grouped } from '../progress.ts'
 import { Service } from '../service.ts'
 
 const accounts = 10
-/** Of a record, with all indexes. `docs/sizing.md` calculates with these values. */
+/** Of a record, with all indexes. `docs/operating/capacity.md` calculates with these values. */
 const bytesMax = 1_500
 
 interface TableSize {
@@ -18,7 +18,7 @@ interface TableSize {
   readonly gin: number
 }
 
-/** The statement of `docs/sizing.md`, for one table. */
+/** The statement of `docs/operating/capacity.md`, for one table. */
 const sizeText = `select c.relname as table, greatest(c.reltuples, 1)::float8 as rows,
   (pg_table_size(c.oid))::float8 as heap,
   coalesce(sum(pg_relation_size(i.indexrelid)) filter (where m.amname = 'btree'), 0)::float8 as btree,

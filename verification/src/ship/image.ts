@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { documented } from '../../../architecture/documented.ts'
 import {
   freePort,
   startTemporaryPostgres,
@@ -29,6 +30,7 @@ export const imageWorks = imageCheck(
       Number(await image.podman.run('image', 'inspect', '--format={{.Size}}', image.name)) / 1e6
     const postgres = await startTemporaryPostgres({ fsync: 'off' })
     try {
+      await runAsDocumented(image, postgres)
       const seconds = await startToReady(context, image, postgres)
       const { passed, total, failed } = await acceptanceTests(context, image)
       const isFast = context.quick || seconds <= readySecondsMax
@@ -43,6 +45,18 @@ export const imageWorks = imageCheck(
     }
   },
 )
+
+/** The commands of docs/operating/container.md, on the network of the machine, where the database is, and on another port. */
+async function runAsDocumented({ podman, name }: BuiltImage, { url }: TemporaryPostgres): Promise<void> {
+  const port = await freePort()
+  const commands = documented('image-run')
+    .replaceAll('quartermaster:0.1.0', name)
+    .replaceAll('podman run ', 'podman run --network=host --env PORT ')
+    .replace('--publish 8080:8080 ', '')
+  await podman.bash(commands, { DATABASE_URL: url, DATABASE_OWNER_URL: url, PORT: String(port) })
+  await waitUntil(() => isReady(port))
+  await podman.run('rm', '--force', '--time=0', 'quartermaster')
+}
 
 /** The median of several starts. Each container must also pass its health check, and exit as documented on SIGTERM. */
 async function startToReady(

@@ -1,20 +1,22 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
+import { documented } from '../../../architecture/documented.ts'
 import type { Check } from '../check.ts'
 import { requiring } from './programs.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-const folders = ['base', 'migrate', 'monitoring']
 const run = promisify(execFile)
 
 /** What every manifest has. The rest is checked by the schema of its kind. */
 interface Manifest {
   readonly apiVersion: string
   readonly kind: string
+  readonly metadata: { readonly creationTimestamp?: string | null }
 }
 
 /** `kubectl kustomize` builds the manifests, and each matches the schema of its kind: no unknown field, no wrong type. */
@@ -22,7 +24,7 @@ export const kubernetesManifests: Check = requiring(['kubectl'], {
   name: 'kubernetes_manifests',
   bound: 'every manifest valid',
   async run() {
-    const manifests = (await Promise.all(folders.map(built))).flat()
+    const manifests = [...(await installed()), ...(await built('monitoring'))]
     const findings = (await Promise.all(manifests.map(schemaFault))).filter((fault) => fault !== undefined)
     findings.push(...(await typeFaults(manifests)))
     return {
@@ -33,9 +35,41 @@ export const kubernetesManifests: Check = requiring(['kubectl'], {
   },
 })
 
+/**
+ * The commands of deploy/README.md, as far as they can run without a cluster: `create` prints what it would create, `apply -k`
+ * what it would apply, and nothing waits for the Job.
+ */
+async function installed(): Promise<Manifest[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-kubernetes-'))
+  try {
+    cpSync(join(root, 'deploy/kubernetes'), join(folder, 'kubernetes'), { recursive: true })
+    for (const name of ['database-url', 'database-owner-url'])
+      writeFileSync(join(folder, name), 'postgres://localhost/quartermaster\n')
+    const commands = documented('kubernetes')
+      .replaceAll(/^(kubectl (?:-n \S+ )?create .*)$/gm, '$1 --dry-run=client --output=yaml; echo ---')
+      .replaceAll(/^kubectl apply -k (\S+)$/gm, 'kubectl kustomize $1; echo ---')
+      .replaceAll(/^kubectl .* wait .*\n/gm, '')
+    const { stdout } = await run('bash', ['-ec', commands], { cwd: folder })
+    const manifests = manifestsOf(stdout)
+    // kubectl prints what it would create with a timestamp that is null, which the schema does not permit.
+    const created = manifests.filter(({ metadata }) => metadata.creationTimestamp === null)
+    const kinds = created.map(({ kind }) => kind).join()
+    if (kinds !== 'Namespace,Secret,Secret') throw new Error(`The commands would create ${kinds}.`)
+    return manifests.filter((manifest) => !created.includes(manifest))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 async function built(folder: string): Promise<Manifest[]> {
   const { stdout } = await run('kubectl', ['kustomize', join(root, 'deploy/kubernetes', folder)])
-  return parseAllDocuments(stdout).map((document): Manifest => document.toJS())
+  return manifestsOf(stdout)
+}
+
+function manifestsOf(yaml: string): Manifest[] {
+  return parseAllDocuments(yaml)
+    .map((document): Manifest | null => document.toJS())
+    .filter((manifest) => manifest !== null)
 }
 
 /** The module with the schema and the type of a manifest. Those of the Prometheus Operator are in a package of their own. */

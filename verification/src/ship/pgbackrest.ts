@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { documented } from '../../../architecture/documented.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import type { PostgresNode } from '../replication/postgres-node.ts'
 import type { PostgresNodes } from '../replication/postgres-nodes.ts'
 import { waitUntil } from '../wait-until.ts'
-import { documented } from './documented.ts'
 
-/** pgBackRest with a repository in the folder of the servers, by the commands of docs/operating.md. */
+/** pgBackRest with a repository in the folder of the servers, by the commands and with the configuration of docs/operating/backup.md. */
 export class PgBackRest {
   readonly #nodes: PostgresNodes
   readonly #file: string
@@ -18,33 +18,22 @@ export class PgBackRest {
 
   /** Of a server whose WAL is archived. */
   get settings(): Record<string, string> {
-    return {
-      archive_mode: 'on',
-      archive_command: `pgbackrest --config=${this.#file} --stanza=quartermaster archive-push %p`,
-    }
+    const lines = documented('archive-settings').matchAll(/^(\w+) = '?(.*?)'?$/gm)
+    return Object.fromEntries(
+      [...lines].map(([, name = '', value = '']) => [name, this.#configured(value)] as const),
+    )
   }
 
   async configure(node: PostgresNode): Promise<void> {
     const { folder } = this.#nodes
-    writeFileSync(
-      this.#file,
-      `[global]
-repo1-path=${folder}/repository
-repo1-retention-full=2
-lock-path=${folder}/lock
-log-level-file=off
-compress-type=zst
-process-max=2
-start-fast=y
-archive-timeout=600
-
-[quartermaster]
-pg1-path=${node.data}
-pg1-port=${node.port}
-pg1-socket-path=${folder}
-pg1-user=postgres
-`,
-    )
+    const [global = '', stanza = ''] = documented('pgbackrest-configuration')
+      .replace(/^repo1-path=.*$/m, `repo1-path=${folder}/repository`)
+      .replace(/^pg1-path=.*$/m, `pg1-path=${node.data}`)
+      .split('\n\n')
+    // What differs from Debian's paths and port. The long timeout is for a busy machine.
+    const own = `lock-path=${folder}/lock\nlog-level-file=off\narchive-timeout=600\n`
+    const connection = `pg1-port=${node.port}\npg1-socket-path=${folder}\npg1-user=postgres\n`
+    writeFileSync(this.#file, `${global}\n${own}\n${stanza}${connection}`)
   }
 
   async createStanza(): Promise<void> {
@@ -79,7 +68,10 @@ pg1-user=postgres
 
   /** With its own configuration file. Not by PGBACKREST_CONFIG, which the restore_command of the restored server would lack. */
   async #run(script: string): Promise<void> {
-    const configured = script.replaceAll(/^pgbackrest /gm, `pgbackrest --config=${this.#file} `)
-    await this.#nodes.run('bash', ['-euc', configured])
+    await this.#nodes.run('bash', ['-euc', this.#configured(script)])
+  }
+
+  #configured(commands: string): string {
+    return commands.replaceAll(/^pgbackrest /gm, `pgbackrest --config=${this.#file} `)
   }
 }

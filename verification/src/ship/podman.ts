@@ -101,6 +101,11 @@ runroot = "${this.folder}/run"
     return this.#output('bash', [join(root, path), ...args], variables)
   }
 
+  /** Runs commands in the checkout, whose podman and buildah use this storage. */
+  bash(commands: string, variables: Readonly<Record<string, string>>): Promise<string> {
+    return this.#output('bash', ['-euc', commands], variables)
+  }
+
   /** The arguments of `podman run` for a container of this image with these settings. */
   containerArguments(image: string, settings: Readonly<Record<string, string>>): string[] {
     const variables = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`)

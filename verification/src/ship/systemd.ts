@@ -1,13 +1,23 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { documented } from '../../../architecture/documented.ts'
 import type { Check } from '../check.ts'
 import { requiring } from './programs.ts'
 
-const units = fileURLToPath(new URL('../../../deploy/systemd/', import.meta.url))
+const deploy = fileURLToPath(new URL('../../../deploy/', import.meta.url))
 const program = fileURLToPath(new URL('../../../server/bin/quartermaster.js', import.meta.url))
 const run = promisify(execFile)
 
@@ -21,14 +31,10 @@ export const systemdUnits: Check = requiring(['systemd-analyze'], {
   async run() {
     const folder = mkdtempSync(join(tmpdir(), 'quartermaster-units-'))
     try {
-      const names = readdirSync(units).filter((name) => name.endsWith('.service'))
-      // systemd-analyze verifies that the program exists.
-      for (const name of names) {
-        const text = readFileSync(join(units, name), 'utf8')
-        writeFileSync(join(folder, name), text.replaceAll('/usr/local/bin/quartermaster', program))
-      }
-      const files = names.map((name) => join(folder, name))
-      const { stderr: warnings } = await run('systemd-analyze', ['verify', ...files])
+      const installedUnits = join(folder, 'etc/systemd/system')
+      const warnings = await install(folder, installedUnits)
+      const names = readdirSync(installedUnits)
+      const files = names.map((name) => join(installedUnits, name))
       const exposures = await Promise.all(files.map(exposureOf))
       return {
         value: `${names.length} units, ${exposures.join(' and ')}`,
@@ -40,6 +46,29 @@ export const systemdUnits: Check = requiring(['systemd-analyze'], {
     }
   },
 })
+
+/** Runs the commands of deploy/README.md with another root folder. Returns the warnings of `systemd-analyze verify`. */
+async function install(folder: string, installedUnits: string): Promise<string> {
+  const copy = join(folder, 'deploy')
+  cpSync(join(deploy, 'systemd'), join(copy, 'systemd'), { recursive: true })
+  mkdirSync(installedUnits, { recursive: true })
+  // systemd-analyze verifies that the program exists.
+  for (const name of readdirSync(join(copy, 'systemd'))) {
+    const file = join(copy, 'systemd', name)
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, text.replaceAll('/usr/local/bin/quartermaster', program))
+  }
+  const commands = documented('systemd-install').replaceAll(' /etc/', ` ${folder}/etc/`)
+  const env = { ...process.env, DATABASE_URL: 'postgres://login', DATABASE_OWNER_URL: 'postgres://owner' }
+  const { stderr } = await run('bash', ['-ec', commands], { cwd: copy, env })
+  for (const [name, url] of Object.entries({ 'database-url': 'login', 'database-owner-url': 'owner' })) {
+    const file = join(folder, 'etc/quartermaster', name)
+    const mode = (statSync(file).mode & 0o777).toString(8)
+    if (mode !== '600' || readFileSync(file, 'utf8') !== `postgres://${url}\n`)
+      throw new Error(`${file} has mode ${mode} and contains ${readFileSync(file, 'utf8')}`)
+  }
+  return stderr
+}
 
 async function exposureOf(file: string): Promise<number> {
   const { stdout } = await run('systemd-analyze', ['security', '--offline=true', '--no-pager', file])

@@ -1,17 +1,10 @@
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkTarball } from '../../../.ci/check-tarball.ts'
 import { pack } from '../../../.ci/pack.ts'
+import { documented } from '../../../architecture/documented.ts'
 import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Check, Context } from '../check.ts'
 import { tsc7, tsc59 } from '../integrators/packed.ts'
@@ -91,7 +84,7 @@ async function stepsOn(
   try {
     const folder = machine.project('quartermaster')
     for (const file of files) copyFileSync(file, join(folder, basename(file)))
-    const [install, ...demo] = readmeCommands()
+    const [install, ...demo] = documented('tarball').trim().split('\n')
     await step(install ?? '', async () => void (await machine.run(install ?? '', folder)))
     if (canHide) await step('demo without PostgreSQL', () => runDemo(machine, folder, demo, true))
     await step('demo', () => runDemo(machine, folder, demo, false))
@@ -100,13 +93,6 @@ async function stepsOn(
     await machine.stop()
   }
   return results
-}
-
-/** The block of the README that begins with ```sh tarball. */
-function readmeCommands(): string[] {
-  const block = /^```sh tarball\n([\s\S]*?)^```$/m.exec(readFileSync(`${root}README.md`, 'utf8'))?.[1]
-  if (block === undefined) throw new Error('The README has no block that begins with ```sh tarball.')
-  return block.trim().split('\n')
 }
 
 /** Runs the demo, then the command that it prints, then presses Ctrl-C. Its port may be in use here, so it gets another. */

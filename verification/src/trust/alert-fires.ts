@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { documented } from '../../../architecture/documented.ts'
 import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Check, Context } from '../check.ts'
 import { Service } from '../service.ts'
@@ -25,8 +26,7 @@ export const alertFires: Check = {
     const service = await Service.start()
     let prometheus: ChildProcess | undefined
     try {
-      await run('promtool', ['check', 'config', 'prometheus.yml'], { cwd: rules })
-      await run('promtool', ['test', 'rules', 'quartermaster.rules.test.yml'], { cwd: rules })
+      await run('bash', ['-ec', documented('check-rules')], { cwd: rules })
       const adminPort = await freePort()
       await service.serve({ QUARTERMASTER_ADMIN_PORT: String(adminPort) })
       const port = await freePort()
