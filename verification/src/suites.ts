@@ -32,6 +32,7 @@ import { imageWorks } from './ship/image.ts'
 import { imageSecrets } from './ship/image-secrets.ts'
 import { kubernetesManifests } from './ship/kubernetes.ts'
 import { kubernetesPod } from './ship/kubernetes-pod.ts'
+import { operatorDocuments } from './ship/operator-documents.ts'
 import { haproxyPasses, nginxPasses } from './ship/proxy-passes.ts'
 import { restartPods } from './ship/restart-pods.ts'
 import { restartSighup, workerKilled } from './ship/restart-sighup.ts'
@@ -83,6 +84,7 @@ export const suites: Record<string, readonly Check[]> = {
   ],
   ship: [
     tarballs,
+    operatorDocuments,
     nginxPasses,
     haproxyPasses,
     systemdUnits,

@@ -142,6 +142,10 @@ export class Command {
     }
   }
 
+  onStderr(listener: (text: string) => void): void {
+    this.#child.stderr?.on('data', listener)
+  }
+
   /** As a terminal does: to all processes of the command. */
   signal(signal: 'SIGINT' | 'SIGTERM'): void {
     if (this.#child.pid !== undefined) process.kill(-this.#child.pid, signal)
