@@ -1,4 +1,5 @@
 import type { Check } from './check.ts'
+import { generatedClients } from './console/generated-clients.ts'
 import { oneAccount } from './distribute.ts'
 import { exactlyOnce } from './exactly-once.ts'
 import { epoch } from './failover/epoch.ts'
@@ -82,6 +83,7 @@ export const suites: Record<string, readonly Check[]> = {
     exportConsistent,
     referencePage,
   ],
+  console: [generatedClients],
   ship: [
     tarballs,
     operatorDocuments,

@@ -1,0 +1,138 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Check, Context } from '../check.ts'
+import { type Fixture, smallFixture } from '../integrators/client-fixture.ts'
+import { type Generator, generators } from './generators.ts'
+import { run } from './run.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+const compilerOptions = {
+  target: 'es2024',
+  lib: ['es2024', 'dom', 'dom.iterable'],
+  module: 'esnext',
+  moduleResolution: 'bundler',
+  allowImportingTsExtensions: true,
+  noEmit: true,
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  types: ['node'],
+  typeRoots: [join(root, 'node_modules/@types')],
+}
+
+/** Generated clients import files without their extension, as bundlers allow. */
+const extensions = `import { registerHooks } from 'node:module'
+registerHooks({
+  resolve(specifier, context, next) {
+    for (const suffix of ['', '.ts', '/index.ts']) {
+      try {
+        return next(specifier + suffix, context)
+      } catch (error) {
+        if (!specifier.startsWith('.')) throw error
+      }
+    }
+    return next(specifier, context)
+  },
+})
+`
+
+interface Result {
+  readonly name: string
+  readonly fault?: string
+  readonly skipped?: string
+  /** Errors with `exactOptionalPropertyTypes` in files that do not depend on the document. */
+  readonly tolerated: number
+}
+
+/**
+ * Generates a client from the document of a running service with each generator, compiles it strictly together with a program
+ * that uses it, and runs the program against the service.
+ */
+export const generatedClients: Check = {
+  name: 'generated_clients',
+  bound: `${generators.length} of ${generators.length} generators`,
+  async run(context) {
+    const fixture = await smallFixture(context)
+    const document = await (await fetch(`${fixture.baseUrl}/openapi.json`)).text()
+    const results: Result[] = []
+    for (const generator of generators) results.push(await resultOf(context, fixture, document, generator))
+    const skipped = results.filter((result) => result.skipped !== undefined)
+    const faults = results.filter((result) => result.fault !== undefined)
+    const skippedText = skipped.map((result) => `; ${result.name} skipped: ${result.skipped}`).join('')
+    return {
+      value: `${results.length - skipped.length - faults.length} of ${results.length} list, get and create${skippedText}`,
+      ok: faults.length === 0 && skipped.length < results.length,
+      note: [
+        ...faults.map((result) => `${result.name}: ${result.fault}`),
+        ...results
+          .filter((result) => result.tolerated > 0)
+          .map(
+            (result) =>
+              `${result.name}: ${result.tolerated} errors with exactOptionalPropertyTypes in files that do not depend on the document`,
+          ),
+      ].join('\n'),
+    }
+  },
+}
+
+async function resultOf(
+  context: Context,
+  fixture: Fixture,
+  document: string,
+  generator: Generator,
+): Promise<Result> {
+  const { name } = generator
+  context.log(`${name}: generates, compiles and runs a client`)
+  const folder = join(fixture.service.folder, `generated-${name.replaceAll('/', '-')}`)
+  try {
+    const skipped = await prepare(folder, document, generator)
+    if (skipped !== undefined) return { name, skipped, tolerated: 0 }
+    const tolerated = await compile(folder, generator)
+    const node = ['--no-warnings', '--import', './extensions.mjs', '--experimental-transform-types']
+    await run(process.execPath, [...node, 'program.ts'], {
+      cwd: folder,
+      env: { BASE_URL: fixture.baseUrl, KEY: fixture.key },
+    })
+    return { name, tolerated }
+  } catch (error) {
+    return { name, fault: error instanceof Error ? error.message : String(error), tolerated: 0 }
+  }
+}
+
+async function prepare(folder: string, document: string, generator: Generator): Promise<string | undefined> {
+  const { packages, program } = generator
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}')
+  writeFileSync(join(folder, 'openapi.json'), document)
+  writeFileSync(join(folder, 'extensions.mjs'), extensions)
+  writeFileSync(join(folder, 'program.ts'), program)
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['program.ts'] }, null, 2),
+  )
+  const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--save-exact']
+  if (packages.length > 0) await run('npm', ['install', ...quiet, ...packages], { cwd: folder })
+  return generator.generate(folder)
+}
+
+/** Rejects on any error, except in the generator's own runtime with `exactOptionalPropertyTypes`; returns the number of these. */
+async function compile(folder: string, { runtime }: Generator): Promise<number> {
+  const tsc = (...args: string[]) =>
+    run(join(root, 'node_modules/.bin/tsc'), ['--pretty', 'false', '-p', 'tsconfig.json', ...args], {
+      cwd: folder,
+    })
+  if (runtime === undefined) {
+    await tsc()
+    return 0
+  }
+  await tsc('--exactOptionalPropertyTypes', 'false')
+  const errors = await tsc().then(
+    () => [],
+    (error: Error) => error.message.split('\n').filter((line) => /^\S+\(\d+,\d+\): error/.test(line)),
+  )
+  const ours = errors.filter((line) => !runtime.test(line))
+  if (ours.length > 0) throw new Error(ours.join('\n'))
+  return errors.length
+}
