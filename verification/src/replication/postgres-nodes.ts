@@ -133,7 +133,7 @@ export class PostgresNodes implements Stoppable {
  * A port for a server that is restarted. It is below the range of ephemeral ports, so that no outgoing connection takes it
  * while the server is stopped.
  */
-async function reusablePort(): Promise<number> {
+export async function reusablePort(): Promise<number> {
   for (;;) {
     const port = 12_000 + Math.floor(Math.random() * 18_000)
     if (await isFree(port)) return port

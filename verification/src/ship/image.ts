@@ -46,13 +46,17 @@ export const imageWorks = imageCheck(
   },
 )
 
-/** The commands of docs/operating/container.md, on the network of the machine, where the database is, and on another port. */
+/**
+ * The commands of docs/operating/container.md, on the network of the machine, where the database is, and on another port. With
+ * `--ulimit`, podman does not use the defaults of its configuration, and its own for nproc may be more than the machine permits.
+ */
 async function runAsDocumented({ podman, name }: BuiltImage, { url }: TemporaryPostgres): Promise<void> {
   const port = await freePort()
   const commands = documented('image-run')
     .replaceAll('quartermaster:0.1.0', name)
     .replaceAll('podman run ', 'podman run --network=host --env PORT ')
     .replace('--publish 8080:8080 ', '')
+    .replace('--ulimit nofile', '--ulimit nproc=30000:30000 --ulimit nofile')
   await podman.bash(commands, { DATABASE_URL: url, DATABASE_OWNER_URL: url, PORT: String(port) })
   await waitUntil(() => isReady(port))
   await podman.run('rm', '--force', '--time=0', 'quartermaster')

@@ -36,6 +36,7 @@ export class OnlyNode implements Stoppable {
       const found = execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim()
       symlinkSync(found, join(this.folder, 'bin', name))
     }
+    process.once('exit', () => this.#clean())
     this.version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim().slice(1)
   }
 
@@ -69,6 +70,11 @@ export class OnlyNode implements Stoppable {
   }
 
   async stop(): Promise<void> {
+    this.#clean()
+  }
+
+  /** Synchronous, because it also runs when the process exits. */
+  #clean(): void {
     for (const child of this.#running) this.#kill(child)
     rmSync(this.folder, { recursive: true, force: true })
   }

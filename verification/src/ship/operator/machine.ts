@@ -5,12 +5,11 @@ import { get } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pack } from '../../../../.ci/pack.ts'
-import { freePort } from '../../../../server/src/cli/database/temporary-postgres.ts'
 import { TemporaryRedis } from '../../../../server/test/redis.ts'
 import type { Stoppable } from '../../check.ts'
 import { isReady } from '../../is-ready.ts'
 import type { PostgresNode } from '../../replication/postgres-node.ts'
-import { PostgresNodes } from '../../replication/postgres-nodes.ts'
+import { PostgresNodes, reusablePort } from '../../replication/postgres-nodes.ts'
 import { waitUntil } from '../../wait-until.ts'
 import { type Command, OnlyNode } from '../only-node.ts'
 import { createCertificate } from '../programs.ts'
@@ -73,7 +72,7 @@ export class OperatorMachine implements Stoppable {
     ])
     await postgres.start()
     const redis = await TemporaryRedis.start()
-    const ports = [await freePort(), await freePort()] as const
+    const ports = [await reusablePort(), await reusablePort()] as const
     return new OperatorMachine(node, release, nodes, postgres, redis, ports)
   }
 
