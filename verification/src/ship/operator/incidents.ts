@@ -61,6 +61,9 @@ async function requestsFail(machine: OperatorMachine, terminal: Shell): Promise<
   expectOutput(overloaded, /^nodejs_eventloop_utilization_ratio\{.*\} [\d.e-]+$/m)
   expectOutput(overloaded, /^quartermaster_key_verification_waiting\{.*\} \d+$/m)
   expectOutput(overloaded, /^db_client_operation_duration_seconds_count\{.*verify_key.*\} [1-9]\d*$/m)
+  // Usage is written some seconds after the responses.
+  const busiest = /^ account +\| requests \| errors *\n.*\n acme +\| +[1-9]\d* \|/m
+  await waitUntil(async () => busiest.test(await machine.sql(documented('busiest-accounts'))))
   const telemetry = await terminal.diagnose(documented('telemetry-missing'), onAdminPort)
   expectOutput(telemetry, /^quartermaster_log_dropped_total\{.*\} 0$/m, /^quartermaster_spans_dropped_total/m)
   await lockedTable(machine)
