@@ -5,6 +5,7 @@ import { demoCompanies, demoPartners, demoProducts } from '../../../server/src/c
 import { importRecords } from '../../../server/src/import/import-records.ts'
 import type { Check } from '../check.ts'
 import { Service } from '../service.ts'
+import { layoutFaults, scrollToResponses, widths } from './reference-layout.ts'
 import { runSamples, type Sample } from './reference-samples.ts'
 
 const picture = fileURLToPath(new URL('../../../verification/out/reference.png', import.meta.url))
@@ -17,7 +18,7 @@ interface Operation {
 
 /**
  * Opens the reference in a browser: every operation is visible with its first sample, there are no requests to another host
- * and no console messages, and every error has its page. Then runs every sample against the same service.
+ * and no console messages, every error has its page, and the layout is legible at two widths. Then runs every sample against the same service.
  */
 export const referencePage: Check = {
   name: 'reference_page',
@@ -103,6 +104,14 @@ async function inspect(
       }
     }
     faults.push(...(await errorPages(page, origin)))
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 860 })
+      for (const path of ['/reference', '/reference/errors', '/reference/errors/request_invalid']) {
+        await page.goto(`${origin}${path}`, { waitUntil: 'networkidle' })
+        if (path === '/reference') await scrollToResponses(page)
+        faults.push(...(await layoutFaults(page, path)))
+      }
+    }
     return { seen, faults }
   } finally {
     await browser.close()

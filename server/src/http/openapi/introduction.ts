@@ -1,7 +1,6 @@
 import type { Operator } from '@quartermaster/filter'
 import { type FieldType, operatorsOf } from '../../catalog/field.ts'
-import { errorCodes, errorTitles } from '../../errors.ts'
-import { statusOf } from '../problem.ts'
+import { errorCodes } from '../../errors.ts'
 
 /** The meaning of each operator, in the order of the specification. */
 const meanings: Record<Operator, string> = {
@@ -48,7 +47,7 @@ Numbers are compared exactly, as decimals. A timestamp is ISO 8601, in UTC if it
 
 Every error is \`application/problem+json\` (RFC 9457). Its \`type\` links to a page about it. Programs should use \`code\`, whose meaning never changes. \`errors[]\` lists each fault with its position and, if possible, a corrected text.
 
-${errorTable()}
+[All ${errorCodes.length} error codes](/reference/errors), with their status, when they occur and what to do.
 `
 }
 
@@ -63,11 +62,4 @@ function typeTable(): string {
     return `| ${type} | ${operators.map((operator) => `\`${operator}\``).join(' ')} | ${example} |`
   })
   return ['| Field type | Operators | Example |', '|---|---|---|', ...rows].join('\n')
-}
-
-function errorTable(): string {
-  const rows = errorCodes.map(
-    (code) => `| ${statusOf[code]} | [\`${code}\`](/reference/errors/${code}) | ${errorTitles[code]} |`,
-  )
-  return ['| Status | Code | Meaning |', '|---|---|---|', ...rows].join('\n')
 }

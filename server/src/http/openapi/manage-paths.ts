@@ -4,7 +4,7 @@ import { limits } from '../../limits.ts'
 import { manageSamples } from './manage-samples.ts'
 import { responseHeaders } from './parts.ts'
 import { commonErrors, json, listOperation, oneOperation, ref } from './paths.ts'
-import { exampleRecord, recordSchema } from './schemas.ts'
+import { exampleRecord, recordSchema, unlisted } from './schemas.ts'
 
 const scope = 'account:manage'
 const needs = `Needs the scope \`${scope}\`.`
@@ -124,6 +124,7 @@ export const managePaths = {
 const { required: _, properties, ...keySchema } = recordSchema(views.key)
 const dataOf = (name: string, title: string) => ({
   type: 'object',
+  ...unlisted,
   title,
   required: ['data'],
   properties: { data: ref('schemas', name) },

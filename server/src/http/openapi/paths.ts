@@ -3,7 +3,7 @@ import type { FieldType } from '../../catalog/field.ts'
 import { type Resource, resources } from '../../catalog/resources.ts'
 import { cachedHeaders, invalidListResponse, responseHeaders } from './parts.ts'
 import { createSamples, healthSamples, listSamples, oneSamples, type Sample } from './samples.ts'
-import { exampleRecord, schemaName } from './schemas.ts'
+import { exampleRecord, schemaName, unlisted } from './schemas.ts'
 
 export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
 export const json = (schema: unknown, example: unknown) => ({ 'application/json': { schema, example } })
@@ -171,6 +171,7 @@ export const createSchemas = {
   },
   CreatedPartnerResponse: {
     type: 'object',
+    ...unlisted,
     title: 'Created partner response',
     required: ['data'],
     properties: {
@@ -261,14 +262,14 @@ function filterParameter(resource: Collection) {
   }
 }
 
-const health = (summary: string, path: string) => ({
+const health = (summary: string, path: string, success: string) => ({
   'x-codeSamples': healthSamples(path),
   tags: ['Health'],
   summary,
   security: [],
   responses: {
     '200': {
-      description: 'The check succeeded.',
+      description: success,
       headers: { 'X-Request-Id': ref('headers', 'requestId') },
       content: json(
         { type: 'object', required: ['status'], properties: { status: { type: 'string', const: 'ok' } } },
@@ -280,8 +281,11 @@ const health = (summary: string, path: string) => ({
 })
 
 export const healthPaths = {
-  '/livez': { get: { operationId: 'livez', ...health('Check whether the process is alive', '/livez') } },
+  '/livez': { get: { operationId: 'livez', ...health('Check liveness', '/livez', 'The process is alive.') } },
   '/readyz': {
-    get: { operationId: 'readyz', ...health('Check whether the process can serve requests', '/readyz') },
+    get: {
+      operationId: 'readyz',
+      ...health('Check readiness', '/readyz', 'The process can serve requests.'),
+    },
   },
 }

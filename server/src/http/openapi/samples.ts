@@ -40,21 +40,24 @@ export function listSamples({ name, plural, path }: Resource): readonly Sample[]
   return [
     curl(
       'curl',
-      `curl --fail-with-body -G ${url}`,
+      'curl --fail-with-body -G',
+      url,
       key,
       `--data-urlencode 'filter=${filter}'`,
       "--data 'fields=id,name' --data 'limit=5'",
     ),
     curl(
       'curl: QUERY',
-      `curl --fail-with-body -X QUERY ${url}`,
+      'curl --fail-with-body -X QUERY',
+      url,
       key,
       `--data-urlencode 'filter=${filter}'`,
       "--data 'fields=id,name' --data 'limit=5'",
     ),
     curl(
       'curl: all, as CSV',
-      `curl --fail-with-body --compressed ${url}`,
+      'curl --fail-with-body --compressed',
+      url,
       key,
       `-H 'Accept: text/csv' -o ${plural}.csv`,
     ),
@@ -90,7 +93,8 @@ export function createSamples({ path }: Resource): readonly Sample[] {
   return [
     curl(
       'curl',
-      `curl --fail-with-body "$BASE_URL/api/v1/${path}"`,
+      'curl --fail-with-body',
+      `"$BASE_URL/api/v1/${path}"`,
       key,
       "-H 'Content-Type: application/json'",
       "-H 'Idempotency-Key: order-4711'",

@@ -31,10 +31,14 @@ export function recordSchema(collection: Collection): RecordSchema {
   }
 }
 
+/** Not in the list of models in the reference: these schemas only combine the others. */
+export const unlisted = { 'x-scalar-ignore': true }
+
 /** A record with only the requested `fields`, so that none of them is required. */
 function selectedSchema({ noun, plural, fields }: Collection): RecordSchema {
   return {
     type: 'object',
+    ...unlisted,
     title: `${titleOf(noun)} with the requested fields`,
     description: `One of the ${plural}, if the request has \`fields\`: a record has only these.`,
     properties: propertiesOf(fields),
@@ -61,6 +65,7 @@ export function collectionSchemas(collection: Collection): Record<string, Schema
     [`Selected${name}`]: selectedSchema(collection),
     [`${name}Page`]: {
       type: 'object',
+      ...unlisted,
       title: `Page of ${collection.plural}`,
       required: ['data', 'meta', 'pagination'],
       properties: {
@@ -77,6 +82,7 @@ export function singleSchemas(collection: Collection): Record<string, Schema> {
   return {
     [`${schemaName(collection)}Response`]: {
       type: 'object',
+      ...unlisted,
       title: `${titleOf(collection.noun)} response`,
       required: ['data'],
       properties: { data: anyRecord(collection) },

@@ -5,7 +5,8 @@ import { hashSource, noIcon, type Page, pageOf } from './page.ts'
 
 const style = `body{max-width:44rem;margin:3rem auto;padding:0 1rem;font:16px/1.5 system-ui,sans-serif;color:#1b1b1f;background:#fff}
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}code,pre{font:14px/1.5 ui-monospace,monospace}
-pre{padding:1rem;overflow-x:auto;background:#f4f4f6;border-radius:6px}a{color:#0b57d0}td{padding:.2rem 1rem .2rem 0;vertical-align:top}
+pre{padding:1rem;overflow-x:auto;background:#f4f4f6;border-radius:6px}a{color:#0b57d0}td,th{padding:.2rem 1rem .2rem 0;vertical-align:top;text-align:left}
+@media(max-width:599px){thead{display:none}tr{display:block;margin-bottom:.8rem}td{display:inline}td:last-child{display:block}}
 @media(prefers-color-scheme:dark){body{color:#e6e6ea;background:#17171a}pre{background:#232328}a{color:#8ab4f8}}`
 
 const policy = `default-src 'none'; img-src data:; style-src ${hashSource(style)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
@@ -18,13 +19,15 @@ export async function errorPages(): Promise<ReadonlyMap<string, Page>> {
 
 /** A list of all codes with links to their pages. */
 export function errorIndex(): Promise<Page> {
-  const rows = errorCodes.map(
+  const byStatus = errorCodes.toSorted((a, b) => statusOf[a] - statusOf[b])
+  const rows = byStatus.map(
     (code) =>
       `<tr><td>${statusOf[code]}</td><td><a href="/reference/errors/${code}"><code>${code}</code></a></td><td>${escaped(errorTitles[code])}</td></tr>`,
   )
-  const body = `<h1>Errors</h1>
+  const body = `<p><a href="/reference">Reference</a></p>
+<h1>Errors</h1>
 <p>Every error is <code>application/problem+json</code> (RFC 9457). Programs should use <code>code</code>, whose meaning never changes.</p>
-<table>${rows.join('\n')}</table>`
+<table><thead><tr><th>Status</th><th>Code</th><th>Meaning</th></tr></thead><tbody>${rows.join('\n')}</tbody></table>`
   return pageOf(html, documentOf('Errors', body), policy)
 }
 

@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
 import { hashSource, noIcon, type Page, pageOf } from './page.ts'
+import { referenceStyle } from './style.ts'
 
 export interface Reference {
   readonly page: Page
@@ -23,6 +24,7 @@ const configuration = {
   hiddenClients: true,
   defaultOpenAllTags: true,
   theme: 'default',
+  customCss: referenceStyle,
 } as const
 
 /**
