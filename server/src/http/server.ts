@@ -20,8 +20,9 @@ import { ResponseCache } from '../lists/response-cache.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { parseNoParameters } from '../query/list-request.ts'
+import { acceptsHtml, consoleRoutes, rootRoute } from './console/routes.ts'
 import { resourcePath, viewPath } from './paths.ts'
-import { type AuthenticationParts, authenticate } from './plugins/authenticate.ts'
+import { type AuthenticationParts, authenticate, isPublic } from './plugins/authenticate.ts'
 import { createHttpServer } from './plugins/load-shedding.ts'
 import { RequestObserver, serverTiming } from './plugins/request-context.ts'
 import { referenceRoutes } from './reference/routes.ts'
@@ -68,7 +69,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
     if (isStopping()) reply.header('connection', 'close')
     requireHost(request.raw)
-    if (request.routeOptions.config.isPublic !== true) await authenticate(request, reply, authentication)
+    if (!isPublic(request)) await authenticate(request, reply, authentication)
     rejectUnsupported(request)
   })
   app.addHook('onSend', (request, reply, _payload, done) => {
@@ -87,6 +88,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   publicRoute(app, '/livez', async () => ({ status: 'ok' }))
   publicRoute(app, '/readyz', ready)
   for (const [path, handler] of Object.entries(referenceRoutes())) publicRoute(app, path, handler)
+  pageRoutes(app)
   const pageCache = new PageCache()
   const listReader = new ListReader(accountReads, pageCache)
   const reads: Reads = { ...parts, responseCache: new ResponseCache(), pageCache, listReader }
@@ -193,6 +195,16 @@ function publicRoute(
   }
   app.route({ method: ['GET', 'HEAD'], url, config: { isPublic: true }, handler: checkedHandler })
   allowOnly(app, url, ['GET', 'HEAD'], { isPublic: true })
+}
+
+/** The pages of the console, which have parameters, and / for browsers. */
+function pageRoutes(app: FastifyInstance): void {
+  const methods: HTTPMethods[] = ['GET', 'HEAD']
+  for (const [url, handler] of Object.entries(consoleRoutes())) {
+    app.route({ method: methods, url, config: { isPublic: true }, handler })
+    allowOnly(app, url, methods, { isPublic: true })
+  }
+  app.route({ method: methods, url: '/', config: { isPublic: acceptsHtml }, handler: rootRoute })
 }
 
 /** Responds with 405 to every other method that Node can parse, before the body is received. */

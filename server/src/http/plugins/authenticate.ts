@@ -12,8 +12,8 @@ import { contextOf } from './request-context.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Served without a key. All other routes require one. */
-    readonly isPublic?: boolean
+    /** Served without a key, or for which requests it is. All other routes require one. */
+    readonly isPublic?: boolean | ((request: FastifyRequest) => boolean)
     /** The resource of the route: its tally is read together with the key. */
     readonly resource?: ResourceName
   }
@@ -27,6 +27,11 @@ export interface AuthenticationParts {
   readonly hosts: Hosts
   readonly trustedProxies: BlockList
   readonly rateLimiter: RateLimiter
+}
+
+export function isPublic(request: FastifyRequest): boolean {
+  const { isPublic: setting } = request.routeOptions.config
+  return typeof setting === 'function' ? setting(request) : setting === true
 }
 
 /** Verifies the key and applies the rate limits, before path, method or body of the request are validated. */

@@ -1,17 +1,21 @@
 import type { ExportFormat } from '../../query/sql/export-statement.ts'
 
+export function acceptsGzip(accepted: string | undefined): boolean {
+  return acceptsEncoding(accepted, 'gzip')
+}
+
 /**
- * Whether Accept-Encoding allows gzip (RFC 9110, 12.5.3): it lists `gzip`, or `*` without `gzip`, with a weight above 0.
+ * Whether Accept-Encoding allows a coding (RFC 9110, 12.5.3): it lists the coding, or `*` without it, with a weight above 0.
  * A coding with a parameter other than a weight is ignored.
  */
-export function acceptsGzip(accepted: string | undefined): boolean {
+export function acceptsEncoding(accepted: string | undefined, wanted: 'gzip' | 'br'): boolean {
   if (accepted === undefined) return false
   let anyAccepted = false
   for (const item of accepted.toLowerCase().split(',')) {
     const [coding = '', parameter, more] = item.split(';', 3).map((part) => part.trim())
     const weight = parameter === undefined ? 1 : weightOf(parameter)
     if (weight === undefined || more !== undefined) continue
-    if (coding === 'gzip') return weight > 0
+    if (coding === wanted) return weight > 0
     if (coding === '*') anyAccepted = weight > 0
   }
   return anyAccepted

@@ -1,0 +1,72 @@
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Collection } from '../server/src/catalog/collection.ts'
+import { operatorsOf } from '../server/src/catalog/field.ts'
+import { resources } from '../server/src/catalog/resources.ts'
+import { views } from '../server/src/catalog/views.ts'
+import { resourcePath, viewPath } from '../server/src/http/paths.ts'
+
+/**
+ * Generates `src/api/catalog.ts`: the fields of every list, which the console needs before its first request.
+ * `catalog.test.ts` fails if it is out of date.
+ */
+
+export const catalogFile = fileURLToPath(new URL('src/api/catalog.ts', import.meta.url))
+
+export function catalogText(): string {
+  const lists = [
+    ...Object.values(resources).map((resource) => listOf(resource, resourcePath(resource))),
+    ...Object.values(views).map((view) => listOf(view, viewPath(view))),
+  ]
+  const names = lists.map(({ name }) => `'${name}'`).join(' | ')
+  return [
+    '// Generated from the catalog of the server: npm run catalog -w console',
+    "import type { Operator } from '@quartermaster/filter'",
+    '',
+    "export type FieldType = 'integer' | 'decimal' | 'text' | 'boolean' | 'timestamp'",
+    `export type CollectionName = ${names}`,
+    '',
+    'export interface Field {',
+    '  readonly name: string',
+    '  readonly type: FieldType',
+    '  readonly nullable: boolean',
+    '  readonly description: string',
+    '}',
+    '',
+    'export interface Collection {',
+    '  readonly name: CollectionName',
+    '  readonly noun: string',
+    '  readonly plural: string',
+    '  readonly path: string',
+    '  readonly description: string',
+    '  readonly fields: readonly Field[]',
+    '}',
+    '',
+    `export const operatorsOf: Record<FieldType, readonly Operator[]> = ${JSON.stringify(operatorsOf, null, 2)}`,
+    '',
+    `export const collections: Record<CollectionName, Collection> = ${JSON.stringify(
+      Object.fromEntries(lists.map((list) => [list.name, list])),
+      null,
+      2,
+    )}`,
+    '',
+  ].join('\n')
+}
+
+function listOf({ name, noun, plural, description, fields }: Collection, path: string) {
+  return {
+    name,
+    noun,
+    plural,
+    path,
+    description,
+    fields: fields.map(({ name: field, type, nullable, description: meaning }) => ({
+      name: field,
+      type,
+      nullable,
+      description: meaning,
+    })),
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(catalogFile, catalogText())

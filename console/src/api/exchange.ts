@@ -1,0 +1,83 @@
+/** A problem document (RFC 9457), as the service sends it. */
+export interface Problem {
+  readonly status: number
+  readonly code: string
+  readonly title: string
+  readonly detail: string
+  readonly request_id?: string | undefined
+  readonly errors?: readonly Fault[] | undefined
+}
+
+export interface Fault {
+  readonly parameter?: string
+  readonly pointer?: string
+  readonly code: string
+  readonly message: string
+  readonly offset?: number
+  readonly length?: number
+  readonly suggestion?: string
+}
+
+/** One request and its response, without the key. */
+export interface Exchange {
+  readonly method: string
+  /** Path and query. */
+  readonly url: string
+  readonly status: number
+  /** Milliseconds until the complete body was received. */
+  readonly ms: number
+  readonly bytes: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly problem: Problem | undefined
+}
+
+/** A request that the service rejected, or that got no response. */
+export class RequestFailed extends Error {
+  readonly problem: Problem
+  readonly exchange: Exchange | undefined
+
+  constructor(problem: Problem, exchange?: Exchange, cause?: unknown) {
+    super(problem.detail, { cause })
+    this.problem = problem
+    this.exchange = exchange
+  }
+}
+
+/** A fetch that reads each response completely and reports it. */
+export function recordingFetch(onExchange: (exchange: Exchange) => void): typeof fetch {
+  return async (input, init) => {
+    const startedAt = performance.now()
+    const response = await fetch(input, init)
+    const body = await response.arrayBuffer()
+    const { status, statusText, headers } = response
+    const url = new URL(response.url)
+    onExchange({
+      method: init?.method ?? 'GET',
+      url: url.pathname + url.search,
+      status,
+      ms: performance.now() - startedAt,
+      bytes: body.byteLength,
+      headers: Object.fromEntries(headers),
+      problem: problemOf(headers, body),
+    })
+    return new Response(status === 304 || status === 204 ? null : body, { status, statusText, headers })
+  }
+}
+
+function problemOf(headers: Headers, body: ArrayBuffer): Problem | undefined {
+  if (!headers.get('content-type')?.startsWith('application/problem+json')) return undefined
+  try {
+    const problem: Problem = JSON.parse(new TextDecoder().decode(body))
+    return problem
+  } catch {
+    return undefined
+  }
+}
+
+/** The problem to show for anything that was thrown. */
+export function problemFrom(error: unknown): Problem {
+  if (error instanceof RequestFailed) return error.problem
+  const detail = error instanceof Error ? error.message : String(error)
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'no_response'
+  return { status: 0, code, title: 'The request got no response.', detail }
+}

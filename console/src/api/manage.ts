@@ -1,0 +1,66 @@
+import { currentKey } from '../session.ts'
+import { type Exchange, problemFrom, RequestFailed, recordingFetch } from './exchange.ts'
+import type { ListParameters, Read } from './read.ts'
+
+/** Requests of administrators: lists of keys, changes, requests and usage, and changes of keys. */
+
+export interface NewKey {
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly expires_at: string | null
+}
+
+export interface CreatedKey {
+  readonly data: { readonly key: string; readonly key_id: string; readonly name: string }
+}
+
+interface Options {
+  readonly parameters?: ListParameters
+  readonly signal?: AbortSignal | undefined
+  readonly body?: unknown
+  readonly idempotencyKey?: string
+}
+
+/** As the client's: longer than the service's own read timeout. */
+const timeoutMs = 30_000
+
+export async function sendManage<T>(path: string, options: Options = {}): Promise<Read<T>> {
+  const { parameters = {}, signal, body, idempotencyKey } = options
+  const query = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],
+  )
+  const url = query.length === 0 ? path : `${path}?${query.join('&')}`
+  let exchange: Exchange | undefined
+  try {
+    const response = await recordingFetch((one) => (exchange = one))(url, {
+      method: 'body' in options ? 'POST' : 'GET',
+      headers: {
+        accept: 'application/json',
+        authorization: `Bearer ${currentKey() ?? ''}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])]),
+    })
+    if (!response.ok) throw new Error(`The response has status ${response.status}.`)
+    const parsed: T = await response.json()
+    return { body: parsed, exchange }
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new RequestFailed(exchange?.problem ?? problemFrom(error), exchange, error)
+  }
+}
+
+export async function createKey(key: NewKey, idempotencyKey: string): Promise<CreatedKey> {
+  return (await sendManage<CreatedKey>('/manage/v1/keys', { body: key, idempotencyKey })).body
+}
+
+export async function rotateKey(keyId: string, overlapSeconds: number): Promise<CreatedKey> {
+  const path = `/manage/v1/keys/${encodeURIComponent(keyId)}/rotate`
+  return (await sendManage<CreatedKey>(path, { body: { overlap_seconds: overlapSeconds } })).body
+}
+
+export async function revokeKey(keyId: string): Promise<void> {
+  await sendManage(`/manage/v1/keys/${encodeURIComponent(keyId)}/revoke`, { body: undefined })
+}

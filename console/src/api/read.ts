@@ -1,0 +1,122 @@
+import { MemoryCache, Quartermaster, type Resource } from '@quartermaster/client'
+import { queryOptions } from '@tanstack/react-query'
+import { currentKey } from '../session.ts'
+import { type CollectionName, collections } from './catalog.ts'
+import { type Exchange, problemFrom, RequestFailed, recordingFetch } from './exchange.ts'
+import { sendManage } from './manage.ts'
+
+/** Lists and records, read with the TypeScript client. Lists for administrators have no client methods: `manage.ts`. */
+
+export type Value = string | number | boolean | null | readonly string[]
+export type Row = Readonly<Record<string, Value>>
+
+/** As in the URL of the page: text that the service validates. */
+export interface ListParameters {
+  readonly filter?: string | undefined
+  readonly fields?: string | undefined
+  readonly page?: string | undefined
+  readonly limit?: string | undefined
+  readonly per?: string | undefined
+}
+
+export interface List {
+  readonly data: readonly Row[]
+  readonly meta: { readonly count: number; readonly total: number }
+  readonly pagination: {
+    readonly previousPage: number | null
+    readonly currentPage: number
+    readonly nextPage: number | null
+    readonly totalPages: number
+  }
+}
+
+export interface Read<T> {
+  readonly body: T
+  readonly exchange: Exchange | undefined
+}
+
+/** How long a failed request is retried: a person waits for it. */
+const retryForMs = 3_000
+let cache = new MemoryCache()
+
+/** Responses belong to a key: another key may have other scopes. */
+export function forgetResponses(): void {
+  cache = new MemoryCache()
+}
+
+export function listQuery(name: CollectionName, parameters: ListParameters) {
+  return queryOptions({
+    queryKey: ['list', name, parameters],
+    queryFn: ({ signal }) => readList(name, parameters, signal),
+  })
+}
+
+export function recordQuery(name: CollectionName, id: string) {
+  return queryOptions({
+    queryKey: ['record', name, id],
+    queryFn: ({ signal }): Promise<Read<Row>> =>
+      recorded(async (fetch) => await resourceOf(clientWith(fetch), name).get(asSent(id), { signal })),
+  })
+}
+
+export async function readList(
+  name: CollectionName,
+  parameters: ListParameters,
+  signal?: AbortSignal,
+): Promise<Read<List>> {
+  if (!isResource(name)) return await sendManage<List>(collections[name].path, { parameters, signal })
+  const { filter, fields, page, limit } = parameters
+  return await recorded(async (fetch) => {
+    const { data, meta, pagination } = await resourceOf(clientWith(fetch), name).list({
+      filter,
+      fields: fields?.split(',') as ['id'] | undefined,
+      page: page === undefined ? undefined : asSent(page),
+      limit: limit === undefined ? undefined : asSent(limit),
+      signal,
+    })
+    return { data, meta, pagination }
+  })
+}
+
+export async function createPartner(name: string, idempotencyKey: string): Promise<Read<{ id: number }>> {
+  return await recorded((fetch) => clientWith(fetch).partners.create({ name }, { idempotencyKey }))
+}
+
+export function isResource(name: CollectionName): name is 'product' | 'partner' | 'company' {
+  return name === 'product' || name === 'partner' || name === 'company'
+}
+
+async function recorded<T>(call: (recording: typeof fetch) => Promise<T>): Promise<Read<T>> {
+  let exchange: Exchange | undefined
+  const recording = recordingFetch((one) => (exchange = one))
+  try {
+    return { body: await call(recording), exchange }
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new RequestFailed(exchange?.problem ?? problemFrom(error), exchange, error)
+  }
+}
+
+function clientWith(recording: typeof fetch): Quartermaster {
+  return new Quartermaster({
+    baseUrl: location.origin,
+    apiKey: currentKey() ?? '',
+    retryForMs,
+    cache,
+    fetch: recording,
+  })
+}
+
+function resourceOf(
+  client: Quartermaster,
+  name: CollectionName,
+): Resource<Row & { readonly id: number }, unknown> {
+  const { products, partners, companies } = client
+  const resource = name === 'product' ? products : name === 'partner' ? partners : companies
+  return resource as unknown as Resource<Row & { readonly id: number }, unknown>
+}
+
+/** The client types numbers; a wrong number in the URL of the page is sent as it is, so that the service explains it. */
+function asSent(text: string): number {
+  return text as unknown as number
+}

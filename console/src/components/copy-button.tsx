@@ -1,0 +1,37 @@
+import { Button, type ButtonProps } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { Icon } from './icon.tsx'
+
+interface CopyButtonProps extends ButtonProps {
+  readonly label: string
+  readonly text: () => string
+}
+
+/** Says "Copied" for a moment after a click. */
+export function CopyButton({ label, text, ...rest }: CopyButtonProps) {
+  const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle')
+  useEffect(() => {
+    if (state === 'idle') return
+    const timer = setTimeout(() => setState('idle'), 1_600)
+    return () => clearTimeout(timer)
+  }, [state])
+  const copy = () => {
+    navigator.clipboard.writeText(text()).then(
+      () => setState('copied'),
+      () => setState('failed'),
+    )
+  }
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      leftSection={<Icon name={state === 'copied' ? 'check' : 'copy'} size={14} />}
+      {...rest}
+      onClick={copy}
+    >
+      <span aria-live="polite">
+        {state === 'copied' ? 'Copied' : state === 'failed' ? 'Not copied' : label}
+      </span>
+    </Button>
+  )
+}

@@ -1,0 +1,170 @@
+// biome-ignore-all lint/a11y/useSemanticElements: virtual rows are absolutely positioned, which table elements cannot be
+// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and aria-activedescendant names the row
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: the page handles the keys
+import { type ColumnDef, columnOrderingFeature, tableFeatures, useTable } from '@tanstack/react-table'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react'
+import type { Field } from '../api/catalog.ts'
+import type { Row } from '../api/read.ts'
+import { columnWidths } from '../lib/columns.ts'
+import { isNumeric, plainText } from '../lib/format.ts'
+import { ValueView } from './value-view.tsx'
+
+const rowHeight = 33
+const skeletonRows = Array.from({ length: 14 }, (_, index) => index)
+const features = tableFeatures({ columnOrderingFeature })
+
+interface GridProps {
+  readonly label: string
+  readonly fields: readonly Field[]
+  /** Undefined while the first response is awaited. */
+  readonly rows: readonly Row[] | undefined
+  readonly isRefreshing: boolean
+  readonly selected: number
+  /** The number of the first row in the whole list, from 1. */
+  readonly firstRow: number
+  readonly total: number
+  readonly onSelect: (index: number) => void
+  readonly onOpen: (index: number) => void
+  readonly onMoveColumn: (name: string, before: string) => void
+}
+
+/** Rows are virtual: only those in view are in the document. */
+export function Grid(props: GridProps) {
+  const { label, fields, rows, isRefreshing, selected, firstRow, total, onSelect, onOpen } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const widths = useMemo(() => columnWidths(fields, rows ?? []), [fields, rows])
+  const columns = useMemo(
+    () =>
+      fields.map(
+        (field): ColumnDef<typeof features, Row> => ({
+          id: field.name,
+          accessorFn: (row) => row[field.name],
+        }),
+      ),
+    [fields],
+  )
+  const data = useMemo(() => [...(rows ?? [])], [rows])
+  const table = useTable({ features, columns, data })
+  const virtualizer = useVirtualizer({
+    count: data.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    scrollMargin: rowHeight,
+  })
+  useEffect(() => {
+    if (data.length > 0) virtualizer.scrollToIndex(selected, { align: 'auto' })
+  }, [selected, data.length, virtualizer])
+  const tableRows = table.getRowModel().rows
+  return (
+    <div
+      ref={scroller}
+      className="grid"
+      role="grid"
+      aria-label={label}
+      aria-rowcount={total + 1}
+      aria-colcount={fields.length}
+      aria-busy={rows === undefined || isRefreshing}
+      aria-activedescendant={data.length > 0 ? `row-${selected}` : undefined}
+      tabIndex={0}
+      style={columnStyle(widths)}
+    >
+      {isRefreshing && <div className="refreshing" />}
+      <GridHead {...props} />
+      {rows === undefined ? (
+        <SkeletonRows fields={fields} />
+      ) : (
+        <div className="grid-body" role="rowgroup" style={{ height: virtualizer.getTotalSize() }}>
+          {virtualizer.getVirtualItems().map(({ index, start }) => (
+            <div
+              key={index}
+              id={`row-${index}`}
+              role="row"
+              className="grid-row"
+              aria-rowindex={firstRow + index + 1}
+              aria-selected={index === selected}
+              style={{ transform: `translateY(${start - rowHeight}px)` }}
+              onClick={() => {
+                onSelect(index)
+                onOpen(index)
+              }}
+            >
+              {tableRows[index]?.getAllCells().map((cell, at) => {
+                const field = fields[at]
+                if (field === undefined) return null
+                const value = tableRows[index]?.original[field.name]
+                return (
+                  <div
+                    key={cell.id}
+                    role="gridcell"
+                    data-align={isNumeric(field.type) ? 'end' : undefined}
+                    title={plainText(value).length > 40 ? plainText(value) : undefined}
+                  >
+                    <ValueView field={field} value={value} />
+                  </div>
+                )
+              })}
+            </div>
+          ))}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** Columns take the width of their contents; a text column takes the space that is left. */
+function columnStyle(widths: readonly number[]): CSSProperties {
+  const columns = widths.map((width) => `minmax(${width}px, ${width > 120 ? `${width}fr` : `${width}px`})`)
+  const rowWidth = widths.reduce((sum, width) => sum + width, 0)
+  return { '--columns': columns.join(' '), '--row-width': `${rowWidth}px` } as CSSProperties
+}
+
+function GridHead({ fields, onMoveColumn }: GridProps) {
+  const [dragged, setDragged] = useState<string>()
+  const [over, setOver] = useState<string>()
+  return (
+    <div role="rowgroup" className="grid-head-group">
+      <div className="grid-head" role="row" aria-rowindex={1}>
+        {fields.map(({ name, type, description }) => (
+          <div
+            key={name}
+            role="columnheader"
+            title={`${description} (${type}) Drag to move.`}
+            data-align={isNumeric(type) ? 'end' : undefined}
+            data-over={over === name && dragged !== name ? '' : undefined}
+            draggable
+            onDragStart={() => setDragged(name)}
+            onDragEnd={() => {
+              setDragged(undefined)
+              setOver(undefined)
+            }}
+            onDragOver={(event) => {
+              event.preventDefault()
+              setOver(name)
+            }}
+            onDrop={() => dragged !== undefined && dragged !== name && onMoveColumn(dragged, name)}
+          >
+            {name}
+          </div>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function SkeletonRows({ fields }: { readonly fields: readonly Field[] }) {
+  return (
+    <div className="grid-body" aria-hidden="true" data-testid="skeleton">
+      {skeletonRows.map((index) => (
+        <div key={index} className="grid-row" style={{ transform: `translateY(${index * rowHeight}px)` }}>
+          {fields.map(({ name, type }) => (
+            <div key={name} data-align={isNumeric(type) ? 'end' : undefined}>
+              <span className="skeleton" />
+            </div>
+          ))}
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,54 @@
+import { Button } from '@mantine/core'
+import type { Problem } from '../api/exchange.ts'
+import { adviceOf } from '../lib/advice.ts'
+import { signOut } from '../session.ts'
+
+interface ProblemViewProps {
+  readonly problem: Problem
+  readonly onRetry?: (() => void) | undefined
+}
+
+/** An error of the service: what is wrong, and what to do. */
+export function ProblemView({ problem, onRetry }: ProblemViewProps) {
+  const { code, title, detail, status, request_id: requestId, errors = [] } = problem
+  // With several errors, the detail repeats the first one.
+  const more = errors.filter(({ message }) => message !== detail || errors.length > 1)
+  const isKeyProblem = code === 'unauthenticated' || code === 'scope_missing'
+  return (
+    <div className="problem" role="alert">
+      <h2>{title}</h2>
+      {more.length < 2 && <p>{detail}</p>}
+      {more.length > 0 && (
+        <ul>
+          {more.map(({ message, code: fault, offset }) => (
+            <li key={`${fault} ${offset} ${message}`}>{message}</li>
+          ))}
+        </ul>
+      )}
+      {adviceOf(code) !== undefined && <p className="dim">{adviceOf(code)}</p>}
+      <div className="row">
+        {onRetry !== undefined && (
+          <Button size="xs" variant="default" onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+        {isKeyProblem && (
+          <Button size="xs" onClick={signOut}>
+            Use another key
+          </Button>
+        )}
+      </div>
+      <footer>
+        {status > 0 && <span>Status {status}</span>}
+        <a href={`/reference/errors/${code}`} target="_blank" rel="noreferrer">
+          <code>{code}</code>
+        </a>
+        {requestId !== undefined && (
+          <span>
+            Request <code>{requestId}</code>
+          </span>
+        )}
+      </footer>
+    </div>
+  )
+}

@@ -1,0 +1,27 @@
+import { useEffect, useState } from 'react'
+import { useHotkeys } from '../lib/hotkeys.ts'
+import { SignInPage } from '../routes/sign-in.tsx'
+import { useKey } from '../session.ts'
+import { Shell } from './shell.tsx'
+
+/** Everything below the router: the sign-in, or the shell with the page of the URL. */
+export function Root() {
+  const key = useKey()
+  return key === undefined ? <SignInPage /> : <SignedIn />
+}
+
+function SignedIn() {
+  const [dialog, setDialog] = useState<'palette' | 'help'>()
+  useHotkeys({ '?': () => setDialog('help') })
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
+      event.preventDefault()
+      setDialog('palette')
+    }
+    document.addEventListener('keydown', onKeyDown)
+    return () => document.removeEventListener('keydown', onKeyDown)
+  }, [])
+  void dialog
+  return <Shell onPalette={() => setDialog('palette')} onHelp={() => setDialog('help')} />
+}

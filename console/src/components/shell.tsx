@@ -1,0 +1,135 @@
+import { ActionIcon, useMantineColorScheme } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { accessQuery } from '../api/access.ts'
+import { accountOf } from '../lib/account.ts'
+import { signOut } from '../session.ts'
+import { Icon, type IconName, Logo } from './icon.tsx'
+
+const recordLinks = [
+  { to: '/products', label: 'Products', icon: 'box', access: 'product' },
+  { to: '/partners', label: 'Partners', icon: 'people', access: 'partner' },
+  { to: '/companies', label: 'Companies', icon: 'building', access: 'company' },
+] as const
+
+const manageLinks = [
+  { to: '/keys', label: 'Keys', icon: 'key' },
+  { to: '/audit', label: 'Audit', icon: 'history' },
+  { to: '/requests', label: 'Requests', icon: 'pulse' },
+  { to: '/usage', label: 'Usage', icon: 'chart' },
+] as const
+
+/** The frame of every page: header, navigation, content. */
+export function Shell({
+  onPalette,
+  onHelp,
+}: {
+  readonly onPalette: () => void
+  readonly onHelp: () => void
+}) {
+  const [isNavOpen, setNavOpen] = useState(false)
+  const { pathname } = useLocation()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: closes after every navigation
+  useEffect(() => setNavOpen(false), [pathname])
+  return (
+    <div className="shell">
+      <a className="skip-link" href="#main">
+        Skip to the content
+      </a>
+      <header className="topbar">
+        <ActionIcon
+          className="menu-button"
+          variant="subtle"
+          color="gray"
+          aria-label="Navigation"
+          aria-expanded={isNavOpen}
+          onClick={() => setNavOpen(!isNavOpen)}
+        >
+          <Icon name="menu" />
+        </ActionIcon>
+        <Link className="brand" to="/products">
+          <Logo />
+          <span>{accountOf(location)}</span>
+        </Link>
+        <button type="button" className="palette-button" aria-label="Search commands" onClick={onPalette}>
+          <Icon name="search" size={14} />
+          <span>Search or go to…</span>
+          <span className="spacer" />
+          <kbd className="key">Ctrl K</kbd>
+        </button>
+        <span className="spacer" />
+        <ThemeToggle />
+        <ActionIcon variant="subtle" color="gray" aria-label="Help" title="Help (?)" onClick={onHelp}>
+          <Icon name="help" />
+        </ActionIcon>
+        <ActionIcon variant="subtle" color="gray" aria-label="Sign out" title="Sign out" onClick={signOut}>
+          <Icon name="out" />
+        </ActionIcon>
+      </header>
+      <Navigation isOpen={isNavOpen} />
+      <main className="main" id="main" tabIndex={-1}>
+        <Outlet />
+      </main>
+    </div>
+  )
+}
+
+function Navigation({ isOpen }: { readonly isOpen: boolean }) {
+  const { data: access } = useQuery(accessQuery)
+  return (
+    <nav className="nav" aria-label="Pages of the account" data-open={isOpen ? '' : undefined}>
+      {recordLinks
+        .filter((link) => access?.[link.access] !== false)
+        .map(({ to, label, icon }) => (
+          <NavItem key={to} to={to} label={label} icon={icon} />
+        ))}
+      {access?.manage === true && <h2>Administration</h2>}
+      {access?.manage === true &&
+        manageLinks.map(({ to, label, icon }) => <NavItem key={to} to={to} label={label} icon={icon} />)}
+      <div className="end">
+        <a href="/reference" target="_blank" rel="noreferrer">
+          <Icon name="code" />
+          API reference
+        </a>
+      </div>
+    </nav>
+  )
+}
+
+type Target = (typeof recordLinks)[number]['to'] | (typeof manageLinks)[number]['to']
+
+function NavItem({
+  to,
+  label,
+  icon,
+}: {
+  readonly to: Target
+  readonly label: string
+  readonly icon: IconName
+}) {
+  return (
+    <Link to={to} activeOptions={{ includeSearch: false }}>
+      <Icon name={icon} />
+      {label}
+    </Link>
+  )
+}
+
+function ThemeToggle() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const isDark =
+    colorScheme === 'dark' || (colorScheme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches)
+  const label = isDark ? 'Use light colours' : 'Use dark colours'
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      aria-label={label}
+      title={label}
+      onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
+    >
+      <Icon name={isDark ? 'sun' : 'moon'} />
+    </ActionIcon>
+  )
+}

@@ -1,0 +1,83 @@
+import { Button } from '@mantine/core'
+import type { Collection } from '../api/catalog.ts'
+import type { Problem } from '../api/exchange.ts'
+import { grouped } from '../lib/format.ts'
+import type { RecordsSearch } from '../lib/records-search.ts'
+import { Icon } from './icon.tsx'
+import { ProblemView } from './problem-view.tsx'
+
+/** What a list shows instead of rows. */
+
+export function ProblemState(props: { readonly problem: Problem; readonly onRetry?: () => void }) {
+  return (
+    <div className="state">
+      <ProblemView {...props} />
+    </div>
+  )
+}
+
+interface EmptyStateProps {
+  readonly collection: Collection
+  readonly search: RecordsSearch
+  readonly total: number
+  readonly onChange: (change: Partial<RecordsSearch>) => void
+}
+
+export function EmptyState({ collection, search, total, onChange }: EmptyStateProps) {
+  if (total > 0) {
+    return (
+      <div className="state" role="status">
+        <h2>This page is beyond the last one</h2>
+        <p>
+          {grouped(total)} {collection.plural} match, on fewer pages than {search.page}.
+        </p>
+        <div className="actions">
+          <Button size="xs" onClick={() => onChange({ page: undefined })}>
+            Go to the first page
+          </Button>
+        </div>
+      </div>
+    )
+  }
+  if (search.filter !== undefined) {
+    return (
+      <div className="state" role="status">
+        <Icon name="filter" size={22} />
+        <h2>No {collection.noun} matches the filter</h2>
+        <p>Remove a condition, or widen a value. Texts with = are compared exactly; * finds them anywhere.</p>
+        <div className="actions">
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => onChange({ filter: undefined, page: undefined })}
+          >
+            Remove the filter
+          </Button>
+        </div>
+      </div>
+    )
+  }
+  return (
+    <div className="state" role="status">
+      <Icon name="box" size={22} />
+      <h2>No {collection.plural} yet</h2>
+      <p>{emptyText(collection)}</p>
+      {collection.name === 'partner' && (
+        <div className="actions">
+          <Button size="xs" onClick={() => onChange({ dialog: 'create' })}>
+            Create a partner
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+function emptyText({ name, plural }: Collection): string {
+  if (name === 'partner')
+    return 'Create one here or over the API, or import a file with quartermaster import.'
+  if (name === 'product' || name === 'company')
+    return `The operator imports ${plural} with quartermaster import.`
+  if (name === 'request') return 'Requests appear a second or two after their response.'
+  return 'Entries appear here when something happens.'
+}

@@ -1,0 +1,97 @@
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { Root } from './components/root.tsx'
+import type { RecordsSearch } from './lib/records-search.ts'
+import { parseSearch, stringifySearch } from './lib/search.ts'
+import { RecordsPage } from './routes/records.tsx'
+
+const rootRoute = createRootRoute({
+  component: Root,
+  notFoundComponent: () => (
+    <div className="state">
+      <h2>There is no such page</h2>
+      <p>Choose one from the navigation.</p>
+    </div>
+  ),
+})
+
+const indexRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/products', replace: true })
+  },
+})
+
+/** Values stay as they were typed: the service validates them, and its error is shown. */
+const validateSearch = (search: Record<string, unknown>): RecordsSearch => search as RecordsSearch
+
+const productsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/products',
+  validateSearch,
+  component: () => <RecordsPage key="product" name="product" search={productsRoute.useSearch()} />,
+})
+
+const partnersRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/partners',
+  validateSearch,
+  component: () => <RecordsPage key="partner" name="partner" search={partnersRoute.useSearch()} />,
+})
+
+const companiesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/companies',
+  validateSearch,
+  component: () => <RecordsPage key="company" name="company" search={companiesRoute.useSearch()} />,
+})
+
+const keysRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/keys',
+  validateSearch,
+  component: () => <RecordsPage key="key" name="key" search={keysRoute.useSearch()} />,
+})
+
+const auditRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/audit',
+  validateSearch,
+  component: () => <RecordsPage key="audit" name="audit" search={auditRoute.useSearch()} />,
+})
+
+const requestsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/requests',
+  validateSearch,
+  component: () => <RecordsPage key="request" name="request" search={requestsRoute.useSearch()} />,
+})
+
+const usageRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/usage',
+  validateSearch,
+  component: () => <RecordsPage key="usage" name="usage" search={usageRoute.useSearch()} />,
+})
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([
+    indexRoute,
+    productsRoute,
+    partnersRoute,
+    companiesRoute,
+    keysRoute,
+    auditRoute,
+    requestsRoute,
+    usageRoute,
+  ]),
+  basepath: '/console',
+  parseSearch,
+  stringifySearch,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

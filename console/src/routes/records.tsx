@@ -1,0 +1,174 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useMemo, useState } from 'react'
+import { type Collection, type CollectionName, collections } from '../api/catalog.ts'
+import { problemFrom } from '../api/exchange.ts'
+import { type List, listQuery, type Row } from '../api/read.ts'
+import { ColumnMenu } from '../components/column-menu.tsx'
+import { CopyMenu } from '../components/copy-menu.tsx'
+import { Grid } from '../components/grid.tsx'
+import { Pager } from '../components/pager.tsx'
+import { RecordPanel } from '../components/record-panel.tsx'
+import { EmptyState, ProblemState } from '../components/states.tsx'
+import { fieldsOf, fieldsParameter, moved } from '../lib/columns.ts'
+import { grouped } from '../lib/format.ts'
+import { useHotkeys } from '../lib/hotkeys.ts'
+import { defaultLimit, type RecordsSearch, unknownParameters } from '../lib/records-search.ts'
+
+interface RecordsPageProps {
+  readonly name: CollectionName
+  readonly search: RecordsSearch
+}
+
+/** A list in a grid, with a side panel. Its state is the URL. */
+export function RecordsPage({ name, search }: RecordsPageProps) {
+  const collection = collections[name]
+  const navigate = useNavigate()
+  const limit = search.limit ?? defaultLimit
+  const { filter, page } = search
+  const query = useQuery({
+    ...listQuery(name, { filter, fields: search.fields, page, limit }),
+    placeholderData: keepPreviousData,
+  })
+  const list = query.data?.body
+  const fields = useMemo(() => fieldsOf(collection, search.fields), [collection, search.fields])
+  const names = fields.map((field) => field.name)
+  const go = (change: Partial<RecordsSearch>, replace = false) =>
+    void navigate({ to: '.', search: { ...search, ...change }, replace })
+  const view = useSelection(collection, list, search, go)
+  const pageTo = (to: number) => go({ page: to === 1 ? undefined : String(to), record: undefined })
+  useListHotkeys(view, list, search, go, pageTo)
+  return (
+    <>
+      <header className="page-head">
+        <h1>{title(collection)}</h1>
+        <span className="total">
+          {list !== undefined && query.error === null && grouped(list.meta.total)}
+        </span>
+        <span className="spacer" />
+        <ColumnMenu
+          collection={collection}
+          names={names}
+          onChange={(next) => go({ fields: fieldsParameter(collection, next) })}
+        />
+        <CopyMenu names={names} rows={list?.data} />
+      </header>
+      <div className="workspace">
+        <section className="list" aria-label={`List of ${collection.plural}`}>
+          {query.error !== null ? (
+            <ProblemState problem={problemFrom(query.error)} onRetry={() => void query.refetch()} />
+          ) : unknownParameters(search).length > 0 ? (
+            <ProblemState problem={unknownProblem(unknownParameters(search))} />
+          ) : list?.data.length === 0 ? (
+            <EmptyState collection={collection} search={search} total={list.meta.total} onChange={go} />
+          ) : (
+            <Grid
+              label={title(collection)}
+              fields={fields}
+              rows={list?.data}
+              isRefreshing={query.isPlaceholderData}
+              selected={view.selected}
+              firstRow={((list?.pagination.currentPage ?? 1) - 1) * Number(limit) + 1}
+              total={list?.meta.total ?? 0}
+              onSelect={view.select}
+              onOpen={view.open}
+              onMoveColumn={(column, before) =>
+                go({ fields: fieldsParameter(collection, moved(names, column, before)) })
+              }
+            />
+          )}
+          <Pager
+            list={query.error === null ? list : undefined}
+            isLoading={query.isPending}
+            limit={limit}
+            onPage={pageTo}
+            onLimit={(next) => go({ limit: next === defaultLimit ? undefined : next, page: undefined })}
+          />
+        </section>
+        {search.record !== undefined && (
+          <RecordPanel
+            collection={collection}
+            id={search.record}
+            row={view.row}
+            onClose={() => go({ record: undefined })}
+            onStep={(by) => view.move(by)}
+            onFilter={() => {}}
+          />
+        )}
+      </div>
+    </>
+  )
+}
+
+/** Which row is selected, and which record is open. */
+function useSelection(
+  collection: Collection,
+  list: List | undefined,
+  search: RecordsSearch,
+  go: (change: Partial<RecordsSearch>, replace?: boolean) => void,
+) {
+  const [selected, select] = useState(0)
+  const rows = list?.data ?? []
+  const idField = collection.fields.some(({ name }) => name === 'id')
+    ? 'id'
+    : (collection.fields[0]?.name ?? 'id')
+  const idOf = (row: Row | undefined) => (row?.[idField] == null ? undefined : String(row[idField]))
+  const openAt = rows.findIndex((row) => idOf(row) === search.record)
+  useEffect(() => {
+    if (openAt >= 0) select(openAt)
+  }, [openAt])
+  useEffect(() => {
+    if (rows.length > 0 && selected >= rows.length) select(rows.length - 1)
+  }, [rows.length, selected])
+  const open = (index: number) => {
+    const id = idOf(rows[index])
+    if (id !== undefined && id !== search.record) go({ record: id }, search.record !== undefined)
+  }
+  const move = (by: number) => {
+    const next = Math.min(Math.max(selected + by, 0), Math.max(rows.length - 1, 0))
+    select(next)
+    if (search.record !== undefined) open(next)
+  }
+  return { selected, select, open, move, row: rows[openAt] }
+}
+
+function useListHotkeys(
+  view: ReturnType<typeof useSelection>,
+  list: List | undefined,
+  search: RecordsSearch,
+  go: (change: Partial<RecordsSearch>) => void,
+  pageTo: (page: number) => void,
+) {
+  const nextPage = () => list?.pagination.nextPage != null && pageTo(list.pagination.nextPage)
+  const previousPage = () => list?.pagination.previousPage != null && pageTo(list.pagination.previousPage)
+  const step = (by: number) => (event: KeyboardEvent) => {
+    event.preventDefault()
+    view.move(by)
+  }
+  useHotkeys({
+    j: step(1),
+    k: step(-1),
+    ArrowDown: step(1),
+    ArrowUp: step(-1),
+    Enter: () => view.open(view.selected),
+    o: () => view.open(view.selected),
+    Escape: () => search.record !== undefined && go({ record: undefined }),
+    n: nextPage,
+    ']': nextPage,
+    p: previousPage,
+    '[': previousPage,
+  })
+}
+
+function title({ plural }: Collection): string {
+  return plural.charAt(0).toUpperCase() + plural.slice(1)
+}
+
+function unknownProblem(names: readonly string[]) {
+  return {
+    status: 0,
+    code: 'parameter_unknown',
+    title: 'The address of this page has an unknown parameter.',
+    detail: `This page has no parameter ${names.map((name) => `"${name}"`).join(', ')}. It has filter, fields, page, limit and record.`,
+  }
+}
