@@ -2,18 +2,24 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo, useState } from 'react'
 import { type Collection, type CollectionName, collections } from '../api/catalog.ts'
-import { problemFrom } from '../api/exchange.ts'
+import { problemFrom, RequestFailed } from '../api/exchange.ts'
 import { type List, listQuery, type Row } from '../api/read.ts'
 import { ColumnMenu } from '../components/column-menu.tsx'
 import { CopyMenu } from '../components/copy-menu.tsx'
+import { FilterBar } from '../components/filter-bar.tsx'
 import { Grid } from '../components/grid.tsx'
 import { Pager } from '../components/pager.tsx'
 import { RecordPanel } from '../components/record-panel.tsx'
 import { EmptyState, ProblemState } from '../components/states.tsx'
+import { ViewsMenu } from '../components/views-menu.tsx'
+import { narrowed } from '../filter/narrowed.ts'
 import { fieldsOf, fieldsParameter, moved } from '../lib/columns.ts'
 import { grouped } from '../lib/format.ts'
 import { useHotkeys } from '../lib/hotkeys.ts'
 import { defaultLimit, type RecordsSearch, unknownParameters } from '../lib/records-search.ts'
+import { stringifySearch } from '../lib/search.ts'
+
+const noFaults: readonly [] = []
 
 interface RecordsPageProps {
   readonly name: CollectionName
@@ -51,8 +57,18 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
           names={names}
           onChange={(next) => go({ fields: fieldsParameter(collection, next) })}
         />
+        <ViewsMenu
+          page={name}
+          search={stringifySearch({ ...search, record: undefined, dialog: undefined })}
+        />
         <CopyMenu names={names} rows={list?.data} />
       </header>
+      <FilterBar
+        collection={collection}
+        applied={filter ?? ''}
+        faults={query.error instanceof RequestFailed ? (query.error.problem.errors ?? noFaults) : noFaults}
+        onApply={(text) => go({ filter: text === '' ? undefined : text, page: undefined, record: undefined })}
+      />
       <div className="workspace">
         <section className="list" aria-label={`List of ${collection.plural}`}>
           {query.error !== null ? (
@@ -92,7 +108,7 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
             row={view.row}
             onClose={() => go({ record: undefined })}
             onStep={(by) => view.move(by)}
-            onFilter={() => {}}
+            onFilter={(field, value) => go({ filter: narrowed(filter, field.name, value), page: undefined })}
           />
         )}
       </div>

@@ -1,0 +1,149 @@
+import type { EditorView } from '@codemirror/view'
+import { ActionIcon, Button } from '@mantine/core'
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
+import type { Collection } from '../api/catalog.ts'
+import type { Fault } from '../api/exchange.ts'
+import { check, serverDiagnostics } from '../filter/diagnostics.ts'
+import { type Chips, chipsOf, textOf } from '../filter/model.ts'
+import { useHotkeys } from '../lib/hotkeys.ts'
+import { ChipRow } from './chip-row.tsx'
+import { Icon } from './icon.tsx'
+
+const FilterEditor = lazy(() => import('./filter-editor.tsx'))
+
+interface FilterBarProps {
+  readonly collection: Collection
+  /** The filter of the URL. */
+  readonly applied: string
+  /** Errors of the service in the applied filter. */
+  readonly faults: readonly Fault[]
+  readonly onApply: (text: string) => void
+  readonly children?: React.ReactNode
+}
+
+/** The filter as text and as chips, which always show the same filter. */
+export function FilterBar({ collection, applied, faults, onApply, children }: FilterBarProps) {
+  const [draft, setDraft] = useState(applied)
+  const [chips, setChips] = useState<Chips>()
+  const editor = useRef<EditorView>(undefined)
+  const input = useRef<HTMLInputElement>(null)
+  const isFocusedEarly = useRef(false)
+  useEffect(() => setDraft(applied), [applied])
+  const checked = useMemo(() => check(draft, collection), [draft, collection])
+  useEffect(() => {
+    if (checked.filter !== undefined) setChips(chipsOf(checked.filter))
+    else if (checked.diagnostics.length === 0) setChips(undefined)
+  }, [checked])
+  const diagnostics = useMemo(() => {
+    const fromServer = draft === applied ? serverDiagnostics(faults) : []
+    return fromServer.length > 0 ? fromServer : checked.diagnostics
+  }, [draft, applied, faults, checked])
+  const focus = () => (editor.current === undefined ? input.current?.focus() : editor.current.focus())
+  useHotkeys({
+    '/': (event) => {
+      event.preventDefault()
+      focus()
+    },
+  })
+  const submit = () => onApply(draft.trim() === '' ? '' : draft)
+  const applyChips = (next: Chips | undefined) => {
+    const text = next === undefined ? '' : textOf(next)
+    setDraft(text)
+    onApply(text)
+  }
+  const isChanged = draft !== applied
+  return (
+    <div className="filter-bar">
+      <div className="row">
+        <div className="filter-box" data-invalid={diagnostics.length > 0 ? '' : undefined}>
+          <Icon name="filter" size={14} />
+          <Suspense
+            fallback={
+              <input
+                ref={input}
+                className="filter-input"
+                aria-label="Filter"
+                placeholder="Filter, such as list_price>10&active=true"
+                value={draft}
+                onFocus={() => (isFocusedEarly.current = true)}
+                onChange={(event) => setDraft(event.target.value)}
+                onKeyDown={(event) => event.key === 'Enter' && submit()}
+              />
+            }
+          >
+            <FilterEditor
+              value={draft}
+              fields={collection.fields}
+              diagnostics={diagnostics}
+              shouldFocus={isFocusedEarly.current}
+              onChange={setDraft}
+              onSubmit={submit}
+              onEscape={() => setDraft(applied)}
+              onView={(view) => (editor.current = view)}
+            />
+          </Suspense>
+          {isChanged ? (
+            <Button size="compact-xs" onClick={submit}>
+              Apply ↵
+            </Button>
+          ) : draft === '' ? (
+            <kbd className="key">/</kbd>
+          ) : (
+            <ActionIcon
+              size="sm"
+              variant="subtle"
+              color="gray"
+              aria-label="Remove the filter"
+              onClick={() => applyChips(undefined)}
+            >
+              <Icon name="close" size={12} />
+            </ActionIcon>
+          )}
+        </div>
+        {children}
+      </div>
+      <Complaint
+        // While a condition is being typed, what is missing at the end is no news.
+        diagnostics={isChanged ? diagnostics.filter(({ offset }) => offset < draft.length) : diagnostics}
+        onUse={(text) => {
+          setDraft(text)
+          onApply(text)
+        }}
+      />
+      <ChipRow
+        collection={collection}
+        chips={chips}
+        isStale={checked.filter === undefined && checked.diagnostics.length > 0}
+        onChange={applyChips}
+      />
+    </div>
+  )
+}
+
+interface ComplaintProps {
+  readonly diagnostics: ReturnType<typeof check>['diagnostics']
+  readonly onUse: (text: string) => void
+}
+
+/** The first error in words, with the corrected filter if there is one. */
+function Complaint({ diagnostics, onUse }: ComplaintProps) {
+  const [first, ...others] = diagnostics
+  const suggestion = first?.suggestion
+  return (
+    <div className="complaint" role="status" aria-live="polite">
+      {first !== undefined && (
+        <>
+          <span>
+            {first.message}
+            {others.length > 0 && ` (and ${others.length} more)`}
+          </span>
+          {suggestion !== undefined && (
+            <Button size="compact-xs" variant="light" onClick={() => onUse(suggestion)}>
+              Use&nbsp;<code>{suggestion}</code>
+            </Button>
+          )}
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,78 @@
+import { ActionIcon, Button, Menu, TextInput } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { readViews, removeView, type SavedView, saveView } from '../lib/saved-views.ts'
+import { parseSearch } from '../lib/search.ts'
+import { Icon } from './icon.tsx'
+
+/** Views that are saved in this browser. */
+export function ViewsMenu({ page, search }: { readonly page: string; readonly search: string }) {
+  const navigate = useNavigate()
+  const [isOpen, setOpen] = useState(false)
+  const [name, setName] = useState('')
+  const [views, setViews] = useState<readonly SavedView[]>(readViews)
+  const shown = views.filter((view) => view.page === page)
+  const save = () => {
+    if (name.trim() === '') return
+    saveView({ name: name.trim(), page, search })
+    setViews(readViews())
+    setName('')
+    setOpen(false)
+  }
+  return (
+    <Menu opened={isOpen} onChange={setOpen} position="bottom-end" shadow="md" width={270} closeOnItemClick>
+      <Menu.Target>
+        <Button size="xs" variant="default" leftSection={<Icon name="star" size={14} />}>
+          <span className="label">Views</span>
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {shown.length > 0 && <Menu.Label>Saved in this browser</Menu.Label>}
+        {shown.map((view) => (
+          <Menu.Item
+            key={view.name}
+            onClick={() => void navigate({ to: '.', search: parseSearch(view.search) })}
+            rightSection={
+              <ActionIcon
+                component="span"
+                size="xs"
+                variant="subtle"
+                color="gray"
+                aria-label={`Delete the view ${view.name}`}
+                onClick={(event: React.MouseEvent) => {
+                  event.stopPropagation()
+                  removeView(view)
+                  setViews(readViews())
+                }}
+              >
+                <Icon name="close" size={10} />
+              </ActionIcon>
+            }
+          >
+            {view.name}
+          </Menu.Item>
+        ))}
+        {shown.length > 0 && <Menu.Divider />}
+        <form
+          className="save-view"
+          onSubmit={(event) => {
+            event.preventDefault()
+            save()
+          }}
+        >
+          <TextInput
+            size="xs"
+            label="Save this view as"
+            placeholder="Cheap and active"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            onKeyDown={(event) => event.stopPropagation()}
+          />
+          <Button size="xs" type="submit" disabled={name.trim() === ''}>
+            Save
+          </Button>
+        </form>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,61 @@
+import { type Filter, FilterError, parse } from '@quartermaster/filter'
+import { type Collection, type Field, operatorsOf } from '../api/catalog.ts'
+import type { Fault } from '../api/exchange.ts'
+
+/** An error in a filter, at its position. */
+export interface Diagnostic {
+  readonly offset: number
+  readonly length: number
+  readonly message: string
+  /** The complete filter, corrected. */
+  readonly suggestion: string | undefined
+}
+
+export interface Checked {
+  /** Undefined if the text is empty or has a syntax error. */
+  readonly filter: Filter | undefined
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** What can be known without the service: the syntax, unknown fields, and operators that a type does not have. */
+export function check(text: string, collection: Collection): Checked {
+  if (text.trim() === '') return { filter: undefined, diagnostics: [] }
+  try {
+    const filter = parse(text)
+    return { filter, diagnostics: conditionsOf(filter).flatMap((one) => faultsOf(one, collection)) }
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error
+    const { offset, length, message, suggestion } = error.problem
+    return { filter: undefined, diagnostics: [{ offset, length, message, suggestion }] }
+  }
+}
+
+/** The errors that the service found in this filter. */
+export function serverDiagnostics(faults: readonly Fault[]): readonly Diagnostic[] {
+  return faults
+    .filter(({ parameter }) => parameter === 'filter')
+    .map(({ offset = 0, length = 0, message, suggestion }) => ({ offset, length, message, suggestion }))
+}
+
+type Condition = Extract<Filter, { kind: 'condition' }>
+
+function conditionsOf(filter: Filter): readonly Condition[] {
+  return filter.kind === 'condition' ? [filter] : filter.terms.flatMap(conditionsOf)
+}
+
+function faultsOf(
+  { field: name, operator, operatorSpan }: Condition,
+  { noun, fields }: Collection,
+): Diagnostic[] {
+  const field = fields.find((one) => one.name === name.text)
+  if (field === undefined) {
+    const message = `A ${noun} has no field "${name.text}".`
+    return [{ offset: name.offset, length: name.length, message, suggestion: undefined }]
+  }
+  if (operatorsOf[field.type].includes(operator)) return []
+  return [{ ...operatorSpan, message: operatorMessage(field, operator), suggestion: undefined }]
+}
+
+function operatorMessage({ name, type }: Field, operator: string): string {
+  return `${name} is of type ${type}, which has no operator ${operator}. It has ${operatorsOf[type].join(' ')}.`
+}
