@@ -54,7 +54,7 @@ export function Pager({ list, isLoading, limit, onPage, onLimit }: PagerProps) {
           onBlur={submit}
           onKeyDown={(event) => event.key === 'Enter' && submit()}
         />
-        <span className="wide">of {grouped(pages)}</span>
+        <span className="wide">{list !== undefined && `of ${grouped(pages)}`}</span>
       </span>
       <ActionIcon
         variant="default"

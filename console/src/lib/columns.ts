@@ -31,8 +31,8 @@ export function moved(names: readonly string[], name: string, before: string | u
 
 const widthMin = 72
 const widthMax = 340
-const characterWidth = 7.4
-const padding = 32
+const characterWidth = 7.9
+const padding = 28
 /** Rows that are measured: the first ones are typical, and measuring 1,000 would delay the first view. */
 const measuredRowsMax = 60
 

@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo, useState } from 'react'
@@ -8,8 +9,10 @@ import { ColumnMenu } from '../components/column-menu.tsx'
 import { CopyMenu } from '../components/copy-menu.tsx'
 import { FilterBar } from '../components/filter-bar.tsx'
 import { Grid } from '../components/grid.tsx'
+import { Icon } from '../components/icon.tsx'
 import { Pager } from '../components/pager.tsx'
 import { RecordPanel } from '../components/record-panel.tsx'
+import { RequestPanel } from '../components/request-panel.tsx'
 import { EmptyState, ProblemState } from '../components/states.tsx'
 import { ViewsMenu } from '../components/views-menu.tsx'
 import { narrowed } from '../filter/narrowed.ts'
@@ -32,8 +35,9 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
   const navigate = useNavigate()
   const limit = search.limit ?? defaultLimit
   const { filter, page } = search
+  const parameters = { filter, fields: search.fields, page, limit }
   const query = useQuery({
-    ...listQuery(name, { filter, fields: search.fields, page, limit }),
+    ...listQuery(name, parameters),
     placeholderData: keepPreviousData,
   })
   const list = query.data?.body
@@ -43,7 +47,10 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
     void navigate({ to: '.', search: { ...search, ...change }, replace })
   const view = useSelection(collection, list, search, go)
   const pageTo = (to: number) => go({ page: to === 1 ? undefined : String(to), record: undefined })
+  const toggleRequest = () =>
+    go({ panel: search.panel === 'request' ? undefined : 'request', record: undefined })
   useListHotkeys(view, list, search, go, pageTo)
+  useHotkeys({ r: toggleRequest })
   return (
     <>
       <header className="page-head">
@@ -62,6 +69,15 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
           search={stringifySearch({ ...search, record: undefined, dialog: undefined })}
         />
         <CopyMenu names={names} rows={list?.data} />
+        <Button
+          size="xs"
+          variant={search.panel === 'request' ? 'light' : 'default'}
+          leftSection={<Icon name="code" size={14} />}
+          aria-pressed={search.panel === 'request'}
+          onClick={toggleRequest}
+        >
+          <span className="label">Request</span>
+        </Button>
       </header>
       <FilterBar
         collection={collection}
@@ -101,7 +117,18 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
             onLimit={(next) => go({ limit: next === defaultLimit ? undefined : next, page: undefined })}
           />
         </section>
-        {search.record !== undefined && (
+        {search.panel === 'request' ? (
+          <RequestPanel
+            collection={collection}
+            parameters={parameters}
+            exchange={
+              query.data?.exchange ??
+              (query.error instanceof RequestFailed ? query.error.exchange : undefined)
+            }
+            total={query.error === null ? list?.meta.total : undefined}
+            onClose={() => go({ panel: undefined })}
+          />
+        ) : search.record !== undefined ? (
           <RecordPanel
             collection={collection}
             id={search.record}
@@ -110,7 +137,7 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
             onStep={(by) => view.move(by)}
             onFilter={(field, value) => go({ filter: narrowed(filter, field.name, value), page: undefined })}
           />
-        )}
+        ) : null}
       </div>
     </>
   )
@@ -138,7 +165,8 @@ function useSelection(
   }, [rows.length, selected])
   const open = (index: number) => {
     const id = idOf(rows[index])
-    if (id !== undefined && id !== search.record) go({ record: id }, search.record !== undefined)
+    if (id !== undefined && id !== search.record)
+      go({ record: id, panel: undefined }, search.record !== undefined)
   }
   const move = (by: number) => {
     const next = Math.min(Math.max(selected + by, 0), Math.max(rows.length - 1, 0))
@@ -168,7 +196,8 @@ function useListHotkeys(
     ArrowUp: step(-1),
     Enter: () => view.open(view.selected),
     o: () => view.open(view.selected),
-    Escape: () => search.record !== undefined && go({ record: undefined }),
+    Escape: () =>
+      (search.record ?? search.panel) !== undefined && go({ record: undefined, panel: undefined }),
     n: nextPage,
     ']': nextPage,
     p: previousPage,
