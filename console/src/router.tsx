@@ -1,8 +1,12 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { Root } from './components/root.tsx'
 import type { RecordsSearch } from './lib/records-search.ts'
 import { parseSearch, stringifySearch } from './lib/search.ts'
 import { RecordsPage } from './routes/records.tsx'
+import type { UsageSearch } from './routes/usage.tsx'
+
+const UsagePage = lazy(() => import('./routes/usage.tsx'))
 
 const rootRoute = createRootRoute({
   component: Root,
@@ -70,8 +74,12 @@ const requestsRoute = createRoute({
 const usageRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/usage',
-  validateSearch,
-  component: () => <RecordsPage key="usage" name="usage" search={usageRoute.useSearch()} />,
+  validateSearch: (search: Record<string, unknown>): UsageSearch => search as UsageSearch,
+  component: () => (
+    <Suspense>
+      <UsagePage search={usageRoute.useSearch()} />
+    </Suspense>
+  ),
 })
 
 export const router = createRouter({

@@ -1,4 +1,5 @@
 import { MemoryCache, Quartermaster, type Resource } from '@quartermaster/client'
+import { quoted } from '@quartermaster/filter'
 import { queryOptions } from '@tanstack/react-query'
 import { currentKey } from '../session.ts'
 import { type CollectionName, collections } from './catalog.ts'
@@ -55,8 +56,23 @@ export function recordQuery(name: CollectionName, id: string) {
   return queryOptions({
     queryKey: ['record', name, id],
     queryFn: ({ signal }): Promise<Read<Row>> =>
-      recorded(async (fetch) => await resourceOf(clientWith(fetch), name).get(asSent(id), { signal })),
+      isResource(name)
+        ? recorded(async (fetch) => await resourceOf(clientWith(fetch), name).get(asSent(id), { signal }))
+        : readEntry(name, id, signal),
   })
+}
+
+/** An entry of a list for administrators, found by its id. */
+async function readEntry(name: CollectionName, id: string, signal: AbortSignal): Promise<Read<Row>> {
+  const filter = `${name === 'key' ? 'key_id' : 'id'}=${quoted(id)}`
+  const { body, exchange } = await readList(name, { filter, limit: '1' }, signal)
+  const [entry] = body.data
+  if (entry !== undefined) return { body: entry, exchange }
+  const detail = `There is no ${collections[name].noun} with the id "${id}".`
+  throw new RequestFailed(
+    { status: 404, code: 'record_unknown', title: 'No record has this id.', detail },
+    exchange,
+  )
 }
 
 export async function readList(

@@ -2,28 +2,30 @@ import { ActionIcon, Tooltip } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Collection, Field } from '../api/catalog.ts'
 import { problemFrom } from '../api/exchange.ts'
-import { isResource, type Row, recordQuery, type Value } from '../api/read.ts'
+import { type Row, recordQuery, type Value } from '../api/read.ts'
 import { csvOf } from '../lib/csv.ts'
 import { CopyButton } from './copy-button.tsx'
 import { Icon } from './icon.tsx'
 import { ProblemView } from './problem-view.tsx'
 import { ValueView } from './value-view.tsx'
 
-interface RecordPanelProps {
+export interface RecordPanelProps {
   readonly collection: Collection
   readonly id: string
-  /** The row of the list, shown until the record is loaded. Lists for administrators have no other source. */
+  /** The row of the list, shown until the record is loaded. */
   readonly row: Row | undefined
   readonly onClose: () => void
   readonly onStep: (by: 1 | -1) => void
   readonly onFilter: (field: Field, value: Value) => void
-  readonly children?: React.ReactNode
+  /** Shown before and after the fields. */
+  readonly before?: (record: Row | undefined) => React.ReactNode
+  readonly after?: (record: Row | undefined) => React.ReactNode
 }
 
 /** All fields of one record. */
 export function RecordPanel(props: RecordPanelProps) {
-  const { collection, id, row, onClose, onStep, onFilter, children } = props
-  const query = useQuery({ ...recordQuery(collection.name, id), enabled: isResource(collection.name) })
+  const { collection, id, row, onClose, onStep, onFilter, before, after } = props
+  const query = useQuery(recordQuery(collection.name, id))
   const record = query.data?.body ?? row
   const title = record?.['name'] ?? `${collection.noun} ${id}`
   const names = collection.fields.map(({ name }) => name)
@@ -36,7 +38,7 @@ export function RecordPanel(props: RecordPanelProps) {
         <Step label="Close" icon="close" onClick={onClose} />
       </header>
       <div className="panel-body">
-        {children}
+        {before?.(query.data?.body)}
         {query.error !== null ? (
           <ProblemView problem={problemFrom(query.error)} onRetry={() => void query.refetch()} />
         ) : (
@@ -56,6 +58,7 @@ export function RecordPanel(props: RecordPanelProps) {
             ))}
           </dl>
         )}
+        {after?.(query.data?.body)}
       </div>
       {record !== undefined && (
         <footer className="panel-actions">

@@ -41,12 +41,7 @@ export function RequestPanel({ collection, parameters, exchange, total, onClose 
             ))}
           </Tabs.List>
           <Tabs.Panel value={format} pt={10}>
-            <pre
-              className="code"
-              data-wrap={format === 'URL' ? '' : undefined}
-              tabIndex={0}
-              aria-label={`Request as ${format}`}
-            >
+            <pre className="code" data-wrap={format === 'URL' ? '' : undefined}>
               {text}
             </pre>
             <div className="row panel-copy">

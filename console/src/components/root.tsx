@@ -1,8 +1,11 @@
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { useHotkeys } from '../lib/hotkeys.ts'
 import { SignInPage } from '../routes/sign-in.tsx'
 import { useKey } from '../session.ts'
 import { Shell } from './shell.tsx'
+
+const Palette = lazy(() => import('./palette.tsx'))
+const Help = lazy(() => import('./help.tsx'))
 
 /** Everything below the router: the sign-in, or the shell with the page of the URL. */
 export function Root() {
@@ -22,6 +25,14 @@ function SignedIn() {
     document.addEventListener('keydown', onKeyDown)
     return () => document.removeEventListener('keydown', onKeyDown)
   }, [])
-  void dialog
-  return <Shell onPalette={() => setDialog('palette')} onHelp={() => setDialog('help')} />
+  const close = () => setDialog(undefined)
+  return (
+    <>
+      <Shell onPalette={() => setDialog('palette')} onHelp={() => setDialog('help')} />
+      <Suspense>
+        {dialog === 'palette' && <Palette onClose={close} onHelp={() => setDialog('help')} />}
+        {dialog === 'help' && <Help onClose={close} />}
+      </Suspense>
+    </>
+  )
 }

@@ -1,6 +1,7 @@
 import type { Collection, Field } from '../api/catalog.ts'
 import type { Row } from '../api/read.ts'
 import { plainText } from './format.ts'
+import { presentations } from './views.ts'
 
 /** The fields of the view, in the order of the `fields` parameter. A name that the catalog does not have is kept as text. */
 export function fieldsOf(collection: Collection, fields: string | undefined): readonly Field[] {
@@ -16,10 +17,11 @@ export function fieldsOf(collection: Collection, fields: string | undefined): re
   )
 }
 
-/** The `fields` parameter for these names; undefined for all fields in their own order. */
+/** The `fields` parameter of the URL for these names; undefined for those that are shown by default. */
 export function fieldsParameter(collection: Collection, names: readonly string[]): string | undefined {
   const text = names.join(',')
-  return text === collection.fields.map(({ name }) => name).join(',') ? undefined : text
+  const shown = presentations[collection.name].fields ?? collection.fields.map(({ name }) => name).join(',')
+  return text === shown ? undefined : text
 }
 
 /** Moves a name before another one, or to the end. */

@@ -7,11 +7,15 @@ import { problemFrom, RequestFailed } from '../api/exchange.ts'
 import { type List, listQuery, type Row } from '../api/read.ts'
 import { ColumnMenu } from '../components/column-menu.tsx'
 import { CopyMenu } from '../components/copy-menu.tsx'
+import { CreatePartner } from '../components/create-partner.tsx'
 import { FilterBar } from '../components/filter-bar.tsx'
 import { Grid } from '../components/grid.tsx'
 import { Icon } from '../components/icon.tsx'
+import { KeyActions, KeyAudit } from '../components/key-actions.tsx'
+import { CreateKeyDialog } from '../components/key-dialogs.tsx'
+import { LoggedRequest } from '../components/logged-request.tsx'
 import { Pager } from '../components/pager.tsx'
-import { RecordPanel } from '../components/record-panel.tsx'
+import { RecordPanel, type RecordPanelProps } from '../components/record-panel.tsx'
 import { RequestPanel } from '../components/request-panel.tsx'
 import { EmptyState, ProblemState } from '../components/states.tsx'
 import { ViewsMenu } from '../components/views-menu.tsx'
@@ -21,6 +25,7 @@ import { grouped } from '../lib/format.ts'
 import { useHotkeys } from '../lib/hotkeys.ts'
 import { defaultLimit, type RecordsSearch, unknownParameters } from '../lib/records-search.ts'
 import { stringifySearch } from '../lib/search.ts'
+import { presentations } from '../lib/views.ts'
 
 const noFaults: readonly [] = []
 
@@ -35,16 +40,18 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
   const navigate = useNavigate()
   const limit = search.limit ?? defaultLimit
   const { filter, page } = search
-  const parameters = { filter, fields: search.fields, page, limit }
+  const shownFields = search.fields ?? presentations[name].fields
+  const parameters = { filter, fields: shownFields, page, limit }
   const query = useQuery({
     ...listQuery(name, parameters),
     placeholderData: keepPreviousData,
   })
   const list = query.data?.body
-  const fields = useMemo(() => fieldsOf(collection, search.fields), [collection, search.fields])
+  const fields = useMemo(() => fieldsOf(collection, shownFields), [collection, shownFields])
   const names = fields.map((field) => field.name)
   const go = (change: Partial<RecordsSearch>, replace = false) =>
     void navigate({ to: '.', search: { ...search, ...change }, replace })
+  const createLabel = createLabels[name]
   const view = useSelection(collection, list, search, go)
   const pageTo = (to: number) => go({ page: to === 1 ? undefined : String(to), record: undefined })
   const toggleRequest = () =>
@@ -54,11 +61,20 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
   return (
     <>
       <header className="page-head">
-        <h1>{title(collection)}</h1>
+        <h1>{presentations[name].title}</h1>
         <span className="total">
           {list !== undefined && query.error === null && grouped(list.meta.total)}
         </span>
         <span className="spacer" />
+        {createLabel !== undefined && (
+          <Button
+            size="xs"
+            leftSection={<Icon name="plus" size={14} />}
+            onClick={() => go({ dialog: 'create' })}
+          >
+            {createLabel}
+          </Button>
+        )}
         <ColumnMenu
           collection={collection}
           names={names}
@@ -95,7 +111,7 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
             <EmptyState collection={collection} search={search} total={list.meta.total} onChange={go} />
           ) : (
             <Grid
-              label={title(collection)}
+              label={presentations[name].title}
               fields={fields}
               rows={list?.data}
               isRefreshing={query.isPlaceholderData}
@@ -135,12 +151,36 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
             row={view.row}
             onClose={() => go({ record: undefined })}
             onStep={(by) => view.move(by)}
+            {...extras[name]}
             onFilter={(field, value) => go({ filter: narrowed(filter, field.name, value), page: undefined })}
           />
         ) : null}
       </div>
+      {search.dialog === 'create' && name === 'partner' && (
+        <CreatePartner
+          onClose={() => go({ dialog: undefined }, true)}
+          onCreated={(id) => go({ dialog: undefined, record: String(id), panel: undefined }, true)}
+        />
+      )}
+      {search.dialog === 'create' && name === 'key' && (
+        <CreateKeyDialog onClose={() => go({ dialog: undefined }, true)} />
+      )}
     </>
   )
+}
+
+const createLabels: Partial<Readonly<Record<CollectionName, string>>> = {
+  partner: 'Create partner',
+  key: 'Create key',
+}
+
+/** What the side panel shows besides the fields. */
+const extras: Partial<Readonly<Record<CollectionName, Pick<RecordPanelProps, 'before' | 'after'>>>> = {
+  key: {
+    before: (record) => <KeyActions row={record} />,
+    after: (record) => <KeyAudit row={record} />,
+  },
+  request: { before: (record) => <LoggedRequest row={record} /> },
 }
 
 /** Which row is selected, and which record is open. */
@@ -152,10 +192,11 @@ function useSelection(
 ) {
   const [selected, select] = useState(0)
   const rows = list?.data ?? []
-  const idField = collection.fields.some(({ name }) => name === 'id')
-    ? 'id'
-    : (collection.fields[0]?.name ?? 'id')
-  const idOf = (row: Row | undefined) => (row?.[idField] == null ? undefined : String(row[idField]))
+  const { idField } = presentations[collection.name]
+  const idOf = (row: Row | undefined) => {
+    const id = idField === undefined ? undefined : row?.[idField]
+    return id == null ? undefined : String(id)
+  }
   const openAt = rows.findIndex((row) => idOf(row) === search.record)
   useEffect(() => {
     if (openAt >= 0) select(openAt)
@@ -203,10 +244,6 @@ function useListHotkeys(
     p: previousPage,
     '[': previousPage,
   })
-}
-
-function title({ plural }: Collection): string {
-  return plural.charAt(0).toUpperCase() + plural.slice(1)
 }
 
 function unknownProblem(names: readonly string[]) {
