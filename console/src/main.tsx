@@ -15,7 +15,13 @@ import { router } from './router.tsx'
 /** Locking the scroll of the page would insert a style element, which the Content-Security-Policy forbids. */
 const theme = createTheme({
   components: {
-    Modal: { defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } },
+    Modal: {
+      defaultProps: {
+        lockScroll: false,
+        transitionProps: { duration: 120 },
+        overlayProps: { backgroundOpacity: 0.4 },
+      },
+    },
     Popover: { defaultProps: { transitionProps: { duration: 80 } } },
     Menu: { defaultProps: { transitionProps: { duration: 80 } } },
   },

@@ -1,5 +1,10 @@
 import type { Check } from './check.ts'
+import { axeFindings } from './console/axe.ts'
+import { errorOffsets, filterRoundtrip } from './console/filters.ts'
 import { generatedClients } from './console/generated-clients.ts'
+import { browse, create, filter, keys, palette, request, usage } from './console/journeys.ts'
+import { csp, keysNowhere } from './console/secrecy.ts'
+import { bundleSize, firstView, scrolling } from './console/speed.ts'
 import { oneAccount } from './distribute.ts'
 import { exactlyOnce } from './exactly-once.ts'
 import { epoch } from './failover/epoch.ts'
@@ -83,7 +88,6 @@ export const suites: Record<string, readonly Check[]> = {
     exportConsistent,
     referencePage,
   ],
-  console: [generatedClients],
   ship: [
     tarballs,
     operatorDocuments,
@@ -105,6 +109,25 @@ export const suites: Record<string, readonly Check[]> = {
     secretsShipped,
     restartSighup,
     workerKilled,
+  ],
+  // `csp` and `keys_nowhere` read what the browser did in the checks before them.
+  console: [
+    generatedClients,
+    browse,
+    filter,
+    request,
+    create,
+    keys,
+    usage,
+    palette,
+    filterRoundtrip,
+    errorOffsets,
+    axeFindings,
+    bundleSize,
+    firstView,
+    scrolling,
+    keysNowhere,
+    csp,
   ],
   trust: [revocation, wrongChecksum, secrets, alertFires, cardinality, epoch, switchover],
 }

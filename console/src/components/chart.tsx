@@ -55,15 +55,26 @@ function optionsOf(
 ): uPlot.Options {
   const style = getComputedStyle(document.documentElement)
   const color = (name: string) => style.getPropertyValue(name).trim()
-  const axis = { stroke: color('--dim'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } }
+  const axis = {
+    font: `11px ${color('--sans')}`,
+    stroke: color('--dim'),
+    grid: { stroke: color('--line'), width: 1 },
+    ticks: { show: false },
+  }
   return {
     width,
     height,
     cursor: { drag: { x: true, y: false, setScale: false } },
     scales: { y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1)] } },
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
     axes: [
-      axis,
-      { ...axis, size: 56, values: (_, ticks) => ticks.map((tick) => `${tick.toLocaleString('en')}${unit}`) },
+      { ...axis, values: (_, ticks) => timeLabels(ticks) },
+      {
+        ...axis,
+        size: 60,
+        space: 28,
+        values: (_, ticks) => ticks.map((tick) => `${tick.toLocaleString('en')}${unit}`),
+      },
     ],
     series: [
       {
@@ -74,6 +85,7 @@ function optionsOf(
         label,
         stroke: color(name),
         width: 1.5,
+        points: { show: isBar !== true, size: 4 },
         ...(isBar === true && uPlot.paths.bars !== undefined
           ? { fill: color(name), paths: uPlot.paths.bars({ size: [0.7, 24] }) }
           : {}),
@@ -90,4 +102,13 @@ function optionsOf(
       ],
     },
   }
+}
+
+/** Times of a day; days if the ticks are that far apart. All in UTC. */
+function timeLabels(ticks: readonly number[]): string[] {
+  const isDays = (ticks[1] ?? 0) - (ticks[0] ?? 0) >= 86_400
+  return ticks.map((tick) => {
+    const text = new Date(tick * 1_000).toISOString()
+    return isDays || text.slice(11, 16) === '00:00' ? text.slice(5, 10) : text.slice(11, 16)
+  })
 }

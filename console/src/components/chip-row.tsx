@@ -124,11 +124,19 @@ interface ChipPopoverProps {
 function ChipPopover({ collection, chip, onApply, target }: ChipPopoverProps) {
   const [isOpen, setOpen] = useState(false)
   return (
-    <Popover opened={isOpen} onChange={setOpen} position="bottom-start" shadow="md" trapFocus returnFocus>
+    <Popover
+      opened={isOpen}
+      onChange={setOpen}
+      position="bottom-start"
+      shadow="md"
+      trapFocus
+      returnFocus
+      withRoles={false}
+    >
       <Popover.Target>
         <span>{target(() => setOpen(!isOpen))}</span>
       </Popover.Target>
-      <Popover.Dropdown p={12} aria-label={chip === undefined ? 'New condition' : 'Condition'}>
+      <Popover.Dropdown p={12} role="dialog" aria-label={chip === undefined ? 'New condition' : 'Condition'}>
         <Suspense fallback={<span className="dim">Loading…</span>}>
           {isOpen && (
             <ChipEditor

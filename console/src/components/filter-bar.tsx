@@ -6,6 +6,7 @@ import type { Fault } from '../api/exchange.ts'
 import { check, serverDiagnostics } from '../filter/diagnostics.ts'
 import { type Chips, chipsOf, textOf } from '../filter/model.ts'
 import { useHotkeys } from '../lib/hotkeys.ts'
+import { presentations } from '../lib/views.ts'
 import { ChipRow } from './chip-row.tsx'
 import { Icon } from './icon.tsx'
 
@@ -52,6 +53,7 @@ export function FilterBar({ collection, applied, faults, onApply, children }: Fi
     onApply(text)
   }
   const isChanged = draft !== applied
+  const placeholder = `Filter, such as ${presentations[collection.name].example}`
   return (
     <div className="filter-bar">
       <div className="row">
@@ -63,7 +65,7 @@ export function FilterBar({ collection, applied, faults, onApply, children }: Fi
                 ref={input}
                 className="filter-input"
                 aria-label="Filter"
-                placeholder="Filter, such as list_price>10&active=true"
+                placeholder={placeholder}
                 value={draft}
                 onFocus={() => (isFocusedEarly.current = true)}
                 onChange={(event) => setDraft(event.target.value)}
@@ -73,6 +75,7 @@ export function FilterBar({ collection, applied, faults, onApply, children }: Fi
           >
             <FilterEditor
               value={draft}
+              placeholder={placeholder}
               fields={collection.fields}
               diagnostics={diagnostics}
               shouldFocus={isFocusedEarly.current}

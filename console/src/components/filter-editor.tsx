@@ -25,6 +25,7 @@ import { editorTheme } from './filter-editor-theme.ts'
 
 export interface FilterEditorProps {
   readonly value: string
+  readonly placeholder: string
   readonly fields: readonly Field[]
   readonly diagnostics: readonly Diagnostic[]
   readonly shouldFocus: boolean
@@ -102,7 +103,7 @@ function stateOf(doc: string, latest: { readonly current: FilterEditorProps }): 
     keymap.of([...defaultKeymap, ...historyKeymap]),
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ 'aria-label': 'Filter', spellcheck: 'false', autocapitalize: 'off' }),
-    placeholder('Filter, such as list_price>10&active=true'),
+    placeholder(latest.current.placeholder),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) latest.current.onChange(update.state.doc.toString())
     }),

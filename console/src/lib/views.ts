@@ -4,24 +4,33 @@ import type { CollectionName } from '../api/catalog.ts'
 interface Presentation {
   readonly title: string
   readonly fields?: string
+  /** A filter that works, for the empty filter bar. */
+  readonly example: string
   /** The field that identifies a row; none if rows have no record of their own. */
   readonly idField: string | undefined
 }
 
 export const presentations: Readonly<Record<CollectionName, Presentation>> = {
-  product: { title: 'Products', idField: 'id' },
-  partner: { title: 'Partners', idField: 'id' },
-  company: { title: 'Companies', idField: 'id' },
+  product: { title: 'Products', example: 'list_price>10&active=true', idField: 'id' },
+  partner: { title: 'Partners', example: 'is_customer=true&name*gmbh', idField: 'id' },
+  company: { title: 'Companies', example: 'name*trading', idField: 'id' },
   key: {
     title: 'Keys',
+    example: 'state=active&last_used_on<2026-08-01',
     fields: 'key_id,name,state,last_used_on,expires_at,scopes,created_at',
     idField: 'key_id',
   },
-  audit: { title: 'Audit', fields: 'id,at,action,subject,details,actor,actor_id,address', idField: 'id' },
-  request: {
-    title: 'Requests',
-    fields: 'id,at,status,method,path,filter,duration_ms,cached,records,key_id,error_code',
+  audit: {
+    title: 'Audit',
+    example: 'action=key.revoke&at>=2026-11-01',
+    fields: 'at,action,subject,details,actor,actor_id,address,id',
     idField: 'id',
   },
-  usage: { title: 'Usage', idField: undefined },
+  request: {
+    title: 'Requests',
+    example: 'status>=400|duration_ms>100',
+    fields: 'at,status,method,path,filter,duration_ms,cached,records,key_id,error_code,id',
+    idField: 'id',
+  },
+  usage: { title: 'Usage', example: 'requests>10', idField: undefined },
 }

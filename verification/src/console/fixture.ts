@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { demoCompanies, demoPartners, demoProducts } from '../../../server/src/cli/demo/demo-data.ts'
+import { importRecords } from '../../../server/src/import/import-records.ts'
+import { type Context, type Stoppable, shared } from '../check.ts'
+import { type ServerProcess, Service } from '../service.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+export const dist = `${root}console/dist/`
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+]
+
+/** Evaluated in the page: everything that outlives it, except session storage. */
+const storedTexts =
+  'JSON.stringify([localStorage, history.state, document.cookie, location.href, document.referrer])'
+
+export interface PageOptions {
+  readonly key?: string
+  readonly scheme?: 'light' | 'dark'
+  readonly width?: number
+}
+
+/** The built console, served by a real service with an account, in Chromium. Records what every page does. */
+export class ConsoleFixture implements Stoppable {
+  readonly service: Service
+  readonly server: ServerProcess
+  readonly browser: Browser
+  readonly key: string
+  /** May only read products. */
+  readonly readerKey: string
+  readonly products: number
+  /** Every address that was requested, every message of the browser's console, every stored text. */
+  readonly urls: string[] = []
+  readonly messages: string[] = []
+  readonly stored: string[] = []
+
+  private constructor(
+    parts: Pick<ConsoleFixture, 'service' | 'server' | 'browser' | 'key' | 'readerKey' | 'products'>,
+  ) {
+    this.service = parts.service
+    this.server = parts.server
+    this.browser = parts.browser
+    this.key = parts.key
+    this.readerKey = parts.readerKey
+    this.products = parts.products
+  }
+
+  static async start(context: Context): Promise<ConsoleFixture> {
+    execFileSync(process.execPath, [`${root}console/build.ts`], { stdio: ['ignore', 'ignore', 'inherit'] })
+    const products = context.size(100_000, 2_000)
+    const service = await Service.start()
+    try {
+      const key = await service.account('acme')
+      const readerKey = await service.key('acme', 'product:read')
+      const load = { ownerUrl: service.postgres.url, account: 'acme' }
+      await importRecords({ ...load, resource: 'product', records: demoProducts(products) })
+      await importRecords({ ...load, resource: 'partner', records: demoPartners(500) })
+      await importRecords({ ...load, resource: 'company', records: demoCompanies(12) })
+      const server = await service.serve({
+        QUARTERMASTER_DEFAULT_ACCOUNT: 'acme',
+        QUARTERMASTER_LOG_LEVEL: 'debug',
+      })
+      const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags })
+      return new ConsoleFixture({ service, server, browser, key, readerKey, products })
+    } catch (error) {
+      await service.stop()
+      throw error
+    }
+  }
+
+  get origin(): string {
+    return `http://acme.localhost:${this.server.port}`
+  }
+
+  /** Runs with a new page in a browser profile of its own, signed in unless there is no key. */
+  async withPage<T>(options: PageOptions, run: (page: Page) => Promise<T>): Promise<T> {
+    const context = await this.browser.newContext({
+      viewport: { width: options.width ?? 1280, height: 800 },
+      colorScheme: options.scheme ?? 'light',
+      permissions: ['clipboard-read', 'clipboard-write'],
+      acceptDownloads: true,
+    })
+    try {
+      const page = await context.newPage()
+      page.on('request', (request) => this.urls.push(request.url()))
+      page.on('framenavigated', (frame) => this.urls.push(frame.url()))
+      page.on('console', (message) => this.messages.push(message.text()))
+      page.on('pageerror', (error) => this.messages.push(`page error: ${error.message}`))
+      // Chromium's file picker cannot be driven; without it the console saves through a link.
+      await page.addInitScript('delete window.showSaveFilePicker')
+      if (options.key !== undefined) {
+        await page.addInitScript(
+          `sessionStorage.setItem('quartermaster.key', ${JSON.stringify(options.key)})`,
+        )
+      }
+      return await run(page)
+    } finally {
+      for (const page of context.pages()) {
+        this.stored.push(await page.evaluate<string>(storedTexts).catch(() => ''))
+      }
+      await context.close()
+    }
+  }
+
+  /** Sends a request as an administrator. */
+  async get(path: string): Promise<{ status: number; body: string }> {
+    const response = await fetch(`http://127.0.0.1:${this.server.port}${path}`, {
+      headers: { authorization: `Bearer ${this.key}` },
+    })
+    return { status: response.status, body: await response.text() }
+  }
+
+  get log(): string {
+    return readFileSync(this.server.log, 'utf8')
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close()
+    await this.service.stop()
+  }
+}
+
+export const consoleFixture = shared(ConsoleFixture.start)

@@ -1,0 +1,355 @@
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { expectEqual, journey, parameterOf, untilParameter } from './journey.ts'
+
+/** What a person does with each part of the console, by accessible locators only. */
+
+const rows = (page: Page) => page.getByRole('grid').getByRole('row')
+const rowWith = (page: Page, text: string) => rows(page).filter({ hasText: text })
+const grouped = (count: number) => count.toLocaleString('en')
+const clipboard = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()')
+
+export const browse = journey(
+  'browse',
+  {
+    'the address / leads to the console': async ({ page, fixture }) => {
+      await page.goto(fixture.origin)
+      await page.getByRole('heading', { name: 'Sign in to acme' }).waitFor()
+    },
+    'a wrong key is explained': async ({ page }) => {
+      await page.getByLabel('API key').fill('qm_wrong')
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByText('does not accept this key').waitFor()
+    },
+    'a key opens the products': async ({ page, fixture }) => {
+      await page.getByLabel('API key').fill(fixture.key)
+      await page.getByLabel('API key').press('Enter')
+      await page.getByRole('heading', { name: 'Products' }).waitFor()
+      await page.getByText(`of ${grouped(fixture.products)}`).waitFor()
+    },
+    'j and k move, Enter opens the record, Esc closes it': async ({ page }) => {
+      await rows(page).nth(1).waitFor()
+      await page.keyboard.press('j')
+      await page.keyboard.press('j')
+      await page.keyboard.press('k')
+      await page.keyboard.press('Enter')
+      await page.getByRole('complementary', { name: 'The product 2' }).getByText('write_date').waitFor()
+      expectEqual(parameterOf(page, 'record'), '2')
+      await page.keyboard.press('j')
+      await untilParameter(page, 'record', '3')
+      await page.keyboard.press('Escape')
+      await untilParameter(page, 'record', null)
+    },
+    'pages and page size': async ({ page, fixture }) => {
+      await page.keyboard.press('n')
+      await page.getByText('51–100').waitFor()
+      await page.getByRole('button', { name: 'Next page' }).click()
+      await page.getByText('101–150').waitFor()
+      await page.keyboard.press('p')
+      await page.getByText('51–100').waitFor()
+      await page.getByLabel('Rows per page').selectOption('250')
+      await page.getByText('1–250').waitFor()
+      expectEqual(parameterOf(page, 'page'), null)
+      await page.getByLabel('Page', { exact: true }).fill(String(Math.ceil(fixture.products / 250)))
+      await page.getByLabel('Page', { exact: true }).press('Enter')
+      await page.getByText(`–${grouped(fixture.products)}`).waitFor()
+    },
+    'columns are chosen and ordered': async ({ page }) => {
+      await page.getByRole('button', { name: 'Columns' }).click()
+      await page.getByLabel('product_tmpl_id', { exact: true }).click()
+      await page.getByRole('button', { name: 'Move list_price up' }).click()
+      await untilParameter(
+        page,
+        'fields',
+        'id,name,list_price,default_code,qty_available,active,categ_id,is_rsd_product,create_date,write_date',
+      )
+      await page.keyboard.press('Escape')
+      const headers = await page.getByRole('columnheader').allTextContents()
+      expectEqual(headers.slice(0, 4), ['id', 'name', 'list_price', 'default_code'])
+    },
+    'back, forward and reload show the same view': async ({ page }) => {
+      const { length } = page.url()
+      await page.goBack()
+      await page.goBack()
+      await page.getByRole('columnheader', { name: 'product_tmpl_id' }).waitFor()
+      await page.goForward()
+      await page.goForward()
+      await page.reload()
+      await page.getByRole('columnheader', { name: 'list_price' }).waitFor()
+      expectEqual(page.url().length, length)
+    },
+    'the page is copied as JSON and CSV': async ({ page, fixture }) => {
+      await page.goto(`${fixture.origin}/console/products?limit=10&fields=id,name`)
+      await rows(page).nth(1).waitFor()
+      await page.getByRole('button', { name: 'Copy' }).click()
+      await page.getByRole('menuitem', { name: 'This page as JSON' }).click()
+      await page.getByText('10 rows copied as JSON').waitFor()
+      const copied: { id: number }[] = JSON.parse(await clipboard(page))
+      expectEqual(
+        copied.map(({ id }) => id),
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+      )
+      await page.getByRole('button', { name: 'Copy' }).click()
+      await page.getByRole('menuitem', { name: 'This page as CSV' }).click()
+      await page.getByText('10 rows copied as CSV').waitFor()
+      expectEqual((await clipboard(page)).split('\r\n').length, 12)
+    },
+    'a wrong parameter shows the error of the service': async ({ page, fixture }) => {
+      await page.goto(`${fixture.origin}/console/products?limit=5000`)
+      await page.getByRole('alert').getByText('The limit must be an integer from 1 to 1000').waitFor()
+      await page.goto(`${fixture.origin}/console/products?colour=red`)
+      await page.getByRole('alert').getByText('no parameter "colour"').waitFor()
+      await page.goto(`${fixture.origin}/console/products?page=999999`)
+      await page.getByText('This page is beyond the last one').waitFor()
+    },
+    'partners and companies': async ({ page }) => {
+      await page.getByRole('link', { name: 'Companies' }).click()
+      await page.getByText('1–12').waitFor()
+      await page.getByRole('link', { name: 'Partners' }).click()
+      await page.getByRole('columnheader', { name: 'is_vendor' }).waitFor()
+    },
+  },
+  { signedIn: false },
+)
+
+export const filter = journey('filter', {
+  '/ focuses the filter, completion offers fields and operators': async ({ page, fixture }) => {
+    await page.goto(`${fixture.origin}/console/products`)
+    await rows(page).nth(1).waitFor()
+    await page.getByRole('textbox', { name: 'Filter' }).and(page.locator('[contenteditable]')).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('list_p')
+    await page.getByRole('option', { name: /list_price/ }).waitFor()
+    await page.getByRole('option', { name: /list_price/ }).click()
+    await page.getByRole('option', { name: /at least/ }).waitFor()
+  },
+  'Enter applies the text, and the chips show it': async ({ page }) => {
+    await page.keyboard.type('<100&active=true')
+    await page.keyboard.press('Enter')
+    await untilParameter(page, 'filter', 'list_price<100&active=true')
+    await page.getByRole('button', { name: 'Edit list_price less than 100' }).waitFor()
+    await page.getByRole('button', { name: 'Edit active is true' }).waitFor()
+  },
+  'a chip changes the text': async ({ page }) => {
+    await page.getByRole('button', { name: 'Edit list_price less than 100' }).click()
+    const editor = page.getByRole('dialog', { name: 'Condition' })
+    await editor.getByLabel('Operator').selectOption({ label: 'at most' })
+    await editor.getByLabel('Value').fill('50')
+    await editor.getByRole('button', { name: 'Apply' }).click()
+    await untilParameter(page, 'filter', 'list_price<=50&active=true')
+  },
+  'a condition is added, with the operators of its type': async ({ page }) => {
+    await page.getByRole('button', { name: 'Add condition' }).click()
+    const editor = page.getByRole('dialog', { name: 'New condition' })
+    await editor.getByLabel('Field').selectOption('name')
+    expectEqual((await editor.getByLabel('Operator').locator('option').allTextContents()).slice(0, 2), [
+      'contains',
+      'does not contain',
+    ])
+    await editor.getByLabel('Value').fill('bolt')
+    await editor.getByLabel('Value').press('Enter')
+    await untilParameter(page, 'filter', 'list_price<=50&active=true&name*bolt')
+  },
+  'a boolean and a date have pickers': async ({ page }) => {
+    await page.getByRole('button', { name: 'Edit active is true' }).click()
+    await page.getByRole('radio', { name: 'false' }).check({ force: true })
+    await page.getByRole('dialog', { name: 'Condition' }).getByRole('button', { name: 'Apply' }).click()
+    await untilParameter(page, 'filter', 'list_price<=50&active=false&name*bolt')
+    await page.getByRole('button', { name: 'Add condition' }).click()
+    await page.getByRole('dialog', { name: 'New condition' }).getByLabel('Field').selectOption('create_date')
+    await page.getByRole('button', { name: /^15 / }).first().click()
+    await page.getByRole('dialog', { name: 'New condition' }).getByRole('button', { name: 'Apply' }).click()
+    await page.waitForURL((url) => /create_date=\d{4}-\d\d-15$/.test(url.searchParams.get('filter') ?? ''))
+  },
+  'a chip is removed, and "and" becomes "or"': async ({ page, fixture }) => {
+    await page.getByRole('button', { name: /^Remove create_date/ }).click()
+    await page.getByRole('button', { name: 'Remove active is false' }).click()
+    await untilParameter(page, 'filter', 'list_price<=50&name*bolt')
+    await page.getByRole('button', { name: 'and', exact: true }).click()
+    await untilParameter(page, 'filter', 'list_price<=50|name*bolt')
+    const { body } = await fixture.get(
+      '/api/v1/inventory/product?limit=1&filter=list_price%3C%3D50%7Cname*bolt',
+    )
+    const { meta }: { meta: { total: number } } = JSON.parse(body)
+    await page.getByText(`of ${grouped(meta.total)}`).waitFor()
+  },
+  'an error is explained while typing, with a correction': async ({ page, fixture }) => {
+    await page.goto(`${fixture.origin}/console/products`)
+    await page.getByRole('textbox', { name: 'Filter' }).and(page.locator('[contenteditable]')).click()
+    await page.keyboard.type('categ_id[3,7&active=true')
+    await page.getByText('The list that opens at offset 8 is not closed').waitFor()
+    await page.getByRole('button', { name: 'Use categ_id[3,7]&active=true' }).click()
+    await untilParameter(page, 'filter', 'categ_id[3,7]&active=true')
+  },
+  'an error of the service has its correction, too': async ({ page, fixture }) => {
+    await page.goto(`${fixture.origin}/console/products?filter=list_prise%3E10`)
+    await page.getByRole('button', { name: 'Use list_price>10' }).click()
+    await untilParameter(page, 'filter', 'list_price>10')
+  },
+  'a view is saved and opened': async ({ page }) => {
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByLabel('Save this view as').fill('Over ten')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('button', { name: 'Remove the filter' }).click()
+    await untilParameter(page, 'filter', null)
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Over ten' }).click()
+    await untilParameter(page, 'filter', 'list_price>10')
+  },
+})
+
+export const request = journey('request', {
+  'r shows the request of the view': async ({ page, fixture }) => {
+    await page.goto(`${fixture.origin}/console/products?filter=id%3C%3D200&fields=id,name`)
+    await rows(page).nth(1).waitFor()
+    await page.keyboard.press('r')
+    await page.getByRole('complementary', { name: 'Request' }).waitFor()
+  },
+  'the URL works': async ({ page, fixture }) => {
+    await page.getByRole('tab', { name: 'URL', exact: true }).click()
+    await page.getByRole('button', { name: 'Copy URL' }).click()
+    await page.getByText('Copied').waitFor()
+    const url = new URL(await clipboard(page))
+    const { status, body } = await fixture.get(url.pathname + url.search)
+    const list: { meta: { total: number } } = JSON.parse(body)
+    expectEqual([status, list.meta.total], [200, 200])
+  },
+  'curl, TypeScript and Python have the filter, and never the key': async ({ page, fixture }) => {
+    for (const tab of ['curl', 'TypeScript', 'Python']) {
+      await page.getByRole('tab', { name: tab }).click()
+      await page.getByRole('button', { name: `Copy ${tab}` }).click()
+      await page.getByText('Copied').waitFor()
+      const text = await clipboard(page)
+      if (!text.includes('id<=200') || text.includes(fixture.key)) throw new Error(`${tab}: ${text}`)
+    }
+  },
+  'the response has status, ETag and Server-Timing': async ({ page }) => {
+    const panel = page.getByRole('complementary', { name: 'Request' })
+    await panel.getByText(/^(?:200 OK|304 Not Modified)$/).waitFor()
+    await panel.getByText('W/"').waitFor()
+    await panel.getByText('Verify the key').waitFor()
+  },
+  'CSV and NDJSON are exported completely': async ({ page }) => {
+    for (const [button, lines] of [
+      ['Export CSV', 202],
+      ['Export NDJSON', 202],
+    ] as const) {
+      const download = page.waitForEvent('download')
+      await page.getByRole('button', { name: button }).click()
+      const path = await (await download).path()
+      await page.getByText('200 products exported.').waitFor()
+      expectEqual(readFileSync(path, 'utf8').split('\n').length, lines)
+    }
+  },
+})
+
+export const create = journey('create', {
+  'an empty name shows the error of the service at the field': async ({ page, fixture }) => {
+    await page.goto(`${fixture.origin}/console/partners`)
+    await page.getByRole('button', { name: 'Create partner' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create partner' }).click()
+    await page.getByLabel('Name').and(page.locator('[aria-invalid=true]')).waitFor()
+  },
+  'a double click creates one partner, which is opened': async ({ page, fixture }) => {
+    const name = `Nordwind ${Date.now()}`
+    await page.getByLabel('Name').fill(name)
+    await page.getByRole('dialog').getByRole('button', { name: 'Create partner' }).dblclick()
+    await page.waitForURL((url) => url.searchParams.get('record') !== null)
+    await page.getByRole('heading', { name }).waitFor()
+    const { body } = await fixture.get(
+      `/api/v1/resources/partner?filter=${encodeURIComponent(`name="${name}"`)}`,
+    )
+    const { meta }: { meta: { total: number } } = JSON.parse(body)
+    expectEqual(meta.total, 1)
+  },
+})
+
+export const keys = journey('keys', {
+  'a key is created and shown once': async ({ page, fixture }) => {
+    await page.goto(`${fixture.origin}/console/keys`)
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByLabel('Name').fill('web shop')
+    await page.getByLabel('Read partners').check()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+    await page.getByText('It is shown only once').waitFor()
+    await page.getByRole('button', { name: 'Copy key' }).click()
+    await page.getByText('Copied').waitFor()
+    if (!(await clipboard(page)).startsWith('qm_')) throw new Error('the key was not copied')
+    await page.getByRole('button', { name: 'Done' }).click()
+  },
+  'it is rotated with an overlap': async ({ page }) => {
+    await rowWith(page, 'web shop').first().click()
+    await page.getByRole('button', { name: 'Rotate' }).click()
+    await page.getByRole('button', { name: 'Rotate key' }).click()
+    await page.getByText('It is shown only once').waitFor()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await rowWith(page, 'rotating').waitFor()
+  },
+  'it is revoked by typing its name, and the audit shows it': async ({ page }) => {
+    await page.keyboard.press('Escape')
+    await rowWith(page, 'rotating').click()
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    const dialog = page.getByRole('dialog')
+    if (await dialog.getByRole('button', { name: 'Revoke key' }).isEnabled())
+      throw new Error('it can be revoked untyped')
+    await dialog.getByLabel('Name of the key').fill('web shop')
+    await dialog.getByRole('button', { name: 'Revoke key' }).click()
+    await rowWith(page, 'revoked').waitFor()
+    await page.getByText('key.revoke').waitFor()
+  },
+})
+
+export const usage = journey('usage', {
+  'charts and totals': async ({ page, fixture }) => {
+    await fixture.get('/api/v1/inventory/product?filter=nope%3D1')
+    await page.goto(`${fixture.origin}/console/usage?per=minute`)
+    await page.getByRole('figure', { name: 'Requests and errors' }).waitFor()
+    await page.getByRole('figure', { name: /Latency percentiles/ }).waitFor()
+    await page.getByText('Cached responses').waitFor()
+  },
+  'one route is chosen': async ({ page }) => {
+    await page.getByRole('button', { name: 'GET /api/v1/inventory/product', exact: true }).click()
+    await untilParameter(page, 'route', 'GET /api/v1/inventory/product')
+    await page.getByRole('button', { name: 'Show everything' }).click()
+    await untilParameter(page, 'route', null)
+  },
+  'a logged request says why, and opens its list': async ({ page, fixture }) => {
+    await page.goto(
+      `${fixture.origin}/console/requests?filter=${encodeURIComponent('status>=400&filter=nope=1')}`,
+    )
+    await rowWith(page, 'request_invalid').first().click()
+    await page.getByText('Rejected with 400 request_invalid').waitFor()
+    await page.getByRole('button', { name: 'Open this list in the console' }).click()
+    await page.getByRole('heading', { name: 'Products' }).waitFor()
+    expectEqual(parameterOf(page, 'filter'), 'nope=1')
+  },
+})
+
+export const palette = journey('palette', {
+  'Ctrl-K finds a page': async ({ page, fixture }) => {
+    await page.goto(`${fixture.origin}/console/products`)
+    await rows(page).nth(1).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search commands' }).fill('audit')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+  },
+  'it opens a record by its id': async ({ page }) => {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search commands' }).fill('7')
+    await page.getByRole('option', { name: 'Open product 7' }).click()
+    await page.getByRole('complementary', { name: 'The product 7' }).waitFor()
+  },
+  'it filters': async ({ page }) => {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search commands' }).fill('list_price<5')
+    await page.keyboard.press('Enter')
+    await untilParameter(page, 'filter', 'list_price<5')
+  },
+  '? shows the operators of each type': async ({ page }) => {
+    await rows(page).nth(1).waitFor()
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog').getByText('does not contain').waitFor()
+  },
+})

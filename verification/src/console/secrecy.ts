@@ -1,0 +1,86 @@
+import type { Check } from '../check.ts'
+import { type ConsoleFixture, consoleFixture } from './fixture.ts'
+
+/** Signs in, browses, filters and creates a key. Returns the keys that were used and shown. */
+async function useKeys(fixture: ConsoleFixture): Promise<string[]> {
+  return await fixture.withPage({}, async (page) => {
+    await page.goto(`${fixture.origin}/console/products`)
+    await page.getByLabel('API key').fill(fixture.key)
+    await page.getByLabel('API key').press('Enter')
+    await page.getByRole('grid').getByRole('row').nth(1).click()
+    await page.getByRole('complementary').waitFor()
+    await page.goto(`${fixture.origin}/console/keys?dialog=create`)
+    await page.getByLabel('Name').fill('secrecy')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('button', { name: 'Copy key' }).click()
+    await page.getByText('Copied').waitFor()
+    const created = await page.evaluate<string>('navigator.clipboard.readText()')
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('grid').getByRole('row').nth(1).waitFor()
+    const left = await page.evaluate<string>('document.documentElement.outerHTML')
+    if (left.includes(created)) throw new Error('the new key is still in the document')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('API key').waitFor()
+    fixture.stored.push(await page.evaluate<string>('JSON.stringify(sessionStorage)'))
+    return [fixture.key, fixture.readerKey, created]
+  })
+}
+
+/** No key is in an address, in local storage, the history, the browser's console or the log of the service. */
+export const keysNowhere: Check = {
+  name: 'keys_nowhere',
+  bound: '0 places',
+  async run(context) {
+    const fixture = await consoleFixture(context)
+    const keys = await useKeys(fixture)
+    const { urls, messages, stored } = fixture
+    const places = {
+      'an address': urls.join('\n'),
+      "the browser's console": messages.join('\n'),
+      'local storage, history, cookies, or session storage after signing out': stored.join('\n'),
+      'the log of the service': fixture.log,
+    }
+    const found = Object.entries(places)
+      .filter(([, text]) => keys.some((key) => key.length > 20 && text.includes(key)))
+      .map(([place]) => place)
+    return {
+      value: `${found.length} places (${urls.length} addresses, ${stored.length} pages)`,
+      ok: found.length === 0 && urls.length > 0 && fixture.log.length > 0,
+      ...(found.length === 0 ? {} : { note: found.join('\n') }),
+    }
+  },
+}
+
+/** The policy forbids inline scripts and styles, and no page of the run violated it or reported another error. */
+export const csp: Check = {
+  name: 'csp',
+  bound: '0 violations',
+  async run(context) {
+    const fixture = await consoleFixture(context)
+    const response = await fetch(`http://127.0.0.1:${fixture.server.port}/console/products`)
+    await response.arrayBuffer()
+    const policy = response.headers.get('content-security-policy') ?? ''
+    await fixture.withPage({ key: fixture.key }, async (page) => {
+      for (const path of [
+        'products?record=1',
+        'partners',
+        'companies',
+        'keys',
+        'audit',
+        'requests',
+        'usage',
+      ]) {
+        await page.goto(`${fixture.origin}/console/${path}`, { waitUntil: 'networkidle' })
+      }
+    })
+    const wrong = fixture.messages.filter((text) => /content security policy|page error/i.test(text))
+    if (!policy.includes("default-src 'none'") || policy.includes('unsafe'))
+      wrong.push(`the policy is ${policy}`)
+    const foreign = fixture.urls.filter((url) => /^https?:/.test(url) && !url.startsWith(fixture.origin))
+    return {
+      value: `${wrong.length} (${foreign.length} requests to other hosts)`,
+      ok: wrong.length === 0 && foreign.length === 0,
+      note: [...wrong, ...foreign].slice(0, 10).join('\n'),
+    }
+  },
+}

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import type { Check } from '../check.ts'
+import { consoleFixture, dist } from './fixture.ts'
+
+const firstViewMsMax = 1_500
+const bundleKbMax = 250
+const framesMin = 50
+
+/** The JavaScript that the page loads before it shows anything: its scripts and their preloaded imports. */
+export const bundleSize: Check = {
+  name: 'bundle_size',
+  bound: `<= ${bundleKbMax} KB gzip`,
+  async run(context) {
+    await consoleFixture(context)
+    const page = readFileSync(`${dist}index.html`, 'utf8')
+    const files = [...page.matchAll(/(?:src|href)="\/console\/(assets\/[^"]+\.js)"/g)].map(
+      ([, file]) => file ?? '',
+    )
+    const bytes = files.reduce(
+      (sum, file) => sum + gzipSync(readFileSync(`${dist}${file}`), { level: 9 }).length,
+      0,
+    )
+    const kb = Math.round(bytes / 100) / 10
+    return { value: `${kb} KB in ${files.length} files`, ok: files.length > 0 && kb <= bundleKbMax }
+  },
+}
+
+/** From the start of the navigation until the rows are there and a key moves the selection, with a CPU a fourth as fast. */
+export const firstView: Check = {
+  name: 'first_view',
+  bound: `<= ${firstViewMsMax} ms`,
+  async run(context) {
+    const fixture = await consoleFixture(context)
+    const times: number[] = []
+    for (let i = 0; i < context.size(7, 3); i++) {
+      await fixture.withPage({ key: fixture.key }, async (page) => {
+        const session = await page.context().newCDPSession(page)
+        await session.send('Emulation.setCPUThrottlingRate', { rate: 4 })
+        await page.goto(`${fixture.origin}/console/products`, { waitUntil: 'commit' })
+        await page.getByRole('grid').getByRole('row').nth(1).waitFor()
+        await page.keyboard.press('j')
+        await page.getByRole('row', { selected: true }).filter({ hasText: /^2/ }).waitFor()
+        times.push(await page.evaluate<number>('performance.now()'))
+      })
+    }
+    const median = Math.round(times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)] ?? 0)
+    return { value: `${median} ms (${times.map(Math.round).join(', ')})`, ok: median <= firstViewMsMax }
+  },
+}
+
+/** Evaluated in the page: scrolls the grid from its first to its last row, and returns the frames per second. */
+const scroll = `new Promise((resolve) => {
+  const grid = document.querySelector('[role=grid]')
+  const started = performance.now()
+  let frames = 0
+  const step = () => {
+    frames += 1
+    grid.scrollTop += 120
+    if (grid.scrollTop + grid.clientHeight < grid.scrollHeight - 1) requestAnimationFrame(step)
+    else resolve((frames * 1000) / (performance.now() - started))
+  }
+  requestAnimationFrame(step)
+})`
+
+export const scrolling: Check = {
+  name: 'scrolling',
+  bound: `>= ${framesMin} frames/s`,
+  async run(context) {
+    const fixture = await consoleFixture(context)
+    return await fixture.withPage({ key: fixture.key }, async (page) => {
+      await page.goto(`${fixture.origin}/console/products?limit=1000`)
+      await page.getByText('1–1,000').waitFor()
+      const rates: number[] = []
+      for (let i = 0; i < 3; i++) {
+        rates.push(await page.evaluate<number>(scroll))
+        await page.evaluate("document.querySelector('[role=grid]').scrollTop = 0")
+      }
+      const median = Math.round(rates.toSorted((one, other) => one - other)[1] ?? 0)
+      return { value: `${median} frames/s over 1,000 rows`, ok: median >= framesMin }
+    })
+  },
+}
