@@ -14,13 +14,14 @@ const folders = [
   'server/src',
   'client/src',
   'client/test',
+  'console/src',
   'acceptance',
   'verification/src',
   'bench/src',
 ]
 const sourceFiles = folders.flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
+    .filter((file) => /\.tsx?$/.test(file) && !file.includes('node_modules'))
     .map((file) => join(folder, file)),
 )
 
@@ -134,6 +135,26 @@ describe('imports', () => {
   it('of the client are its own files and the filter language only', () => {
     const client = sourceFiles.filter((file) => file.startsWith('client/src/') && !file.endsWith('.test.ts'))
     const wrong = client.flatMap(importsOf).filter((name) => !/^(?:\.\/|@quartermaster\/filter$)/.test(name))
+    expect(wrong).toEqual([])
+  })
+
+  it('of the console are its own files, the client, the filter language and libraries: nothing of the server', () => {
+    const files = sourceFiles.filter(
+      (file) =>
+        file.startsWith('console/src/') &&
+        !/\.test\.tsx?$/.test(file) &&
+        file !== 'console/src/api/catalog.ts',
+    )
+    expect(files.flatMap(localImports).filter((target) => !target.startsWith('console/src/'))).toEqual([])
+    const quartermaster = files.flatMap(importsOf).filter((name) => name.startsWith('@quartermaster/'))
+    expect([...new Set(quartermaster)].toSorted()).toEqual(['@quartermaster/client', '@quartermaster/filter'])
+  })
+
+  it('within the console point from pages to components to pure modules', () => {
+    const pure = sourceFiles.filter((file) => /^console\/src\/(?:lib|filter|api)\//.test(file))
+    const wrong = pure.flatMap((file) =>
+      localImports(file).filter((target) => /^console\/src\/(?:components|routes)\//.test(target)),
+    )
     expect(wrong).toEqual([])
   })
 

@@ -42,13 +42,18 @@ export function catalogText(): string {
     '  readonly fields: readonly Field[]',
     '}',
     '',
-    `export const operatorsOf: Record<FieldType, readonly Operator[]> = ${JSON.stringify(operatorsOf, null, 2)}`,
+    `export const operatorsOf: Record<FieldType, readonly Operator[]> = ${JSON.stringify(operatorsOf)}`,
     '',
-    `export const collections: Record<CollectionName, Collection> = ${JSON.stringify(
-      Object.fromEntries(lists.map((list) => [list.name, list])),
-      null,
-      2,
-    )}`,
+    'export const collections: Record<CollectionName, Collection> = {',
+    ...lists.flatMap(({ fields, ...list }) => [
+      `  ${list.name}: {`,
+      ...Object.entries(list).map(([name, value]) => `    ${name}: ${JSON.stringify(value)},`),
+      '    fields: [',
+      ...fields.map((field) => `      ${JSON.stringify(field)},`),
+      '    ],',
+      '  },',
+    ]),
+    '}',
     '',
   ].join('\n')
 }

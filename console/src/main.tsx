@@ -1,4 +1,4 @@
-import '@mantine/core/styles.css'
+import './styles/mantine.css'
 import './styles/base.css'
 import './styles/shell.css'
 import './styles/grid.css'

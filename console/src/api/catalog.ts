@@ -20,541 +20,141 @@ export interface Collection {
   readonly fields: readonly Field[]
 }
 
-export const operatorsOf: Record<FieldType, readonly Operator[]> = {
-  "text": [
-    "=",
-    "!=",
-    "*",
-    "!*",
-    "[]",
-    "![]"
-  ],
-  "integer": [
-    "=",
-    "!=",
-    ">",
-    ">=",
-    "<",
-    "<=",
-    "[]",
-    "![]"
-  ],
-  "decimal": [
-    "=",
-    "!=",
-    ">",
-    ">=",
-    "<",
-    "<=",
-    "[]",
-    "![]"
-  ],
-  "timestamp": [
-    "=",
-    "!=",
-    ">",
-    ">=",
-    "<",
-    "<=",
-    "[]",
-    "![]"
-  ],
-  "boolean": [
-    "=",
-    "!=",
-    "[]",
-    "![]"
-  ]
-}
+export const operatorsOf: Record<FieldType, readonly Operator[]> = {"text":["=","!=","*","!*","[]","![]"],"integer":["=","!=",">",">=","<","<=","[]","![]"],"decimal":["=","!=",">",">=","<","<=","[]","![]"],"timestamp":["=","!=",">",">=","<","<=","[]","![]"],"boolean":["=","!=","[]","![]"]}
 
 export const collections: Record<CollectionName, Collection> = {
-  "product": {
-    "name": "product",
-    "noun": "product",
-    "plural": "products",
-    "path": "/api/v1/inventory/product",
-    "description": "A product of the inventory.",
-    "fields": [
-      {
-        "name": "id",
-        "type": "integer",
-        "nullable": false,
-        "description": "Identifies the record within its account and resource. Starts at 1 and is never reused."
-      },
-      {
-        "name": "name",
-        "type": "text",
-        "nullable": false,
-        "description": "The name."
-      },
-      {
-        "name": "default_code",
-        "type": "text",
-        "nullable": true,
-        "description": "The product code."
-      },
-      {
-        "name": "list_price",
-        "type": "decimal",
-        "nullable": false,
-        "description": "The price, exact."
-      },
-      {
-        "name": "qty_available",
-        "type": "decimal",
-        "nullable": false,
-        "description": "The quantity on hand, exact."
-      },
-      {
-        "name": "active",
-        "type": "boolean",
-        "nullable": false,
-        "description": "Whether the product is in use. Inactive products are listed like any other."
-      },
-      {
-        "name": "categ_id",
-        "type": "integer",
-        "nullable": true,
-        "description": "The category."
-      },
-      {
-        "name": "product_tmpl_id",
-        "type": "integer",
-        "nullable": true,
-        "description": "The template."
-      },
-      {
-        "name": "is_rsd_product",
-        "type": "boolean",
-        "nullable": true,
-        "description": "Whether it is an RSD product; null if unknown."
-      },
-      {
-        "name": "create_date",
-        "type": "timestamp",
-        "nullable": false,
-        "description": "When the record was created."
-      },
-      {
-        "name": "write_date",
-        "type": "timestamp",
-        "nullable": false,
-        "description": "When the record was last changed."
-      }
-    ]
+  product: {
+    name: "product",
+    noun: "product",
+    plural: "products",
+    path: "/api/v1/inventory/product",
+    description: "A product of the inventory.",
+    fields: [
+      {"name":"id","type":"integer","nullable":false,"description":"Identifies the record within its account and resource. Starts at 1 and is never reused."},
+      {"name":"name","type":"text","nullable":false,"description":"The name."},
+      {"name":"default_code","type":"text","nullable":true,"description":"The product code."},
+      {"name":"list_price","type":"decimal","nullable":false,"description":"The price, exact."},
+      {"name":"qty_available","type":"decimal","nullable":false,"description":"The quantity on hand, exact."},
+      {"name":"active","type":"boolean","nullable":false,"description":"Whether the product is in use. Inactive products are listed like any other."},
+      {"name":"categ_id","type":"integer","nullable":true,"description":"The category."},
+      {"name":"product_tmpl_id","type":"integer","nullable":true,"description":"The template."},
+      {"name":"is_rsd_product","type":"boolean","nullable":true,"description":"Whether it is an RSD product; null if unknown."},
+      {"name":"create_date","type":"timestamp","nullable":false,"description":"When the record was created."},
+      {"name":"write_date","type":"timestamp","nullable":false,"description":"When the record was last changed."},
+    ],
   },
-  "partner": {
-    "name": "partner",
-    "noun": "partner",
-    "plural": "partners",
-    "path": "/api/v1/resources/partner",
-    "description": "A customer, a vendor or an employee.",
-    "fields": [
-      {
-        "name": "id",
-        "type": "integer",
-        "nullable": false,
-        "description": "Identifies the record within its account and resource. Starts at 1 and is never reused."
-      },
-      {
-        "name": "name",
-        "type": "text",
-        "nullable": false,
-        "description": "The name."
-      },
-      {
-        "name": "is_company",
-        "type": "boolean",
-        "nullable": false,
-        "description": "Whether the partner is a company rather than a person."
-      },
-      {
-        "name": "is_patient",
-        "type": "boolean",
-        "nullable": false,
-        "description": "Whether the partner is a patient."
-      },
-      {
-        "name": "is_customer",
-        "type": "boolean",
-        "nullable": false,
-        "description": "Whether the partner buys from the account."
-      },
-      {
-        "name": "is_vendor",
-        "type": "boolean",
-        "nullable": false,
-        "description": "Whether the account buys from the partner."
-      },
-      {
-        "name": "is_employee",
-        "type": "boolean",
-        "nullable": false,
-        "description": "Whether the partner works for the account."
-      },
-      {
-        "name": "email",
-        "type": "text",
-        "nullable": true,
-        "description": "The email address."
-      },
-      {
-        "name": "phone",
-        "type": "text",
-        "nullable": true,
-        "description": "The phone number."
-      },
-      {
-        "name": "active",
-        "type": "boolean",
-        "nullable": false,
-        "description": "Whether the partner is in use. Inactive partners are listed like any other."
-      },
-      {
-        "name": "create_date",
-        "type": "timestamp",
-        "nullable": false,
-        "description": "When the record was created."
-      },
-      {
-        "name": "write_date",
-        "type": "timestamp",
-        "nullable": false,
-        "description": "When the record was last changed."
-      }
-    ]
+  partner: {
+    name: "partner",
+    noun: "partner",
+    plural: "partners",
+    path: "/api/v1/resources/partner",
+    description: "A customer, a vendor or an employee.",
+    fields: [
+      {"name":"id","type":"integer","nullable":false,"description":"Identifies the record within its account and resource. Starts at 1 and is never reused."},
+      {"name":"name","type":"text","nullable":false,"description":"The name."},
+      {"name":"is_company","type":"boolean","nullable":false,"description":"Whether the partner is a company rather than a person."},
+      {"name":"is_patient","type":"boolean","nullable":false,"description":"Whether the partner is a patient."},
+      {"name":"is_customer","type":"boolean","nullable":false,"description":"Whether the partner buys from the account."},
+      {"name":"is_vendor","type":"boolean","nullable":false,"description":"Whether the account buys from the partner."},
+      {"name":"is_employee","type":"boolean","nullable":false,"description":"Whether the partner works for the account."},
+      {"name":"email","type":"text","nullable":true,"description":"The email address."},
+      {"name":"phone","type":"text","nullable":true,"description":"The phone number."},
+      {"name":"active","type":"boolean","nullable":false,"description":"Whether the partner is in use. Inactive partners are listed like any other."},
+      {"name":"create_date","type":"timestamp","nullable":false,"description":"When the record was created."},
+      {"name":"write_date","type":"timestamp","nullable":false,"description":"When the record was last changed."},
+    ],
   },
-  "company": {
-    "name": "company",
-    "noun": "company",
-    "plural": "companies",
-    "path": "/api/v1/resources/company",
-    "description": "A company of the account.",
-    "fields": [
-      {
-        "name": "id",
-        "type": "integer",
-        "nullable": false,
-        "description": "Identifies the record within its account and resource. Starts at 1 and is never reused."
-      },
-      {
-        "name": "name",
-        "type": "text",
-        "nullable": false,
-        "description": "The name."
-      },
-      {
-        "name": "company_code",
-        "type": "text",
-        "nullable": true,
-        "description": "The code of the company."
-      },
-      {
-        "name": "branch_user",
-        "type": "text",
-        "nullable": false,
-        "description": "A number as text, with its leading zeros."
-      },
-      {
-        "name": "create_date",
-        "type": "timestamp",
-        "nullable": false,
-        "description": "When the record was created."
-      },
-      {
-        "name": "write_date",
-        "type": "timestamp",
-        "nullable": false,
-        "description": "When the record was last changed."
-      }
-    ]
+  company: {
+    name: "company",
+    noun: "company",
+    plural: "companies",
+    path: "/api/v1/resources/company",
+    description: "A company of the account.",
+    fields: [
+      {"name":"id","type":"integer","nullable":false,"description":"Identifies the record within its account and resource. Starts at 1 and is never reused."},
+      {"name":"name","type":"text","nullable":false,"description":"The name."},
+      {"name":"company_code","type":"text","nullable":true,"description":"The code of the company."},
+      {"name":"branch_user","type":"text","nullable":false,"description":"A number as text, with its leading zeros."},
+      {"name":"create_date","type":"timestamp","nullable":false,"description":"When the record was created."},
+      {"name":"write_date","type":"timestamp","nullable":false,"description":"When the record was last changed."},
+    ],
   },
-  "key": {
-    "name": "key",
-    "noun": "key",
-    "plural": "keys",
-    "path": "/manage/v1/keys",
-    "description": "An API key of the account. The key itself is shown once, when it is created.",
-    "fields": [
-      {
-        "name": "key_id",
-        "type": "text",
-        "nullable": false,
-        "description": "Identifies the key. Not a secret."
-      },
-      {
-        "name": "name",
-        "type": "text",
-        "nullable": false,
-        "description": "What the key is for."
-      },
-      {
-        "name": "scopes",
-        "type": "text",
-        "nullable": false,
-        "description": "What the key may do. In a filter, a comma-separated text."
-      },
-      {
-        "name": "state",
-        "type": "text",
-        "nullable": false,
-        "description": "active; rotating: replaced by another key, and valid until it expires; expired; revoked."
-      },
-      {
-        "name": "created_at",
-        "type": "timestamp",
-        "nullable": false,
-        "description": "When it was created."
-      },
-      {
-        "name": "expires_at",
-        "type": "timestamp",
-        "nullable": true,
-        "description": "When it expires; null: never."
-      },
-      {
-        "name": "revoked_at",
-        "type": "timestamp",
-        "nullable": true,
-        "description": "When it was revoked; null: not revoked."
-      },
-      {
-        "name": "rotated_to",
-        "type": "text",
-        "nullable": true,
-        "description": "The key that replaces it."
-      },
-      {
-        "name": "last_used_on",
-        "type": "timestamp",
-        "nullable": true,
-        "description": "The day, in UTC, of its last accepted request; null: none yet."
-      }
-    ]
+  key: {
+    name: "key",
+    noun: "key",
+    plural: "keys",
+    path: "/manage/v1/keys",
+    description: "An API key of the account. The key itself is shown once, when it is created.",
+    fields: [
+      {"name":"key_id","type":"text","nullable":false,"description":"Identifies the key. Not a secret."},
+      {"name":"name","type":"text","nullable":false,"description":"What the key is for."},
+      {"name":"scopes","type":"text","nullable":false,"description":"What the key may do. In a filter, a comma-separated text."},
+      {"name":"state","type":"text","nullable":false,"description":"active; rotating: replaced by another key, and valid until it expires; expired; revoked."},
+      {"name":"created_at","type":"timestamp","nullable":false,"description":"When it was created."},
+      {"name":"expires_at","type":"timestamp","nullable":true,"description":"When it expires; null: never."},
+      {"name":"revoked_at","type":"timestamp","nullable":true,"description":"When it was revoked; null: not revoked."},
+      {"name":"rotated_to","type":"text","nullable":true,"description":"The key that replaces it."},
+      {"name":"last_used_on","type":"timestamp","nullable":true,"description":"The day, in UTC, of its last accepted request; null: none yet."},
+    ],
   },
-  "audit": {
-    "name": "audit",
-    "noun": "change",
-    "plural": "changes",
-    "path": "/manage/v1/audit",
-    "description": "A change of the account or of one of its keys: who, what, when, from where.",
-    "fields": [
-      {
-        "name": "id",
-        "type": "text",
-        "nullable": false,
-        "description": "Identifies the entry within its account."
-      },
-      {
-        "name": "at",
-        "type": "timestamp",
-        "nullable": false,
-        "description": "When the change was made."
-      },
-      {
-        "name": "action",
-        "type": "text",
-        "nullable": false,
-        "description": "The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore."
-      },
-      {
-        "name": "subject",
-        "type": "text",
-        "nullable": false,
-        "description": "What was changed: the id of the key, or the name of the account."
-      },
-      {
-        "name": "details",
-        "type": "text",
-        "nullable": true,
-        "description": "A description of the change."
-      },
-      {
-        "name": "actor",
-        "type": "text",
-        "nullable": false,
-        "description": "Who made the change: key, or operator of the service."
-      },
-      {
-        "name": "actor_id",
-        "type": "text",
-        "nullable": false,
-        "description": "The id of the key, or the user name of the operator."
-      },
-      {
-        "name": "application",
-        "type": "text",
-        "nullable": true,
-        "description": "The User-Agent of the request, or the command line."
-      },
-      {
-        "name": "address",
-        "type": "text",
-        "nullable": true,
-        "description": "The address of the client, or the operator’s machine."
-      }
-    ]
+  audit: {
+    name: "audit",
+    noun: "change",
+    plural: "changes",
+    path: "/manage/v1/audit",
+    description: "A change of the account or of one of its keys: who, what, when, from where.",
+    fields: [
+      {"name":"id","type":"text","nullable":false,"description":"Identifies the entry within its account."},
+      {"name":"at","type":"timestamp","nullable":false,"description":"When the change was made."},
+      {"name":"action","type":"text","nullable":false,"description":"The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore."},
+      {"name":"subject","type":"text","nullable":false,"description":"What was changed: the id of the key, or the name of the account."},
+      {"name":"details","type":"text","nullable":true,"description":"A description of the change."},
+      {"name":"actor","type":"text","nullable":false,"description":"Who made the change: key, or operator of the service."},
+      {"name":"actor_id","type":"text","nullable":false,"description":"The id of the key, or the user name of the operator."},
+      {"name":"application","type":"text","nullable":true,"description":"The User-Agent of the request, or the command line."},
+      {"name":"address","type":"text","nullable":true,"description":"The address of the client, or the operator’s machine."},
+    ],
   },
-  "request": {
-    "name": "request",
-    "noun": "request",
-    "plural": "requests",
-    "path": "/manage/v1/requests",
-    "description": "A request of the last 14 days with a key of the account.",
-    "fields": [
-      {
-        "name": "id",
-        "type": "text",
-        "nullable": false,
-        "description": "Identifies the entry within its account."
-      },
-      {
-        "name": "at",
-        "type": "timestamp",
-        "nullable": false,
-        "description": "When it was received."
-      },
-      {
-        "name": "request_id",
-        "type": "text",
-        "nullable": false,
-        "description": "As in `X-Request-Id` and in errors."
-      },
-      {
-        "name": "key_id",
-        "type": "text",
-        "nullable": false,
-        "description": "The key of the request."
-      },
-      {
-        "name": "method",
-        "type": "text",
-        "nullable": false,
-        "description": "The method."
-      },
-      {
-        "name": "path",
-        "type": "text",
-        "nullable": false,
-        "description": "The path, decoded."
-      },
-      {
-        "name": "query",
-        "type": "text",
-        "nullable": true,
-        "description": "The parameters without the filter, decoded."
-      },
-      {
-        "name": "filter",
-        "type": "text",
-        "nullable": true,
-        "description": "The filter, decoded."
-      },
-      {
-        "name": "status",
-        "type": "integer",
-        "nullable": false,
-        "description": "The status of the response."
-      },
-      {
-        "name": "error_code",
-        "type": "text",
-        "nullable": true,
-        "description": "The code of the error; null: no error."
-      },
-      {
-        "name": "error_detail",
-        "type": "text",
-        "nullable": true,
-        "description": "The detail of the error."
-      },
-      {
-        "name": "duration_ms",
-        "type": "decimal",
-        "nullable": false,
-        "description": "Milliseconds until the response was sent."
-      },
-      {
-        "name": "records",
-        "type": "integer",
-        "nullable": false,
-        "description": "Records in the response."
-      },
-      {
-        "name": "bytes",
-        "type": "integer",
-        "nullable": false,
-        "description": "Bytes of the response body as sent."
-      },
-      {
-        "name": "cached",
-        "type": "boolean",
-        "nullable": false,
-        "description": "Whether the response needed no read: it was cached, or not modified. False if the request shared a read with others."
-      }
-    ]
+  request: {
+    name: "request",
+    noun: "request",
+    plural: "requests",
+    path: "/manage/v1/requests",
+    description: "A request of the last 14 days with a key of the account.",
+    fields: [
+      {"name":"id","type":"text","nullable":false,"description":"Identifies the entry within its account."},
+      {"name":"at","type":"timestamp","nullable":false,"description":"When it was received."},
+      {"name":"request_id","type":"text","nullable":false,"description":"As in `X-Request-Id` and in errors."},
+      {"name":"key_id","type":"text","nullable":false,"description":"The key of the request."},
+      {"name":"method","type":"text","nullable":false,"description":"The method."},
+      {"name":"path","type":"text","nullable":false,"description":"The path, decoded."},
+      {"name":"query","type":"text","nullable":true,"description":"The parameters without the filter, decoded."},
+      {"name":"filter","type":"text","nullable":true,"description":"The filter, decoded."},
+      {"name":"status","type":"integer","nullable":false,"description":"The status of the response."},
+      {"name":"error_code","type":"text","nullable":true,"description":"The code of the error; null: no error."},
+      {"name":"error_detail","type":"text","nullable":true,"description":"The detail of the error."},
+      {"name":"duration_ms","type":"decimal","nullable":false,"description":"Milliseconds until the response was sent."},
+      {"name":"records","type":"integer","nullable":false,"description":"Records in the response."},
+      {"name":"bytes","type":"integer","nullable":false,"description":"Bytes of the response body as sent."},
+      {"name":"cached","type":"boolean","nullable":false,"description":"Whether the response needed no read: it was cached, or not modified. False if the request shared a read with others."},
+    ],
   },
-  "usage": {
-    "name": "usage",
-    "noun": "usage record",
-    "plural": "usage",
-    "path": "/manage/v1/usage",
-    "description": "The requests of a key on a route in a day or a minute.",
-    "fields": [
-      {
-        "name": "at",
-        "type": "timestamp",
-        "nullable": false,
-        "description": "When the day or minute began, in UTC."
-      },
-      {
-        "name": "key_id",
-        "type": "text",
-        "nullable": false,
-        "description": "The key of the request."
-      },
-      {
-        "name": "route",
-        "type": "text",
-        "nullable": false,
-        "description": "Method and path, with {id} for an id."
-      },
-      {
-        "name": "requests",
-        "type": "integer",
-        "nullable": false,
-        "description": "The number of requests."
-      },
-      {
-        "name": "errors",
-        "type": "integer",
-        "nullable": false,
-        "description": "Requests with a status of 400 or more."
-      },
-      {
-        "name": "unlogged",
-        "type": "integer",
-        "nullable": false,
-        "description": "Requests that are missing in the request log, because they arrived faster than it is written."
-      },
-      {
-        "name": "p50_ms",
-        "type": "decimal",
-        "nullable": false,
-        "description": "The 50th percentile of the duration in milliseconds, within 5 %."
-      },
-      {
-        "name": "p95_ms",
-        "type": "decimal",
-        "nullable": false,
-        "description": "The 95th percentile of the duration in milliseconds, within 5 %."
-      },
-      {
-        "name": "p99_ms",
-        "type": "decimal",
-        "nullable": false,
-        "description": "The 99th percentile of the duration in milliseconds, within 5 %."
-      }
-    ]
-  }
+  usage: {
+    name: "usage",
+    noun: "usage record",
+    plural: "usage",
+    path: "/manage/v1/usage",
+    description: "The requests of a key on a route in a day or a minute.",
+    fields: [
+      {"name":"at","type":"timestamp","nullable":false,"description":"When the day or minute began, in UTC."},
+      {"name":"key_id","type":"text","nullable":false,"description":"The key of the request."},
+      {"name":"route","type":"text","nullable":false,"description":"Method and path, with {id} for an id."},
+      {"name":"requests","type":"integer","nullable":false,"description":"The number of requests."},
+      {"name":"errors","type":"integer","nullable":false,"description":"Requests with a status of 400 or more."},
+      {"name":"unlogged","type":"integer","nullable":false,"description":"Requests that are missing in the request log, because they arrived faster than it is written."},
+      {"name":"p50_ms","type":"decimal","nullable":false,"description":"The 50th percentile of the duration in milliseconds, within 5 %."},
+      {"name":"p95_ms","type":"decimal","nullable":false,"description":"The 95th percentile of the duration in milliseconds, within 5 %."},
+      {"name":"p99_ms","type":"decimal","nullable":false,"description":"The 99th percentile of the duration in milliseconds, within 5 %."},
+    ],
+  },
 }

@@ -31,6 +31,20 @@ export interface Exchange {
   readonly problem: Problem | undefined
 }
 
+/** As in the URL of the page: text that the service validates. */
+export interface ListParameters {
+  readonly filter?: string | undefined
+  readonly fields?: string | undefined
+  readonly page?: string | undefined
+  readonly limit?: string | undefined
+  readonly per?: string | undefined
+}
+
+export interface Read<T> {
+  readonly body: T
+  readonly exchange: Exchange | undefined
+}
+
 /** A request that the service rejected, or that got no response. */
 export class RequestFailed extends Error {
   readonly problem: Problem

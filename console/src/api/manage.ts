@@ -1,6 +1,12 @@
 import { currentKey } from '../session.ts'
-import { type Exchange, problemFrom, RequestFailed, recordingFetch } from './exchange.ts'
-import type { ListParameters, Read } from './read.ts'
+import {
+  type Exchange,
+  type ListParameters,
+  problemFrom,
+  type Read,
+  RequestFailed,
+  recordingFetch,
+} from './exchange.ts'
 
 /** Requests of administrators: lists of keys, changes, requests and usage, and changes of keys. */
 

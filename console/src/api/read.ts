@@ -3,22 +3,20 @@ import { quoted } from '@quartermaster/filter'
 import { queryOptions } from '@tanstack/react-query'
 import { currentKey } from '../session.ts'
 import { type CollectionName, collections } from './catalog.ts'
-import { type Exchange, problemFrom, RequestFailed, recordingFetch } from './exchange.ts'
+import {
+  type Exchange,
+  type ListParameters,
+  problemFrom,
+  type Read,
+  RequestFailed,
+  recordingFetch,
+} from './exchange.ts'
 import { sendManage } from './manage.ts'
 
 /** Lists and records, read with the TypeScript client. Lists for administrators have no client methods: `manage.ts`. */
 
 export type Value = string | number | boolean | null | readonly string[]
 export type Row = Readonly<Record<string, Value>>
-
-/** As in the URL of the page: text that the service validates. */
-export interface ListParameters {
-  readonly filter?: string | undefined
-  readonly fields?: string | undefined
-  readonly page?: string | undefined
-  readonly limit?: string | undefined
-  readonly per?: string | undefined
-}
 
 export interface List {
   readonly data: readonly Row[]
@@ -29,11 +27,6 @@ export interface List {
     readonly nextPage: number | null
     readonly totalPages: number
   }
-}
-
-export interface Read<T> {
-  readonly body: T
-  readonly exchange: Exchange | undefined
 }
 
 /** How long a failed request is retried: a person waits for it. */

@@ -19,33 +19,17 @@ interface FilterBarProps {
   /** Errors of the service in the applied filter. */
   readonly faults: readonly Fault[]
   readonly onApply: (text: string) => void
-  readonly children?: React.ReactNode
 }
 
 /** The filter as text and as chips, which always show the same filter. */
-export function FilterBar({ collection, applied, faults, onApply, children }: FilterBarProps) {
-  const [draft, setDraft] = useState(applied)
-  const [chips, setChips] = useState<Chips>()
+export function FilterBar(props: FilterBarProps) {
+  const { collection, applied, onApply } = props
+  const { draft, setDraft, chips, diagnostics, isStale } = useDraft(props)
   const editor = useRef<EditorView>(undefined)
   const input = useRef<HTMLInputElement>(null)
   const isFocusedEarly = useRef(false)
-  useEffect(() => setDraft(applied), [applied])
-  const checked = useMemo(() => check(draft, collection), [draft, collection])
-  useEffect(() => {
-    if (checked.filter !== undefined) setChips(chipsOf(checked.filter))
-    else if (checked.diagnostics.length === 0) setChips(undefined)
-  }, [checked])
-  const diagnostics = useMemo(() => {
-    const fromServer = draft === applied ? serverDiagnostics(faults) : []
-    return fromServer.length > 0 ? fromServer : checked.diagnostics
-  }, [draft, applied, faults, checked])
   const focus = () => (editor.current === undefined ? input.current?.focus() : editor.current.focus())
-  useHotkeys({
-    '/': (event) => {
-      event.preventDefault()
-      focus()
-    },
-  })
+  useSlash(focus)
   const submit = () => onApply(draft.trim() === '' ? '' : draft)
   const applyChips = (next: Chips | undefined) => {
     const text = next === undefined ? '' : textOf(next)
@@ -56,7 +40,7 @@ export function FilterBar({ collection, applied, faults, onApply, children }: Fi
   const placeholder = `Filter, such as ${presentations[collection.name].example}`
   return (
     <div className="filter-bar">
-      <div className="row">
+      <div className="filter-row">
         <div className="filter-box" data-invalid={diagnostics.length > 0 ? '' : undefined}>
           <Icon name="filter" size={14} />
           <Suspense
@@ -85,25 +69,12 @@ export function FilterBar({ collection, applied, faults, onApply, children }: Fi
               onView={(view) => (editor.current = view)}
             />
           </Suspense>
-          {isChanged ? (
-            <Button size="compact-xs" onClick={submit}>
-              Apply ↵
-            </Button>
-          ) : draft === '' ? (
-            <kbd className="key">/</kbd>
-          ) : (
-            <ActionIcon
-              size="sm"
-              variant="subtle"
-              color="gray"
-              aria-label="Remove the filter"
-              onClick={() => applyChips(undefined)}
-            >
-              <Icon name="close" size={12} />
-            </ActionIcon>
-          )}
+          <BarAction
+            state={isChanged ? 'changed' : draft === '' ? 'empty' : 'applied'}
+            onApply={submit}
+            onRemove={() => applyChips(undefined)}
+          />
         </div>
-        {children}
       </div>
       <Complaint
         // While a condition is being typed, what is missing at the end is no news.
@@ -113,13 +84,57 @@ export function FilterBar({ collection, applied, faults, onApply, children }: Fi
           onApply(text)
         }}
       />
-      <ChipRow
-        collection={collection}
-        chips={chips}
-        isStale={checked.filter === undefined && checked.diagnostics.length > 0}
-        onChange={applyChips}
-      />
+      <ChipRow collection={collection} chips={chips} isStale={isStale} onChange={applyChips} />
     </div>
+  )
+}
+
+function useSlash(focus: () => void): void {
+  useHotkeys({
+    '/': (event) => {
+      event.preventDefault()
+      focus()
+    },
+  })
+}
+
+/** The text that is being typed, its errors, and its conditions. */
+function useDraft({ collection, applied, faults }: FilterBarProps) {
+  const [draft, setDraft] = useState(applied)
+  const [chips, setChips] = useState<Chips>()
+  useEffect(() => setDraft(applied), [applied])
+  const checked = useMemo(() => check(draft, collection), [draft, collection])
+  useEffect(() => {
+    if (checked.filter !== undefined) setChips(chipsOf(checked.filter))
+    else if (checked.diagnostics.length === 0) setChips(undefined)
+  }, [checked])
+  const diagnostics = useMemo(() => {
+    const fromServer = draft === applied ? serverDiagnostics(faults) : []
+    return fromServer.length > 0 ? fromServer : checked.diagnostics
+  }, [draft, applied, faults, checked])
+  const isStale = checked.filter === undefined && checked.diagnostics.length > 0
+  return { draft, setDraft, chips, diagnostics, isStale }
+}
+
+interface BarActionProps {
+  readonly state: 'changed' | 'empty' | 'applied'
+  readonly onApply: () => void
+  readonly onRemove: () => void
+}
+
+function BarAction({ state, onApply, onRemove }: BarActionProps) {
+  if (state === 'empty') return <kbd className="key">/</kbd>
+  if (state === 'changed') {
+    return (
+      <Button size="compact-xs" onClick={onApply}>
+        Apply ↵
+      </Button>
+    )
+  }
+  return (
+    <ActionIcon size="sm" variant="subtle" color="gray" aria-label="Remove the filter" onClick={onRemove}>
+      <Icon name="close" size={12} />
+    </ActionIcon>
   )
 }
 

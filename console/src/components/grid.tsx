@@ -90,27 +90,30 @@ export function Grid(props: GridProps) {
                 onOpen(index)
               }}
             >
-              {tableRows[index]?.getAllCells().map((cell, at) => {
-                const field = fields[at]
-                if (field === undefined) return null
-                const value = tableRows[index]?.original[field.name]
-                return (
-                  <div
-                    key={cell.id}
-                    role="gridcell"
-                    data-align={isNumeric(field.type) ? 'end' : undefined}
-                    title={plainText(value).length > 40 ? plainText(value) : undefined}
-                  >
-                    <ValueView field={field} value={value} />
-                  </div>
-                )
-              })}
+              <Cells fields={fields} row={tableRows[index]?.original} />
             </div>
           ))}
         </div>
       )}
     </div>
   )
+}
+
+function Cells({ fields, row }: { readonly fields: readonly Field[]; readonly row: Row | undefined }) {
+  return fields.map((field) => {
+    const value = row?.[field.name]
+    const text = plainText(value)
+    return (
+      <div
+        key={field.name}
+        role="gridcell"
+        data-align={isNumeric(field.type) ? 'end' : undefined}
+        title={text.length > 40 ? text : undefined}
+      >
+        <ValueView field={field} value={value} />
+      </div>
+    )
+  })
 }
 
 /** Columns take the width of their contents; a text column takes the space that is left. */

@@ -64,7 +64,7 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
       padding={0}
       size={560}
       yOffset="12vh"
-      aria-label="Commands"
+      attributes={{ content: { 'aria-label': 'Commands' } }}
     >
       <div className="palette-input">
         <Icon name="search" size={16} />

@@ -1,8 +1,7 @@
 import { ActionIcon, Tabs } from '@mantine/core'
 import { useState } from 'react'
 import type { Collection } from '../api/catalog.ts'
-import type { Exchange } from '../api/exchange.ts'
-import type { ListParameters } from '../api/read.ts'
+import type { Exchange, ListParameters } from '../api/exchange.ts'
 import { bytesText, grouped, msText } from '../lib/format.ts'
 import { type Format, formats, requestText } from '../lib/request-text.ts'
 import { serverTimingOf, sourceText } from '../lib/server-timing.ts'
@@ -41,7 +40,8 @@ export function RequestPanel({ collection, parameters, exchange, total, onClose 
             ))}
           </Tabs.List>
           <Tabs.Panel value={format} pt={10}>
-            <pre className="code" data-wrap={format === 'URL' ? '' : undefined}>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without the focus, a keyboard could not scroll it */}
+            <pre className="code" data-wrap={format === 'URL' ? '' : undefined} tabIndex={0}>
               {text}
             </pre>
             <div className="row panel-copy">

@@ -1,16 +1,16 @@
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useHotkeys } from '../lib/hotkeys.ts'
-import { SignInPage } from '../routes/sign-in.tsx'
 import { useKey } from '../session.ts'
 import { Shell } from './shell.tsx'
 
+const SignInPage = lazy(async () => ({ default: (await import('../routes/sign-in.tsx')).SignInPage }))
 const Palette = lazy(() => import('./palette.tsx'))
 const Help = lazy(() => import('./help.tsx'))
 
 /** Everything below the router: the sign-in, or the shell with the page of the URL. */
 export function Root() {
   const key = useKey()
-  return key === undefined ? <SignInPage /> : <SignedIn />
+  return <Suspense>{key === undefined ? <SignInPage /> : <SignedIn />}</Suspense>
 }
 
 function SignedIn() {

@@ -52,7 +52,7 @@ export function Shell({
           <Logo />
           <span>{accountOf(location)}</span>
         </Link>
-        <button type="button" className="palette-button" aria-label="Search commands" onClick={onPalette}>
+        <button type="button" className="palette-button" onClick={onPalette}>
           <Icon name="search" size={14} />
           <span>Search or go to…</span>
           <span className="spacer" />

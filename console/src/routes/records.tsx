@@ -1,80 +1,99 @@
 import { Button } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useMemo, useState } from 'react'
-import { type Collection, type CollectionName, collections } from '../api/catalog.ts'
+import { lazy, Suspense } from 'react'
+import type { CollectionName } from '../api/catalog.ts'
 import { problemFrom, RequestFailed } from '../api/exchange.ts'
-import { type List, listQuery, type Row } from '../api/read.ts'
-import { ColumnMenu } from '../components/column-menu.tsx'
-import { CopyMenu } from '../components/copy-menu.tsx'
-import { CreatePartner } from '../components/create-partner.tsx'
 import { FilterBar } from '../components/filter-bar.tsx'
 import { Grid } from '../components/grid.tsx'
 import { Icon } from '../components/icon.tsx'
-import { KeyActions, KeyAudit } from '../components/key-actions.tsx'
-import { CreateKeyDialog } from '../components/key-dialogs.tsx'
-import { LoggedRequest } from '../components/logged-request.tsx'
 import { Pager } from '../components/pager.tsx'
-import { RecordPanel, type RecordPanelProps } from '../components/record-panel.tsx'
-import { RequestPanel } from '../components/request-panel.tsx'
+import type { RecordPanelProps } from '../components/record-panel.tsx'
 import { EmptyState, ProblemState } from '../components/states.tsx'
-import { ViewsMenu } from '../components/views-menu.tsx'
 import { narrowed } from '../filter/narrowed.ts'
-import { fieldsOf, fieldsParameter, moved } from '../lib/columns.ts'
+import { fieldsParameter, moved } from '../lib/columns.ts'
 import { grouped } from '../lib/format.ts'
-import { useHotkeys } from '../lib/hotkeys.ts'
 import { defaultLimit, type RecordsSearch, unknownParameters } from '../lib/records-search.ts'
 import { stringifySearch } from '../lib/search.ts'
+import { type RecordsView, useRecords } from '../lib/use-records.ts'
 import { presentations } from '../lib/views.ts'
 
-const noFaults: readonly [] = []
+/** Loaded after the first view: it needs neither menus nor panels nor dialogs. */
+const menus = () => import('../components/menus.ts')
+const panels = () => import('../components/panels.ts')
+const ColumnMenu = lazy(async () => ({ default: (await menus()).ColumnMenu }))
+const CopyMenu = lazy(async () => ({ default: (await menus()).CopyMenu }))
+const ViewsMenu = lazy(async () => ({ default: (await menus()).ViewsMenu }))
+const RecordPanel = lazy(async () => ({ default: (await panels()).RecordPanel }))
+const RequestPanel = lazy(async () => ({ default: (await panels()).RequestPanel }))
+const CreatePartner = lazy(async () => ({ default: (await panels()).CreatePartner }))
+const CreateKeyDialog = lazy(async () => ({ default: (await panels()).CreateKeyDialog }))
+const KeyActions = lazy(async () => ({ default: (await panels()).KeyActions }))
+const KeyAudit = lazy(async () => ({ default: (await panels()).KeyAudit }))
+const LoggedRequest = lazy(async () => ({ default: (await panels()).LoggedRequest }))
 
 interface RecordsPageProps {
   readonly name: CollectionName
   readonly search: RecordsSearch
 }
 
+const noFaults: readonly [] = []
+
 /** A list in a grid, with a side panel. Its state is the URL. */
 export function RecordsPage({ name, search }: RecordsPageProps) {
-  const collection = collections[name]
-  const navigate = useNavigate()
-  const limit = search.limit ?? defaultLimit
-  const { filter, page } = search
-  const shownFields = search.fields ?? presentations[name].fields
-  const parameters = { filter, fields: shownFields, page, limit }
-  const query = useQuery({
-    ...listQuery(name, parameters),
-    placeholderData: keepPreviousData,
-  })
-  const list = query.data?.body
-  const fields = useMemo(() => fieldsOf(collection, shownFields), [collection, shownFields])
-  const names = fields.map((field) => field.name)
-  const go = (change: Partial<RecordsSearch>, replace = false) =>
-    void navigate({ to: '.', search: { ...search, ...change }, replace })
-  const createLabel = createLabels[name]
-  const view = useSelection(collection, list, search, go)
-  const pageTo = (to: number) => go({ page: to === 1 ? undefined : String(to), record: undefined })
-  const toggleRequest = () =>
-    go({ panel: search.panel === 'request' ? undefined : 'request', record: undefined })
-  useListHotkeys(view, list, search, go, pageTo)
-  useHotkeys({ r: toggleRequest })
+  const view = useRecords(name, search)
+  const { collection, query, go } = view
   return (
     <>
-      <header className="page-head">
-        <h1>{presentations[name].title}</h1>
-        <span className="total">
-          {list !== undefined && query.error === null && grouped(list.meta.total)}
-        </span>
-        <span className="spacer" />
-        {createLabel !== undefined && (
-          <Button
-            size="xs"
-            leftSection={<Icon name="plus" size={14} />}
-            onClick={() => go({ dialog: 'create' })}
-          >
-            {createLabel}
-          </Button>
-        )}
+      <Head view={view} />
+      <FilterBar
+        collection={collection}
+        applied={search.filter ?? ''}
+        faults={query.error instanceof RequestFailed ? (query.error.problem.errors ?? noFaults) : noFaults}
+        onApply={(text) => go({ filter: text === '' ? undefined : text, page: undefined, record: undefined })}
+      />
+      <div className="workspace">
+        <section className="list" aria-label={`List of ${collection.plural}`}>
+          <Rows view={view} />
+          <Pager
+            list={query.error === null ? view.list : undefined}
+            isLoading={query.isPending}
+            limit={view.limit}
+            onPage={view.pageTo}
+            onLimit={(next) => go({ limit: next === defaultLimit ? undefined : next, page: undefined })}
+          />
+        </section>
+        <Suspense>
+          <SidePanel view={view} />
+        </Suspense>
+      </div>
+      <Suspense>
+        <Dialogs view={view} />
+      </Suspense>
+    </>
+  )
+}
+
+interface PartProps {
+  readonly view: RecordsView
+}
+
+function Head({ view: { name, search, collection, list, query, names, go, toggleRequest } }: PartProps) {
+  const createLabel = createLabels[name]
+  const isRequestShown = search.panel === 'request'
+  return (
+    <header className="page-head">
+      <h1>{presentations[name].title}</h1>
+      <span className="total">{list !== undefined && query.error === null && grouped(list.meta.total)}</span>
+      <span className="spacer" />
+      {createLabel !== undefined && (
+        <Button
+          size="xs"
+          leftSection={<Icon name="plus" size={14} />}
+          onClick={() => go({ dialog: 'create' })}
+        >
+          {createLabel}
+        </Button>
+      )}
+      <Suspense fallback={<MenuPlaces />}>
         <ColumnMenu
           collection={collection}
           names={names}
@@ -85,93 +104,88 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
           search={stringifySearch({ ...search, record: undefined, dialog: undefined })}
         />
         <CopyMenu names={names} rows={list?.data} />
-        <Button
-          size="xs"
-          variant={search.panel === 'request' ? 'light' : 'default'}
-          leftSection={<Icon name="code" size={14} />}
-          aria-pressed={search.panel === 'request'}
-          onClick={toggleRequest}
-        >
-          <span className="label">Request</span>
-        </Button>
-      </header>
-      <FilterBar
-        collection={collection}
-        applied={filter ?? ''}
-        faults={query.error instanceof RequestFailed ? (query.error.problem.errors ?? noFaults) : noFaults}
-        onApply={(text) => go({ filter: text === '' ? undefined : text, page: undefined, record: undefined })}
-      />
-      <div className="workspace">
-        <section className="list" aria-label={`List of ${collection.plural}`}>
-          {query.error !== null ? (
-            <ProblemState problem={problemFrom(query.error)} onRetry={() => void query.refetch()} />
-          ) : unknownParameters(search).length > 0 ? (
-            <ProblemState problem={unknownProblem(unknownParameters(search))} />
-          ) : list?.data.length === 0 ? (
-            <EmptyState collection={collection} search={search} total={list.meta.total} onChange={go} />
-          ) : (
-            <Grid
-              label={presentations[name].title}
-              fields={fields}
-              rows={list?.data}
-              isRefreshing={query.isPlaceholderData}
-              selected={view.selected}
-              firstRow={((list?.pagination.currentPage ?? 1) - 1) * Number(limit) + 1}
-              total={list?.meta.total ?? 0}
-              onSelect={view.select}
-              onOpen={view.open}
-              onMoveColumn={(column, before) =>
-                go({ fields: fieldsParameter(collection, moved(names, column, before)) })
-              }
-            />
-          )}
-          <Pager
-            list={query.error === null ? list : undefined}
-            isLoading={query.isPending}
-            limit={limit}
-            onPage={pageTo}
-            onLimit={(next) => go({ limit: next === defaultLimit ? undefined : next, page: undefined })}
-          />
-        </section>
-        {search.panel === 'request' ? (
-          <RequestPanel
-            collection={collection}
-            parameters={parameters}
-            exchange={
-              query.data?.exchange ??
-              (query.error instanceof RequestFailed ? query.error.exchange : undefined)
-            }
-            total={query.error === null ? list?.meta.total : undefined}
-            onClose={() => go({ panel: undefined })}
-          />
-        ) : search.record !== undefined ? (
-          <RecordPanel
-            collection={collection}
-            id={search.record}
-            row={view.row}
-            onClose={() => go({ record: undefined })}
-            onStep={(by) => view.move(by)}
-            {...extras[name]}
-            onFilter={(field, value) => go({ filter: narrowed(filter, field.name, value), page: undefined })}
-          />
-        ) : null}
-      </div>
-      {search.dialog === 'create' && name === 'partner' && (
-        <CreatePartner
-          onClose={() => go({ dialog: undefined }, true)}
-          onCreated={(id) => go({ dialog: undefined, record: String(id), panel: undefined }, true)}
-        />
-      )}
-      {search.dialog === 'create' && name === 'key' && (
-        <CreateKeyDialog onClose={() => go({ dialog: undefined }, true)} />
-      )}
-    </>
+      </Suspense>
+      <Button
+        size="xs"
+        variant={isRequestShown ? 'light' : 'default'}
+        leftSection={<Icon name="code" size={14} />}
+        aria-pressed={isRequestShown}
+        onClick={toggleRequest}
+      >
+        <span className="label">Request</span>
+      </Button>
+    </header>
   )
+}
+
+/** As wide as the menus, so that nothing moves when they are loaded. */
+function MenuPlaces() {
+  return (['columns', 'star', 'copy'] as const).map((icon, index) => (
+    <Button key={icon} size="xs" variant="default" leftSection={<Icon name={icon} size={14} />} disabled>
+      <span className="label">{['Columns', 'Views', 'Copy'][index]}</span>
+    </Button>
+  ))
 }
 
 const createLabels: Partial<Readonly<Record<CollectionName, string>>> = {
   partner: 'Create partner',
   key: 'Create key',
+}
+
+function Rows({ view }: PartProps) {
+  const { name, search, collection, list, query, fields, names, go, selection } = view
+  const unknown = unknownParameters(search)
+  if (query.error !== null) {
+    return <ProblemState problem={problemFrom(query.error)} onRetry={() => void query.refetch()} />
+  }
+  if (unknown.length > 0) return <ProblemState problem={unknownProblem(unknown)} />
+  if (list?.data.length === 0) {
+    return <EmptyState collection={collection} search={search} total={list.meta.total} onChange={go} />
+  }
+  return (
+    <Grid
+      label={presentations[name].title}
+      fields={fields}
+      rows={list?.data}
+      isRefreshing={query.isPlaceholderData}
+      selected={selection.selected}
+      firstRow={((list?.pagination.currentPage ?? 1) - 1) * Number(view.limit) + 1}
+      total={list?.meta.total ?? 0}
+      onSelect={selection.select}
+      onOpen={selection.open}
+      onMoveColumn={(column, before) =>
+        go({ fields: fieldsParameter(collection, moved(names, column, before)) })
+      }
+    />
+  )
+}
+
+function SidePanel({ view }: PartProps) {
+  const { name, search, collection, list, query, go, selection } = view
+  if (search.panel === 'request') {
+    const failed = query.error instanceof RequestFailed ? query.error.exchange : undefined
+    return (
+      <RequestPanel
+        collection={collection}
+        parameters={view.parameters}
+        exchange={failed ?? query.data?.exchange}
+        total={query.error === null ? list?.meta.total : undefined}
+        onClose={() => go({ panel: undefined })}
+      />
+    )
+  }
+  if (search.record === undefined) return null
+  return (
+    <RecordPanel
+      collection={collection}
+      id={search.record}
+      row={selection.row}
+      onClose={() => go({ record: undefined })}
+      onStep={(by) => selection.move(by)}
+      onFilter={(field, value) => go({ filter: narrowed(search.filter, field.name, value), page: undefined })}
+      {...extras[name]}
+    />
+  )
 }
 
 /** What the side panel shows besides the fields. */
@@ -183,67 +197,17 @@ const extras: Partial<Readonly<Record<CollectionName, Pick<RecordPanelProps, 'be
   request: { before: (record) => <LoggedRequest row={record} /> },
 }
 
-/** Which row is selected, and which record is open. */
-function useSelection(
-  collection: Collection,
-  list: List | undefined,
-  search: RecordsSearch,
-  go: (change: Partial<RecordsSearch>, replace?: boolean) => void,
-) {
-  const [selected, select] = useState(0)
-  const rows = list?.data ?? []
-  const { idField } = presentations[collection.name]
-  const idOf = (row: Row | undefined) => {
-    const id = idField === undefined ? undefined : row?.[idField]
-    return id == null ? undefined : String(id)
-  }
-  const openAt = rows.findIndex((row) => idOf(row) === search.record)
-  useEffect(() => {
-    if (openAt >= 0) select(openAt)
-  }, [openAt])
-  useEffect(() => {
-    if (rows.length > 0 && selected >= rows.length) select(rows.length - 1)
-  }, [rows.length, selected])
-  const open = (index: number) => {
-    const id = idOf(rows[index])
-    if (id !== undefined && id !== search.record)
-      go({ record: id, panel: undefined }, search.record !== undefined)
-  }
-  const move = (by: number) => {
-    const next = Math.min(Math.max(selected + by, 0), Math.max(rows.length - 1, 0))
-    select(next)
-    if (search.record !== undefined) open(next)
-  }
-  return { selected, select, open, move, row: rows[openAt] }
-}
-
-function useListHotkeys(
-  view: ReturnType<typeof useSelection>,
-  list: List | undefined,
-  search: RecordsSearch,
-  go: (change: Partial<RecordsSearch>) => void,
-  pageTo: (page: number) => void,
-) {
-  const nextPage = () => list?.pagination.nextPage != null && pageTo(list.pagination.nextPage)
-  const previousPage = () => list?.pagination.previousPage != null && pageTo(list.pagination.previousPage)
-  const step = (by: number) => (event: KeyboardEvent) => {
-    event.preventDefault()
-    view.move(by)
-  }
-  useHotkeys({
-    j: step(1),
-    k: step(-1),
-    ArrowDown: step(1),
-    ArrowUp: step(-1),
-    Enter: () => view.open(view.selected),
-    o: () => view.open(view.selected),
-    Escape: () =>
-      (search.record ?? search.panel) !== undefined && go({ record: undefined, panel: undefined }),
-    n: nextPage,
-    ']': nextPage,
-    p: previousPage,
-    '[': previousPage,
-  })
+function Dialogs({ view: { name, search, go } }: PartProps) {
+  const close = () => go({ dialog: undefined }, true)
+  if (search.dialog !== 'create') return null
+  if (name === 'key') return <CreateKeyDialog onClose={close} />
+  if (name !== 'partner') return null
+  return (
+    <CreatePartner
+      onClose={close}
+      onCreated={(id) => go({ dialog: undefined, record: String(id), panel: undefined }, true)}
+    />
+  )
 }
 
 function unknownProblem(names: readonly string[]) {

@@ -43,7 +43,7 @@ const views: Readonly<Record<string, { path: string; until: (page: Page) => Prom
     until: async (page) => {
       await grid(page)
       await page.keyboard.press('Control+k')
-      await page.getByRole('option').first().waitFor()
+      await page.getByRole('listbox', { name: 'Commands' }).getByRole('option').first().waitFor()
     },
   },
   help: {

@@ -64,7 +64,7 @@ export const filterRoundtrip: Check = {
     const changed: string[] = []
     await fixture.withPage({ key: fixture.key }, async (page) => {
       await page.goto(`${fixture.origin}/console/products?fields=id&limit=1`)
-      await page.locator('[contenteditable]').waitFor()
+      await page.locator('[contenteditable=true]').waitFor()
       for (let i = 0; i < count; i++) {
         const text = randomFilter(random, 3)
         const expected = print(parse(text))
@@ -147,7 +147,7 @@ export const errorOffsets: Check = {
         const { errors }: { errors: { offset: number }[] } = JSON.parse(body)
         await page.goto(`${fixture.origin}/console/products?filter=${encodeURIComponent(text)}`)
         await page.getByRole('alert').waitFor()
-        await page.locator('[contenteditable]').waitFor()
+        await page.locator('[contenteditable=true]').waitFor()
         // An error at the end of the text underlines the last character.
         const expected = new Set(errors.map(({ offset }) => Math.min(offset, text.length - 1)))
         const matches = async () => {

@@ -152,7 +152,7 @@ export const filter = journey('filter', {
   },
   'a boolean and a date have pickers': async ({ page }) => {
     await page.getByRole('button', { name: 'Edit active is true' }).click()
-    await page.getByRole('radio', { name: 'false' }).check({ force: true })
+    await page.getByRole('dialog', { name: 'Condition' }).getByText('false', { exact: true }).click()
     await page.getByRole('dialog', { name: 'Condition' }).getByRole('button', { name: 'Apply' }).click()
     await untilParameter(page, 'filter', 'list_price<=50&active=false&name*bolt')
     await page.getByRole('button', { name: 'Add condition' }).click()

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../../errors.ts'
 import { acceptsEncoding } from '../request/accept.ts'
 import { isNotModified } from '../respond.ts'
-import { type ConsoleFile, readConsole } from './files.ts'
+import { type ConsoleFile, type ConsoleFiles, readConsole } from './files.ts'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
@@ -29,10 +29,12 @@ const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Qu
  * The console: the same files for every account, without a key. All paths of the application have the same page, which
  * reads the path and the parameters in the browser. The files are read on the first request.
  */
-export function consoleRoutes(): Readonly<Record<'/console' | '/console/*', Handler>> {
-  let reading: ReturnType<typeof readConsole> | undefined
+export function consoleRoutes(
+  read: () => Promise<ConsoleFiles | undefined> = readConsole,
+): Readonly<Record<'/console' | '/console/*', Handler>> {
+  let reading: Promise<ConsoleFiles | undefined> | undefined
   const files = () => {
-    reading ??= readConsole().catch((error: unknown) => {
+    reading ??= read().catch((error: unknown) => {
       reading = undefined
       throw error
     })
