@@ -20,6 +20,7 @@ const theme = createTheme({
         lockScroll: false,
         transitionProps: { duration: 120 },
         overlayProps: { backgroundOpacity: 0.4 },
+        closeButtonProps: { 'aria-label': 'Close' },
       },
     },
     Popover: { defaultProps: { transitionProps: { duration: 80 } } },

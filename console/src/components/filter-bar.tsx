@@ -1,6 +1,6 @@
 import type { EditorView } from '@codemirror/view'
 import { ActionIcon, Button } from '@mantine/core'
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
+import { lazy, Suspense, use, useEffect, useMemo, useRef, useState } from 'react'
 import type { Collection } from '../api/catalog.ts'
 import type { Fault } from '../api/exchange.ts'
 import { check, serverDiagnostics } from '../filter/diagnostics.ts'
@@ -18,7 +18,16 @@ interface FilterBarProps {
   readonly applied: string
   /** Errors of the service in the applied filter. */
   readonly faults: readonly Fault[]
+  /** The first view is complete: the editor can be loaded. */
+  readonly isReady: boolean
   readonly onApply: (text: string) => void
+}
+
+const never = new Promise<never>(() => {})
+
+/** Keeps the plain text field until the editor is wanted, and while it is loaded. */
+function NotYet(): never {
+  return use(never)
 }
 
 /** The filter as text and as chips, which always show the same filter. */
@@ -27,7 +36,7 @@ export function FilterBar(props: FilterBarProps) {
   const { draft, setDraft, chips, diagnostics, isStale } = useDraft(props)
   const editor = useRef<EditorView>(undefined)
   const input = useRef<HTMLInputElement>(null)
-  const isFocusedEarly = useRef(false)
+  const [isFocusedEarly, setFocusedEarly] = useState(false)
   const focus = () => (editor.current === undefined ? input.current?.focus() : editor.current.focus())
   useSlash(focus)
   const submit = () => onApply(draft.trim() === '' ? '' : draft)
@@ -51,23 +60,27 @@ export function FilterBar(props: FilterBarProps) {
                 aria-label="Filter"
                 placeholder={placeholder}
                 value={draft}
-                onFocus={() => (isFocusedEarly.current = true)}
+                onFocus={() => setFocusedEarly(true)}
                 onChange={(event) => setDraft(event.target.value)}
                 onKeyDown={(event) => event.key === 'Enter' && submit()}
               />
             }
           >
-            <FilterEditor
-              value={draft}
-              placeholder={placeholder}
-              fields={collection.fields}
-              diagnostics={diagnostics}
-              shouldFocus={isFocusedEarly.current}
-              onChange={setDraft}
-              onSubmit={submit}
-              onEscape={() => setDraft(applied)}
-              onView={(view) => (editor.current = view)}
-            />
+            {props.isReady || isFocusedEarly ? (
+              <FilterEditor
+                value={draft}
+                placeholder={placeholder}
+                fields={collection.fields}
+                diagnostics={diagnostics}
+                shouldFocus={isFocusedEarly}
+                onChange={setDraft}
+                onSubmit={submit}
+                onEscape={() => setDraft(applied)}
+                onView={(view) => (editor.current = view)}
+              />
+            ) : (
+              <NotYet />
+            )}
           </Suspense>
           <BarAction
             state={isChanged ? 'changed' : draft === '' ? 'empty' : 'applied'}

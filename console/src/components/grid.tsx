@@ -3,7 +3,7 @@
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the page handles the keys
 import { type ColumnDef, columnOrderingFeature, tableFeatures, useTable } from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react'
+import { type CSSProperties, memo, useEffect, useMemo, useRef, useState } from 'react'
 import type { Field } from '../api/catalog.ts'
 import type { Row } from '../api/read.ts'
 import { columnWidths } from '../lib/columns.ts'
@@ -34,29 +34,17 @@ export function Grid(props: GridProps) {
   const { label, fields, rows, isRefreshing, selected, firstRow, total, onSelect, onOpen } = props
   const scroller = useRef<HTMLDivElement>(null)
   const widths = useMemo(() => columnWidths(fields, rows ?? []), [fields, rows])
-  const columns = useMemo(
-    () =>
-      fields.map(
-        (field): ColumnDef<typeof features, Row> => ({
-          id: field.name,
-          accessorFn: (row) => row[field.name],
-        }),
-      ),
-    [fields],
-  )
-  const data = useMemo(() => [...(rows ?? [])], [rows])
-  const table = useTable({ features, columns, data })
+  const { data, tableRows } = useRows(fields, rows)
   const virtualizer = useVirtualizer({
     count: data.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    overscan: 12,
+    overscan: 6,
     scrollMargin: rowHeight,
   })
   useEffect(() => {
     if (data.length > 0) virtualizer.scrollToIndex(selected, { align: 'auto' })
   }, [selected, data.length, virtualizer])
-  const tableRows = table.getRowModel().rows
   return (
     <div
       ref={scroller}
@@ -75,23 +63,27 @@ export function Grid(props: GridProps) {
       {rows === undefined ? (
         <SkeletonRows fields={fields} />
       ) : (
-        <div className="grid-body" role="rowgroup" style={{ height: virtualizer.getTotalSize() }}>
+        <div
+          className="grid-body"
+          role="rowgroup"
+          style={{ height: virtualizer.getTotalSize() }}
+          onClick={(event) => {
+            const index = rowIndexOf(event.target)
+            if (index === undefined) return
+            onSelect(index)
+            onOpen(index)
+          }}
+        >
           {virtualizer.getVirtualItems().map(({ index, start }) => (
-            <div
+            <GridRow
               key={index}
-              id={`row-${index}`}
-              role="row"
-              className="grid-row"
-              aria-rowindex={firstRow + index + 1}
-              aria-selected={index === selected}
-              style={{ transform: `translateY(${start - rowHeight}px)` }}
-              onClick={() => {
-                onSelect(index)
-                onOpen(index)
-              }}
-            >
-              <Cells fields={fields} row={tableRows[index]?.original} />
-            </div>
+              index={index}
+              number={firstRow + index + 1}
+              top={start - rowHeight}
+              isSelected={index === selected}
+              fields={fields}
+              row={tableRows[index]?.original}
+            />
           ))}
         </div>
       )}
@@ -99,22 +91,62 @@ export function Grid(props: GridProps) {
   )
 }
 
-function Cells({ fields, row }: { readonly fields: readonly Field[]; readonly row: Row | undefined }) {
-  return fields.map((field) => {
-    const value = row?.[field.name]
-    const text = plainText(value)
-    return (
-      <div
-        key={field.name}
-        role="gridcell"
-        data-align={isNumeric(field.type) ? 'end' : undefined}
-        title={text.length > 40 ? text : undefined}
-      >
-        <ValueView field={field} value={value} />
-      </div>
-    )
-  })
+function useRows(fields: readonly Field[], rows: readonly Row[] | undefined) {
+  const columns = useMemo(
+    () =>
+      fields.map(
+        ({ name }): ColumnDef<typeof features, Row> => ({ id: name, accessorFn: (row) => row[name] }),
+      ),
+    [fields],
+  )
+  const data = useMemo(() => [...(rows ?? [])], [rows])
+  const table = useTable({ features, columns, data })
+  return { data, tableRows: table.getRowModel().rows }
 }
+
+function rowIndexOf(target: EventTarget): number | undefined {
+  const row = target instanceof Element ? target.closest('[data-index]') : null
+  return row === null ? undefined : Number(row.getAttribute('data-index'))
+}
+
+interface GridRowProps {
+  readonly index: number
+  readonly number: number
+  readonly top: number
+  readonly isSelected: boolean
+  readonly fields: readonly Field[]
+  readonly row: Row | undefined
+}
+
+/** Memoized: scrolling renders only the rows that come into view. */
+const GridRow = memo(function GridRow({ index, number, top, isSelected, fields, row }: GridRowProps) {
+  return (
+    <div
+      id={`row-${index}`}
+      data-index={index}
+      role="row"
+      className="grid-row"
+      aria-rowindex={number}
+      aria-selected={isSelected}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      {fields.map((field) => {
+        const value = row?.[field.name]
+        const text = plainText(value)
+        return (
+          <div
+            key={field.name}
+            role="gridcell"
+            data-align={isNumeric(field.type) ? 'end' : undefined}
+            title={text.length > 40 ? text : undefined}
+          >
+            <ValueView field={field} value={value} />
+          </div>
+        )
+      })}
+    </div>
+  )
+})
 
 /** Columns take the width of their contents; a text column takes the space that is left. */
 function columnStyle(widths: readonly number[]): CSSProperties {

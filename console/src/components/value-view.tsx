@@ -30,7 +30,7 @@ export function ValueView({ field, value }: { readonly field: Field; readonly va
       </span>
     )
   if (value === '') return <span className="cell-null">empty text</span>
-  return <span>{plainText(value)}</span>
+  return plainText(value)
 }
 
 const stateTones: Readonly<Record<string, string>> = {

@@ -13,6 +13,7 @@ import { fieldsParameter, moved } from '../lib/columns.ts'
 import { grouped } from '../lib/format.ts'
 import { defaultLimit, type RecordsSearch, unknownParameters } from '../lib/records-search.ts'
 import { stringifySearch } from '../lib/search.ts'
+import { useIdleAfter } from '../lib/use-idle-after.ts'
 import { type RecordsView, useRecords } from '../lib/use-records.ts'
 import { presentations } from '../lib/views.ts'
 
@@ -41,12 +42,14 @@ const noFaults: readonly [] = []
 export function RecordsPage({ name, search }: RecordsPageProps) {
   const view = useRecords(name, search)
   const { collection, query, go } = view
+  const isReady = useIdleAfter(query.data !== undefined || query.error !== null)
   return (
     <>
-      <Head view={view} />
+      <Head view={view} isReady={isReady} />
       <FilterBar
         collection={collection}
         applied={search.filter ?? ''}
+        isReady={isReady}
         faults={query.error instanceof RequestFailed ? (query.error.problem.errors ?? noFaults) : noFaults}
         onApply={(text) => go({ filter: text === '' ? undefined : text, page: undefined, record: undefined })}
       />
@@ -76,7 +79,8 @@ interface PartProps {
   readonly view: RecordsView
 }
 
-function Head({ view: { name, search, collection, list, query, names, go, toggleRequest } }: PartProps) {
+function Head({ view, isReady }: PartProps & { readonly isReady: boolean }) {
+  const { name, search, collection, list, query, names, go, toggleRequest } = view
   const createLabel = createLabels[name]
   const isRequestShown = search.panel === 'request'
   return (
@@ -93,18 +97,22 @@ function Head({ view: { name, search, collection, list, query, names, go, toggle
           {createLabel}
         </Button>
       )}
-      <Suspense fallback={<MenuPlaces />}>
-        <ColumnMenu
-          collection={collection}
-          names={names}
-          onChange={(next) => go({ fields: fieldsParameter(collection, next) })}
-        />
-        <ViewsMenu
-          page={name}
-          search={stringifySearch({ ...search, record: undefined, dialog: undefined })}
-        />
-        <CopyMenu names={names} rows={list?.data} />
-      </Suspense>
+      {isReady ? (
+        <Suspense fallback={<MenuPlaces />}>
+          <ColumnMenu
+            collection={collection}
+            names={names}
+            onChange={(next) => go({ fields: fieldsParameter(collection, next) })}
+          />
+          <ViewsMenu
+            page={name}
+            search={stringifySearch({ ...search, record: undefined, dialog: undefined })}
+          />
+          <CopyMenu names={names} rows={list?.data} />
+        </Suspense>
+      ) : (
+        <MenuPlaces />
+      )}
       <Button
         size="xs"
         variant={isRequestShown ? 'light' : 'default'}

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { demoCompanies, demoPartners, demoProducts } from '../../../server/src/cli/demo/demo-data.ts'
 import { importRecords } from '../../../server/src/import/import-records.ts'
-import { type Context, type Stoppable, shared } from '../check.ts'
+import { type Stoppable, shared } from '../check.ts'
 import { type ServerProcess, Service } from '../service.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -56,9 +56,8 @@ export class ConsoleFixture implements Stoppable {
     this.products = parts.products
   }
 
-  static async start(context: Context): Promise<ConsoleFixture> {
-    execFileSync(process.execPath, [`${root}console/build.ts`], { stdio: ['ignore', 'ignore', 'inherit'] })
-    const products = context.size(100_000, 2_000)
+  static async start(products: number): Promise<ConsoleFixture> {
+    execFileSync(process.execPath, [`${root}console/build.ts`], { stdio: 'ignore' })
     const service = await Service.start()
     try {
       const key = await service.account('acme')
@@ -86,7 +85,7 @@ export class ConsoleFixture implements Stoppable {
   /** Runs with a new page in a browser profile of its own, signed in unless there is no key. */
   async withPage<T>(options: PageOptions, run: (page: Page) => Promise<T>): Promise<T> {
     const context = await this.browser.newContext({
-      viewport: { width: options.width ?? 1280, height: 800 },
+      viewport: { width: options.width ?? 1280, height: options.width === 390 ? 844 : 800 },
       colorScheme: options.scheme ?? 'light',
       permissions: ['clipboard-read', 'clipboard-write'],
       acceptDownloads: true,
@@ -131,4 +130,4 @@ export class ConsoleFixture implements Stoppable {
   }
 }
 
-export const consoleFixture = shared(ConsoleFixture.start)
+export const consoleFixture = shared((context) => ConsoleFixture.start(context.size(100_000, 2_000)))
