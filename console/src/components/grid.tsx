@@ -33,7 +33,7 @@ interface GridProps {
 export function Grid(props: GridProps) {
   const { label, fields, rows, isRefreshing, selected, firstRow, total, onSelect, onOpen } = props
   const scroller = useRef<HTMLDivElement>(null)
-  const widths = useMemo(() => columnWidths(fields, rows ?? []), [fields, rows])
+  const widths = useMemo(() => columnWidths(fields, rows ?? [], innerWidth), [fields, rows])
   const { data, tableRows } = useRows(fields, rows)
   const virtualizer = useVirtualizer({
     count: data.length,

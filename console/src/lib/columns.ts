@@ -39,13 +39,19 @@ const padding = 28
 const measuredRowsMax = 60
 
 /** A width in pixels for each column: as wide as its contents, within bounds. */
-export function columnWidths(fields: readonly Field[], rows: readonly Row[]): readonly number[] {
+export function columnWidths(
+  fields: readonly Field[],
+  rows: readonly Row[],
+  screenWidth = 1280,
+): readonly number[] {
+  // On a phone, a long text must leave space for the next column.
+  const most = Math.min(widthMax, screenWidth / 2)
   return fields.map(({ name, type }) => {
     const longest = rows
       .slice(0, measuredRowsMax)
-      .reduce((most, row) => Math.max(most, plainText(row[name]).length), 0)
+      .reduce((length, row) => Math.max(length, plainText(row[name]).length), 0)
     const content = type === 'timestamp' ? Math.min(longest, 19) : longest
     const characters = Math.max(content, name.length * 0.98)
-    return Math.round(Math.min(widthMax, Math.max(widthMin, characters * characterWidth + padding)))
+    return Math.round(Math.min(most, Math.max(widthMin, characters * characterWidth + padding)))
   })
 }
