@@ -65,10 +65,13 @@ function optionsOf(
     width,
     height,
     cursor: { drag: { x: true, y: false, setScale: false } },
-    scales: { y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1)] } },
+    scales: {
+      x: { range: (_, min, max) => padded(min, max) },
+      y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1)] },
+    },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
     axes: [
-      { ...axis, values: (_, ticks) => timeLabels(ticks) },
+      { ...axis, incrs: tickSeconds, values: (_, ticks) => timeLabels(ticks) },
       {
         ...axis,
         size: 60,
@@ -102,6 +105,15 @@ function optionsOf(
       ],
     },
   }
+}
+
+/** No tick within a minute: usage is counted by minute. */
+const tickSeconds = [60, 300, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800, 2_592_000]
+
+/** Space for half a bar at both ends. */
+function padded(min: number, max: number): [number, number] {
+  const space = Math.max((max - min) * 0.04, 30)
+  return [min - space, max + space]
 }
 
 /** Times of a day; days if the ticks are that far apart. All in UTC. */

@@ -46,11 +46,13 @@ export function FilterBar(props: FilterBarProps) {
     onApply(text)
   }
   const isChanged = draft !== applied
+  // While a condition is being typed, what is missing at the end is no news.
+  const shown = isChanged ? diagnostics.filter(({ offset }) => offset < draft.length) : diagnostics
   const placeholder = `Filter, such as ${presentations[collection.name].example}`
   return (
     <div className="filter-bar">
       <div className="filter-row">
-        <div className="filter-box" data-invalid={diagnostics.length > 0 ? '' : undefined}>
+        <div className="filter-box" data-invalid={shown.length > 0 ? '' : undefined}>
           <Icon name="filter" size={14} />
           <Suspense
             fallback={
@@ -90,8 +92,7 @@ export function FilterBar(props: FilterBarProps) {
         </div>
       </div>
       <Complaint
-        // While a condition is being typed, what is missing at the end is no news.
-        diagnostics={isChanged ? diagnostics.filter(({ offset }) => offset < draft.length) : diagnostics}
+        diagnostics={shown}
         onUse={(text) => {
           setDraft(text)
           onApply(text)

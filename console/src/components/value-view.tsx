@@ -5,7 +5,7 @@ import { plainText, timestampParts } from '../lib/format.ts'
 /** One value of a record, as a cell and in the side panel. */
 export function ValueView({ field, value }: { readonly field: Field; readonly value: Value | undefined }) {
   if (value === undefined) return <span className="cell-null">not loaded</span>
-  if (value === null) return <span className="cell-null">null</span>
+  if (value === null) return <span className="cell-null">{nullTexts[field.name] ?? 'null'}</span>
   if (typeof value === 'boolean') return <span className={`cell-${value}`}>{String(value)}</span>
   if (field.type === 'timestamp') {
     const parts = timestampParts(value)
@@ -32,6 +32,8 @@ export function ValueView({ field, value }: { readonly field: Field; readonly va
   if (value === '') return <span className="cell-null">empty text</span>
   return plainText(value)
 }
+
+const nullTexts: Readonly<Record<string, string>> = { expires_at: 'never', last_used_on: 'never' }
 
 const stateTones: Readonly<Record<string, string>> = {
   active: 'ok',

@@ -29,7 +29,7 @@ export const presentations: Readonly<Record<CollectionName, Presentation>> = {
   request: {
     title: 'Requests',
     example: 'status>=400|duration_ms>100',
-    fields: 'at,status,method,path,filter,duration_ms,cached,records,key_id,error_code,id',
+    fields: 'at,status,method,path,duration_ms,filter,error_code,cached,records,key_id,id',
     idField: 'id',
   },
   usage: { title: 'Usage', example: 'requests>10', idField: undefined },
