@@ -1,6 +1,6 @@
 import type { EditorView } from '@codemirror/view'
 import { ActionIcon, Button } from '@mantine/core'
-import { lazy, Suspense, use, useEffect, useMemo, useRef, useState } from 'react'
+import { lazy, type RefObject, Suspense, use, useEffect, useMemo, useRef, useState } from 'react'
 import type { Collection } from '../api/catalog.ts'
 import type { Fault } from '../api/exchange.ts'
 import { check, serverDiagnostics } from '../filter/diagnostics.ts'
@@ -49,34 +49,21 @@ export function FilterBar(props: FilterBarProps) {
   // While a condition is being typed, what is missing at the end is no news.
   const shown = isChanged ? diagnostics.filter(({ offset }) => offset < draft.length) : diagnostics
   const placeholder = `Filter, such as ${presentations[collection.name].example}`
+  const editing = { value: draft, placeholder, onChange: setDraft, onSubmit: submit }
   return (
     <div className="filter-bar">
       <div className="filter-row">
         <div className="filter-box" data-invalid={shown.length > 0 ? '' : undefined}>
           <Icon name="filter" size={14} />
           <Suspense
-            fallback={
-              <input
-                ref={input}
-                className="filter-input"
-                aria-label="Filter"
-                placeholder={placeholder}
-                value={draft}
-                onFocus={() => setFocusedEarly(true)}
-                onChange={(event) => setDraft(event.target.value)}
-                onKeyDown={(event) => event.key === 'Enter' && submit()}
-              />
-            }
+            fallback={<PlainEditor {...editing} input={input} onFocus={() => setFocusedEarly(true)} />}
           >
             {props.isReady || isFocusedEarly ? (
               <FilterEditor
-                value={draft}
-                placeholder={placeholder}
+                {...editing}
                 fields={collection.fields}
                 diagnostics={diagnostics}
                 shouldFocus={isFocusedEarly}
-                onChange={setDraft}
-                onSubmit={submit}
                 onEscape={() => setDraft(applied)}
                 onView={(view) => (editor.current = view)}
               />
@@ -128,6 +115,31 @@ function useDraft({ collection, applied, faults }: FilterBarProps) {
   }, [draft, applied, faults, checked])
   const isStale = checked.filter === undefined && checked.diagnostics.length > 0
   return { draft, setDraft, chips, diagnostics, isStale }
+}
+
+interface PlainEditorProps {
+  readonly value: string
+  readonly placeholder: string
+  readonly input: RefObject<HTMLInputElement | null>
+  readonly onChange: (text: string) => void
+  readonly onSubmit: () => void
+  readonly onFocus: () => void
+}
+
+/** Until the editor is loaded. */
+function PlainEditor({ value, placeholder, input, onChange, onSubmit, onFocus }: PlainEditorProps) {
+  return (
+    <input
+      ref={input}
+      className="filter-input"
+      aria-label="Filter"
+      placeholder={placeholder}
+      value={value}
+      onFocus={onFocus}
+      onChange={(event) => onChange(event.target.value)}
+      onKeyDown={(event) => event.key === 'Enter' && onSubmit()}
+    />
+  )
 }
 
 interface BarActionProps {
