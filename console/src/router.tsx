@@ -2,7 +2,7 @@ import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/
 import { lazy, Suspense } from 'react'
 import { Root } from './components/root.tsx'
 import type { RecordsSearch } from './lib/records-search.ts'
-import { parseSearch, stringifySearch } from './lib/search.ts'
+import { parseSearch, stringifySearch, textsOf } from './lib/search.ts'
 import { RecordsPage } from './routes/records.tsx'
 import type { UsageSearch } from './routes/usage.tsx'
 
@@ -27,7 +27,7 @@ const indexRoute = createRoute({
 })
 
 /** Values stay as they were typed: the service validates them, and its error is shown. */
-const validateSearch = (search: Record<string, unknown>): RecordsSearch => search as RecordsSearch
+const validateSearch = (search: Record<string, unknown>): RecordsSearch => textsOf(search)
 
 const productsRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -74,7 +74,7 @@ const requestsRoute = createRoute({
 const usageRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/usage',
-  validateSearch: (search: Record<string, unknown>): UsageSearch => search as UsageSearch,
+  validateSearch: (search: Record<string, unknown>): UsageSearch => textsOf(search),
   component: () => (
     <Suspense>
       <UsagePage search={usageRoute.useSearch()} />

@@ -78,6 +78,7 @@ export async function readList(
   return await recorded(async (fetch) => {
     const { data, meta, pagination } = await resourceOf(clientWith(fetch), name).list({
       filter,
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the client types a record; here it is any of three
       fields: fields?.split(',') as ['id'] | undefined,
       page: page === undefined ? undefined : asSent(page),
       limit: limit === undefined ? undefined : asSent(limit),
@@ -122,10 +123,12 @@ function resourceOf(
 ): Resource<Row & { readonly id: number }, unknown> {
   const { products, partners, companies } = client
   const resource = name === 'product' ? products : name === 'partner' ? partners : companies
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the client types a record; here it is any of three
   return resource as unknown as Resource<Row & { readonly id: number }, unknown>
 }
 
 /** The client types numbers; a wrong number in the URL of the page is sent as it is, so that the service explains it. */
 function asSent(text: string): number {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sent as it is, so that the service explains it
   return text as unknown as number
 }

@@ -29,7 +29,7 @@ export function Chart({ label, times, series, unit, onZoom }: ChartProps) {
   zoom.current = onZoom
   useEffect(() => {
     const element = host.current
-    if (element === null) return
+    if (element === null) return undefined
     const data: uPlot.AlignedData = [[...times], ...series.map(({ values }) => [...values])]
     const plot = new uPlot(optionsOf(element.clientWidth, series, unit, zoom), data, element)
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }))

@@ -11,7 +11,7 @@ interface CopyButtonProps extends ButtonProps {
 export function CopyButton({ label, text, ...rest }: CopyButtonProps) {
   const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle')
   useEffect(() => {
-    if (state === 'idle') return
+    if (state === 'idle') return undefined
     const timer = setTimeout(() => setState('idle'), 1_600)
     return () => clearTimeout(timer)
   }, [state])

@@ -45,7 +45,7 @@ export default function FilterEditor(props: FilterEditorProps) {
   const latest = useRef(props)
   latest.current = props
   useEffect(() => {
-    if (host.current === null) return
+    if (host.current === null) return undefined
     const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: 'open' })
     const created = new EditorView({ root, parent: root, state: stateOf(latest.current.value, latest) })
     view.current = created

@@ -152,6 +152,7 @@ const GridRow = memo(function GridRow({ index, number, top, isSelected, fields, 
 function columnStyle(widths: readonly number[]): CSSProperties {
   const columns = widths.map((width) => `minmax(${width}px, ${width > 120 ? `${width}fr` : `${width}px`})`)
   const rowWidth = widths.reduce((sum, width) => sum + width, 0)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- React does not type custom properties
   return { '--columns': columns.join(' '), '--row-width': `${rowWidth}px` } as CSSProperties
 }
 

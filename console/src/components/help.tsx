@@ -13,6 +13,8 @@ const keys = [
   ['?', 'This help'],
 ] as const
 
+const types: readonly FieldType[] = ['text', 'integer', 'decimal', 'boolean', 'timestamp']
+
 const examples: Readonly<Record<FieldType, string>> = {
   text: 'name*bolt',
   integer: 'categ_id[3,7]',
@@ -64,15 +66,15 @@ export default function Help({ onClose }: { readonly onClose: () => void }) {
         </section>
         <section>
           <h3>Operators of each type</h3>
-          {Object.entries(operatorsOf).map(([type, operators]) => (
+          {types.map((type) => (
             <div key={type} className="help-type">
               <h4>
-                {type} <code>{examples[type as FieldType]}</code>
+                {type} <code>{examples[type]}</code>
               </h4>
               <p>
-                {operators.map((operator) => (
+                {operatorsOf[type].map((operator) => (
                   <span key={operator}>
-                    <code>{operator}</code> {wordOf(operator, type as FieldType)}
+                    <code>{operator}</code> {wordOf(operator, type)}
                   </span>
                 ))}
               </p>

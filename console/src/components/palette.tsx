@@ -9,6 +9,7 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { accessQuery } from '../api/access.ts'
 import { type Command, commandsFor } from '../lib/commands.ts'
 import { readViews } from '../lib/saved-views.ts'
+import { textsOf } from '../lib/search.ts'
 import { signOut } from '../session.ts'
 import { Icon } from './icon.tsx'
 
@@ -27,7 +28,7 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
   const [active, setActive] = useState(0)
   const list = useRef<HTMLUListElement>(null)
   const commands = useMemo(() => {
-    const parameters = search as Record<string, string>
+    const parameters = textsOf(search)
     return commandsFor({ typed, to: pathname, search: parameters, access, views: readViews() })
   }, [typed, pathname, search, access])
   useEffect(() => {

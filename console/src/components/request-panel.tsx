@@ -31,7 +31,11 @@ export function RequestPanel({ collection, parameters, exchange, total, onClose 
         </ActionIcon>
       </header>
       <div className="panel-body">
-        <Tabs value={format} onChange={(next) => setFormat((next ?? 'curl') as Format)} keepMounted={false}>
+        <Tabs
+          value={format}
+          onChange={(next) => setFormat(formats.find((one) => one === next) ?? 'curl')}
+          keepMounted={false}
+        >
           <Tabs.List>
             {formats.map((one) => (
               <Tabs.Tab key={one} value={one}>

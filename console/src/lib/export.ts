@@ -117,14 +117,16 @@ function isEnd(tail: string): boolean {
   return tail.trimEnd().split('\n').at(-1)?.startsWith('{"$end"') === true
 }
 
-interface PickerWindow {
-  showSaveFilePicker?: (options: object) => Promise<{ createWritable(): Promise<Sink> }>
+declare global {
+  /** Chromium's file picker, which TypeScript's types of the browser do not have. */
+  var showSaveFilePicker:
+    | ((options: { readonly suggestedName: string }) => Promise<{ createWritable(): Promise<Sink> }>)
+    | undefined
 }
 
 async function sinkFor(fileName: string, type: string): Promise<Sink> {
-  const { showSaveFilePicker }: PickerWindow = window as PickerWindow
-  if (showSaveFilePicker !== undefined) {
-    const file = await showSaveFilePicker({ suggestedName: fileName })
+  if (globalThis.showSaveFilePicker !== undefined) {
+    const file = await globalThis.showSaveFilePicker({ suggestedName: fileName })
     return await file.createWritable()
   }
   const chunks: Uint8Array<ArrayBuffer>[] = []

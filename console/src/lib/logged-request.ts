@@ -4,19 +4,19 @@ import { bytesText, grouped } from './format.ts'
 
 /** What the request log tells about one request. */
 
-const pages: Partial<Readonly<Record<CollectionName, string>>> = {
-  product: '/products',
-  partner: '/partners',
-  company: '/companies',
-}
+const pages: readonly (readonly [CollectionName, string])[] = [
+  ['product', '/products'],
+  ['partner', '/partners'],
+  ['company', '/companies'],
+]
 
 /** The page that shows the list or record of a logged request; undefined if there is none. */
 export function browseTarget(
   row: Row,
 ): { readonly to: string; readonly search: Record<string, string> } | undefined {
   const path = String(row['path'] ?? '')
-  for (const [name, to] of Object.entries(pages)) {
-    const base = collections[name as CollectionName].path
+  for (const [name, to] of pages) {
+    const base = collections[name].path
     if (path !== base && !path.startsWith(`${base}/`)) continue
     const search: Record<string, string> = {}
     for (const part of String(row['query'] ?? '').split('&')) {

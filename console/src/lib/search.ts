@@ -16,3 +16,10 @@ export function stringifySearch(search: Record<string, unknown>): string {
 function encode(text: string): string {
   return encodeURIComponent(text).replace(/%(?:2C|2F|3A|3B|3D|40|5B|5D)/g, decodeURIComponent)
 }
+
+/** The parameters that are texts: all that this router parses. */
+export function textsOf(search: object): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(search).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
+}

@@ -26,14 +26,14 @@ export function pointsOf(rows: readonly Row[]): readonly UsagePoint[] {
   const byTime = Map.groupBy(rows, (row) => String(row['at']))
   return [...byTime]
     .map(([at, group]) => ({ at: Date.parse(at) / 1_000, ...merged(group) }))
-    .sort((one, other) => one.at - other.at)
+    .toSorted((one, other) => one.at - other.at)
 }
 
 /** Requests by key or by route, most first. */
 export function sharesOf(rows: readonly Row[], field: 'key_id' | 'route'): readonly Share[] {
   return [...Map.groupBy(rows, (row) => String(row[field]))]
     .map(([name, group]) => ({ name, ...merged(group) }))
-    .sort((one, other) => other.requests - one.requests)
+    .toSorted((one, other) => other.requests - one.requests)
 }
 
 function merged(rows: readonly Row[]) {

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 export function useIdleAfter(condition: boolean): boolean {
   const [isIdle, setIdle] = useState(false)
   useEffect(() => {
-    if (!condition || isIdle) return
+    if (!condition || isIdle) return undefined
     // Safari has no requestIdleCallback.
     if (typeof requestIdleCallback === 'undefined') {
       const timer = setTimeout(() => setIdle(true), 50)
