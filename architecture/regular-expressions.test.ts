@@ -41,7 +41,7 @@ function faultsIn(text: string): string[] {
 }
 
 describe('regular expressions', () => {
-  for (const folder of ['filter/src', 'server/src', 'client/src']) {
+  for (const folder of ['filter/src', 'server/src', 'client/src', 'console/src']) {
     it(`in ${folder} run in linear time`, () => {
       const { expressions, unknown } = expressionsUnder(root, folder)
       expect(expressions.length).toBeGreaterThan(0)

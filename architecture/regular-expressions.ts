@@ -19,7 +19,7 @@ interface Found {
 /** Every regular expression of the sources in a folder, without tests. */
 export function expressionsUnder(root: string, folder: string): Found {
   const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.test.ts'))
     .map((file) => join(folder, file))
   const found = files.map((file) => expressionsOf(file, readFileSync(join(root, file), 'utf8')))
   return {

@@ -16,7 +16,7 @@ rmSync(dist, { recursive: true, force: true })
 await build({ root, configFile: `${root}vite.config.ts`, logLevel: 'warn', build: { outDir: dist } })
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   const file = join(dist, name)
-  if (statSync(file).isDirectory()) continue
+  if (statSync(file).isDirectory() || name.endsWith('.txt')) continue
   const body = readFileSync(file)
   writeFileSync(`${file}.gz`, gzipSync(body, { level: 9 }))
   writeFileSync(

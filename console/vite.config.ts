@@ -18,6 +18,8 @@ export default defineConfig({
     // The Content-Security-Policy allows no data: URL of a script, style or font.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // The licences of the bundled libraries require that their texts are part of every copy.
+    license: { fileName: 'licenses.txt' },
   },
   server: {
     proxy: Object.fromEntries(

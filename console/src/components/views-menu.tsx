@@ -12,6 +12,10 @@ export function ViewsMenu({ page, search }: { readonly page: string; readonly se
   const [name, setName] = useState('')
   const [views, setViews] = useState<readonly SavedView[]>(readViews)
   const shown = views.filter((view) => view.page === page)
+  const remove = (view: SavedView) => {
+    removeView(view)
+    setViews(readViews())
+  }
   const save = () => {
     if (name.trim() === '') return
     saveView({ name: name.trim(), page, search })
@@ -31,7 +35,9 @@ export function ViewsMenu({ page, search }: { readonly page: string; readonly se
         {shown.map((view) => (
           <Menu.Item
             key={view.name}
+            title="The Delete key removes it"
             onClick={() => void navigate({ to: '.', search: parseSearch(view.search) })}
+            onKeyDown={(event) => event.key === 'Delete' && remove(view)}
             rightSection={
               <ActionIcon
                 component="span"
@@ -41,8 +47,7 @@ export function ViewsMenu({ page, search }: { readonly page: string; readonly se
                 aria-label={`Delete the view ${view.name}`}
                 onClick={(event: React.MouseEvent) => {
                   event.stopPropagation()
-                  removeView(view)
-                  setViews(readViews())
+                  remove(view)
                 }}
               >
                 <Icon name="close" size={10} />
