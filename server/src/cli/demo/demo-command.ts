@@ -131,6 +131,7 @@ Quartermaster serves the account ${account} at ${baseUrl}
 
   curl -H 'Authorization: Bearer ${key}' '${baseUrl}/api/v1/inventory/product?limit=2'
 
+  ${baseUrl}/console     the console: browse, filter, export; sign in with this key
   ${baseUrl}/reference   API reference; open it in a browser to send requests
 
 As in production, the account also has its own host: ${accountUrl} (in browsers and curl).
