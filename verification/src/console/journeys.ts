@@ -279,7 +279,7 @@ export const keys = journey('keys', {
   },
   'it is rotated with an overlap': async ({ page }) => {
     await rowWith(page, 'web shop').first().click()
-    await page.getByRole('button', { name: 'Rotate' }).click()
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click()
     await page.getByRole('button', { name: 'Rotate key' }).click()
     await page.getByText('It is shown only once').waitFor()
     await page.getByRole('button', { name: 'Done' }).click()
@@ -288,7 +288,7 @@ export const keys = journey('keys', {
   'it is revoked by typing its name, and the audit shows it': async ({ page }) => {
     await page.keyboard.press('Escape')
     await rowWith(page, 'rotating').click()
-    await page.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('button', { name: 'Revoke', exact: true }).click()
     const dialog = page.getByRole('dialog')
     if (await dialog.getByRole('button', { name: 'Revoke key' }).isEnabled())
       throw new Error('it can be revoked untyped')
@@ -312,6 +312,17 @@ export const usage = journey('usage', {
     await untilParameter(page, 'route', 'GET /api/v1/inventory/product')
     await page.getByRole('button', { name: 'Show everything' }).click()
     await untilParameter(page, 'route', null)
+  },
+  'dragging over a chart zooms': async ({ page }) => {
+    const box = await page.getByRole('figure', { name: 'Requests and errors' }).boundingBox()
+    if (box === null) throw new Error('the chart is not visible')
+    await page.mouse.move(box.x + box.width * 0.3, box.y + box.height * 0.5)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width * 0.95, box.y + box.height * 0.5, { steps: 5 })
+    await page.mouse.up()
+    await page.waitForURL((url) => url.searchParams.has('from') && url.searchParams.has('to'))
+    await page.getByRole('button', { name: 'Show everything' }).click()
+    await untilParameter(page, 'from', null)
   },
   'a logged request says why, and opens its list': async ({ page, fixture }) => {
     await page.goto(
