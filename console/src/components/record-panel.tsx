@@ -52,8 +52,8 @@ export function RecordPanel(props: RecordPanelProps) {
                   ) : (
                     <ValueView field={field} value={record[field.name]} />
                   )}
+                  <FilterBy field={field} value={record?.[field.name]} onFilter={onFilter} />
                 </dd>
-                <FilterBy field={field} value={record?.[field.name]} onFilter={onFilter} />
               </div>
             ))}
           </dl>
@@ -95,7 +95,7 @@ interface FilterByProps {
 }
 
 function FilterBy({ field, value, onFilter }: FilterByProps) {
-  if (value === undefined || Array.isArray(value)) return <span />
+  if (value === undefined || Array.isArray(value)) return null
   const label = `Show only records with this ${field.name}`
   return (
     <Tooltip label={label} position="left" openDelay={400}>
