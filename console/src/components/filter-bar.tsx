@@ -25,7 +25,7 @@ interface FilterBarProps {
 
 const never = new Promise<never>(() => {})
 
-/** Keeps the plain text field until the editor is wanted, and while it is loaded. */
+/** Suspends, so that the plain text field is shown until the editor is loaded. */
 function NotYet(): never {
   return use(never)
 }

@@ -21,7 +21,7 @@ interface GridProps {
   readonly rows: readonly Row[] | undefined
   readonly isRefreshing: boolean
   readonly selected: number
-  /** The number of the first row in the whole list, from 1. */
+  /** The position of the first row in the list, from 1. */
   readonly firstRow: number
   readonly total: number
   readonly onSelect: (index: number) => void
