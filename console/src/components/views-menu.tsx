@@ -38,21 +38,7 @@ export function ViewsMenu({ page, search }: { readonly page: string; readonly se
             title="The Delete key removes it"
             onClick={() => void navigate({ to: '.', search: parseSearch(view.search) })}
             onKeyDown={(event) => event.key === 'Delete' && remove(view)}
-            rightSection={
-              <ActionIcon
-                component="span"
-                size="xs"
-                variant="subtle"
-                color="gray"
-                aria-label={`Delete the view ${view.name}`}
-                onClick={(event: React.MouseEvent) => {
-                  event.stopPropagation()
-                  remove(view)
-                }}
-              >
-                <Icon name="close" size={10} />
-              </ActionIcon>
-            }
+            rightSection={<DeleteView name={view.name} onDelete={() => remove(view)} />}
           >
             {view.name}
           </Menu.Item>
@@ -79,5 +65,24 @@ export function ViewsMenu({ page, search }: { readonly page: string; readonly se
         </form>
       </Menu.Dropdown>
     </Menu>
+  )
+}
+
+/** For the mouse. It cannot be a button: it is within one. The Delete key does the same. */
+function DeleteView({ name, onDelete }: { readonly name: string; readonly onDelete: () => void }) {
+  return (
+    <ActionIcon
+      component="span"
+      size="xs"
+      variant="subtle"
+      color="gray"
+      aria-label={`Delete the view ${name}`}
+      onClick={(event: React.MouseEvent) => {
+        event.stopPropagation()
+        onDelete()
+      }}
+    >
+      <Icon name="close" size={10} />
+    </ActionIcon>
   )
 }
