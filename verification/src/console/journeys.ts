@@ -297,6 +297,18 @@ export const keys = journey('keys', {
     await rowWith(page, 'revoked').waitFor()
     await page.getByText('key.revoke').waitFor()
   },
+  'a key without account:manage sees no administration': async ({ fixture }) => {
+    await fixture.withPage({ key: fixture.readerKey }, async (page) => {
+      await page.goto(`${fixture.origin}/console/products`)
+      await page.getByText(`of ${grouped(fixture.products)}`).waitFor()
+      await page.getByRole('link', { name: 'Partners' }).waitFor({ state: 'detached' })
+      expectEqual(await page.getByRole('link', { name: 'Keys' }).count(), 0)
+      await page.goto(`${fixture.origin}/console/keys`)
+      await page.getByRole('alert').getByText('needs the scope account:manage').waitFor()
+      await page.getByRole('button', { name: 'Use another key' }).click()
+      await page.getByLabel('API key').waitFor()
+    })
+  },
 })
 
 export const usage = journey('usage', {
