@@ -81,6 +81,7 @@ function optionsOf(
     ],
     series: [
       {
+        label: 'UTC',
         value: (_, at) =>
           at == null ? '' : new Date(at * 1_000).toISOString().slice(0, 16).replace('T', ' '),
       },

@@ -34,7 +34,7 @@ export function moved(names: readonly string[], name: string, before: string | u
 const widthMin = 72
 const widthMax = 340
 const characterWidth = 8.2
-const padding = 28
+const padding = 34
 /** Rows that are measured: the first ones are typical, and measuring 1,000 would delay the first view. */
 const measuredRowsMax = 60
 
