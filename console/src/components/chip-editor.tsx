@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { Collection, Field } from '../api/catalog.ts'
 import type { Chip } from '../filter/model.ts'
 import { type Choice, choicesOf, isList } from '../filter/operators.ts'
+import { typedOf, valuesOf } from '../filter/typed-values.ts'
 
 interface ChipEditorProps {
   readonly collection: Collection
@@ -20,7 +21,7 @@ export default function ChipEditor({ collection, chip, onApply, onCancel }: Chip
   const choices = choicesOf(field)
   const [choiceId, setChoiceId] = useState(chip === undefined ? undefined : idOf(chip))
   const choice = choices.find(({ id }) => id === choiceId) ?? choices[0]
-  const [values, setValues] = useState<readonly string[]>(chip?.values.map((value) => value ?? 'null') ?? [])
+  const [values, setValues] = useState<readonly string[]>(chip === undefined ? [] : typedOf(chip))
   if (choice === undefined) return null
   const apply = () => {
     const next = valuesOf(choice, values, field)
@@ -135,15 +136,6 @@ function ValueInput({ field, choice, values, onChange }: ValueInputProps) {
 function idOf({ operator, values }: Chip): string {
   const isNull = values.length === 1 && values[0] === null && !isList(operator)
   return isNull ? `${operator}null` : operator
-}
-
-/** `null` is the null value for every type but text, where a person may mean the word. */
-function valuesOf({ operator, isNull }: Choice, values: readonly string[], field: Field): (string | null)[] {
-  if (isNull) return [null]
-  const typed = values.map((value) => (value === 'null' && field.nullable ? null : value))
-  if (isList(operator)) return typed
-  if (field.type === 'boolean') return [typed[0] === undefined ? 'true' : typed[0]]
-  return [typed[0] ?? '']
 }
 
 function unknownField(name: string): Field {
