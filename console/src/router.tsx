@@ -1,12 +1,16 @@
-import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router'
+import { ManageGate } from './components/manage-gate.tsx'
 import { Root } from './components/root.tsx'
 import type { RecordsSearch } from './lib/records-search.ts'
 import { parseSearch, stringifySearch, textsOf } from './lib/search.ts'
+import type { UsageSearch } from './lib/usage-search.ts'
 import { RecordsPage } from './routes/records.tsx'
-import type { UsageSearch } from './routes/usage.tsx'
-
-const UsagePage = lazy(() => import('./routes/usage.tsx'))
 
 const rootRoute = createRootRoute({
   component: Root,
@@ -54,32 +58,40 @@ const keysRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/keys',
   validateSearch,
-  component: () => <RecordsPage key="key" name="key" search={keysRoute.useSearch()} />,
+  component: () => (
+    <ManageGate title="Keys">
+      <RecordsPage key="key" name="key" search={keysRoute.useSearch()} />
+    </ManageGate>
+  ),
 })
 
 const auditRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/audit',
   validateSearch,
-  component: () => <RecordsPage key="audit" name="audit" search={auditRoute.useSearch()} />,
+  component: () => (
+    <ManageGate title="Audit">
+      <RecordsPage key="audit" name="audit" search={auditRoute.useSearch()} />
+    </ManageGate>
+  ),
 })
 
 const requestsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/requests',
   validateSearch,
-  component: () => <RecordsPage key="request" name="request" search={requestsRoute.useSearch()} />,
+  component: () => (
+    <ManageGate title="Requests">
+      <RecordsPage key="request" name="request" search={requestsRoute.useSearch()} />
+    </ManageGate>
+  ),
 })
 
 const usageRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/usage',
   validateSearch: (search: Record<string, unknown>): UsageSearch => textsOf(search),
-  component: () => (
-    <Suspense>
-      <UsagePage search={usageRoute.useSearch()} />
-    </Suspense>
-  ),
+  component: lazyRouteComponent(() => import('./routes/usage.tsx'), 'UsagePage'),
 })
 
 export const router = createRouter({

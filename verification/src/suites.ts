@@ -3,6 +3,7 @@ import { axeFindings } from './console/axe.ts'
 import { errorOffsets, filterRoundtrip } from './console/filters.ts'
 import { generatedClients } from './console/generated-clients.ts'
 import { browse, create, filter, keys, palette, request, usage } from './console/journeys.ts'
+import { keyLifecycle } from './console/keys.ts'
 import { csp, keysNowhere } from './console/secrecy.ts'
 import { bundleSize, firstView, scrolling } from './console/speed.ts'
 import { oneAccount } from './distribute.ts'
@@ -118,6 +119,7 @@ export const suites: Record<string, readonly Check[]> = {
     request,
     create,
     keys,
+    keyLifecycle,
     usage,
     palette,
     filterRoundtrip,

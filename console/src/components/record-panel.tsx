@@ -27,12 +27,12 @@ export function RecordPanel(props: RecordPanelProps) {
   const { collection, id, row, onClose, onStep, onFilter, before, after } = props
   const query = useQuery(recordQuery(collection.name, id))
   const record = query.data?.body ?? row
-  const title = record?.['name'] ?? `${collection.noun} ${id}`
+  const title = titleOf(collection, record) ?? `${collection.noun} ${id}`
   const names = collection.fields.map(({ name }) => name)
   return (
     <aside className="panel" aria-label={`The ${collection.noun} ${id}`}>
       <header className="panel-head">
-        <h2>{String(title)}</h2>
+        <h2 title={title}>{title}</h2>
         <Step label={`Previous ${collection.noun}`} icon="up" onClick={() => onStep(-1)} />
         <Step label={`Next ${collection.noun}`} icon="down" onClick={() => onStep(1)} />
         <Step label="Close" icon="close" onClick={onClose} />
@@ -68,6 +68,13 @@ export function RecordPanel(props: RecordPanelProps) {
       )}
     </aside>
   )
+}
+
+function titleOf({ name }: Collection, record: Row | undefined): string | undefined {
+  if (record === undefined) return undefined
+  const parts = name === 'request' ? ['method', 'path'] : name === 'audit' ? ['action', 'subject'] : ['name']
+  const values = parts.map((part) => record[part])
+  return values.includes(undefined) ? undefined : values.join(' ')
 }
 
 function Step(props: {

@@ -1,10 +1,13 @@
 import type { Field } from '../api/catalog.ts'
 import type { Value } from '../api/read.ts'
 import { plainText, timestampParts } from '../lib/format.ts'
+import { ExpiryView, TimeView } from './time-view.tsx'
 
 /** One value of a record, as a cell and in the side panel. */
 export function ValueView({ field, value }: { readonly field: Field; readonly value: Value | undefined }) {
   if (value === undefined) return <span className="cell-null">not loaded</span>
+  if (field.name === 'expires_at' && value !== null) return <ExpiryView value={String(value)} />
+  if (value !== null && relativeFields.has(field.name)) return <TimeView value={String(value)} />
   if (value === null) return <span className="cell-null">{nullTexts[field.name] ?? 'null'}</span>
   if (typeof value === 'boolean') return <span className={`cell-${value}`}>{String(value)}</span>
   if (field.type === 'timestamp') {
@@ -17,6 +20,7 @@ export function ValueView({ field, value }: { readonly field: Field; readonly va
       )
     }
   }
+  if (field.name === 'scopes' && Array.isArray(value)) return <ScopesView scopes={value} />
   if (field.name === 'state')
     return (
       <span className="badge" data-tone={stateTones[String(value)]}>
@@ -34,6 +38,26 @@ export function ValueView({ field, value }: { readonly field: Field; readonly va
 }
 
 const nullTexts: Readonly<Record<string, string>> = { expires_at: 'never', last_used_on: 'never' }
+
+/** The scope of administrators first: it is the one that a person looks for. */
+function ScopesView({ scopes }: { readonly scopes: readonly string[] }) {
+  const others = scopes.filter((scope) => scope !== 'account:manage')
+  return (
+    <span>
+      {scopes.includes('account:manage') && (
+        <>
+          <span className="badge" data-tone="accent">
+            account:manage
+          </span>{' '}
+        </>
+      )}
+      {others.join(', ')}
+    </span>
+  )
+}
+
+/** Times of a key, of which a person wants to know how long ago they are. */
+const relativeFields = new Set(['created_at', 'revoked_at', 'last_used_on'])
 
 const stateTones: Readonly<Record<string, string>> = {
   active: 'ok',

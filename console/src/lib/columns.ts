@@ -35,6 +35,8 @@ const widthMin = 72
 const widthMax = 340
 const characterWidth = 8.2
 const padding = 34
+/** Shown as "10 minutes ago". */
+const relative = new Set(['created_at', 'expires_at', 'revoked_at'])
 /** Rows that are measured: the first ones are typical, and measuring 1,000 would delay the first view. */
 const measuredRowsMax = 60
 
@@ -50,7 +52,7 @@ export function columnWidths(
     const longest = rows
       .slice(0, measuredRowsMax)
       .reduce((length, row) => Math.max(length, plainText(row[name]).length), 0)
-    const content = type === 'timestamp' ? Math.min(longest, 19) : longest
+    const content = type === 'timestamp' ? Math.min(longest, relative.has(name) ? 12 : 19) : longest
     const characters = Math.max(content, name.length * 0.98)
     return Math.round(Math.min(most, Math.max(widthMin, characters * characterWidth + padding)))
   })

@@ -17,7 +17,7 @@ export const presentations: Readonly<Record<CollectionName, Presentation>> = {
   key: {
     title: 'Keys',
     example: 'state=active&last_used_on<2026-08-01',
-    fields: 'key_id,name,state,last_used_on,expires_at,scopes,created_at',
+    fields: 'name,scopes,state,last_used_on,expires_at,created_at,key_id',
     idField: 'key_id',
   },
   audit: {

@@ -26,7 +26,7 @@ const ViewsMenu = lazy(async () => ({ default: (await menus()).ViewsMenu }))
 const RecordPanel = lazy(async () => ({ default: (await panels()).RecordPanel }))
 const RequestPanel = lazy(async () => ({ default: (await panels()).RequestPanel }))
 const CreatePartner = lazy(async () => ({ default: (await panels()).CreatePartner }))
-const CreateKeyDialog = lazy(async () => ({ default: (await panels()).CreateKeyDialog }))
+const KeyDialogs = lazy(async () => ({ default: (await panels()).KeyDialogs }))
 const KeyActions = lazy(async () => ({ default: (await panels()).KeyActions }))
 const KeyAudit = lazy(async () => ({ default: (await panels()).KeyAudit }))
 const LoggedRequest = lazy(async () => ({ default: (await panels()).LoggedRequest }))
@@ -207,9 +207,8 @@ const extras: Partial<Readonly<Record<CollectionName, Pick<RecordPanelProps, 'be
 
 function Dialogs({ view: { name, search, go } }: PartProps) {
   const close = () => go({ dialog: undefined }, true)
-  if (search.dialog !== 'create') return null
-  if (name === 'key') return <CreateKeyDialog onClose={close} />
-  if (name !== 'partner') return null
+  if (name === 'key') return <KeyDialogs dialog={search.dialog} keyId={search.record} onClose={close} />
+  if (search.dialog !== 'create' || name !== 'partner') return null
   return (
     <CreatePartner
       onClose={close}

@@ -1,6 +1,6 @@
 import { Button, SegmentedControl } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import '../styles/usage.css'
 import { problemFrom } from '../api/exchange.ts'
@@ -8,17 +8,10 @@ import { type Row, readList } from '../api/read.ts'
 import { Chart, type Series } from '../components/chart.tsx'
 import { ProblemState } from '../components/states.tsx'
 import { grouped, msText } from '../lib/format.ts'
-import type { Search } from '../lib/search.ts'
 import { pointsOf, type Share, sharesOf, type UsagePoint } from '../lib/usage.ts'
+import type { UsageSearch } from '../lib/usage-search.ts'
 
-export interface UsageSearch extends Search {
-  /** `minute` for the last two days; otherwise days. */
-  readonly per?: string | undefined
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  readonly key?: string | undefined
-  readonly route?: string | undefined
-}
+const route = getRouteApi('/usage')
 
 /** Rows that are read: 20 requests of 1,000. The page says if there are more. */
 const pagesMax = 20
@@ -67,7 +60,8 @@ function filterOfLog(from?: string, to?: string, key?: string): string {
 }
 
 /** Requests, errors and latency over time, by key and route. */
-export default function UsagePage({ search }: { readonly search: UsageSearch }) {
+export function UsagePage() {
+  const search = route.useSearch()
   const navigate = useNavigate()
   const query = useQuery(usageQuery(search))
   const go = (change: Partial<UsageSearch>) => void navigate({ to: '.', search: { ...search, ...change } })

@@ -1,0 +1,12 @@
+/** What each scope allows, in the order in which the service lists them. */
+export const scopes = [
+  { name: 'product:read', label: 'Read products', text: 'Lists, records and exports.' },
+  { name: 'partner:read', label: 'Read partners', text: 'Lists, records and exports.' },
+  { name: 'partner:create', label: 'Create partners', text: 'Without partner:read it cannot read them.' },
+  { name: 'company:read', label: 'Read companies', text: 'Lists, records and exports.' },
+  {
+    name: 'account:manage',
+    label: 'Manage the account',
+    text: 'Create, rotate and revoke any key; read the audit log, the request log and usage.',
+  },
+] as const

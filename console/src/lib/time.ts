@@ -1,0 +1,36 @@
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+
+const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+/** "in 3 months", "5 minutes ago". */
+export function relativeTime(atMs: number, nowMs: number): string {
+  const ms = atMs - nowMs
+  const size = Math.abs(ms)
+  if (size < 45_000) return ms <= 0 ? 'just now' : 'in a moment'
+  if (size < 45 * minuteMs) return words.format(Math.round(ms / minuteMs), 'minute')
+  if (size < 22 * hourMs) return words.format(Math.round(ms / hourMs), 'hour')
+  if (size < 60 * dayMs) return words.format(Math.round(ms / dayMs), 'day')
+  if (size < 700 * dayMs) return words.format(Math.round(ms / (30.4 * dayMs)), 'month')
+  return words.format(Math.round(ms / (365.25 * dayMs)), 'year')
+}
+
+/** "today", "yesterday", "5 days ago": for a day in UTC, which has no time. */
+export function relativeDay(day: string, nowMs: number): string {
+  const days = Math.round((Date.parse(day) - (nowMs - (nowMs % dayMs))) / dayMs)
+  if (Math.abs(days) < 60) return words.format(days, 'day')
+  return relativeTime(Date.parse(day), nowMs)
+}
+
+/** "2026-11-16 09:30:00 UTC" */
+export function exactTime(value: string): string {
+  const match = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d))?/.exec(value)
+  if (match === null) return value
+  return match[2] === undefined ? `${match[1]} (UTC)` : `${match[1]} ${match[2]} UTC`
+}
+
+/** The time after a number of days, as the service takes it. */
+export function inDays(days: number, nowMs: number): string {
+  return new Date(nowMs + days * dayMs).toISOString()
+}
