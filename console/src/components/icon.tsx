@@ -18,6 +18,7 @@ const shapes = {
   download: 'M8 2v8M4.8 7 8 10.2 11.2 7M2.5 13.5h11',
   code: 'M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5',
   plus: 'M8 3v10M3 8h10',
+  minus: 'M3 8h10',
   close: 'M3.5 3.5l9 9M12.5 3.5l-9 9',
   left: 'M10 3 5 8l5 5',
   right: 'M6 3l5 5-5 5',

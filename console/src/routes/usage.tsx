@@ -1,123 +1,162 @@
-import { Button, SegmentedControl } from '@mantine/core'
-import { queryOptions, useQuery } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import '../styles/manage.css'
 import '../styles/usage.css'
+import { Button, SegmentedControl } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense, useMemo } from 'react'
 import { problemFrom } from '../api/exchange.ts'
-import { type Row, readList } from '../api/read.ts'
-import { Chart, type Series } from '../components/chart.tsx'
+import { listQuery } from '../api/read.ts'
+import { loggedReadsQuery, usageQuery } from '../api/usage.ts'
+import { Icon } from '../components/icon.tsx'
+import { ManageGate } from '../components/manage-gate.tsx'
 import { ProblemState } from '../components/states.tsx'
-import { grouped, msText } from '../lib/format.ts'
-import { pointsOf, type Share, sharesOf, type UsagePoint } from '../lib/usage.ts'
+import { UsageRangeBar } from '../components/usage-range-bar.tsx'
+import { UsageTable } from '../components/usage-table.tsx'
+import { UsageTotals } from '../components/usage-totals.tsx'
+import { grouped } from '../lib/format.ts'
+import { logFilterOf } from '../lib/log-filter.ts'
+import { cachedShareOf, cachedSharesOf, pointsOf, sharesOf, sumOf } from '../lib/usage.ts'
+import {
+  fullRange,
+  intervalOf,
+  isoTime,
+  isSame,
+  perOf,
+  type Range,
+  rangeOf,
+  rangesOf,
+  snapped,
+  zoomOf,
+} from '../lib/usage-range.ts'
 import type { UsageSearch } from '../lib/usage-search.ts'
 
 const route = getRouteApi('/usage')
+const UsageCharts = lazy(async () => ({
+  default: (await import('../components/usage-charts.tsx')).UsageCharts,
+}))
 
-/** Rows that are read: 20 requests of 1,000. The page says if there are more. */
-const pagesMax = 20
-
-function usageQuery({ per, from, to, key, route }: UsageSearch) {
-  const conditions = [
-    ...(from === undefined ? [] : [`at>=${from}`]),
-    ...(to === undefined ? [] : [`at<=${to}`]),
-    ...(key === undefined ? [] : [`key_id="${key}"`]),
-    ...(route === undefined ? [] : [`route="${route}"`]),
-  ]
-  const filter = conditions.length === 0 ? undefined : conditions.join('&')
-  return queryOptions({
-    queryKey: ['usage', per, filter],
-    queryFn: async ({ signal }) => {
-      const rows: Row[] = []
-      let total = 0
-      for (let page = 1; page <= pagesMax; page++) {
-        const { body } = await readList('usage', { per, filter, page: String(page), limit: '1000' }, signal)
-        rows.push(...body.data)
-        total = body.meta.total
-        if (body.pagination.nextPage === null) break
-      }
-      return { rows, total, cache: await cacheShare(filterOfLog(from, to, key), signal) }
-    },
-  })
-}
-
-/** The usage has no cache share; the request log has it, for the newest 14 days and without routes. */
-async function cacheShare(filter: string, signal: AbortSignal): Promise<{ all: number; cached: number }> {
-  const [all, cached] = await Promise.all(
-    [filter, `${filter}&cached=true`].map((one) =>
-      readList('request', { filter: one, fields: 'id', limit: '1' }, signal),
-    ),
-  )
-  return { all: all?.body.meta.total ?? 0, cached: cached?.body.meta.total ?? 0 }
-}
-
-function filterOfLog(from?: string, to?: string, key?: string): string {
-  return [
-    'status<400',
-    ...(from ? [`at>=${from}`] : []),
-    ...(to ? [`at<=${to}`] : []),
-    ...(key ? [`key_id="${key}"`] : []),
-  ].join('&')
-}
-
-/** Requests, errors and latency over time, by key and route. */
+/** Requests, errors, latency and cached responses over time, by key and route. */
 export function UsagePage() {
+  return (
+    <ManageGate title="Usage">
+      <Usage />
+    </ManageGate>
+  )
+}
+
+function Usage() {
   const search = route.useSearch()
   const navigate = useNavigate()
-  const query = useQuery(usageQuery(search))
   const go = (change: Partial<UsageSearch>) => void navigate({ to: '.', search: { ...search, ...change } })
-  const zoom = (from: number, to: number) => go({ from: iso(from), to: iso(to) })
-  const points = useMemo(() => pointsOf(query.data?.rows ?? []), [query.data])
-  const isNarrowed = [search.from, search.to, search.key, search.route].some((value) => value !== undefined)
+  const view = useUsage(search)
+  const { per, full, shown, isZoomed, query, selected, all } = view
+  const zoom = (range: Range) => {
+    const next = snapped(range, per)
+    if (isSame(next, full)) reset()
+    else go({ from: isoTime(next.fromMs), to: isoTime(next.toMs) })
+  }
+  const reset = () => (isZoomed ? go({ from: undefined, to: undefined }) : undefined)
+  const isNarrowed = isZoomed || search.key !== undefined || search.route !== undefined
   return (
     <>
-      <header className="page-head">
-        <h1>Usage</h1>
-        <span className="spacer" />
-        {isNarrowed && (
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => go({ from: undefined, to: undefined, key: undefined, route: undefined })}
-          >
-            Show everything
-          </Button>
-        )}
-        <SegmentedControl
+      <UsageHead
+        search={search}
+        onChange={go}
+        isBusy={query.isFetching}
+        onRefresh={() => void query.refetch()}
+      >
+        <Button
           size="xs"
-          aria-label="Resolution"
-          data={[
-            { value: 'day', label: 'By day' },
-            { value: 'minute', label: 'By minute' },
-          ]}
-          value={search.per ?? 'day'}
-          onChange={(per) => go({ per: per === 'day' ? undefined : per, from: undefined, to: undefined })}
-        />
-      </header>
+          variant="default"
+          aria-label="Requests of this range in the log"
+          leftSection={<Icon name="pulse" size={14} />}
+          onClick={() =>
+            void navigate({
+              to: '/requests',
+              search: { filter: logFilterOf({ ...shown, key: search.key, route: search.route }) },
+            })
+          }
+        >
+          <span className="label">Requests</span>
+        </Button>
+      </UsageHead>
       {query.error !== null ? (
         <ProblemState problem={problemFrom(query.error)} onRetry={() => void query.refetch()} />
       ) : (
-        <div className="usage">
-          <Totals points={points} cache={query.data?.cache} isLoading={query.isPending} />
-          {points.length === 0 && !query.isPending && (
-            <p className="dim">No requests in this range. Usage appears within a minute.</p>
-          )}
-          {points.length > 0 && <Charts points={points} onZoom={zoom} />}
-          {(query.data?.total ?? 0) > pagesMax * 1_000 && (
-            <p className="dim">
-              The newest {grouped(pagesMax * 1_000)} of {grouped(query.data?.total ?? 0)} rows are shown.
-              Select a shorter range.
-            </p>
-          )}
-          <div className="shares">
-            <ShareTable
-              title="By key"
-              shares={sharesOf(query.data?.rows ?? [], 'key_id')}
-              onChoose={(key) => go({ key })}
+        <div className="usage" aria-busy={query.isPending}>
+          <UsageRangeBar
+            per={per}
+            full={full}
+            shown={shown}
+            isZoomed={isZoomed}
+            onZoom={zoom}
+            onReset={reset}
+          >
+            <Narrowed
+              label="Key"
+              value={search.key}
+              name={view.keyName}
+              onRemove={() => go({ key: undefined })}
             />
-            <ShareTable
+            <Narrowed label="Route" value={search.route} onRemove={() => go({ route: undefined })} />
+            {isNarrowed && (
+              <Button
+                size="compact-xs"
+                variant="subtle"
+                onClick={() => go({ from: undefined, to: undefined, key: undefined, route: undefined })}
+              >
+                Show everything
+              </Button>
+            )}
+          </UsageRangeBar>
+          <UsageTotals
+            sum={query.data === undefined ? undefined : view.sum}
+            minutes={(Math.min(shown.toMs, Date.now()) - shown.fromMs) / 60_000}
+            cachedShare={view.cachedShare}
+            cacheNote={view.cacheNote}
+          />
+          {query.data !== undefined && selected.length === 0 ? (
+            <NoUsage isNarrowed={isNarrowed} />
+          ) : (
+            <Suspense fallback={<div className="charts-loading" />}>
+              {query.data !== undefined && (
+                <UsageCharts
+                  points={view.points}
+                  intervalMs={view.intervalMs}
+                  cachedShares={view.cachedShares}
+                  cacheNote={`${view.cacheNote}; usage does not count them`}
+                  onZoom={(fromMs, toMs) => zoom({ fromMs, toMs })}
+                  onReset={reset}
+                />
+              )}
+            </Suspense>
+          )}
+          <Missing
+            rows={query.data?.rows.length ?? 0}
+            total={query.data?.total ?? 0}
+            unlogged={view.sum.unlogged}
+          />
+          <div className="usage-tables">
+            <UsageTable
+              title="By key"
+              column="Key"
+              shares={sharesOf(
+                all.filter((row) => search.route === undefined || row.route === search.route),
+                'key',
+              )}
+              labelOf={view.keyNameOf}
+              selected={search.key}
+              onSelect={(key) => go({ key })}
+            />
+            <UsageTable
               title="By route"
-              shares={sharesOf(query.data?.rows ?? [], 'route')}
-              onChoose={(route) => go({ route })}
+              column="Route"
+              shares={sharesOf(
+                all.filter((row) => search.key === undefined || row.key === search.key),
+                'route',
+              )}
+              selected={search.route}
+              onSelect={(next) => go({ route: next })}
             />
           </div>
         </div>
@@ -126,112 +165,166 @@ export function UsagePage() {
   )
 }
 
-function Charts({
-  points,
-  onZoom,
-}: {
-  readonly points: readonly UsagePoint[]
-  readonly onZoom: (from: number, to: number) => void
-}) {
-  const times = useMemo(() => points.map(({ at }) => at), [points])
-  const counts = useMemo(
-    (): Series[] => [
-      { label: 'requests', values: points.map(({ requests }) => requests), color: '--accent', isBar: true },
-      { label: 'errors', values: points.map(({ errors }) => errors), color: '--bad', isBar: true },
-    ],
-    [points],
+/** What the URL selects of the usage and of the request log. */
+function useUsage(search: UsageSearch) {
+  const per = perOf(search.per)
+  const range = rangeOf(per, search.range)
+  const query = useQuery({ ...usageQuery(per, range.ms), placeholderData: keepPreviousData })
+  const full = query.data?.range ?? fullRange(per, range.ms, Date.now())
+  const zoomed = zoomOf(search.from, search.to, full)
+  const shown = zoomed ?? full
+  const reads = useQuery({ ...loggedReadsQuery(shown), enabled: query.data !== undefined })
+  const keys = useQuery(listQuery('key', { fields: 'key_id,name', limit: '1000' }))
+  const names = useMemo(
+    () => new Map((keys.data?.body.data ?? []).map((row) => [String(row['key_id']), String(row['name'])])),
+    [keys.data],
   )
-  const latency = useMemo(
-    (): Series[] => [
-      { label: 'p50', values: points.map(({ p50 }) => p50), color: '--code-value' },
-      { label: 'p95', values: points.map(({ p95 }) => p95), color: '--accent' },
-      { label: 'p99', values: points.map(({ p99 }) => p99), color: '--code-join' },
-    ],
-    [points],
+  const { fromMs, toMs } = shown
+  const { key, route: only } = search
+  const intervalMs = intervalOf(per, shown)
+  const all = useMemo(
+    () => (query.data?.rows ?? []).filter(({ atMs }) => atMs >= fromMs && atMs < toMs),
+    [query.data, fromMs, toMs],
   )
+  const selected = useMemo(() => all.filter(isOf(key, only)), [all, key, only])
+  const points = useMemo(
+    () => pointsOf(selected, { fromMs, toMs }, intervalMs),
+    [selected, fromMs, toMs, intervalMs],
+  )
+  const selectedReads = useMemo(() => reads.data?.reads.filter(isOf(key, only)), [reads.data, key, only])
+  const cachedShares = useMemo(
+    () => cachedSharesOf(selectedReads ?? [], points, intervalMs),
+    [selectedReads, points, intervalMs],
+  )
+  const sum = useMemo(() => sumOf(selected), [selected])
+  const count = selectedReads?.length ?? 0
+  const isPart = (reads.data?.total ?? 0) > (reads.data?.reads.length ?? 0)
+  return {
+    per,
+    full,
+    shown,
+    isZoomed: zoomed !== undefined,
+    query,
+    all,
+    selected,
+    points,
+    intervalMs,
+    sum,
+    cachedShares,
+    cachedShare: selectedReads === undefined ? undefined : cachedShareOf(selectedReads),
+    cacheNote: `of ${isPart ? 'the newest ' : ''}${grouped(count)} reads in the request log`,
+    keyName: key === undefined ? undefined : names.get(key),
+    keyNameOf: (id: string) => names.get(id),
+  }
+}
+
+function isOf(key: string | undefined, only: string | undefined) {
+  return (row: { readonly key: string; readonly route: string }) =>
+    (key === undefined || row.key === key) && (only === undefined || row.route === only)
+}
+
+interface UsageHeadProps {
+  readonly search: UsageSearch
+  readonly isBusy: boolean
+  readonly onChange: (change: Partial<UsageSearch>) => void
+  readonly onRefresh: () => void
+  readonly children: React.ReactNode
+}
+
+function UsageHead({ search, isBusy, onChange, onRefresh, children }: UsageHeadProps) {
+  const per = perOf(search.per)
+  const noZoom = { from: undefined, to: undefined }
   return (
-    <div className="charts">
-      <Chart label="Requests and errors" times={times} series={counts} unit="" onZoom={onZoom} />
-      <Chart
-        label="Latency percentiles, weighted by requests"
-        times={times}
-        series={latency}
-        unit=" ms"
-        onZoom={onZoom}
+    <header className="page-head usage-head">
+      <h1>Usage</h1>
+      <span className="spacer" />
+      <SegmentedControl
+        size="xs"
+        aria-label="Resolution"
+        data={[
+          { value: 'minute', label: 'By minute' },
+          { value: 'day', label: 'By day' },
+        ]}
+        value={per}
+        onChange={(next) => onChange({ per: next === 'day' ? next : undefined, range: undefined, ...noZoom })}
       />
+      <SegmentedControl
+        size="xs"
+        aria-label="Range"
+        data={rangesOf[per].map(({ value, label }) => ({ value, label }))}
+        value={rangeOf(per, search.range).value}
+        onChange={(range) => onChange({ range, ...noZoom })}
+      />
+      {children}
+      <Button
+        size="xs"
+        variant="default"
+        aria-label="Refresh"
+        leftSection={<Icon name="rotate" size={14} />}
+        loading={isBusy}
+        onClick={onRefresh}
+      >
+        <span className="label">Refresh</span>
+      </Button>
+    </header>
+  )
+}
+
+interface NarrowedProps {
+  readonly label: string
+  readonly value: string | undefined
+  readonly name?: string | undefined
+  readonly onRemove: () => void
+}
+
+function Narrowed({ label, value, name, onRemove }: NarrowedProps) {
+  if (value === undefined) return null
+  return (
+    <span className="badge" data-tone="accent">
+      {label} {name ?? value}{' '}
+      <button
+        type="button"
+        className="badge-remove"
+        aria-label={`Show every ${label.toLowerCase()}`}
+        onClick={onRemove}
+      >
+        <Icon name="close" size={10} />
+      </button>
+    </span>
+  )
+}
+
+function NoUsage({ isNarrowed }: { readonly isNarrowed: boolean }) {
+  return (
+    <div className="usage-empty" role="status">
+      <Icon name="chart" size={22} />
+      <h2>No requests in this range</h2>
+      <p>
+        {isNarrowed
+          ? 'Show everything, or choose another key, route or range.'
+          : 'Requests are counted within seconds after their response. Choose a longer range to see older ones.'}
+      </p>
     </div>
   )
 }
 
-interface TotalsProps {
-  readonly points: readonly UsagePoint[]
-  readonly cache: { readonly all: number; readonly cached: number } | undefined
-  readonly isLoading: boolean
-}
-
-function Totals({ points, cache, isLoading }: TotalsProps) {
-  const requests = points.reduce((sum, point) => sum + point.requests, 0)
-  const errors = points.reduce((sum, point) => sum + point.errors, 0)
-  const p95 =
-    requests === 0 ? 0 : points.reduce((sum, point) => sum + point.p95 * point.requests, 0) / requests
-  const facts = [
-    ['Requests', grouped(requests)],
-    ['Errors', `${grouped(errors)} (${percent(errors, requests)})`],
-    ['95th percentile', msText(p95)],
-    ['Cached responses', cache === undefined ? '' : percent(cache.cached, cache.all)],
-  ] as const
+/** What the figures do not contain. */
+function Missing(props: { readonly rows: number; readonly total: number; readonly unlogged: number }) {
+  const { rows, total, unlogged } = props
   return (
-    <dl className="totals">
-      {facts.map(([label, value]) => (
-        <div key={label}>
-          <dt>{label}</dt>
-          <dd>{isLoading ? <span className="skeleton" /> : value}</dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      {total > rows && (
+        <p className="dim">
+          The newest {grouped(rows)} of {grouped(total)} rows are shown: the oldest part of this range is
+          missing. Choose a shorter range.
+        </p>
+      )}
+      {unlogged > 0 && (
+        <p className="dim">
+          {grouped(unlogged)} of these requests are counted here but missing from the request log, because
+          they arrived faster than it is written.
+        </p>
+      )}
+    </>
   )
-}
-
-interface ShareTableProps {
-  readonly title: string
-  readonly shares: readonly Share[]
-  readonly onChoose: (name: string) => void
-}
-
-function ShareTable({ title, shares, onChoose }: ShareTableProps) {
-  return (
-    <table className="share-table">
-      <caption>{title}</caption>
-      <thead>
-        <tr>
-          <th scope="col">{title.slice(3)}</th>
-          <th scope="col">requests</th>
-          <th scope="col">errors</th>
-          <th scope="col">p95</th>
-        </tr>
-      </thead>
-      <tbody>
-        {shares.slice(0, 20).map(({ name, requests, errors, p95 }) => (
-          <tr key={name}>
-            <td>
-              <button type="button" className="link" onClick={() => onChoose(name)}>
-                {name}
-              </button>
-            </td>
-            <td>{grouped(requests)}</td>
-            <td>{grouped(errors)}</td>
-            <td>{msText(p95)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
-}
-
-function percent(part: number, all: number): string {
-  return all === 0 ? '0 %' : `${Math.round((part / all) * 1_000) / 10} %`
-}
-
-function iso(seconds: number): string {
-  return `${new Date(seconds * 1_000).toISOString().slice(0, 19)}Z`
 }
