@@ -2,7 +2,8 @@ import { queryOptions } from '@tanstack/react-query'
 import { type LoggedRead, loggedReadOf, type UsageRow, usageRowOf } from '../lib/usage.ts'
 import { fullRange, isoTime, type Per, type Range } from '../lib/usage-range.ts'
 import type { CollectionName } from './catalog.ts'
-import { type ListParameters, type Row, readList } from './read.ts'
+import type { ListParameters } from './exchange.ts'
+import { type Row, readList } from './read.ts'
 
 /** Pages of 1,000 rows that are read at most. The page says if there are more. */
 const usagePagesMax = 20

@@ -79,6 +79,8 @@ function KeyForm({ submit, onSubmit, onClose }: KeyFormProps) {
   return (
     <form
       className="stack"
+      // The service validates; its messages are shown at the fields.
+      noValidate
       onSubmit={(event) => {
         event.preventDefault()
         void onSubmit({ name: name.trim(), scopes: chosen, expires_at: expiresAt })

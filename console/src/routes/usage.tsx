@@ -1,4 +1,3 @@
-import '../styles/manage.css'
 import '../styles/usage.css'
 import { Button, SegmentedControl } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
