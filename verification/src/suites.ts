@@ -6,6 +6,7 @@ import { browse, create, filter, keys, palette, request, usage } from './console
 import { keyLifecycle } from './console/keys.ts'
 import { csp, keysNowhere } from './console/secrecy.ts'
 import { bundleSize, firstView, scrolling } from './console/speed.ts'
+import { usageDetails } from './console/usage.ts'
 import { oneAccount } from './distribute.ts'
 import { exactlyOnce } from './exactly-once.ts'
 import { epoch } from './failover/epoch.ts'
@@ -121,6 +122,7 @@ export const suites: Record<string, readonly Check[]> = {
     keys,
     keyLifecycle,
     usage,
+    usageDetails,
     palette,
     filterRoundtrip,
     errorOffsets,

@@ -28,9 +28,10 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
       opened
       size={520}
       title={isCreated ? 'The key was created' : 'Create a key'}
-      closeOnClickOutside={!isCreated}
-      closeOnEscape={!isCreated}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      // The key is lost if the dialog closes before it was copied, such as by the second click of a double click.
+      closeOnClickOutside={false}
+      closeOnEscape={!isCreated && !submit.isBusy}
+      closeButtonProps={{ 'aria-label': 'Close', disabled: submit.isBusy }}
       onClose={onClose}
     >
       {isCreated ? (
@@ -147,7 +148,7 @@ function KeyForm({ submit, onSubmit, onClose }: KeyFormProps) {
       </div>
       {problem !== undefined && !isFieldProblem && <ProblemView problem={problem} />}
       <div className="dialog-actions">
-        <Button variant="default" onClick={onClose}>
+        <Button variant="default" disabled={isBusy} onClick={onClose}>
           Cancel
         </Button>
         <Button type="submit" loading={isBusy}>

@@ -24,7 +24,7 @@ export function LoggedRequest({ row }: { readonly row: Row | undefined }) {
           </Button>
         )}
         <Link to="/requests" search={{ filter: nearbyFilter(row) }}>
-          Requests at the same time
+          Requests around it
         </Link>
       </div>
     </section>

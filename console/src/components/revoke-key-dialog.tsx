@@ -32,6 +32,7 @@ export function RevokeKeyDialog({ keyId, name, isOwn, onClose }: RevokeKeyDialog
   return (
     <Modal
       opened
+      closeOnClickOutside={false}
       size={480}
       title={`Revoke ${name}`}
       closeButtonProps={{ 'aria-label': 'Close' }}

@@ -46,9 +46,10 @@ export function RotateKeyDialog({ keyId, name, isOwn, onClose }: KeyDialogProps)
       opened
       size={520}
       title={isRotated ? `The new key of ${name}` : `Rotate ${name}`}
-      closeOnClickOutside={!isRotated}
-      closeOnEscape={!isRotated}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      // The key is lost if the dialog closes before it was copied, such as by the second click of a double click.
+      closeOnClickOutside={false}
+      closeOnEscape={!isRotated && !submit.isBusy}
+      closeButtonProps={{ 'aria-label': 'Close', disabled: submit.isBusy }}
       onClose={onClose}
     >
       {isRotated ? (
@@ -91,7 +92,7 @@ export function RotateKeyDialog({ keyId, name, isOwn, onClose }: KeyDialogProps)
           </Radio.Group>
           {submit.problem !== undefined && <ProblemView problem={submit.problem} />}
           <div className="dialog-actions">
-            <Button variant="default" onClick={onClose}>
+            <Button variant="default" disabled={submit.isBusy} onClick={onClose}>
               Cancel
             </Button>
             <Button type="submit" loading={submit.isBusy}>

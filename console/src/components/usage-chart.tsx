@@ -31,6 +31,11 @@ interface UsageChartProps {
 }
 
 const height = 168
+/** No tick within a minute: usage is counted by minute. */
+const tickSeconds = [
+  60, 120, 300, 600, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 432_000, 864_000,
+  2_592_000, 5_184_000,
+]
 /** Pixels. A shorter selection is a click. */
 const selectionMin = 6
 
@@ -122,7 +127,7 @@ function optionsOf(
       y: { range: (_, __, highest) => [0, axisMax(highest ?? 0)] },
     },
     axes: [
-      { ...axis, space: 60, size: 28, values: (_, ticks) => ticks.map(tickText(ticks)) },
+      { ...axis, space: 60, size: 28, incrs: tickSeconds, values: (_, ticks) => ticks.map(tickText(ticks)) },
       { ...axis, size: 62, space: 34, values: (_, ticks) => ticks.map(format) },
     ],
     series: [{}, ...series.map((one) => seriesOf(one, color(one.color)))],

@@ -39,7 +39,7 @@ export function UsageTotals({ sum, minutes, cachedShare, cacheNote }: UsageTotal
               <span className="skeleton" />
             ) : (
               value
-            )}
+            )}{' '}
             <small>{note}</small>
           </dd>
         </div>

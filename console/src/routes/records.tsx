@@ -97,6 +97,17 @@ function Head({ view, isReady }: PartProps & { readonly isReady: boolean }) {
           {createLabel}
         </Button>
       )}
+      {isLog(name) && (
+        <Button
+          size="xs"
+          variant="default"
+          aria-label="Refresh"
+          leftSection={<Icon name="rotate" size={14} />}
+          onClick={() => void query.refetch()}
+        >
+          <span className="label">Refresh</span>
+        </Button>
+      )}
       {isReady ? (
         <Suspense fallback={<MenuPlaces />}>
           <ColumnMenu
@@ -124,6 +135,11 @@ function Head({ view, isReady }: PartProps & { readonly isReady: boolean }) {
       </Button>
     </header>
   )
+}
+
+/** Lists that grow while a person reads them. */
+function isLog(name: CollectionName): boolean {
+  return name === 'request' || name === 'audit'
 }
 
 /** As wide as the menus, so that nothing moves when they are loaded. */

@@ -48,7 +48,7 @@ function Usage() {
   const navigate = useNavigate()
   const go = (change: Partial<UsageSearch>) => void navigate({ to: '.', search: { ...search, ...change } })
   const view = useUsage(search)
-  const { per, full, shown, isZoomed, query, selected, all } = view
+  const { per, full, shown, isZoomed, query, all } = view
   const zoom = (range: Range) => {
     const next = snapped(range, per)
     if (isSame(next, full)) reset()
@@ -114,8 +114,8 @@ function Usage() {
             cachedShare={view.cachedShare}
             cacheNote={view.cacheNote}
           />
-          {query.data !== undefined && selected.length === 0 ? (
-            <NoUsage isNarrowed={isNarrowed} />
+          {query.data?.rows.length === 0 ? (
+            <NoUsage />
           ) : (
             <Suspense fallback={<div className="charts-loading" />}>
               {query.data !== undefined && (
@@ -205,7 +205,6 @@ function useUsage(search: UsageSearch) {
     isZoomed: zoomed !== undefined,
     query,
     all,
-    selected,
     points,
     intervalMs,
     sum,
@@ -293,15 +292,13 @@ function Narrowed({ label, value, name, onRemove }: NarrowedProps) {
   )
 }
 
-function NoUsage({ isNarrowed }: { readonly isNarrowed: boolean }) {
+function NoUsage() {
   return (
     <div className="usage-empty" role="status">
       <Icon name="chart" size={22} />
       <h2>No requests in this range</h2>
       <p>
-        {isNarrowed
-          ? 'Show everything, or choose another key, route or range.'
-          : 'Requests are counted within seconds after their response. Choose a longer range to see older ones.'}
+        Requests are counted within seconds after their response. Choose a longer range to see older ones.
       </p>
     </div>
   )
