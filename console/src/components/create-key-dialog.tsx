@@ -18,7 +18,7 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const retryKey = useRetryKey()
   const create = (key: NewKey) =>
     submit.run(async () => {
-      const { data } = await createKey(key, retryKey(JSON.stringify([key.name, key.scopes])))
+      const { data } = await createKey(key, retryKey(JSON.stringify(key)))
       setSecret(data.key)
       void queryClient.invalidateQueries({ queryKey: ['list'] })
     })
@@ -70,12 +70,11 @@ interface KeyFormProps {
 function KeyForm({ submit, onSubmit, onClose }: KeyFormProps) {
   const [name, setName] = useState('')
   const [chosen, setChosen] = useState<readonly string[]>(['product:read'])
-  const [expiry, setExpiry] = useState('90')
-  const [date, setDate] = useState('')
+  const [expiry, setExpiry] = useState<Expiry>({ choice: '90', date: '' })
   // The time of a preset counts from the opening of the form, so that every attempt sends the same.
   const [openedAt] = useState(Date.now)
   const { problem, isBusy } = submit
-  const expiresAt = expiryOf(expiry, date, openedAt)
+  const expiresAt = expiryOf(expiry.choice, expiry.date, openedAt)
   const isFieldProblem = ['name', 'scopes', 'expires_at'].some((member) => faultsAt(problem, member))
   return (
     <form
@@ -97,55 +96,14 @@ function KeyForm({ submit, onSubmit, onClose }: KeyFormProps) {
         error={faultsAt(problem, 'name')}
         onChange={(event) => setName(event.target.value)}
       />
-      <Checkbox.Group
-        label="Scopes"
-        description="What the key may do. Choose only what the integration needs."
-        value={[...chosen]}
-        error={faultsAt(problem, 'scopes')}
-        onChange={setChosen}
-      >
-        <div className="scope-list">
-          {scopes.map((scope) => (
-            <Checkbox
-              key={scope.name}
-              size="sm"
-              value={scope.name}
-              label={scope.label}
-              description={
-                <>
-                  <code>{scope.name}</code> {scope.text}
-                </>
-              }
-            />
-          ))}
-        </div>
-      </Checkbox.Group>
-      <div>
-        <div className="field-label" id="expiry-label">
-          Expires
-        </div>
-        <SegmentedControl
-          fullWidth
-          size="xs"
-          aria-labelledby="expiry-label"
-          data={[...expiryChoices]}
-          value={expiry}
-          onChange={setExpiry}
-        />
-        {expiry === 'date' && (
-          <TextInput
-            mt={8}
-            type="date"
-            label="Date of expiry"
-            min={inDays(1, openedAt).slice(0, 10)}
-            value={date}
-            onChange={(event) => setDate(event.target.value)}
-          />
-        )}
-        <p className={`field-note${faultsAt(problem, 'expires_at') === undefined ? '' : ' field-error'}`}>
-          {faultsAt(problem, 'expires_at') ?? expiryNote(expiry, expiresAt)}
-        </p>
-      </div>
+      <ScopesField chosen={chosen} error={faultsAt(problem, 'scopes')} onChange={setChosen} />
+      <ExpiryField
+        expiry={expiry}
+        note={expiryNote(expiry.choice, expiresAt)}
+        error={faultsAt(problem, 'expires_at')}
+        dateMin={inDays(1, openedAt).slice(0, 10)}
+        onChange={setExpiry}
+      />
       {problem !== undefined && !isFieldProblem && <ProblemView problem={problem} />}
       <div className="dialog-actions">
         <Button variant="default" disabled={isBusy} onClick={onClose}>
@@ -156,6 +114,84 @@ function KeyForm({ submit, onSubmit, onClose }: KeyFormProps) {
         </Button>
       </div>
     </form>
+  )
+}
+
+interface ScopesFieldProps {
+  readonly chosen: readonly string[]
+  readonly error: string | undefined
+  readonly onChange: (chosen: readonly string[]) => void
+}
+
+function ScopesField({ chosen, error, onChange }: ScopesFieldProps) {
+  return (
+    <Checkbox.Group
+      label="Scopes"
+      description="What the key may do. Choose only what the integration needs."
+      value={[...chosen]}
+      error={error}
+      onChange={onChange}
+    >
+      <div className="scope-list">
+        {scopes.map(({ name, label, text }) => (
+          <Checkbox
+            key={name}
+            size="sm"
+            value={name}
+            label={label}
+            description={
+              <>
+                <code>{name}</code> {text}
+              </>
+            }
+          />
+        ))}
+      </div>
+    </Checkbox.Group>
+  )
+}
+
+interface Expiry {
+  /** One of `expiryChoices`. */
+  readonly choice: string
+  /** If the choice is a date. */
+  readonly date: string
+}
+
+interface ExpiryFieldProps {
+  readonly expiry: Expiry
+  readonly note: string
+  readonly error: string | undefined
+  readonly dateMin: string
+  readonly onChange: (expiry: Expiry) => void
+}
+
+function ExpiryField({ expiry, note, error, dateMin, onChange }: ExpiryFieldProps) {
+  return (
+    <div>
+      <div className="field-label" id="expiry-label">
+        Expires
+      </div>
+      <SegmentedControl
+        fullWidth
+        size="xs"
+        aria-labelledby="expiry-label"
+        data={[...expiryChoices]}
+        value={expiry.choice}
+        onChange={(choice) => onChange({ ...expiry, choice })}
+      />
+      {expiry.choice === 'date' && (
+        <TextInput
+          mt={8}
+          type="date"
+          label="Date of expiry"
+          min={dateMin}
+          value={expiry.date}
+          onChange={(event) => onChange({ ...expiry, date: event.target.value })}
+        />
+      )}
+      <p className={error === undefined ? 'field-note' : 'field-note field-error'}>{error ?? note}</p>
+    </div>
   )
 }
 

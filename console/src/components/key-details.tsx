@@ -70,10 +70,7 @@ export function KeyAudit({ row }: { readonly row: Row | undefined }) {
           <li key={String(change['id'])}>
             <code>{change['action']}</code>
             <span className="dim">
-              by{' '}
-              {change['actor'] === 'operator'
-                ? `operator ${change['actor_id']}`
-                : `key ${change['actor_id']}`}
+              by {String(change['actor'])} {String(change['actor_id'])}
             </span>
             <span className="spacer" />
             <TimeView value={String(change['at'])} />

@@ -33,7 +33,9 @@ export function ManageGate({ title, children }: ManageGateProps) {
         <p>
           Ask an administrator to create one on this page. If there is none, the operator of the service runs:
         </p>
-        <pre className="code gate-command">{command}</pre>
+        <pre className="code gate-command" data-wrap="">
+          {command}
+        </pre>
         <div className="actions">
           <CopyButton label="Copy the command" text={() => command} />
           <Button size="xs" onClick={signOut}>

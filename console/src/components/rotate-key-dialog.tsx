@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { rotateKey } from '../api/manage.ts'
 import { overlapChoices } from '../lib/expiry.ts'
-import { useSubmit } from '../lib/submit.ts'
+import { type Submit, useSubmit } from '../lib/submit.ts'
 import { signIn } from '../session.ts'
 import { Notice } from './notice.tsx'
 import { ProblemView } from './problem-view.tsx'
@@ -19,16 +19,15 @@ interface KeyDialogProps {
 
 /** Replaces a key by a new one with the same name and scopes, and shows it once. */
 export function RotateKeyDialog({ keyId, name, isOwn, onClose }: KeyDialogProps) {
-  const [overlap, setOverlap] = useState('86400')
   const [secret, setSecret] = useState<string>()
   const queryClient = useQueryClient()
   const submit = useSubmit()
-  const rotate = () =>
+  const rotate = (overlapSeconds: number) =>
     submit.run(async () => {
-      const { data } = await rotateKey(keyId, Number(overlap))
+      const { data } = await rotateKey(keyId, overlapSeconds)
       setSecret(data.key)
       // Without an overlap, the key of this tab is no longer valid: a request with it would fail.
-      if (!isOwn || overlap !== '0') void invalidate()
+      if (!isOwn || overlapSeconds > 0) void invalidate()
     })
   const invalidate = async () => {
     await queryClient.invalidateQueries({ queryKey: ['list'] })
@@ -66,42 +65,56 @@ export function RotateKeyDialog({ keyId, name, isOwn, onClose }: KeyDialogProps)
           </div>
         </SecretView>
       ) : (
-        <form
-          className="stack"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void rotate()
-          }}
-        >
-          <p className="lead">
-            Creates a new key with the same name, scopes and lifetime. Replace the old key in the integration
-            before the overlap ends.
-          </p>
-          {isOwn && <OwnKeyWarning />}
-          <Radio.Group
-            label="Overlap"
-            description="How long the old key stays valid."
-            value={overlap}
-            onChange={setOverlap}
-          >
-            <div className="choice-list">
-              {overlapChoices.map(({ value, label }) => (
-                <Radio key={value} size="sm" value={value} label={label} />
-              ))}
-            </div>
-          </Radio.Group>
-          {submit.problem !== undefined && <ProblemView problem={submit.problem} />}
-          <div className="dialog-actions">
-            <Button variant="default" disabled={submit.isBusy} onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={submit.isBusy}>
-              Rotate key
-            </Button>
-          </div>
-        </form>
+        <RotateForm isOwn={isOwn} submit={submit} onSubmit={rotate} onClose={onClose} />
       )}
     </Modal>
+  )
+}
+
+interface RotateFormProps {
+  readonly isOwn: boolean
+  readonly submit: Submit
+  readonly onSubmit: (overlapSeconds: number) => Promise<void>
+  readonly onClose: () => void
+}
+
+function RotateForm({ isOwn, submit, onSubmit, onClose }: RotateFormProps) {
+  const [overlap, setOverlap] = useState('86400')
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void onSubmit(Number(overlap))
+      }}
+    >
+      <p className="lead">
+        Creates a new key with the same name, scopes and lifetime. Replace the old key in the integration
+        before the overlap ends.
+      </p>
+      {isOwn && <OwnKeyWarning />}
+      <Radio.Group
+        label="Overlap"
+        description="How long the old key stays valid."
+        value={overlap}
+        onChange={setOverlap}
+      >
+        <div className="choice-list">
+          {overlapChoices.map(({ value, label }) => (
+            <Radio key={value} size="sm" value={value} label={label} />
+          ))}
+        </div>
+      </Radio.Group>
+      {submit.problem !== undefined && <ProblemView problem={submit.problem} />}
+      <div className="dialog-actions">
+        <Button variant="default" disabled={submit.isBusy} onClick={onClose}>
+          Cancel
+        </Button>
+        <Button type="submit" loading={submit.isBusy}>
+          Rotate key
+        </Button>
+      </div>
+    </form>
   )
 }
 

@@ -50,7 +50,7 @@ export function UsageChart(props: UsageChartProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours of the scheme are read from the document
   useEffect(() => {
     const element = host.current
-    if (element === null) return
+    if (element === null) return undefined
     const plot = new uPlot(
       optionsOf(element.clientWidth, latest, setHovered),
       dataOf(latest.current),

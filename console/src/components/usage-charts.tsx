@@ -18,30 +18,7 @@ interface UsageChartsProps {
 /** Requests, errors, latency and cached responses over time. */
 export function UsageCharts(props: UsageChartsProps) {
   const { points, intervalMs, cachedShares, cacheNote, onZoom, onReset } = props
-  const times = useMemo(() => points.map(({ atMs }) => atMs / 1_000), [points])
-  const counts = useMemo(
-    (): Series[] => [
-      { label: 'requests', values: points.map(({ requests }) => requests), color: '--accent', isBar: true },
-      { label: 'errors', values: points.map(({ errors }) => errors), color: '--bad', isBar: true },
-    ],
-    [points],
-  )
-  const latency = useMemo(
-    (): Series[] => [
-      { label: 'p50', values: points.map(({ p50 }) => p50), color: '--code-value' },
-      { label: 'p95', values: points.map(({ p95 }) => p95), color: '--accent' },
-      { label: 'p99', values: points.map(({ p99 }) => p99), color: '--code-join' },
-    ],
-    [points],
-  )
-  const errorRate = useMemo((): Series[] => {
-    const values = points.map(({ requests, errors }) => (requests === 0 ? null : errors / requests))
-    return [{ label: 'errors', values, color: '--bad' }]
-  }, [points])
-  const cached = useMemo(
-    (): Series[] => [{ label: 'cached', values: cachedShares, color: '--code-value' }],
-    [cachedShares],
-  )
+  const { times, counts, latency, errorRate, cached } = useSeries(points, cachedShares)
   const shared = {
     times,
     intervalSeconds: intervalMs / 1_000,
@@ -91,6 +68,35 @@ export function UsageCharts(props: UsageChartsProps) {
       />
     </div>
   )
+}
+
+/** The same arrays until the data changes: a chart is drawn again for new ones. */
+function useSeries(points: readonly UsagePoint[], cachedShares: readonly (number | null)[]) {
+  const times = useMemo(() => points.map(({ atMs }) => atMs / 1_000), [points])
+  const counts = useMemo(
+    (): Series[] => [
+      { label: 'requests', values: points.map(({ requests }) => requests), color: '--accent', isBar: true },
+      { label: 'errors', values: points.map(({ errors }) => errors), color: '--bad', isBar: true },
+    ],
+    [points],
+  )
+  const latency = useMemo(
+    (): Series[] => [
+      { label: 'p50', values: points.map(({ p50 }) => p50), color: '--code-value' },
+      { label: 'p95', values: points.map(({ p95 }) => p95), color: '--accent' },
+      { label: 'p99', values: points.map(({ p99 }) => p99), color: '--code-join' },
+    ],
+    [points],
+  )
+  const errorRate = useMemo((): Series[] => {
+    const values = points.map(({ requests, errors }) => (requests === 0 ? null : errors / requests))
+    return [{ label: 'errors', values, color: '--bad' }]
+  }, [points])
+  const cached = useMemo(
+    (): Series[] => [{ label: 'cached', values: cachedShares, color: '--code-value' }],
+    [cachedShares],
+  )
+  return { times, counts, latency, errorRate, cached }
 }
 
 function latencyText(ms: number): string {

@@ -43,7 +43,7 @@ describe('browseTarget', () => {
 })
 
 describe('explanation', () => {
-  const linesOf = (more: Partial<Row>) => explanation({ ...row, ...more } as Row).lines.join(' ')
+  const linesOf = (more: Row) => explanation({ ...row, ...more }).lines.join(' ')
 
   it('of a rejected request has the error and what to do', () => {
     const failed = { status: 400, error_code: 'request_invalid', error_detail: 'Bad.', duration_ms: 1.2 }

@@ -7,22 +7,22 @@ import { isoTime } from './usage-range.ts'
 
 /** What the request log tells about one request. */
 
-const pages: Partial<Readonly<Record<CollectionName, string>>> = {
-  product: '/products',
-  partner: '/partners',
-  company: '/companies',
-  key: '/keys',
-  audit: '/audit',
-  request: '/requests',
-}
+const pages: readonly (readonly [CollectionName, string])[] = [
+  ['product', '/products'],
+  ['partner', '/partners'],
+  ['company', '/companies'],
+  ['key', '/keys'],
+  ['audit', '/audit'],
+  ['request', '/requests'],
+]
 
 /** The page that shows the list or record of a logged request; undefined if there is none. */
 export function browseTarget(
   row: Row,
 ): { readonly to: string; readonly search: Record<string, string> } | undefined {
   const path = String(row['path'] ?? '')
-  for (const [name, to] of Object.entries(pages)) {
-    const base = collections[name as CollectionName].path
+  for (const [name, to] of pages) {
+    const base = collections[name].path
     if (path !== base && !path.startsWith(`${base}/`)) continue
     const search: Record<string, string> = {}
     for (const [key, value] of parametersOf(row)) {
@@ -66,7 +66,7 @@ const excludedValuesMax = 16
 export function explanation(row: Row): Explanation {
   const ms = Number(row['duration_ms'])
   const status = Number(row['status'])
-  const took = `${msText(ms)}`
+  const took = msText(ms)
   if (status >= 400) {
     const code = String(row['error_code'] ?? '')
     const lines = [String(row['error_detail'] ?? ''), adviceFor(code) ?? '']
@@ -160,7 +160,7 @@ function filterCauses(filter: string): string[] {
 /** Why a condition cannot use an index. */
 function unindexed({ field, operator, values }: Condition): string | undefined {
   const value = values[0]
-  if (operator === '*' && value?.kind === 'text' && [...value.text].length < searchCharactersMin)
+  if (operator === '*' && value?.kind === 'text' && value.text.length < searchCharactersMin)
     return `The search for ${field.text}*${value.text} has fewer than ${searchCharactersMin} characters, which the index of texts needs: every record is compared.`
   if (operator === '!*') return `The condition ${field.text}!* cannot use an index: every record is compared.`
   if (operator === '![]' && values.length > excludedValuesMax)

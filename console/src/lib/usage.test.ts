@@ -37,7 +37,7 @@ function rowOf(values: readonly number[]): UsageRow {
 describe('percentileBound', () => {
   it('is exact for one row, and null for none', () => {
     const one = [row({ requests: 700, p50: 4, p95: 9, p99: 31 })]
-    expect([50, 95, 99].map((percent) => percentileBound(one, percent as 50))).toEqual([4, 9, 31])
+    expect(([50, 95, 99] as const).map((percent) => percentileBound(one, percent))).toEqual([4, 9, 31])
     expect(percentileBound([], 95)).toBeNull()
     expect(percentileBound([row({ requests: 0 })], 95)).toBeNull()
   })

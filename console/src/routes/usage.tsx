@@ -43,19 +43,19 @@ export function UsagePage() {
   )
 }
 
+interface PartProps {
+  readonly search: UsageSearch
+  readonly view: UsageView
+  readonly go: (change: Partial<UsageSearch>) => void
+}
+
 function Usage() {
   const search = route.useSearch()
   const navigate = useNavigate()
   const go = (change: Partial<UsageSearch>) => void navigate({ to: '.', search: { ...search, ...change } })
   const view = useUsage(search)
-  const { per, full, shown, isZoomed, query, all } = view
-  const zoom = (range: Range) => {
-    const next = snapped(range, per)
-    if (isSame(next, full)) reset()
-    else go({ from: isoTime(next.fromMs), to: isoTime(next.toMs) })
-  }
-  const reset = () => (isZoomed ? go({ from: undefined, to: undefined }) : undefined)
-  const isNarrowed = isZoomed || search.key !== undefined || search.route !== undefined
+  const { query, shown } = view
+  const log = { filter: logFilterOf({ ...shown, key: search.key, route: search.route }) }
   return (
     <>
       <UsageHead
@@ -69,12 +69,7 @@ function Usage() {
           variant="default"
           aria-label="Requests of this range in the log"
           leftSection={<Icon name="pulse" size={14} />}
-          onClick={() =>
-            void navigate({
-              to: '/requests',
-              search: { filter: logFilterOf({ ...shown, key: search.key, route: search.route }) },
-            })
-          }
+          onClick={() => void navigate({ to: '/requests', search: log })}
         >
           <span className="label">Requests</span>
         </Button>
@@ -83,86 +78,96 @@ function Usage() {
         <ProblemState problem={problemFrom(query.error)} onRetry={() => void query.refetch()} />
       ) : (
         <div className="usage" aria-busy={query.isPending}>
-          <UsageRangeBar
-            per={per}
-            full={full}
-            shown={shown}
-            isZoomed={isZoomed}
-            onZoom={zoom}
-            onReset={reset}
-          >
-            <Narrowed
-              label="Key"
-              value={search.key}
-              name={view.keyName}
-              onRemove={() => go({ key: undefined })}
-            />
-            <Narrowed label="Route" value={search.route} onRemove={() => go({ route: undefined })} />
-            {isNarrowed && (
-              <Button
-                size="compact-xs"
-                variant="subtle"
-                onClick={() => go({ from: undefined, to: undefined, key: undefined, route: undefined })}
-              >
-                Show everything
-              </Button>
-            )}
-          </UsageRangeBar>
-          <UsageTotals
-            sum={query.data === undefined ? undefined : view.sum}
-            minutes={(Math.min(shown.toMs, Date.now()) - shown.fromMs) / 60_000}
-            cachedShare={view.cachedShare}
-            cacheNote={view.cacheNote}
-          />
-          {query.data?.rows.length === 0 ? (
-            <NoUsage />
-          ) : (
-            <Suspense fallback={<div className="charts-loading" />}>
-              {query.data !== undefined && (
-                <UsageCharts
-                  points={view.points}
-                  intervalMs={view.intervalMs}
-                  cachedShares={view.cachedShares}
-                  cacheNote={`${view.cacheNote}; usage does not count them`}
-                  onZoom={(fromMs, toMs) => zoom({ fromMs, toMs })}
-                  onReset={reset}
-                />
-              )}
-            </Suspense>
-          )}
+          <UsageOverview search={search} view={view} go={go} />
           <Missing
             rows={query.data?.rows.length ?? 0}
             total={query.data?.total ?? 0}
             unlogged={view.sum.unlogged}
           />
-          <div className="usage-tables">
-            <UsageTable
-              title="By key"
-              column="Key"
-              shares={sharesOf(
-                all.filter((row) => search.route === undefined || row.route === search.route),
-                'key',
-              )}
-              labelOf={view.keyNameOf}
-              selected={search.key}
-              onSelect={(key) => go({ key })}
-            />
-            <UsageTable
-              title="By route"
-              column="Route"
-              shares={sharesOf(
-                all.filter((row) => search.key === undefined || row.key === search.key),
-                'route',
-              )}
-              selected={search.route}
-              onSelect={(next) => go({ route: next })}
-            />
-          </div>
+          <UsageTables search={search} view={view} go={go} />
         </div>
       )}
     </>
   )
 }
+
+/** The range, the totals and the charts. */
+function UsageOverview({ search, view, go }: PartProps) {
+  const { per, full, shown, isZoomed, query } = view
+  const reset = () => (isZoomed ? go({ from: undefined, to: undefined }) : undefined)
+  const zoom = (range: Range) => {
+    const next = snapped(range, per)
+    if (isSame(next, full)) reset()
+    else go({ from: isoTime(next.fromMs), to: isoTime(next.toMs) })
+  }
+  const isNarrowed = isZoomed || search.key !== undefined || search.route !== undefined
+  return (
+    <>
+      <UsageRangeBar per={per} full={full} shown={shown} isZoomed={isZoomed} onZoom={zoom} onReset={reset}>
+        <Narrowed
+          label="Key"
+          value={search.key}
+          name={view.keyName}
+          onRemove={() => go({ key: undefined })}
+        />
+        <Narrowed label="Route" value={search.route} onRemove={() => go({ route: undefined })} />
+        {isNarrowed && (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            onClick={() => go({ from: undefined, to: undefined, key: undefined, route: undefined })}
+          >
+            Show everything
+          </Button>
+        )}
+      </UsageRangeBar>
+      <UsageTotals
+        sum={query.data === undefined ? undefined : view.sum}
+        minutes={(Math.min(shown.toMs, Date.now()) - shown.fromMs) / 60_000}
+        cachedShare={view.cachedShare}
+        cacheNote={view.cacheNote}
+      />
+      {query.data?.rows.length === 0 && <NoUsage />}
+      {(query.data?.rows.length ?? 0) > 0 && (
+        <Suspense fallback={<div className="charts-loading" />}>
+          <UsageCharts
+            points={view.points}
+            intervalMs={view.intervalMs}
+            cachedShares={view.cachedShares}
+            cacheNote={`${view.cacheNote}; usage does not count them`}
+            onZoom={(fromMs, toMs) => zoom({ fromMs, toMs })}
+            onReset={reset}
+          />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+/** Each table is limited by the selection in the other one, and selects in its own. */
+function UsageTables({ search, view, go }: PartProps) {
+  return (
+    <div className="usage-tables">
+      <UsageTable
+        title="By key"
+        column="Key"
+        shares={sharesOf(view.all.filter(isOf(undefined, search.route)), 'key')}
+        labelOf={view.keyNameOf}
+        selected={search.key}
+        onSelect={(key) => go({ key })}
+      />
+      <UsageTable
+        title="By route"
+        column="Route"
+        shares={sharesOf(view.all.filter(isOf(search.key, undefined)), 'route')}
+        selected={search.route}
+        onSelect={(next) => go({ route: next })}
+      />
+    </div>
+  )
+}
+
+type UsageView = ReturnType<typeof useUsage>
 
 /** What the URL selects of the usage and of the request log. */
 function useUsage(search: UsageSearch) {
