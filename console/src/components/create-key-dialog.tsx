@@ -88,8 +88,7 @@ function KeyForm({ submit, onSubmit, onClose }: KeyFormProps) {
     >
       <TextInput
         label="Name"
-        description="What the key is for. It appears in the audit log."
-        placeholder="web shop"
+        description="What the key is for, such as web shop. It appears in the audit log."
         data-autofocus
         maxLength={100}
         value={name}

@@ -23,15 +23,15 @@ export function ManageGate({ title, children }: ManageGateProps) {
       <header className="page-head">
         <h1>{title}</h1>
       </header>
-      <div className="state">
+      <div className="state" role="alert">
         <Icon name="key" size={22} />
         <h2>This page is for administrators of the account</h2>
         <p>
-          It needs a key with the scope <code>account:manage</code>. The key you are signed in with does not
-          have it.
+          It needs the scope <code>account:manage</code>, which the key you are signed in with does not have.
         </p>
         <p>
-          Ask an administrator to create one on this page. If there is none, the operator of the service runs:
+          Ask an administrator to create a key with it on this page. If there is none, the operator of the
+          service runs:
         </p>
         <pre className="code gate-command" data-wrap="">
           {command}
