@@ -140,9 +140,9 @@ function causes(row: Row): string[] {
   const filter = row['filter']
   if (typeof filter !== 'string') return found
   if (isManage) {
-    found.push(
-      'The lists for administrators have no index for filters: every entry is compared. Add a condition on at to shorten the range.',
-    )
+    const isShort = conditionsOf(filter).some(({ field }) => field.text === 'at')
+    const advice = isShort ? '' : ' Add a condition on at to shorten the range.'
+    found.push(`The lists for administrators have no index for filters: every entry is compared.${advice}`)
     return found
   }
   found.push(...filterCauses(filter))
