@@ -1,3 +1,5 @@
+import type { Fault } from '@quartermaster/client'
+
 /** A problem document (RFC 9457), as the service sends it. */
 export interface Problem {
   readonly status: number
@@ -6,16 +8,6 @@ export interface Problem {
   readonly detail: string
   readonly request_id?: string | undefined
   readonly errors?: readonly Fault[] | undefined
-}
-
-export interface Fault {
-  readonly parameter?: string
-  readonly pointer?: string
-  readonly code: string
-  readonly message: string
-  readonly offset?: number
-  readonly length?: number
-  readonly suggestion?: string
 }
 
 /** One request and its response, without the key. */
@@ -58,7 +50,7 @@ export class RequestFailed extends Error {
 }
 
 /** A fetch that reads each response completely and reports it. */
-export function recordingFetch(onExchange: (exchange: Exchange) => void): typeof fetch {
+function recordingFetch(onExchange: (exchange: Exchange) => void): typeof fetch {
   return async (input, init) => {
     const startedAt = performance.now()
     const response = await fetch(input, init)
@@ -75,6 +67,18 @@ export function recordingFetch(onExchange: (exchange: Exchange) => void): typeof
       problem: problemOf(headers, body),
     })
     return new Response(status === 304 || status === 204 ? null : body, { status, statusText, headers })
+  }
+}
+
+/** Makes a call of one request, and returns its result with the request. Anything but an abort is thrown as `RequestFailed`. */
+export async function recorded<T>(call: (recording: typeof fetch) => Promise<T>): Promise<Read<T>> {
+  let exchange: Exchange | undefined
+  const recording = recordingFetch((one) => (exchange = one))
+  try {
+    return { body: await call(recording), exchange }
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new RequestFailed(exchange?.problem ?? problemFrom(error), exchange, error)
   }
 }
 

@@ -1,12 +1,5 @@
 import { currentKey } from '../session.ts'
-import {
-  type Exchange,
-  type ListParameters,
-  problemFrom,
-  type Read,
-  RequestFailed,
-  recordingFetch,
-} from './exchange.ts'
+import { type ListParameters, type Read, recorded } from './exchange.ts'
 
 /** Requests of administrators: lists of keys, changes, requests and usage, and changes of keys. */
 
@@ -36,9 +29,8 @@ export async function sendManage<T>(path: string, options: Options = {}): Promis
     value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],
   )
   const url = query.length === 0 ? path : `${path}?${query.join('&')}`
-  let exchange: Exchange | undefined
-  try {
-    const response = await recordingFetch((one) => (exchange = one))(url, {
+  return await recorded<T>(async (recording) => {
+    const response = await recording(url, {
       method: 'body' in options ? 'POST' : 'GET',
       headers: {
         accept: 'application/json',
@@ -51,11 +43,8 @@ export async function sendManage<T>(path: string, options: Options = {}): Promis
     })
     if (!response.ok) throw new Error(`The response has status ${response.status}.`)
     const parsed: T = await response.json()
-    return { body: parsed, exchange }
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new RequestFailed(exchange?.problem ?? problemFrom(error), exchange, error)
-  }
+    return parsed
+  })
 }
 
 export async function createKey(key: NewKey, idempotencyKey: string): Promise<CreatedKey> {

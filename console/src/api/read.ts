@@ -3,14 +3,7 @@ import { quoted } from '@quartermaster/filter'
 import { queryOptions } from '@tanstack/react-query'
 import { currentKey } from '../session.ts'
 import { type CollectionName, collections } from './catalog.ts'
-import {
-  type Exchange,
-  type ListParameters,
-  problemFrom,
-  type Read,
-  RequestFailed,
-  recordingFetch,
-} from './exchange.ts'
+import { type ListParameters, type Read, RequestFailed, recorded } from './exchange.ts'
 import { sendManage } from './manage.ts'
 
 /** Lists and records, read with the TypeScript client. Lists for administrators have no client methods: `manage.ts`. */
@@ -94,17 +87,6 @@ export async function createPartner(name: string, idempotencyKey: string): Promi
 
 export function isResource(name: CollectionName): name is 'product' | 'partner' | 'company' {
   return name === 'product' || name === 'partner' || name === 'company'
-}
-
-async function recorded<T>(call: (recording: typeof fetch) => Promise<T>): Promise<Read<T>> {
-  let exchange: Exchange | undefined
-  const recording = recordingFetch((one) => (exchange = one))
-  try {
-    return { body: await call(recording), exchange }
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new RequestFailed(exchange?.problem ?? problemFrom(error), exchange, error)
-  }
 }
 
 function clientWith(recording: typeof fetch): Quartermaster {

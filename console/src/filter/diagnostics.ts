@@ -1,6 +1,6 @@
+import type { Fault } from '@quartermaster/client'
 import { type Filter, FilterError, parse } from '@quartermaster/filter'
 import { type Collection, type Field, operatorsOf } from '../api/catalog.ts'
-import type { Fault } from '../api/exchange.ts'
 
 /** An error in a filter, at its position. */
 export interface Diagnostic {
