@@ -4,6 +4,7 @@
 create role quartermaster_owner login password :'owner_password';
 create role quartermaster login password :'login_password';
 create role quartermaster_server nologin;
-grant quartermaster_server to quartermaster_owner, quartermaster;
+create role quartermaster_writer nologin;
+grant quartermaster_server, quartermaster_writer to quartermaster_owner, quartermaster;
 create database quartermaster owner quartermaster_owner
   template template0 encoding 'UTF8' locale 'C.UTF-8';

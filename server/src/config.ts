@@ -20,6 +20,8 @@ const schema = Type.Object({
     default: 'quartermaster_server',
     pattern: '^[a-z_][a-z0-9_]*$|^$',
   }),
+  /** The role that connections for writes SET. Default: quartermaster_writer, or the role above if that is not the default. */
+  QUARTERMASTER_DATABASE_WRITE_ROLE: Type.Optional(Type.String({ pattern: '^[a-z_][a-z0-9_]*$' })),
   /** `transaction` behind a pooler such as PgBouncer in transaction mode, where each transaction may use another backend. */
   QUARTERMASTER_DATABASE_POOLER: Type.Enum(['none', 'transaction'], { default: 'none' }),
   /** Connections of a process for long reads; the same number again for writes. Pipelined connections come in addition. */
@@ -88,6 +90,11 @@ const schema = Type.Object({
 })
 
 export type Config = Readonly<Static<typeof schema>>
+
+export function writeRoleOf(config: Config): string {
+  const { QUARTERMASTER_DATABASE_ROLE: role, QUARTERMASTER_DATABASE_WRITE_ROLE: writeRole } = config
+  return writeRole ?? (role === 'quartermaster_server' ? 'quartermaster_writer' : role)
+}
 
 /** Settings that may contain a secret. Each can be read from a file: `DATABASE_URL_FILE` names the file of `DATABASE_URL`. */
 export const secretSettings = [

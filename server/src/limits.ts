@@ -71,6 +71,23 @@ export const limits = {
   idempotencyHours: 24,
   /** Expired idempotency keys deleted with each create. Each create adds one, so the table cannot grow without limit. */
   idempotencySweepRows: 20,
+  /** Lineages that a tally remembers: restarts and failovers that a cursor survives. */
+  lineagesMax: 16,
+  /** Changed or deleted records of one write for which before-images are stored: beyond, counting again is as fast. */
+  imagesOfWriteMax: 1000,
+  /** Before-images of an account's resource, and their age: cached totals that are older are rarely asked for again. */
+  imagesMax: 10_000,
+  imageMinutes: 15,
+  /** Tombstones of an account's resource, and their age: a consumer of the change feed that was away longer starts again. */
+  tombstonesMax: 1_000_000,
+  tombstoneDays: 30,
+  /** Both are trimmed by every write whose version is a multiple of this. */
+  trimVersions: 16,
+  /** Rows that one trim deletes at most from each table, and those of the last of their versions. */
+  trimRowsMax: 5000,
+  /** Counting the rows takes 2 ms for before-images and 200 ms for tombstones, so it is done less often; in a bulk write, always. */
+  countImagesVersions: 256,
+  countTombstonesVersions: 65_536,
   requestIdCharactersMax: 128,
 
   keyNameCharactersMax: 100,

@@ -9,7 +9,7 @@ import { RateLimiter } from './accounts/rate-limiter.ts'
 import { RedisCounters } from './accounts/redis-counters.ts'
 import { SharedCounters } from './accounts/shared-counters.ts'
 import { Activity } from './activity/activity.ts'
-import type { Config } from './config.ts'
+import { type Config, writeRoleOf } from './config.ts'
 import { tuneHeap } from './heap-tuning.ts'
 import { type Admin, startAdmin } from './http/admin-server.ts'
 import type { AuthenticationParts } from './http/plugins/authenticate.ts'
@@ -79,9 +79,8 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const metrics = await metricsOf(config, worker?.number, observed, options.log.emit)
   const traces = await tracesOf(config, emitToAll(options.log.emit, metrics?.emit), limits)
   const emit = emitToAll(options.log.emit, metrics?.emit, traces?.emit)
-  const identity = { role: config.QUARTERMASTER_DATABASE_ROLE, pooler: config.QUARTERMASTER_DATABASE_POOLER }
   const { QUARTERMASTER_DATABASE_POOL_MAX: connectionsMax, QUARTERMASTER_READ_MS_MAX: readMsMax } = config
-  const database = new Database({ ...identity, url, emit, connectionsMax, readMsMax, limits })
+  const database = new Database({ ...identityOf(config), url, emit, connectionsMax, readMsMax, limits })
   const exports = exportsOf(config, database, limits)
   const keyVerifier = new KeyVerifier(database, emit)
   const activity = new Activity(database, emit, limits)
@@ -159,10 +158,17 @@ function stopAccepting(server: Server): void {
   NetServer.prototype.close.call(server)
 }
 
+function identityOf(config: Config) {
+  return {
+    role: config.QUARTERMASTER_DATABASE_ROLE,
+    writeRole: writeRoleOf(config),
+    pooler: config.QUARTERMASTER_DATABASE_POOLER,
+  }
+}
+
 function exportsOf(config: Config, { primary }: Database, limits: Limits): Exports {
   return new Exports(primary, {
-    role: config.QUARTERMASTER_DATABASE_ROLE,
-    pooler: config.QUARTERMASTER_DATABASE_POOLER,
+    ...identityOf(config),
     msMax: config.QUARTERMASTER_EXPORT_MS_MAX,
     limits,
   })

@@ -28,6 +28,54 @@ export const epoch = sql`encode(timestamptz_send(pg_postmaster_start_time()), 'h
 /** The columns of `TallyState`, for a statement in which the tally table has the alias `t`. */
 export const stateColumns = sql`${epoch} as epoch, t.version, t.xmin::text as xid`
 
+/** A hash of the epoch, as the tally stores it with each write. */
+export const writerEpoch = sql`hashtextextended(${epoch}, 0)`
+/** False after any write that was not made by `tickTally`: a restore, psql, or a process of the previous version. */
+export const isOwnWrite = sql`t.writer_xid = t.xmin`
+/** The lineage that begins with the row as it is. Its reads and its next write compute the same value. */
+export const nextLineage = sql`hashtextextended(${epoch} || ' ' || t.xmin::text || ' ' || t.version::text, 0)`
+
+/**
+ * A version identifies a state of the data only within its lineage, an uninterrupted series of writes. After a failover that
+ * lost writes, or a restore, versions repeat. A position of a client (a cursor, the ETag of a record) therefore has both.
+ */
+export interface Position {
+  readonly lineage: string
+  readonly version: string
+}
+
+/** The lineages of a tally row and the version at which each began, newest first. */
+export interface Lineages {
+  readonly version: string
+  /** As PostgreSQL writes an array of bigint: `{2,1}`. */
+  readonly lineages: string
+  readonly lineage_starts: string
+  /** The change feed has all deletions after this version. */
+  readonly changes_from: string
+}
+
+/** The columns of `Lineages` except the version, for a statement in which the tally table has the alias `t`. */
+export const lineageColumns = sql`(case when ${isOwnWrite} then t.lineages else array[${nextLineage}] end)::text as lineages,
+  (case when ${isOwnWrite} then t.lineage_starts else array[t.version] end)::text as lineage_starts,
+  case when ${isOwnWrite} then t.changes_from else t.version end as changes_from`
+
+/** The newest lineage. */
+export function currentLineage({ lineages }: Lineages): string {
+  return bigints(lineages)[0] ?? '0'
+}
+
+/** Whether the data had this state. A position of an earlier lineage counts up to the version at which the next one began. */
+export function isValidPosition(tally: Lineages, { lineage, version }: Position): boolean {
+  const index = bigints(tally.lineages).indexOf(lineage)
+  if (index < 0) return false
+  const end = index === 0 ? tally.version : bigints(tally.lineage_starts)[index - 1]
+  return end !== undefined && BigInt(version) <= BigInt(end)
+}
+
+function bigints(array: string): string[] {
+  return array === '{}' ? [] : array.slice(1, -1).split(',')
+}
+
 export function isSameState(one: TallyState, other: TallyState): boolean {
   return one.version === other.version && one.xid === other.xid && one.epoch === other.epoch
 }

@@ -311,7 +311,7 @@ it('an export comes from one snapshot, although others write while it runs', asy
   await exporting.end()
   const text = Buffer.concat(chunks).toString()
   expect(text).not.toContain('"changed"')
-  expect(text).toContain(`"resource":"partner","version":4,"total":15000,"last_id":15000}`)
+  expect(text).toContain(`"resource":"partner","version":4,"total":15000,"last_id":15000,`)
   expect(
     text.split('\n').filter((line) => /^\{"id":\d+,"version":\d+,.*"is_vendor"/.test(line)),
   ).toHaveLength(15_000)

@@ -193,7 +193,7 @@ describe.runIf(hasPgbouncer)('a pooler', () => {
     postgres = await startTemporaryPostgres({ fsync: 'off' })
     const { code, stderr } = await quartermaster(['migrate'], { DATABASE_URL: postgres.url })
     if (code !== 0) throw new Error(stderr)
-    await asOwner('create role web login; grant quartermaster_server to web')
+    await asOwner('create role web login; grant quartermaster_server, quartermaster_writer to web')
   })
 
   afterAll(async () => {

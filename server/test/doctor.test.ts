@@ -293,8 +293,13 @@ describe('doctor', () => {
 
   test('finds a serving login that is superuser or owner, or may not use the serving role', async () => {
     const url = await databaseAfter('create role owner_login login', 'create role other_login login')
-    await sql(url, 'alter table partner owner to owner_login; grant quartermaster_server to owner_login')
+    await sql(
+      url,
+      'alter table partner owner to owner_login; grant quartermaster_server, quartermaster_writer to owner_login',
+    )
     await sql(url, 'grant select, insert on partner to quartermaster_server')
+    await sql(url, 'grant select, insert, update, delete on partner to quartermaster_writer')
+    await sql(url, 'create role half_login login; grant quartermaster_server to half_login')
     const as = (user: string) => url.replace('postgres@', `${user}@`)
     const served = (settings: Environment) => faults({ DATABASE_OWNER_URL: url, ...settings })
     expect(await served({ DATABASE_URL: as('postgres'), QUARTERMASTER_DATABASE_ROLE: '' })).toEqual([
@@ -310,6 +315,12 @@ describe('doctor', () => {
       ],
     ])
     expect(await served({ DATABASE_URL: as('owner_login') })).toEqual([])
+    expect(await served({ DATABASE_URL: as('half_login') })).toEqual([
+      [
+        'half_login cannot set the role quartermaster_writer: permission denied to set role "quartermaster_writer".',
+        'grant "quartermaster_writer" to "half_login";',
+      ],
+    ])
     expect(await served({ DATABASE_URL: as('other_login') })).toEqual([
       [
         'other_login cannot set the role quartermaster_server: permission denied to set role "quartermaster_server".',
@@ -321,7 +332,7 @@ describe('doctor', () => {
         expect.stringMatching(
           /^other_login lacks \d+ privileges that requests need, such as select on account\.$/,
         ),
-        'grant quartermaster_server to "other_login";',
+        'grant quartermaster_writer to "other_login";',
       ],
     ])
     expect(await served({ DATABASE_URL: url, QUARTERMASTER_DATABASE_ROLE: 'absent' })).toEqual([

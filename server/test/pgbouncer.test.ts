@@ -25,9 +25,13 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
     const { code, stderr } = await quartermaster(['migrate'], { DATABASE_URL: postgres.url })
     if (code !== 0) throw new Error(stderr)
     owner = await connected(postgres.url)
-    await owner.query('create role web login noinherit; grant quartermaster_server to web')
+    await owner.query(
+      'create role web login noinherit; grant quartermaster_server, quartermaster_writer to web',
+    )
     // A login with the settings of the service, as an operator may configure it; it inherits the role's privileges.
-    await owner.query('create role configured login; grant quartermaster_server to configured')
+    await owner.query(
+      'create role configured login; grant quartermaster_server, quartermaster_writer to configured',
+    )
     await owner.query(
       documented('pgbouncer-session').replaceAll('alter role quartermaster ', 'alter role configured '),
     )

@@ -74,7 +74,7 @@ describe('PostgreSQL', () => {
     ownerUrl = urlOf('postgres', parameters(authority, owner))
     webUrl = urlOf('web', parameters(authority, web))
     await command(['migrate'])
-    await admin.query('create role web login; grant quartermaster_server to web')
+    await admin.query('create role web login; grant quartermaster_server, quartermaster_writer to web')
     await admin.end()
     await command(['account', 'create', 'acme'])
     const scopes = ['--scopes', 'product:read,partner:read,partner:create']

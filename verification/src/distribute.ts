@@ -10,6 +10,10 @@ const accountTables = [
   'audit',
   'tally',
   'idempotency',
+  'tombstone',
+  'product_before',
+  'partner_before',
+  'company_before',
   'product',
   'partner',
   'company',
@@ -37,7 +41,7 @@ export const oneAccount: Check = {
       const { rows } = await withClient(url, (client) =>
         client.query<{ query: string }>(
           `select s.query from pg_stat_statements s join pg_roles r on r.oid = s.userid
-           where r.rolname = 'quartermaster_server'`,
+           where r.rolname in ('quartermaster_server', 'quartermaster_writer')`,
         ),
       )
       const statements = rows

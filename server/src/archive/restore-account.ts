@@ -39,7 +39,8 @@ export interface RestoredAccount {
  * Restores an account in one transaction: requests see all of it or nothing, and if anything fails, nothing has changed.
  *
  * The tally gets a version that it never had, and the transaction is part of the state that an `ETag` and a cached response
- * are bound to. So none from before the restore is valid after it.
+ * are bound to. So none from before the restore is valid after it. The tally is not written by `tickTally`, so the same is true
+ * of every position in the change feed.
  */
 export async function restoreAccount(options: RestoreOptions): Promise<RestoredAccount> {
   const { client } = options
@@ -109,7 +110,9 @@ class Restore {
     this.#scope = existing
     this.#replaced = true
     await this.#run(statements.lockTallies(existing))
-    for (const table of [...Object.keys(resources), 'idempotency']) {
+    const names = Object.keys(resources)
+    const journal = ['tombstone', ...names.map((resource) => `${resource}_before`)]
+    for (const table of [...names, ...journal, 'idempotency']) {
       await this.#run(statements.deleteRows(existing, table))
     }
   }

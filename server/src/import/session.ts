@@ -5,6 +5,8 @@ import { limits } from '../limits.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { identifier, type Statement } from '../sql.ts'
+import { hasImages, trimJournal } from '../writes/journal.ts'
+import { type LockedTally, lockTally } from '../writes/tick.ts'
 import { copyIn } from './copy.ts'
 import * as statements from './statements.ts'
 
@@ -16,12 +18,6 @@ export interface BatchOutcome {
   readonly updated: number
   /** Rows that were not written: no record has their id, and a field that a new record requires is missing. */
   readonly incomplete: readonly { readonly rowIndex: number; readonly field: Field }[]
-}
-
-interface TallyRow {
-  readonly version: string
-  readonly last_id: string
-  readonly written_at: string
 }
 
 /**
@@ -75,7 +71,10 @@ export class ImportSession {
         rows.filter((_, i) => existing.has(ids[i] ?? '')),
         tally,
       )
-      if (inserted + updated > 0) await this.#updateTally(inserted, highestId(added))
+      if (inserted + updated > 0) {
+        const withoutImages = !hasImages(updated)
+        await this.#tick(tally, { added: inserted, lastId: highestId(added), withoutImages })
+      }
       return { inserted, updated, incomplete }
     })
   }
@@ -89,17 +88,20 @@ export class ImportSession {
     // A batch may delete nothing, if others have changed or deleted its records. The next one may still delete some.
     for (let from = 1; from <= found; from += limits.importBatchRows) {
       const to = from + limits.importBatchRows - 1
-      onBatch(
-        await this.#deleteBatch(statements.deleteMissing(this.#scope, this.#resource, before, from, to)),
-      )
+      onBatch(await this.#deleteBatch(before, from, to))
     }
   }
 
-  async #deleteBatch(statement: Statement): Promise<number> {
+  async #deleteBatch(versionBefore: string, from: number, to: number): Promise<number> {
     return await inTransaction(this.#client, async () => {
-      await this.#lockTally()
-      const deleted = (await this.#run(statement)).rowCount ?? 0
-      if (deleted > 0) await this.#updateTally(-deleted, 0)
+      const tally = await this.#lockTally()
+      const { version } = tally
+      const { rows } = await this.#run<{ deleted: number }>(
+        statements.deleteMissing(this.#scope, this.#resource, { version, versionBefore, from, to }),
+      )
+      const deleted = rows[0]?.deleted ?? 0
+      if (deleted > 0)
+        await this.#tick(tally, { added: -deleted, lastId: 0, withoutImages: !hasImages(deleted) })
       return deleted
     })
   }
@@ -115,15 +117,20 @@ export class ImportSession {
     )
   }
 
-  async #lockTally(): Promise<TallyRow> {
-    const { rows } = await this.#run<TallyRow>(statements.lockTally(this.#scope, this.#resource))
+  async #lockTally(): Promise<LockedTally> {
+    const { rows } = await this.#run<LockedTally>(lockTally(this.#scope, this.#resource))
     const tally = rows[0]
     if (tally === undefined) throw new Error(`The account has no tally of ${this.#resource.plural}.`)
     return tally
   }
 
-  async #updateTally(added: number, lastId: number): Promise<void> {
-    await this.#run(statements.updateTally(this.#scope, this.#resource, added, lastId))
+  async #tick(
+    { version }: LockedTally,
+    batch: { readonly added: number; readonly lastId: number; readonly withoutImages: boolean },
+  ): Promise<void> {
+    await this.#run(statements.updateTally(this.#scope, this.#resource, batch))
+    for (const statement of trimJournal(this.#scope, this.#resource, version, { isBulk: true }))
+      await this.#run(statement)
   }
 
   async #existingIds(ids: readonly string[], lastId: number): Promise<ReadonlySet<string>> {
@@ -137,13 +144,16 @@ export class ImportSession {
   }
 
   /** Copies new records straight into the table. */
-  async #insert(rows: readonly ImportRow[], { version, written_at: writtenAt }: TallyRow): Promise<number> {
+  async #insert(
+    rows: readonly ImportRow[],
+    { version, written_at: writtenAt }: LockedTally,
+  ): Promise<number> {
     if (rows.length === 0) return 0
     const defaults = this.#resource.fields.map((field) => {
       if (field.absent === 'now') return writtenAt
       return field.absent === null ? '\\N' : String(field.absent)
     })
-    const prefix = `${this.#scope.accountId}\t${version}\t`
+    const prefix = `${this.#scope.accountId}\t${version}\t${version}\t`
     await copyIn(
       this.#client,
       statements.copyRecords(this.#resource),
@@ -153,7 +163,10 @@ export class ImportSession {
   }
 
   /** Copies rows of existing records into a temporary table, then updates the records that differ. */
-  async #update(rows: readonly ImportRow[], { version, written_at: writtenAt }: TallyRow): Promise<number> {
+  async #update(
+    rows: readonly ImportRow[],
+    { version, written_at: writtenAt }: LockedTally,
+  ): Promise<number> {
     if (rows.length === 0) return 0
     const masks = rows.map(fieldMask)
     const columns = this.#resource.fields.flatMap((field, fieldIndex) => {

@@ -2,6 +2,8 @@ import type { FieldType } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, value } from '../sql.ts'
+import { deleteRecords, insertImages } from '../writes/journal.ts'
+import { tickTally } from '../writes/tick.ts'
 
 const columnTypes: Record<FieldType, Fragment> = {
   integer: sql`bigint`,
@@ -34,15 +36,7 @@ export function copyStaging(columns: readonly Fragment[]): Statement {
 
 export function copyRecords(resource: Resource): Statement {
   const columns = resource.fields.map(({ name }) => identifier(name))
-  return sql`copy ${identifier(resource.name)} (account_id, version, ${join(columns, ', ')}) from stdin`.statement()
-}
-
-/** Returns the version and time of this write. The row lock excludes other writers of the account's resource. */
-export function lockTally(scope: AccountScope, resource: Resource): Statement {
-  return sql`select (version + 1)::text as version, last_id::text as last_id,
-  to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at
-from tally where account_id = ${value(scope.accountId)}::bigint and resource = ${value(resource.name)}
-for update`.statement()
+  return sql`copy ${identifier(resource.name)} (account_id, version, created_version, ${join(columns, ', ')}) from stdin`.statement()
 }
 
 export function currentVersion(scope: AccountScope, resource: Resource): Statement {
@@ -50,15 +44,17 @@ export function currentVersion(scope: AccountScope, resource: Resource): Stateme
 where account_id = ${value(scope.accountId)}::bigint and resource = ${value(resource.name)}`.statement()
 }
 
+/** The tick of a batch. `lastId`: the highest id that it inserted. */
 export function updateTally(
   scope: AccountScope,
   resource: Resource,
-  added: number,
-  lastId: number,
+  batch: { readonly added: number; readonly lastId: number; readonly withoutImages: boolean },
 ): Statement {
-  return sql`update tally set version = version + 1, total = total + ${value(added)}::bigint,
-  last_id = greatest(last_id, ${value(lastId)}::bigint)
-where account_id = ${value(scope.accountId)}::bigint and resource = ${value(resource.name)}`.statement()
+  return tickTally(value(scope.accountId), resource, {
+    added: sql`${value(batch.added)}::bigint`,
+    lastId: sql`greatest(t.last_id, ${value(batch.lastId)}::bigint)`,
+    withoutImages: batch.withoutImages,
+  }).statement()
 }
 
 export function existing(scope: AccountScope, resource: Resource, ids: readonly string[]): Statement {
@@ -73,7 +69,7 @@ export interface UpdateColumn {
   readonly always: boolean
 }
 
-/** Writes only records that change. If a row has no write_date, its record gets the time of the batch. */
+/** Writes only records that change, and their before-images. If a row has no write_date, its record gets the time of the batch. */
 export function update(
   scope: AccountScope,
   resource: Resource,
@@ -93,10 +89,18 @@ export function update(
     return sql`${name} = ${importedOr(column, column.name === 'write_date' ? writtenAt : sql`t.${name}`)}`
   })
   if (!columns.some(({ name }) => name === 'write_date')) assignments.push(sql`write_date = ${writtenAt}`)
-  return sql`update ${identifier(resource.name)} t set version = ${value(batch.version)}::bigint, ${join(assignments, ', ')}
-from import_staging s
-where t.account_id = ${value(scope.accountId)}::bigint and t.id = any(${value(batch.ids)}::bigint[]) and t.id = s.id
-  and row(${join(stored, ', ')}) is distinct from row(${join(imported, ', ')})`.statement()
+  const account = value(scope.accountId)
+  const version = value(batch.version)
+  return sql`with changed as (
+  select t.* from ${identifier(resource.name)} t join import_staging s on s.id = t.id
+  where t.account_id = ${account}::bigint and t.id = any(${value(batch.ids)}::bigint[])
+    and row(${join(stored, ', ')}) is distinct from row(${join(imported, ', ')})
+), images as (
+  ${insertImages(account, resource, version, sql`changed`)}
+)
+update ${identifier(resource.name)} t set version = ${version}::bigint, ${join(assignments, ', ')}
+from changed c join import_staging s on s.id = c.id
+where t.account_id = ${account}::bigint and t.id = c.id`.statement()
 }
 
 function importedOr(column: UpdateColumn, fallback: Fragment): Fragment {
@@ -122,14 +126,21 @@ where t.account_id = ${value(scope.accountId)}::bigint and t.version <= ${value(
 export function deleteMissing(
   scope: AccountScope,
   resource: Resource,
-  versionBefore: string,
-  from: number,
-  to: number,
+  batch: {
+    readonly version: string
+    readonly versionBefore: string
+    readonly from: number
+    readonly to: number
+  },
 ): Statement {
-  return sql`delete from ${identifier(resource.name)}
-where account_id = ${value(scope.accountId)}::bigint and version <= ${value(versionBefore)}::bigint and id = any(array(
-  select id from import_missing where n between ${value(from)}::bigint and ${value(to)}::bigint
-))`.statement()
+  const { version, versionBefore, from, to } = batch
+  return deleteRecords(
+    scope,
+    resource,
+    version,
+    sql`version <= ${value(versionBefore)}::bigint and id = any(array(
+    select id from import_missing where n between ${value(from)}::bigint and ${value(to)}::bigint))`,
+  )
 }
 
 export function analyze(resource: Resource): Statement {

@@ -15,6 +15,8 @@ import { statementCache } from './statement-cache.ts'
 import { readText, type TextRow } from './text-rows.ts'
 
 export interface DatabaseOptions extends ServingDatabase {
+  /** The role of connections for writes. Default: that of all serving connections. */
+  readonly writeRole?: string
   readonly connectionsMax: number
   readonly readMsMax: number
   readonly limits: Limits
@@ -68,7 +70,10 @@ export class Database {
       name: 'writes',
       max,
       waitMsMax: limits.writeWaitMsMax,
-      config: servingConnection(options, { lock_timeout: limits.writeLockMsMax }),
+      config: servingConnection(
+        { ...options, role: options.writeRole ?? options.role },
+        { lock_timeout: limits.writeLockMsMax },
+      ),
       emit,
     })
   }

@@ -183,8 +183,9 @@ export async function foldsCase(client: pg.ClientBase): Promise<boolean> {
 
 /** Runs even if no migration is pending: an earlier run may have ended before this grant. */
 async function grantReadOfMigrations(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ granted: boolean }>(
-    `select has_table_privilege('quartermaster_server', 'migration', 'select') as granted`,
+  const { rows } = await client.query<{ role: string }>(
+    `select rolname as role from pg_roles where rolname in ('quartermaster_server', 'quartermaster_writer')
+        and not has_table_privilege(oid, 'migration', 'select')`,
   )
-  if (rows[0]?.granted !== true) await client.query('grant select on migration to quartermaster_server')
+  for (const { role } of rows) await client.query(`grant select on migration to ${role}`)
 }

@@ -1,8 +1,10 @@
+import { resources } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { placeholder, type Statement, sql, value } from '../sql.ts'
+import { tickTally } from './tick.ts'
 
 /** Makes a create safe to retry. */
 export interface Idempotency {
@@ -90,13 +92,12 @@ const partnerName = placeholder()
 
 /** Increments the tally and inserts the record with the new id and version, in one statement. */
 const insert = sql`with tick as (
-  update tally set version = version + 1, total = total + 1, last_id = last_id + 1
-  where account_id = ${account}::bigint and resource = 'partner'
-  returning version, last_id
+  ${tickTally(account, resources.partner, { added: sql`1`, lastId: sql`t.last_id + 1` })}
+  returning t.version, t.last_id
 )
-insert into partner (account_id, id, version, name, is_company, is_patient, is_customer, is_vendor, is_employee,
+insert into partner (account_id, id, version, created_version, name, is_company, is_patient, is_customer, is_vendor, is_employee,
   active, create_date, write_date)
-select ${account}::bigint, last_id, version, ${partnerName}::text, false, false, false, false, false, true, now(), now()
+select ${account}::bigint, last_id, version, version, ${partnerName}::text, false, false, false, false, false, true, now(), now()
 from tick
 returning id`.template([account, partnerName], 'create', 'pipelined')
 

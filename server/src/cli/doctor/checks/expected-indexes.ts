@@ -24,6 +24,12 @@ const ownTables: readonly ExpectedIndex[] = [
   { table: 'tally', name: 'tally_pkey', kind: 'primary', columns: ['account_id', 'resource'] },
   { table: 'idempotency', name: 'idempotency_pkey', kind: 'primary', columns: ['account_id', 'key'] },
   { table: 'idempotency', name: 'idempotency_by_age', kind: 'btree', columns: ['account_id', 'created_at'] },
+  {
+    table: 'tombstone',
+    name: 'tombstone_pkey',
+    kind: 'primary',
+    columns: ['account_id', 'resource', 'version', 'id'],
+  },
 ]
 
 export const expectedIndexes: readonly ExpectedIndex[] = [
@@ -31,7 +37,7 @@ export const expectedIndexes: readonly ExpectedIndex[] = [
   ...Object.values(resources).flatMap(indexesOf),
 ]
 
-/** Every field has an index, because it can be in a filter. All text fields together have one for "contains". */
+/** Every field has an index, because it can be in a filter. All text fields together have one for "contains". The change feed reads by version. */
 function indexesOf({ name: table, fields }: Resource): ExpectedIndex[] {
   const texts = fields.filter((field) => field.type === 'text').map((field) => field.name)
   return [
@@ -42,6 +48,13 @@ function indexesOf({ name: table, fields }: Resource): ExpectedIndex[] {
         return { table, name: `${table}_${name}`, kind: 'btree', columns: ['account_id', name, 'id'] }
       }),
     { table, name: `${table}_text`, kind: 'text', columns: ['account_id', ...texts] },
+    { table, name: `${table}_version`, kind: 'btree', columns: ['account_id', 'version', 'id'] },
+    {
+      table: `${table}_before`,
+      name: `${table}_before_pkey`,
+      kind: 'primary',
+      columns: ['account_id', 'version', 'id'],
+    },
   ]
 }
 

@@ -1,38 +1,79 @@
 import type pg from 'pg'
-import type { Config } from '../../../config.ts'
+import { resources } from '../../../catalog/resources.ts'
+import { type Config, writeRoleOf } from '../../../config.ts'
 import { targetOf } from '../../database/database-fault.ts'
 import { type Finding, ok, problem } from '../finding.ts'
 
 type Privilege = 'select' | 'insert' | 'update' | 'delete' | 'truncate'
 
-/** Exactly what requests need; the migrations grant the same. */
-const required: Readonly<Record<string, readonly Privilege[]>> = {
-  account: ['select'],
-  api_key: ['select', 'insert', 'delete'],
-  audit: ['select', 'insert'],
-  request: ['select', 'insert', 'delete'],
-  usage: ['select', 'insert', 'update', 'delete'],
-  tally: ['select'],
-  idempotency: ['select', 'insert', 'update', 'delete'],
-  product: ['select'],
-  partner: ['select', 'insert'],
-  company: ['select'],
-  migration: ['select'],
-}
-/** In these tables requests may update only these columns: never the account of a tally, nor the hash or scopes of a key. */
-const updatableColumns: Readonly<Record<string, readonly string[]>> = {
-  tally: ['version', 'total', 'last_id'],
-  api_key: ['expires_at', 'revoked_at', 'rotated_to', 'last_used_on'],
+/** What one role may do: exactly what requests need, as the migrations grant it. */
+interface Rights {
+  /** The role of the migrations that has these rights. */
+  readonly grantee: string
+  readonly tables: Readonly<Record<string, readonly Privilege[]>>
+  /** In these tables requests may update only these columns: never the account of a tally, nor the hash or scopes of a key. */
+  readonly updatableColumns: Readonly<Record<string, readonly string[]>>
 }
 
-/** Created by the first migration. */
-const serverRole = 'quartermaster_server'
+const records = Object.keys(resources)
+const images = records.map((name) => `${name}_before`)
+const forAll = (names: readonly string[], granted: readonly Privilege[]) =>
+  Object.fromEntries(names.map((name) => [name, granted]))
+const keyColumns = ['expires_at', 'revoked_at', 'rotated_to', 'last_used_on']
+
+const reading: Rights = {
+  grantee: 'quartermaster_server',
+  tables: {
+    account: ['select'],
+    api_key: ['select', 'insert', 'delete'],
+    audit: ['select', 'insert'],
+    request: ['select', 'insert', 'delete'],
+    usage: ['select', 'insert', 'update', 'delete'],
+    tally: ['select'],
+    idempotency: ['select', 'insert', 'update', 'delete'],
+    ...forAll(records, ['select']),
+    // Processes of the previous version create partners with this role.
+    partner: ['select', 'insert'],
+    ...forAll(['tombstone', ...images], ['select']),
+    migration: ['select'],
+  },
+  updatableColumns: { tally: ['version', 'total', 'last_id'], api_key: keyColumns },
+}
+
+const tallyColumns =
+  'version total last_id lineages lineage_starts writer_epoch writer_xid changes_from images_from own_last_id'
+
+const writing: Rights = {
+  grantee: 'quartermaster_writer',
+  tables: {
+    ...reading.tables,
+    ...forAll(records, ['select', 'insert', 'update', 'delete']),
+    ...forAll(['tombstone', ...images], ['select', 'insert', 'delete']),
+  },
+  updatableColumns: {
+    tally: tallyColumns.split(' '),
+    api_key: keyColumns,
+  },
+}
 
 /** With a missing privilege requests fail; a superfluous one makes a defect of the service more dangerous. */
 export async function checkPrivileges(client: pg.Client, config: Config): Promise<Finding[]> {
-  const role =
-    config.QUARTERMASTER_DATABASE_ROLE ||
-    (config.DATABASE_URL === undefined ? '' : targetOf(config.DATABASE_URL).user)
+  const login = config.DATABASE_URL === undefined ? '' : targetOf(config.DATABASE_URL).user
+  const role = config.QUARTERMASTER_DATABASE_ROLE || login
+  const writeRole = writeRoleOf(config) || login
+  if (role === writeRole) return await checkRole(client, config, role, writing)
+  return [
+    ...(await checkRole(client, config, role, reading)),
+    ...(await checkRole(client, config, writeRole, writing)),
+  ]
+}
+
+async function checkRole(
+  client: pg.Client,
+  config: Config,
+  role: string,
+  rights: Rights,
+): Promise<Finding[]> {
   if (role === '') return []
   const attributes = await roleAttributes(client, role)
   if (attributes === undefined) {
@@ -42,10 +83,11 @@ export async function checkPrivileges(client: pg.Client, config: Config): Promis
   const findings =
     attributes.superuser || attributes.owner
       ? [tooPowerful(role, attributes.superuser, config)]
-      : await privilegeFaults(client, role)
+      : await privilegeFaults(client, role, rights)
+  const served = rights === reading ? 'Requests are' : 'Writes are'
   return findings.length > 0
     ? findings
-    : [ok('rights', `Requests are served as ${role}, with the privileges they need.`)]
+    : [ok('rights', `${served} served as ${role}, with the privileges they need.`)]
 }
 
 async function roleAttributes(
@@ -57,7 +99,7 @@ async function roleAttributes(
             exists (select from pg_class c where c.oid = any (select to_regclass(name) from unnest($2::text[]) name)
                       and pg_has_role(r.oid, c.relowner, 'usage')) as owner
        from pg_roles r where r.rolname = $1`,
-    [role, Object.keys(required)],
+    [role, Object.keys(writing.tables)],
   )
   return rows[0]
 }
@@ -65,17 +107,17 @@ async function roleAttributes(
 function tooPowerful(role: string, superuser: boolean, config: Config): Finding {
   const attribute = superuser ? 'a superuser' : 'the owner of the tables'
   const message = `Requests are served as ${role}, ${attribute}: it has far more privileges than they need.`
-  return config.QUARTERMASTER_DATABASE_ROLE === serverRole
+  return config.QUARTERMASTER_DATABASE_ROLE === reading.grantee
     ? problem('rights', message, `alter role ${role} nosuperuser; then change the owner of its tables`)
-    : problem('rights', message, `export QUARTERMASTER_DATABASE_ROLE=${serverRole}`)
+    : problem('rights', message, `export QUARTERMASTER_DATABASE_ROLE=${reading.grantee}`)
 }
 
 /** For a custom role, one problem for all missing privileges: a single grant adds them. */
-async function privilegeFaults(client: pg.Client, role: string): Promise<Finding[]> {
-  const { lacking, excess } = await privileges(client, role)
+async function privilegeFaults(client: pg.Client, role: string, rights: Rights): Promise<Finding[]> {
+  const { lacking, excess } = await privileges(client, role, rights)
   const name = client.escapeIdentifier(role)
   const missing =
-    role === serverRole || lacking.length === 0
+    role === rights.grantee || lacking.length === 0
       ? lacking.map((it) =>
           problem('rights', `${role} lacks the privilege ${it}.`, `grant ${it} to ${name};`),
         )
@@ -83,7 +125,7 @@ async function privilegeFaults(client: pg.Client, role: string): Promise<Finding
           problem(
             'rights',
             `${role} lacks ${lacking.length} privileges that requests need, such as ${lacking[0]}.`,
-            `grant ${serverRole} to ${name};`,
+            `grant ${rights.grantee} to ${name};`,
           ),
         ]
   const superfluous = excess.map((it) =>
@@ -97,7 +139,11 @@ async function privilegeFaults(client: pg.Client, role: string): Promise<Finding
 }
 
 /** Privileges as in a grant: `insert on partner`. */
-async function privileges(client: pg.Client, role: string): Promise<{ lacking: string[]; excess: string[] }> {
+async function privileges(
+  client: pg.Client,
+  role: string,
+  { tables: required, updatableColumns }: Rights,
+): Promise<{ lacking: string[]; excess: string[] }> {
   const { rows: tables } = await client.query<{
     table: string
     privilege: Privilege

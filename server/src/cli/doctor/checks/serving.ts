@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Config } from '../../../config.ts'
+import { type Config, writeRoleOf } from '../../../config.ts'
 import { connectToPrimary } from '../../../postgres/client.ts'
 import {
   beginText,
@@ -21,6 +21,7 @@ export async function checkServing(config: Config): Promise<Finding[]> {
   const serving: OwnerUrl = { url: config.DATABASE_URL, variable: 'DATABASE_URL' }
   try {
     const faults = await servingFaults(serving.url, config)
+    faults.push(...(await writingFaults(serving, config)))
     return [...faults, ok('connection', `Requests can be served: ${connectedMessage(serving)}`)]
   } catch (error) {
     // checkPrivileges has reported that the role does not exist.
@@ -45,6 +46,30 @@ async function servingFaults(url: string, config: Config): Promise<Finding[]> {
       : dropped
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => {})))
+  }
+}
+
+/** The login must be able to switch to the role of writes, too. */
+async function writingFaults(serving: OwnerUrl, config: Config): Promise<Finding[]> {
+  const role = writeRoleOf(config)
+  if (role === config.QUARTERMASTER_DATABASE_ROLE) return []
+  const identity = { role, pooler: config.QUARTERMASTER_DATABASE_POOLER }
+  const settings = servingConnection(identity)
+  try {
+    const client = await connectToPrimary(serving.url, settings)
+    try {
+      if (settings.localSettings === undefined) return []
+      setLocalSettings(client, settings.localSettings)
+      await client.query(beginText(client))
+      await client.query('commit')
+    } finally {
+      await client.end().catch(() => {})
+    }
+    return []
+  } catch (error) {
+    const fault = roleFault(error, serving, role)
+    if (fault === undefined) throw error
+    return [fault]
   }
 }
 

@@ -1,0 +1,128 @@
+import type { Resource } from '../catalog/resources.ts'
+import { limits } from '../limits.ts'
+import type { AccountScope } from '../scope.ts'
+import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
+
+/**
+ * The journal of a write: before-images of what it changes and deletes, and tombstones of what it deletes. Both are written by
+ * the statement that changes the records, after the tally was locked by an earlier statement.
+ */
+
+/** Inserts before-images. `source`: a relation with the columns of the record, as it was before the write. */
+export function insertImages(account: Value, resource: Resource, version: Value, source: Fragment): Fragment {
+  const columns = join(
+    ['id', 'created_version', ...fieldNames(resource)].map((name) => identifier(name)),
+    ', ',
+  )
+  return sql`insert into ${identifier(`${resource.name}_before`)} (account_id, version, ${columns})
+  select ${account}::bigint, ${version}::bigint, ${columns} from ${source}
+  where (select count(*) from ${source}) <= ${value(limits.imagesOfWriteMax)}::int`
+}
+
+/** Whether a write of this many records has before-images of all of them. */
+export function hasImages(records: number): boolean {
+  return records <= limits.imagesOfWriteMax
+}
+
+/** Deletes the records that match `condition`, in addition to the account, and journals them. Returns one row, `deleted`. */
+export function deleteRecords(
+  scope: AccountScope,
+  resource: Resource,
+  version: string,
+  condition: Fragment,
+): Statement {
+  const account = value(scope.accountId)
+  const versionValue = value(version)
+  return sql`with gone as (
+  delete from ${identifier(resource.name)} where account_id = ${account}::bigint and ${condition} returning *
+), buried as (
+  insert into tombstone (account_id, resource, version, id)
+  select ${account}::bigint, ${value(resource.name)}::text, ${versionValue}::bigint, id from gone
+), images as (
+  ${insertImages(account, resource, versionValue, sql`gone`)}
+)
+select count(*)::int as deleted from gone`.statement()
+}
+
+/** The columns of a record other than its id. */
+export function fieldNames({ fields }: Resource): string[] {
+  return fields.map(({ name }) => name).filter((name) => name !== 'id')
+}
+
+/**
+ * Deletes what the journal need not hold any longer, in the transaction of a write. Versions are deleted completely, and
+ * the tally states from which version on the journal is complete. Most calls return no statement: the journal is trimmed
+ * every `trimVersions` versions. `isBulk`: the write is of many records, so a longer check is cheap in comparison.
+ */
+export function trimJournal(
+  scope: AccountScope,
+  resource: Resource,
+  version: string,
+  { isBulk }: { readonly isBulk: boolean },
+): Statement[] {
+  const due = (versions: number) => BigInt(version) % BigInt(versions) === 0n
+  if (!due(limits.trimVersions)) return []
+  const account = value(scope.accountId)
+  const images: Journal = {
+    table: identifier(`${resource.name}_before`),
+    row: sql`account_id = ${account}::bigint`,
+    expired: sql`at < now() - make_interval(mins => ${value(limits.imageMinutes)}::int)`,
+    rowsMax: limits.imagesMax,
+    completeFrom: identifier('images_from'),
+  }
+  const tombstones: Journal = {
+    table: identifier('tombstone'),
+    row: sql`account_id = ${account}::bigint and resource = ${value(resource.name)}::text`,
+    expired: sql`at < now() - make_interval(days => ${value(limits.tombstoneDays)}::int)`,
+    rowsMax: limits.tombstonesMax,
+    completeFrom: identifier('changes_from'),
+  }
+  const byAge = [images, tombstones].map((journal) => trim(account, resource, journal, expiredUpTo(journal)))
+  const countImages = isBulk || due(limits.countImagesVersions)
+  const countTombstones = isBulk || due(limits.countTombstonesVersions)
+  return [
+    ...byAge,
+    ...(countImages ? [trim(account, resource, images, beyondMaximum(images))] : []),
+    ...(countTombstones ? [trim(account, resource, tombstones, beyondMaximum(tombstones))] : []),
+  ]
+}
+
+interface Journal {
+  readonly table: Fragment
+  readonly row: Fragment
+  readonly expired: Fragment
+  readonly rowsMax: number
+  /** The column of the tally. */
+  readonly completeFrom: Fragment
+}
+
+/** The newest expired version among the oldest rows; null if the oldest row has not expired, which costs one index probe. */
+function expiredUpTo({ table, row, expired }: Journal): Fragment {
+  return sql`select max(version) as version from (
+    select version, at from ${table} where ${row} order by version limit ${value(limits.trimRowsMax)}::int
+  ) oldest where ${expired} and (select ${expired} from ${table} where ${row} order by version limit 1)`
+}
+
+/** The newest version beyond the maximum number of rows. */
+function beyondMaximum({ table, row, rowsMax }: Journal): Fragment {
+  return sql`select least(
+    (select version from ${table} where ${row} order by version desc offset ${value(rowsMax)}::int limit 1),
+    (select max(version) from (
+      select version from ${table} where ${row} order by version limit ${value(limits.trimRowsMax)}::int) oldest)
+  ) as version where exists (select from ${table} where ${row} order by version desc offset ${value(rowsMax)}::int limit 1)`
+}
+
+function trim(
+  account: Value,
+  resource: Resource,
+  { table, row, completeFrom }: Journal,
+  upTo: Fragment,
+): Statement {
+  return sql`with up_to as materialized (
+  ${upTo}
+), gone as (
+  delete from ${table} where ${row} and version <= (select version from up_to)
+)
+update tally t set ${completeFrom} = greatest(t.${completeFrom}, u.version) from up_to u
+where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text and u.version is not null`.statement()
+}
