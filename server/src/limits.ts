@@ -175,10 +175,12 @@ export const limits = {
   textResponseCharactersMax: 16 * 1024,
   /** Compressing a smaller response costs more than it saves. */
   gzipBytesMin: 1_024,
-  /** Filters whose total and page ends are cached, values of `limit` for each, and page ends for each of those. */
+  /** Filters whose total and page ends are cached, and page ends for each. */
   listsCached: 10_000,
-  pageLimitsCached: 4,
   pageEndsCached: 4_000,
+  /** Changed records, and before-images, across which a total is carried: 8 ms; counting 500,000 matches takes 80 ms. */
+  carriedChangesMax: 1000,
+  carriedImagesMax: 2000,
 
   /** Default requests per minute of an account and of a key: 1,000 and 500 per second. */
   requestsPerMinute: 60_000,

@@ -59,6 +59,9 @@ export const lineageColumns = sql`(case when ${isOwnWrite} then t.lineages else 
   (case when ${isOwnWrite} then t.lineage_starts else array[t.version] end)::text as lineage_starts,
   case when ${isOwnWrite} then t.changes_from else t.version end as changes_from`
 
+/** The newest lineage; null if the last write was not made by `tickTally`. */
+export const lineageColumn = sql`case when ${isOwnWrite} then t.lineages[1] end as lineage`
+
 /** The newest lineage. */
 export function currentLineage({ lineages }: Lineages): string {
   return bigints(lineages)[0] ?? '0'

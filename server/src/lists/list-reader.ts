@@ -3,10 +3,18 @@ import type { Verified } from '../accounts/key-verifier.ts'
 import { internalError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
-import { type ListHints, type ListRow, listStatement } from '../query/sql/list-statement.ts'
+import { type ListRow, listStatement } from '../query/sql/list-statement.ts'
 import { isOlder, isSameState, type Tally } from '../tally-state.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
-import { listKey, type PageCache } from './page-cache.ts'
+import {
+  addEnd,
+  type CachedList,
+  carryTo,
+  hintsAt,
+  hintsToCarry,
+  listKey,
+  type PageCache,
+} from './page-cache.ts'
 import type { ListQuery } from './plan-cache.ts'
 import { etagOf, type ReadResponse, responseOf } from './response.ts'
 
@@ -47,29 +55,53 @@ export class ListReader {
     signal: AbortSignal,
   ): Promise<[ListRow, number]> {
     const key = listKey(access, plan.resource.name, filterKey)
+    const hasFilter = plan.where !== undefined
     // In a small account, evaluating a filter again is cheaper than planning it or caching its total.
-    const isSmallAccount = plan.where !== undefined && tally.total <= limits.smallAccountRecordsMax
-    const hints: ListHints = isSmallAccount
-      ? { isSmallAccount }
-      : this.#pageCache.get(key, tally, plan.limit, page)
+    const isSmallAccount = hasFilter && tally.total <= limits.smallAccountRecordsMax
+    const { entry: cached, isCurrent } =
+      (isSmallAccount ? undefined : this.#pageCache.get(key, tally)) ?? notCached
+    const skipped = (page - 1) * plan.limit
     // A page beyond the last needs no scan.
-    const knownTotal = plan.where === undefined ? tally.total : hints.total
-    if (knownTotal !== undefined && (page - 1) * plan.limit >= knownTotal) {
+    const knownTotal = hasFilter ? (isCurrent ? cached?.total : undefined) : tally.total
+    if (knownTotal !== undefined && skipped >= knownTotal) {
       return [{ ...tally, total: null, count: '0', records: '', last_id: null }, knownTotal]
     }
-    const read = (passed?: ListHints) =>
-      this.#accountReads.read<ListRow>(access, listStatement(access, plan, page, passed), signal)
-    let [row] = await read(hints)
-    // If a write was committed between the verification and the read, the cached total is outdated: count again.
-    if (row !== undefined && !isSameState(row, tally) && hints.total !== undefined) [row] = await read()
-    if (row === undefined) throw internalError()
+    const toCarry = cached && hintsToCarry(cached, skipped, hasFilter)
+    let hints = (isCurrent ? cached && hintsAt(cached, skipped) : toCarry) ?? { isSmallAccount }
+    const read = async () => {
+      const statement = listStatement(access, plan, page, hints)
+      const [row] = await this.#accountReads.read<ListRow>(access, statement, signal)
+      if (row === undefined) throw internalError()
+      return row
+    }
+    let row = await read()
+    // If a write was committed between the verification and the read, the cached total is outdated.
+    if (isCurrent && !isSameState(row, tally)) {
+      hints = toCarry ?? {}
+      row = await read()
+    }
     if (isOlder(row, tally)) throw failingOver()
-    const total = Number(row.total ?? hints.total)
+    const { gained, lost } = row
+    const isCarried = cached !== undefined && gained != null && lost != null
+    const isUnchanged = cached !== undefined && hints.total !== undefined
+    const entry = isCarried
+      ? carryTo(cached, { ...row, lineage: row.lineage ?? null }, gained, lost)
+      : isUnchanged
+        ? cached
+        : entryOf(row)
+    const total = hasFilter ? entry.total : Number(row.total)
     // Near the start of an unfiltered list a cached page end saves nothing: the total is in the tally, and skipping is cheap.
-    if (!isSmallAccount && (plan.where !== undefined || page * plan.limit > limits.pipelinedRecordsMax)) {
-      const lastId = Number(row.count) === plan.limit ? (row.last_id ?? undefined) : undefined
-      this.#pageCache.set(key, row, { total, limit: plan.limit, page, lastId })
+    if (!isSmallAccount && (hasFilter || page * plan.limit > limits.pipelinedRecordsMax)) {
+      if (Number(row.count) === plan.limit && row.last_id !== null)
+        addEnd(entry, page * plan.limit, row.last_id)
+      this.#pageCache.set(key, entry)
     }
     return [row, total]
   }
+}
+
+const notCached = { entry: undefined, isCurrent: false }
+
+function entryOf({ epoch, version, xid, lineage = null, total }: ListRow): CachedList {
+  return { epoch, version, xid, lineage, total: Number(total), ends: [] }
 }

@@ -1,49 +1,119 @@
 import { describe, expect, it } from 'vitest'
 import { limits } from '../limits.ts'
-import { PageCache } from './page-cache.ts'
+import { addEnd, type CachedList, carryTo, hintsAt, hintsToCarry, PageCache } from './page-cache.ts'
 
 const now = { epoch: '00000001', version: '7', xid: '500' }
-const seen = (page: number, id: number) => ({ total: 1000, limit: 10, page, lastId: String(id) })
+
+function entry(ends: readonly (readonly [rank: number, id: number])[], total = 100_000): CachedList {
+  const list: CachedList = { ...now, lineage: '9', total, ends: [] }
+  for (const [rank, id] of ends) addEnd(list, rank, String(id))
+  return list
+}
 
 describe('PageCache', () => {
-  it('returns the total and the nearest cached page end before the requested page', () => {
+  it('returns the entry of a list, and whether it is of the current state', () => {
     const pageCache = new PageCache()
-    pageCache.set('a', now, seen(3, 31))
-    pageCache.set('a', now, seen(1, 11))
-    pageCache.set('a', now, seen(8, 95))
-    expect(pageCache.get('a', now, 10, 1)).toEqual({ total: 1000 })
-    expect(pageCache.get('a', now, 10, 2)).toEqual({ total: 1000, end: { page: 1, id: '11' } })
-    expect(pageCache.get('a', now, 10, 3)).toEqual({ total: 1000, end: { page: 1, id: '11' } })
-    expect(pageCache.get('a', now, 10, 8)).toEqual({ total: 1000, end: { page: 3, id: '31' } })
-    expect(pageCache.get('a', now, 10, 900)).toEqual({ total: 1000, end: { page: 8, id: '95' } })
+    const cached = entry([[10, 11]])
+    pageCache.set('a', cached)
+    expect(pageCache.get('b', now)).toBeUndefined()
+    expect(pageCache.get('a', now)).toEqual({ entry: cached, isCurrent: true })
+    for (const other of [{ version: '8' }, { epoch: '00000002' }, { xid: '501' }])
+      expect(pageCache.get('a', { ...now, ...other })?.isCurrent).toBe(false)
   })
 
-  it('returns page ends only for the same limit, list, version and epoch', () => {
+  it('holds the newest version of a list', () => {
     const pageCache = new PageCache()
-    pageCache.set('a', now, seen(1, 11))
-    expect(pageCache.get('a', now, 20, 5)).toEqual({ total: 1000 })
-    expect(pageCache.get('b', now, 10, 5)).toEqual({})
-    expect(pageCache.get('a', { ...now, version: '8' }, 10, 5)).toEqual({})
-    expect(pageCache.get('a', { ...now, epoch: '00000002' }, 10, 5)).toEqual({})
+    const newer = { ...entry([], 99), version: '10' }
+    pageCache.set('a', entry([]))
+    pageCache.set('a', newer)
+    pageCache.set('a', { ...entry([]), version: '9' })
+    expect(pageCache.get('a', newer)?.entry).toBe(newer)
+    // After a failover, versions may start lower.
+    const restarted = { ...entry([]), epoch: '00000002', version: '3' }
+    pageCache.set('a', restarted)
+    expect(pageCache.get('a', newer)?.entry).toBe(restarted)
+  })
+})
+
+describe('page ends', () => {
+  it('are found before the requested page, whatever its size', () => {
+    const list = entry([
+      [30, 31],
+      [10, 11],
+      [80, 95],
+    ])
+    const endAt = (skipped: number) => hintsAt(list, skipped).end
+    expect(endAt(0)).toBeUndefined()
+    expect(endAt(9)).toBeUndefined()
+    expect(endAt(10)).toEqual({ rank: 10, id: '11' })
+    expect(endAt(29)).toEqual({ rank: 10, id: '11' })
+    expect(endAt(30)).toEqual({ rank: 30, id: '31' })
+    expect(endAt(9000)).toEqual({ rank: 80, id: '95' })
   })
 
-  it('replaces the entry of a list when its version changes', () => {
-    const pageCache = new PageCache()
-    pageCache.set('a', now, seen(1, 11))
-    pageCache.set('a', { ...now, version: '8' }, { ...seen(2, 22), total: 999 })
-    expect(pageCache.get('a', { ...now, version: '8' }, 10, 9)).toEqual({
-      total: 999,
-      end: { page: 2, id: '22' },
+  it('are dropped one in two above the limit, and a near one is still found', () => {
+    const list = entry([])
+    for (let page = 1; page <= limits.pageEndsCached + 1; page++) addEnd(list, page * 10, String(page * 100))
+    expect(list.ends.length).toBeLessThanOrEqual(limits.pageEndsCached)
+    const end = hintsAt(list, 1000).end
+    expect(end?.rank).toBeGreaterThanOrEqual(970)
+    expect(end?.id).toBe(String((end?.rank ?? 0) * 10))
+  })
+})
+
+describe('carrying to a later version', () => {
+  it('shifts the total, and the rank of each end by what was gained and lost up to it', () => {
+    const list = entry([
+      [10, 100],
+      [20, 200],
+      [30, 300],
+    ])
+    const later = { epoch: '00000001', version: '9', xid: '502', lineage: '9' }
+    expect(carryTo(list, later, '250,50,999', '150,100')).toEqual({
+      ...later,
+      total: 100_001,
+      ends: [
+        { rank: 10, id: 100 },
+        { rank: 19, id: 200 },
+        { rank: 30, id: 300 },
+      ],
     })
-    expect(pageCache.get('a', now, 10, 9)).toEqual({})
   })
 
-  it('drops every second page end above the limit, and still returns a near one', () => {
-    const pageCache = new PageCache()
-    for (let page = 1; page <= limits.pageEndsCached + 1; page++)
-      pageCache.set('a', now, seen(page, page * 10))
-    const { end } = pageCache.get('a', now, 10, 100)
-    expect(end?.page).toBeGreaterThanOrEqual(97)
-    expect(end?.id).toBe(String((end?.page ?? 0) * 10))
+  it('drops ends without a match before them', () => {
+    const list = entry(
+      [
+        [1, 5],
+        [2, 6],
+        [3, 7],
+      ],
+      3,
+    )
+    const later = { ...now, version: '8', lineage: '9' }
+    expect(carryTo(list, later, '', '5,7').ends).toEqual([{ rank: 1, id: 6 }])
+  })
+
+  it('offers a near start and one that is early enough for any number of changes', () => {
+    const list = entry([
+      [1000, 1],
+      [4000, 2],
+      [5000, 3],
+    ])
+    expect(hintsToCarry(list, 5000, true)).toEqual({
+      carry: {
+        lineage: '9',
+        version: '7',
+        start: { rank: 5000, id: '3' },
+        safeStart: { rank: 4000, id: '2' },
+      },
+    })
+    expect(hintsToCarry(list, 500, true)?.carry?.start).toEqual({ rank: 0, id: '0' })
+  })
+
+  it('is not done without a lineage, for few matches, and near the start of a list without a filter', () => {
+    expect(hintsToCarry({ ...entry([]), lineage: null }, 5000, true)).toBeUndefined()
+    expect(hintsToCarry(entry([], limits.filterSortRecordsMax), 0, true)).toBeUndefined()
+    expect(hintsToCarry(entry([]), limits.pageRecordsMax, false)).toBeUndefined()
+    expect(hintsToCarry(entry([]), limits.pageRecordsMax + 1, false)).toBeDefined()
   })
 })

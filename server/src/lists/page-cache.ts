@@ -1,18 +1,23 @@
 import { LRUCache } from 'lru-cache'
 import { limits } from '../limits.ts'
+import type { RankedId } from '../query/sql/carry.ts'
+import type { ListHints } from '../query/sql/list-statement.ts'
 import type { AccountScope } from '../scope.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'
 
-/** The id of the last record of a page. */
+/** The last record of a page: its id, and the number of matches up to it. */
 interface PageEnd {
-  readonly page: number
-  readonly id: string
+  readonly rank: number
+  readonly id: number
 }
 
-interface CachedList extends TallyState {
+/** What is known about a list at one version. Never changed, except that page ends are added. */
+export interface CachedList extends TallyState {
+  /** Null: it cannot be carried to later versions. */
+  readonly lineage: string | null
   readonly total: number
-  /** By page size (`limit`), sorted by page number. */
-  readonly ends: Map<number, PageEnd[]>
+  /** Sorted by rank. */
+  ends: PageEnd[]
 }
 
 /** The cache key of a list: the same for all its pages, and for its export. */
@@ -20,54 +25,115 @@ export function listKey({ accountId }: AccountScope, resource: string, filterKey
   return `${accountId} ${resource} ${filterKey}`
 }
 
-/** Totals of filters and ends of pages, valid for one version. Holds one version per list. */
+/** Totals of filters and ends of pages. Holds one version per list. */
 export class PageCache {
   readonly #lists = new LRUCache<string, CachedList>({ max: limits.listsCached })
 
-  /** The total, and the nearest cached page end before `page`; empty if the list was cached in another state. */
-  get(list: string, state: TallyState, limit: number, page: number): { total?: number; end?: PageEnd } {
-    const cached = this.#lists.get(list)
-    if (cached === undefined || !isSameState(cached, state)) return {}
-    const end = nearestBefore(cached.ends.get(limit) ?? [], page)
-    return end === undefined ? { total: cached.total } : { total: cached.total, end }
-  }
-
-  /** `lastId`: the id of the last record of the page, if the page is full. */
-  set(
+  /** `isCurrent`: the entry is of this state. Otherwise it must be carried. */
+  get(
     list: string,
     state: TallyState,
-    seen: { total: number; limit: number; page: number; lastId: string | undefined },
-  ): void {
-    let cached = this.#lists.get(list)
-    if (cached === undefined || !isSameState(cached, state)) {
-      cached = { ...state, total: seen.total, ends: new Map() }
-      this.#lists.set(list, cached)
-    }
-    if (seen.lastId === undefined) return
-    if (cached.ends.size >= limits.pageLimitsCached && !cached.ends.has(seen.limit)) cached.ends.clear()
-    const ends = cached.ends.get(seen.limit) ?? []
-    cached.ends.set(seen.limit, insert(ends, { page: seen.page, id: seen.lastId }))
+  ): { readonly entry: CachedList; readonly isCurrent: boolean } | undefined {
+    const entry = this.#lists.get(list)
+    return entry && { entry, isCurrent: isSameState(entry, state) }
+  }
+
+  set(list: string, entry: CachedList): void {
+    const cached = this.#lists.get(list)
+    // Two requests may carry or count the same list at the same time: the newer version stays.
+    const isOutdated = cached !== undefined && cached.epoch === entry.epoch && isNewer(cached, entry)
+    if (!isOutdated) this.#lists.set(list, entry)
   }
 }
 
-function nearestBefore(ends: readonly PageEnd[], page: number): PageEnd | undefined {
-  return ends[lowerBound(ends, page) - 1]
+function isNewer(one: TallyState, other: TallyState): boolean {
+  return BigInt(one.version) > BigInt(other.version)
 }
 
-/** The index of the first end whose page number is at least `page`. */
-function lowerBound(ends: readonly PageEnd[], page: number): number {
+export function addEnd(entry: CachedList, rank: number, id: string): void {
+  const at = lowerBound(entry.ends, rank)
+  if (entry.ends[at]?.rank !== rank) entry.ends.splice(at, 0, { rank, id: Number(id) })
+  // Above the limit, every second end is dropped: a jump then skips a page or two more.
+  if (entry.ends.length > limits.pageEndsCached) entry.ends = entry.ends.filter((_, i) => i % 2 === 1)
+}
+
+/** Total, and the nearest page end before the page that starts after `skipped` matches, in the state of the entry. */
+export function hintsAt({ total, ends }: CachedList, skipped: number): ListHints {
+  const end = nearest(ends, skipped)
+  return end === undefined ? { total } : { total, end }
+}
+
+/**
+ * Hints to carry the entry to another version: undefined if that cannot be done, or saves nothing. Up to the sort threshold
+ * all matches of a filter are read in any case; without a filter, the total is in the tally and a near page is read fast.
+ */
+export function hintsToCarry(
+  { lineage, version, total, ends }: CachedList,
+  skipped: number,
+  hasFilter: boolean,
+): ListHints | undefined {
+  if (lineage === null) return undefined
+  if (hasFilter ? total <= limits.filterSortRecordsMax : skipped <= limits.pageRecordsMax) return undefined
+  const start = nearest(ends, skipped) ?? firstRecord
+  // No more matches are gained before a start than records have changed.
+  const safeStart = nearest(ends, skipped - limits.carriedChangesMax) ?? firstRecord
+  return { carry: { lineage, version, start, safeStart } }
+}
+
+const firstRecord: RankedId = { id: '0', rank: 0 }
+
+/** The entry at a later state. `gained` and `lost`: the ids that the statement has returned. */
+export function carryTo(
+  entry: CachedList,
+  state: TallyState & { readonly lineage: string | null },
+  gained: string,
+  lost: string,
+): CachedList {
+  const added = idsOf(gained)
+  const removed = idsOf(lost)
+  let [i, j] = [0, 0]
+  const ends = entry.ends.map(({ rank, id }) => {
+    while (i < added.length && (added[i] ?? 0) <= id) i++
+    while (j < removed.length && (removed[j] ?? 0) <= id) j++
+    return { rank: rank + i - j, id }
+  })
+  const { epoch, version, xid, lineage } = state
+  return {
+    epoch,
+    version,
+    xid,
+    lineage,
+    total: entry.total + added.length - removed.length,
+    ends: distinct(ends),
+  }
+}
+
+function idsOf(text: string): number[] {
+  return text === ''
+    ? []
+    : text
+        .split(',')
+        .map(Number)
+        .toSorted((a, b) => a - b)
+}
+
+/** If no match remains between two ends, both have the same rank. The first record that follows is the same. */
+function distinct(ends: PageEnd[]): PageEnd[] {
+  return ends.filter(({ rank }, i) => rank > 0 && rank !== ends[i - 1]?.rank)
+}
+
+function nearest(ends: readonly PageEnd[], skipped: number): RankedId | undefined {
+  const end = ends[lowerBound(ends, skipped + 1) - 1]
+  return end && { id: String(end.id), rank: end.rank }
+}
+
+/** The index of the first end whose rank is at least `rank`. */
+function lowerBound(ends: readonly PageEnd[], rank: number): number {
   let [low, high] = [0, ends.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((ends[middle]?.page ?? 0) < page) low = middle + 1
+    if ((ends[middle]?.rank ?? 0) < rank) low = middle + 1
     else high = middle
   }
   return low
-}
-
-/** Above the limit, every second end is dropped: a jump then skips a page or two more. */
-function insert(ends: PageEnd[], end: PageEnd): PageEnd[] {
-  const at = lowerBound(ends, end.page)
-  if (ends[at]?.page !== end.page) ends.splice(at, 0, end)
-  return ends.length > limits.pageEndsCached ? ends.filter((_, i) => i % 2 === 1) : ends
 }

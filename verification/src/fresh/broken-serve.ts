@@ -1,6 +1,6 @@
 import { KeyVerifier } from '../../../server/src/accounts/key-verifier.ts'
 import { readConfig } from '../../../server/src/config.ts'
-import { PageCache } from '../../../server/src/lists/page-cache.ts'
+import { type CachedList, PageCache } from '../../../server/src/lists/page-cache.ts'
 import { logTo } from '../../../server/src/observability/logger.ts'
 import { startService } from '../../../server/src/service.ts'
 
@@ -42,10 +42,10 @@ function reuseVerifications(forMs: number): void {
 }
 
 function reuseTotals(): void {
-  const totals = new Map<string, number>()
+  const entries = new Map<string, CachedList>()
   PageCache.prototype.get = (list) => {
-    const total = totals.get(list)
-    return total === undefined ? {} : { total }
+    const entry = entries.get(list)
+    return entry && { entry, isCurrent: true }
   }
-  PageCache.prototype.set = (list, _state, { total }) => void totals.set(list, total)
+  PageCache.prototype.set = (list, entry) => void entries.set(list, { ...entry, ends: [] })
 }

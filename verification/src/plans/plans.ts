@@ -87,7 +87,7 @@ export const pagesInOrder: Check = {
     await withClient(asServer(url), async (client) => {
       for (const query of queries) {
         const plan = planList(resources.product, parseListRequest(query, 'url'))
-        const cached = { total: context.size(500_000, 50_000), end: { page: 40, id: '8000' } }
+        const cached = { total: context.size(500_000, 50_000), end: { rank: 4000, id: '8000' } }
         const statement = listStatement(scope, plan, 41, cached)
         const { returned, filteredOut } = await explainGeneric(client, statement, 'product')
         const [page] = (await client.query<{ count: string }>(statement.text, [...statement.values])).rows

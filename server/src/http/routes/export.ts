@@ -58,7 +58,9 @@ export async function sendExport(
   const copy = exportStatement(access, plan, format)
   await timed(request, () => running.start(access, plan.resource.name, copy))
   const name = listKey(access, plan.resource.name, filterKey)
-  const total = plan.where === undefined ? running.total : pageCache.get(name, running, 1, 1).total
+  const cached = pageCache.get(name, running)
+  const total =
+    plan.where === undefined ? running.total : cached?.isCurrent === true ? cached.entry.total : undefined
   if (total !== undefined) reply.header('x-total-count', total)
   setCacheHeaders(reply, etagOf(running, requestHash)).type(mediaTypes[format])
   if (format === 'csv')

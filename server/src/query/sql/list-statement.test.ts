@@ -26,7 +26,7 @@ describe('listStatement', () => {
       text: `with matches as materialized (
   select id from company where account_id = $1::bigint and (id > $2::bigint) limit $3::int + 1
 ), size as materialized (select count(*) as n from matches)
-select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, case when (select n from size) <= $3::int then (select n from size)
+select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, case when t.writer_xid = t.xmin then t.lineages[1] end as lineage, case when (select n from size) <= $3::int then (select n from size)
   else (select count(*) from company where account_id = $1::bigint and (id > $2::bigint)) end as total, p.count, p.records, p.last_id
 from tally t
 cross join (
@@ -153,14 +153,14 @@ describe('listStatement with hints', () => {
   }
 
   it('starts a page at the cached end of an earlier page', () => {
-    expect(rows('page=7&limit=10', { total: 500, end: { page: 6, id: '61' } })).toEqual([
+    expect(rows('page=7&limit=10', { total: 500, end: { rank: 60, id: '61' } })).toEqual([
       'select id from company where account_id = $1::bigint and id > $2::bigint order by id limit $3::int offset $4::bigint',
       ['12', '61', 10, 0, 'company'],
     ])
   })
 
   it('skips by id alone if the page is far from a cached end', () => {
-    expect(rows('page=901&limit=1000', { total: 1e6, end: { page: 100, id: '100000' } })).toEqual([
+    expect(rows('page=901&limit=1000', { total: 1e6, end: { rank: 100_000, id: '100000' } })).toEqual([
       'select id from company where account_id = $1::bigint and id = any(array( select id from company where ' +
         'account_id = $1::bigint and id > $2::bigint order by id limit $3::int offset $4::bigint))',
       ['12', '100000', 1000, 800000, 'company'],

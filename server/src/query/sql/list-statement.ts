@@ -12,9 +12,18 @@ import {
   type Template,
   value,
 } from '../../sql.ts'
-import { stateColumns, type TallyState } from '../../tally-state.ts'
+import { lineageColumn, stateColumns, type TallyState } from '../../tally-state.ts'
 import type { ListPlan } from '../plan.ts'
 import type { Predicate } from '../predicate.ts'
+import {
+  type CarryColumns,
+  type CarrySource,
+  carryColumns,
+  carryHead,
+  carryPlaceholders,
+  carryValues,
+  type RankedId,
+} from './carry.ts'
 import { memoize } from './memoize.ts'
 import { recordJson } from './record-json.ts'
 import {
@@ -29,8 +38,12 @@ import {
 
 /** The columns of the one row that a list statement returns. */
 export interface ListRow extends TallyState {
-  /** Null if the hints contained it. */
+  /** Null if the hints contained it, or if it was carried. */
   readonly total: string | null
+  /** Null if a total that is cached with this row cannot be carried to later versions. */
+  readonly lineage?: string | null
+  readonly gained?: CarryColumns['gained']
+  readonly lost?: CarryColumns['lost']
   readonly count: string
   /** The records as JSON objects, separated by commas. */
   readonly records: string
@@ -44,8 +57,10 @@ export interface ListHints {
   readonly isSmallAccount?: boolean
   /** Records that match the filter. Without a filter the statement reads the total from the tally. */
   readonly total?: number
-  /** The last id of an earlier page of the same limit. */
-  readonly end?: { readonly page: number; readonly id: string }
+  /** The end of an earlier page. */
+  readonly end?: RankedId
+  /** If total and page ends were cached at an earlier version. */
+  readonly carry?: CarrySource
 }
 
 /**
@@ -63,7 +78,8 @@ export function listStatement(
   const path = accessPathOf(plan, page, hints)
   const templates = memoize(listTemplates, plan, () => new Map<string, Template>())
   const template = memoize(templates, path.name, () => listTemplate(plan, path))
-  return template([scope.accountId, hints.end?.id, path.skipped])
+  const carried = hints.carry === undefined ? [] : carryValues(hints.carry)
+  return template([scope.accountId, hints.end?.id, path.skipped, ...carried])
 }
 
 /** A plan's templates are collected together with the plan when the plan cache evicts it. */
@@ -76,7 +92,7 @@ const skipped = placeholder()
 /** How the page is found. Together with the plan, it determines the text of the statement. */
 interface AccessPath {
   /** The number of matches compared with the sort threshold, if known. In a small account it does not matter. */
-  readonly total: 'small-account' | 'unknown' | 'below-threshold' | 'above-threshold'
+  readonly total: 'small-account' | 'unknown' | 'below-threshold' | 'above-threshold' | 'carried'
   /** Whether the scan starts at a cached page end, not at the first record. */
   readonly fromEnd: boolean
   /** Matches between the start of the scan and the page. */
@@ -88,15 +104,17 @@ interface AccessPath {
 function accessPathOf({ where, limit }: ListPlan, page: number, hints: ListHints): AccessPath {
   const total = totalOf(hints)
   // Below the threshold all matches are sorted on every request, so a page end saves nothing.
-  const from = where === undefined || total === 'above-threshold' ? hints.end?.page : undefined
-  const count = (page - 1 - (from ?? 0)) * limit
-  const isFar = count > limits.pageRecordsMax
+  const from = where === undefined || total === 'above-threshold' ? hints.end?.rank : undefined
+  const before = (page - 1) * limit
+  const count = before - (from ?? 0)
+  const isFar = (hints.carry === undefined ? count : before - hints.carry.start.rank) > limits.pageRecordsMax
   const fromEnd = from !== undefined
   return { total, fromEnd, skipped: count, isFar, name: `${total} ${fromEnd} ${isFar}` }
 }
 
-function totalOf({ isSmallAccount = false, total }: ListHints): AccessPath['total'] {
+function totalOf({ isSmallAccount = false, total, carry }: ListHints): AccessPath['total'] {
   if (isSmallAccount) return 'small-account'
+  if (carry !== undefined) return 'carried'
   if (total === undefined) return 'unknown'
   return total > limits.filterSortRecordsMax ? 'above-threshold' : 'below-threshold'
 }
@@ -104,7 +122,12 @@ function totalOf({ isSmallAccount = false, total }: ListHints): AccessPath['tota
 function listTemplate(plan: ListPlan, path: AccessPath): Template {
   const { head, total, rows, inOrder } = partsOf(plan, path)
   const order = inOrder ? sql`` : sql` order by r.id`
-  return sql`${head}select ${stateColumns}, ${total} as total, p.count, p.records, p.last_id
+  const carried = path.total === 'carried' ? sql`, ${carryColumns}` : sql``
+  const execution = executionOf(plan, path)
+  // Of a pipelined list nothing is cached that could be carried.
+  const isCounted = path.total === 'carried' || (path.total === 'unknown' && execution !== 'pipelined')
+  const lineage = isCounted ? sql`, ${lineageColumn}` : sql``
+  return sql`${head}select ${stateColumns}${lineage}, ${total} as total${carried}, p.count, p.records, p.last_id
 from tally t
 cross join (
   select count(*) as count, coalesce(string_agg(${recordJson(plan.fields)}, ','${order}), '') as records,
@@ -114,9 +137,9 @@ ${rows}
   ) r
 ) p
 where t.account_id = ${account}::bigint and t.resource = ${value(plan.resource.name)}::text`.template(
-    [account, endId, skipped],
+    [account, endId, skipped, ...Object.values(carryPlaceholders)],
     'list',
-    executionOf(plan, path),
+    execution,
   )
 }
 
@@ -125,9 +148,10 @@ function executionOf({ where, limit }: ListPlan, { total, isFar }: AccessPath): 
     return isCheapToEvaluate(where) && limit <= limits.pipelinedRecordsMax ? 'pipelined' : 'generic'
   }
   if (where !== undefined) {
-    return total === 'above-threshold' && isGenericOnOrderedScan(where) ? 'generic' : undefined
+    const isOrdered = total === 'above-threshold' || total === 'carried'
+    return isOrdered && isGenericOnOrderedScan(where) ? 'generic' : undefined
   }
-  return isFar || limit > limits.pipelinedRecordsMax ? 'generic' : 'pipelined'
+  return isFar || total === 'carried' || limit > limits.pipelinedRecordsMax ? 'generic' : 'pipelined'
 }
 
 interface Parts {
@@ -160,6 +184,7 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar }: AccessPath): Parts {
     page: sql`limit ${value(plan.limit)}::int offset ${skipped}::bigint`,
     isFar,
   }
+  if (total === 'carried') return carriedParts(plan, selection)
   if (plan.where === undefined) {
     const condition = isFar || plan.fields.every(isId) ? sql`` : noIndexOnlyScan
     return { head: sql``, total: sql`t.total`, rows: orderedScan(selection, condition), inOrder: !isFar }
@@ -168,11 +193,36 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar }: AccessPath): Parts {
   if (total === 'unknown') return withUnknownTotal(selection, plan.where)
   const known = { head: sql``, total: sql`null` }
   if (total === 'above-threshold') {
-    const condition = sql` and ${whereOnOrderedScan(plan.where)}${hasEquality(plan.where) ? sql`` : noIndexOnlyScan}`
-    return { ...known, rows: orderedScan(selection, condition), inOrder: !isFar }
+    return { ...known, rows: orderedScan(selection, orderedCondition(plan.where)), inOrder: !isFar }
   }
   const ids = sql`select id from (${matchesOf(selection, disjunctsOf(plan.where))}) m`
   return { ...known, rows: byIds(selection, ids), inOrder: false }
+}
+
+function orderedCondition(predicate: Predicate): Fragment {
+  return sql` and ${whereOnOrderedScan(predicate)}${hasEquality(predicate) ? sql`` : noIndexOnlyScan}`
+}
+
+/** Total and page ends are carried from the version at which they were cached. If that fails, the matches are counted. */
+function carriedParts(plan: ListPlan, selection: Selection): Parts {
+  const { table, isFar } = selection
+  const head = carryHead(plan, sql`${account}::bigint`, sql`${skipped}::bigint`)
+  const from: Selection = {
+    ...selection,
+    after: sql` and id > (select id from start)`,
+    page: sql`limit ${value(plan.limit)}::int offset (select skipped from start)`,
+  }
+  if (plan.where === undefined) {
+    const condition = isFar || plan.fields.every(isId) ? sql`` : noIndexOnlyScan
+    return { head, total: sql`t.total`, rows: orderedScan(from, condition), inOrder: !isFar }
+  }
+  const counted = sql`(select count(*) from ${table} where account_id = ${account}::bigint and ${conditionOf(disjunctsOf(plan.where))})`
+  return {
+    head,
+    total: sql`case when not (select valid from carry) then ${counted} end`,
+    rows: orderedScan(from, orderedCondition(plan.where)),
+    inOrder: !isFar,
+  }
 }
 
 /**
