@@ -54,7 +54,7 @@ async function normalisedStatements(fixture: Fixture): Promise<string[]> {
   return withClient(fixture.service.postgres.url, async (client) => {
     const { rows } = await client.query<{ query: string }>(
       `select s.query from pg_stat_statements s join pg_roles r on r.oid = s.userid
-       where r.rolname = 'quartermaster_server'`,
+       where r.rolname in ('quartermaster_server', 'quartermaster_writer')`,
     )
     return rows.map(({ query }) => query)
   })

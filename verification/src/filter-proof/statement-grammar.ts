@@ -79,13 +79,43 @@ const boundedRows =
   `union all \\( ${orderedScan(` and ${C} and ${size} > \\$::int`)}\\)`
 const knownRows = `(?:${byIds(`select id from \\(${matches}\\) m`)}|${orderedScan(`(?: and ${C}(?: is \\$)?)+${noIndexOnlyScan}`)})`
 const allRows = orderedScan(`(?: and C)?${noIndexOnlyScan}`)
+// A total that is carried from an earlier version, by the records that changed since.
+const changesOf = (rows: string) =>
+  `from \\(select \\* from ${rows} where ${account} and version > \\$::bigint order by version limit \\$::int \\+ \\$\\) r`
+const rank =
+  '\\$::bigint \\+ \\(select count\\(\\*\\) from changed where matches and C\\) - \\(select count\\(\\*\\) from before where C\\)'
+const carryHead =
+  `with changed as materialized \\( select id, created_version, (?:\\$|C is \\$) as matches ${changesOf(table)} \\), ` +
+  `images as materialized \\( select version, id, created_version, (?:\\$|C is \\$) as matches ${changesOf(`${table}_before`)} \\), ` +
+  'before as materialized \\( select id from \\(select distinct on \\(id\\) id, matches, created_version from images order by id, version\\) oldest ' +
+  'where matches and created_version <= \\$::bigint \\), ' +
+  'carry as materialized \\( select t\\.writer_xid = t\\.xmin and t\\.lineages\\[\\$\\] = \\$::bigint and t\\.images_from <= \\$::bigint ' +
+  'and t\\.version >= \\$::bigint and \\(select count\\(\\*\\) from changed\\) <= \\$::int and \\(select count\\(\\*\\) from images\\) <= \\$::int ' +
+  'and t\\.version - \\$::bigint = \\(select count\\(\\*\\) from \\( select version from images union select created_version from images ' +
+  'where created_version > \\$::bigint union select created_version from changed where created_version > \\$::bigint\\) v\\) as valid, ' +
+  `${rank} as start_rank, ${rank} as safe_rank from tally t where t\\.account_id = \\$::bigint and t\\.resource = \\$::text \\), ` +
+  'start as materialized \\( select case when valid and start_rank <= \\$::bigint then \\$::bigint when valid then \\$::bigint else \\$ end as id, ' +
+  '\\$::bigint - case when valid and start_rank <= \\$::bigint then start_rank when valid then safe_rank else \\$ end as skipped from carry \\) '
+const isValid = 'case when \\(select valid from carry\\) then'
+const carried =
+  `(?:, ${isValid} coalesce\\(\\(select string_agg\\(id::text, \\$\\) from changed where matches\\), \\$\\) end as gained, ` +
+  `${isValid} coalesce\\(\\(select string_agg\\(id::text, \\$\\) from before\\), \\$\\) end as lost)?`
+const carriedTotal =
+  '(?:t\\.total|case when not \\(select valid from carry\\) then ' +
+  `\\(select count\\(\\*\\) from ${table} where ${account} and ${C}\\) end)`
+const carriedPage =
+  ` and id > \\(select id from start\\)(?: and ${C}(?: is \\$)?)*${noIndexOnlyScan} order by id limit \\$::int ` +
+  'offset \\(select skipped from start\\)'
+const carriedRows = `(?:${select}${carriedPage}|${select} and id = any\\(array\\( select id from ${table} where ${account}${carriedPage}\\)\\))`
 const server =
   'encode\\(timestamptz_send\\(pg_postmaster_start_time\\(\\)\\), \\$\\) \\|\\| ' +
   'substr\\(pg_walfile_name\\(pg_current_wal_lsn\\(\\)\\), \\$, \\$\\)'
 const epoch = `${server} as epoch`
 const state = `${epoch}, t\\.version, t\\.xmin::text as xid`
+const ownWrite = 't\\.writer_xid = t\\.xmin'
+const lineage = `(?:, case when ${ownWrite} then t\\.lineages\\[\\$\\] end as lineage)?`
 const list = (head: string, ofTotal: string, rows: string) =>
-  `${head}select ${state}, ${ofTotal} as total, p\\.count, p\\.records, p\\.last_id from tally t ` +
+  `${head}select ${state}${lineage}, ${ofTotal} as total${carried}, p\\.count, p\\.records, p\\.last_id from tally t ` +
   `cross join \\( select count\\(\\*\\) as count, ` +
   `coalesce\\(string_agg\\(${json}, \\$(?: order by r\\.id)?\\), \\$\\) as records, max\\(r\\.id\\) as last_id ` +
   `from \\( ${rows} \\) r \\) p ` +
@@ -102,12 +132,27 @@ const setting = 'set_config\\(\\$, \\$::text, \\$\\)'
 
 const dayAgo = 'now\\(\\) - make_interval\\(hours => \\$::int\\)'
 
+// The tick of a write.
+const writerEpoch = `hashtextextended\\(${server}, \\$\\)`
+const nextLineage = `hashtextextended\\(${server} \\|\\| \\$ \\|\\| t\\.xmin::text \\|\\| \\$ \\|\\| t\\.version::text, \\$\\)`
+const sameLineage = `\\(${ownWrite} and t\\.writer_epoch = ${writerEpoch}\\)`
+const tick = (added: string, lastId: string) =>
+  `update tally t set version = t\\.version \\+ \\$, total = t\\.total \\+ ${added}, last_id = ${lastId}, ` +
+  `lineages = case when ${sameLineage} then t\\.lineages when ${ownWrite} then \\(${nextLineage} \\|\\| t\\.lineages\\)\\[\\$:\\$::int\\] ` +
+  `else array\\[${nextLineage}\\] end, lineage_starts = case when ${sameLineage} then t\\.lineage_starts when ${ownWrite} ` +
+  'then \\(t\\.version \\|\\| t\\.lineage_starts\\)\\[\\$:\\$::int\\] else array\\[t\\.version\\] end, ' +
+  `changes_from = case when ${ownWrite} then t\\.changes_from else t\\.version end, ` +
+  `images_from = case when ${ownWrite} then t\\.images_from else t\\.version end, ` +
+  `writer_epoch = ${writerEpoch}, writer_xid = pg_current_xact_id\\(\\)::xid ` +
+  'where t\\.account_id = \\$::bigint and t\\.resource = \\$::text'
+
 const shapes: readonly RegExp[] = [
   ...activityShapes,
   list('', 't\\.total', allRows),
   list(boundedMatches, total, boundedRows),
   list(allMatches, '\\(select count\\(\\*\\) from matches\\)', byIds('select id from matches')),
   list('', '(?:null|\\$)', knownRows),
+  list(carryHead, carriedTotal, carriedRows),
   // One record.
   `select ${state}, \\( select ${json} from ${table} r ` +
     `where r\\.account_id = \\$::bigint and r\\.id = \\$::bigint \\) as record ` +
@@ -142,10 +187,9 @@ const shapes: readonly RegExp[] = [
   'select pg_try_advisory_xact_lock\\(hashtextextended\\(\\$::text, \\$::bigint\\)\\) as free, k\\.record_id, ' +
     'k\\.request_hash = \\$::bytea as same from \\(select \\$\\) one left join idempotency k ' +
     `on k\\.account_id = \\$::bigint and k\\.key = \\$::text and k\\.created_at > ${dayAgo}`,
-  'with tick as \\( update tally set version = version \\+ \\$, total = total \\+ \\$, last_id = last_id \\+ \\$ ' +
-    'where account_id = \\$::bigint and resource = \\$ returning version, last_id \\) ' +
-    'insert into partner \\(account_id, id, version, name, is_company, is_patient, is_customer, is_vendor, ' +
-    'is_employee, active, create_date, write_date\\) select \\$::bigint, last_id, version, \\$::text, ' +
+  `with tick as \\( ${tick('\\$', 't\\.last_id \\+ \\$')} returning t\\.version, t\\.last_id \\) ` +
+    'insert into partner \\(account_id, id, version, created_version, name, is_company, is_patient, is_customer, is_vendor, ' +
+    'is_employee, active, create_date, write_date\\) select \\$::bigint, last_id, version, version, \\$::text, ' +
     '\\$, \\$, \\$, \\$, \\$, \\$, now\\(\\), now\\(\\) from tick returning id',
   'select \\$ as confirmed from idempotency where account_id = \\$::bigint and key = \\$::text for key share',
   'insert into idempotency as k \\(account_id, key, request_hash, record_id\\) ' +
