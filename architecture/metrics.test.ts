@@ -27,6 +27,7 @@ beforeAll(() => {
   const state = {
     pools: () => [],
     verificationsWaiting: () => 0,
+    feedWaiters: () => 0,
     ready: async () => {},
     logLinesDropped: () => 0,
   }

@@ -334,6 +334,8 @@ export interface Problem {
     | 'account_busy'
     | 'client_disconnected'
     | 'export_limit'
+    | 'feed_limit'
+    | 'cursor_expired'
     | 'overloaded'
     | 'database_unavailable'
     | 'shutting_down'

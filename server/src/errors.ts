@@ -25,6 +25,8 @@ export const errorTitles = {
   account_busy: 'The account has too many long queries or writes in flight.',
   client_disconnected: 'The client closed the connection before the response was sent.',
   export_limit: 'The account has too many exports in flight.',
+  feed_limit: 'Too many clients wait for changes.',
+  cursor_expired: 'The cursor has expired.',
   overloaded: 'The service is overloaded.',
   database_unavailable: 'The database is unavailable.',
   shutting_down: 'The service shut down before the response was sent.',
@@ -45,10 +47,14 @@ export type FaultCode =
   | 'parameter_repeated'
   | 'parameter_encoding'
   | 'parameter_not_for_export'
+  | 'parameter_not_for_stream'
   | 'page_invalid'
   | 'limit_invalid'
   | 'after_id_invalid'
   | 'max_id_invalid'
+  | 'wait_invalid'
+  | 'cursor_invalid'
+  | 'cursor_mismatch'
   | 'choice_invalid'
   | 'field_unknown'
   | 'field_empty'
@@ -109,6 +115,14 @@ export function clientDisconnected(cause?: unknown): Failure {
 
 export function overloaded(): Failure {
   return new Failure('overloaded', 'The service is overloaded. Retry after the time in Retry-After.')
+}
+
+/** The same for every cause, so that a response reveals nothing to an attacker. */
+export function unauthenticated(): Failure {
+  return new Failure(
+    'unauthenticated',
+    "Send a valid API key of this account as 'Authorization: Bearer <key>' to the account's own host.",
+  )
 }
 
 /** A defect. The cause is logged, never sent. */

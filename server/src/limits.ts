@@ -1,10 +1,13 @@
 import { filterBounds } from '@quartermaster/filter'
+import { feedLimits } from './feed-limits.ts'
 
 /**
  * Every limit of the service, with its unit in the name and its reason in a comment. A size, time or count that can grow
  * and has no limit here is a defect.
  */
 export const limits = {
+  ...feedLimits,
+
   /** Timeout to send metrics over OTLP, and to send the last ones at exit. */
   metricExportMsMax: 3_000,
 

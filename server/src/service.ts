@@ -9,6 +9,7 @@ import { RateLimiter } from './accounts/rate-limiter.ts'
 import { RedisCounters } from './accounts/redis-counters.ts'
 import { SharedCounters } from './accounts/shared-counters.ts'
 import { Activity } from './activity/activity.ts'
+import { FeedWaiters } from './changes/waiters.ts'
 import { type Config, writeRoleOf } from './config.ts'
 import { tuneHeap } from './heap-tuning.ts'
 import { type Admin, startAdmin } from './http/admin-server.ts'
@@ -73,17 +74,17 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const observed: ObservedState = {
     pools: () => database.pools,
     verificationsWaiting: () => keyVerifier.waiting,
+    feedWaiters: () => waiters.count,
     ready: () => ready(),
     logLinesDropped: options.log.dropped,
   }
-  const metrics = await metricsOf(config, worker?.number, observed, options.log.emit)
-  const traces = await tracesOf(config, emitToAll(options.log.emit, metrics?.emit), limits)
-  const emit = emitToAll(options.log.emit, metrics?.emit, traces?.emit)
+  const { metrics, traces, emit } = await telemetryOf(config, options, observed, limits)
   const { QUARTERMASTER_DATABASE_POOL_MAX: connectionsMax, QUARTERMASTER_READ_MS_MAX: readMsMax } = config
   const database = new Database({ ...identityOf(config), url, emit, connectionsMax, readMsMax, limits })
   const exports = exportsOf(config, database, limits)
   const keyVerifier = new KeyVerifier(database, emit)
   const activity = new Activity(database, emit, limits)
+  const waiters = new FeedWaiters(database, limits)
   const sharedCounters = sharedCountersOf(config, emit, worker?.counters)
   const ready = readiness(database, () => stopping, limits.readinessCacheMs)
   const app = buildServer({
@@ -91,6 +92,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
     accountReads: new AccountReads(database, config.QUARTERMASTER_ACCOUNT_READS_MAX, limits.readWaitMsMax),
     writes: new AccountWrites(database, connectionsMax, limits.accountWriteWaitMsMax),
     exports,
+    waiters,
     authentication: authentication(config, keyVerifier, sharedCounters),
     emit: emitToAll(emit, (event) => activity.record(event)),
     ready,
@@ -219,6 +221,18 @@ async function adminServer(
 ): Promise<Admin | undefined> {
   if (metrics === undefined || port === undefined) return undefined
   return startAdmin({ metrics: () => metrics.text(), ready, live: async () => {} }, { host, port })
+}
+
+/** Metrics and traces, if they are configured, and the function that passes events to them and to the log. */
+async function telemetryOf(
+  config: Config,
+  { log, worker }: ServeOptions,
+  observed: ObservedState,
+  limits: Limits,
+): Promise<{ metrics: Metrics | undefined; traces: Traces | undefined; emit: EmitEvent }> {
+  const metrics = await metricsOf(config, worker?.number, observed, log.emit)
+  const traces = await tracesOf(config, emitToAll(log.emit, metrics?.emit), limits)
+  return { metrics, traces, emit: emitToAll(log.emit, metrics?.emit, traces?.emit) }
 }
 
 // Imported only if configured: OpenTelemetry takes as long to load as everything else together.

@@ -16,6 +16,8 @@ export type Operation =
   | 'verify_key'
   | 'list'
   | 'record'
+  | 'changes'
+  | 'changes_check'
   | 'create'
   | 'idempotency'
   | 'view'

@@ -63,16 +63,21 @@ export const lineageColumns = sql`(case when ${isOwnWrite} then t.lineages else 
 export const lineageColumn = sql`case when ${isOwnWrite} then t.lineages[1] end as lineage`
 
 /** The newest lineage. */
-export function currentLineage({ lineages }: Lineages): string {
+export function currentLineage({ lineages }: Pick<Lineages, 'lineages'>): string {
   return bigints(lineages)[0] ?? '0'
 }
 
 /** Whether the data had this state. A position of an earlier lineage counts up to the version at which the next one began. */
 export function isValidPosition(tally: Lineages, { lineage, version }: Position): boolean {
-  const index = bigints(tally.lineages).indexOf(lineage)
-  if (index < 0) return false
-  const end = index === 0 ? tally.version : bigints(tally.lineage_starts)[index - 1]
+  const end = lineageEnd(tally, lineage)
   return end !== undefined && BigInt(version) <= BigInt(end)
+}
+
+/** The last version of a lineage that the current data has in common with it. Undefined if the lineage is unknown. */
+export function lineageEnd(tally: Lineages, lineage: string): string | undefined {
+  const index = bigints(tally.lineages).indexOf(lineage)
+  if (index < 0) return undefined
+  return index === 0 ? tally.version : bigints(tally.lineage_starts)[index - 1]
 }
 
 function bigints(array: string): string[] {

@@ -24,6 +24,7 @@ function completed(form: string, accountId = '1'): AuthenticatedRequest {
       verificationMs: undefined,
       databaseStartedAt: undefined,
       databaseMs: undefined,
+      waitedMs: 0,
     },
     traceparent: undefined,
   }

@@ -6,6 +6,10 @@ export function resourcePath({ path }: Resource): string {
   return `/api/v1/${path}`
 }
 
+export function changesPath(resource: Resource): string {
+  return `${resourcePath(resource)}/changes`
+}
+
 export function viewPath({ path }: View): string {
   return `/manage/v1/${path}`
 }

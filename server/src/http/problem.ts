@@ -25,6 +25,8 @@ export const statusOf: Record<ErrorCode, number> = {
   // Only logged. The same number as in nginx.
   client_disconnected: 499,
   export_limit: 429,
+  feed_limit: 429,
+  cursor_expired: 410,
   overloaded: 503,
   database_unavailable: 503,
   // Only logged: the connection is closed.
@@ -40,6 +42,7 @@ export const problemMediaType = 'application/problem+json; charset=utf-8'
 export const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   account_busy: 1,
   export_limit: 10,
+  feed_limit: 10,
   overloaded: 1,
   database_unavailable: 2,
   outcome_unknown: 2,

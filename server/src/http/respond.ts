@@ -74,6 +74,20 @@ export function sendUncached(reply: FastifyReply, body: string): FastifyReply {
   return reply.header('cache-control', 'no-store').type(jsonMediaType).send(body)
 }
 
+/** Sends a body that no cache may store, compressed if the client accepts that. */
+export async function sendUncachedPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: string,
+): Promise<FastifyReply> {
+  reply.header('vary', 'accept, accept-encoding')
+  if (body.length < limits.gzipBytesMin || !acceptsGzip(request.headers['accept-encoding']))
+    return sendUncached(reply, body)
+  const gzipped = await gzipBody(body)
+  reply.header('content-encoding', 'gzip').header('content-length', gzipped.length)
+  return reply.header('cache-control', 'no-store').type(jsonMediaType).send(gzipped)
+}
+
 export function sendCreated(reply: FastifyReply, path: string, body: string): FastifyReply {
   return reply.code(201).header('location', path).type(jsonMediaType).send(body)
 }

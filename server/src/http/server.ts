@@ -11,6 +11,8 @@ import type { AccountWrites } from '../accounts/account-writes.ts'
 import { isKeyId } from '../accounts/key-format.ts'
 import { type Resource, resources } from '../catalog/resources.ts'
 import { views } from '../catalog/views.ts'
+import { ChangeFeed } from '../changes/change-feed.ts'
+import type { FeedWaiters } from '../changes/waiters.ts'
 import { Failure } from '../errors.ts'
 import { type Limits, limits } from '../limits.ts'
 import type { Exports } from '../lists/exports/exports.ts'
@@ -21,7 +23,7 @@ import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { parseNoParameters } from '../query/list-request.ts'
 import { acceptsHtml, consoleRoutes, rootRoute } from './console/routes.ts'
-import { resourcePath, viewPath } from './paths.ts'
+import { changesPath, resourcePath, viewPath } from './paths.ts'
 import { type AuthenticationParts, authenticate, isPublic } from './plugins/authenticate.ts'
 import { createHttpServer } from './plugins/load-shedding.ts'
 import { RequestObserver, serverTiming } from './plugins/request-context.ts'
@@ -30,6 +32,7 @@ import { rawQueryOf } from './request/raw-request.ts'
 import { rejectUnsupported, requireHost } from './request/reject-unsupported.ts'
 import { requestIdOf } from './request/request-id.ts'
 import { clientErrorHandler, errorHandler, sendProblem } from './respond.ts'
+import { changesRoute } from './routes/changes.ts'
 import { createRoute } from './routes/create-partner.ts'
 import { createKeyRoute, revokeKeyRoute, rotateKeyRoute } from './routes/keys.ts'
 import { listRoute, type Reads } from './routes/list.ts'
@@ -41,6 +44,8 @@ export interface ServerParts {
   readonly accountReads: AccountReads
   readonly writes: AccountWrites
   readonly exports: Exports
+  /** Closed when the server closes. */
+  readonly waiters: FeedWaiters
   readonly authentication: AuthenticationParts
   readonly emit: EmitEvent
   /** Rejects if this process cannot serve requests. */
@@ -54,7 +59,7 @@ export interface ServerParts {
 
 /** Registers every hook and route, in the order in which a request passes them. */
 export function buildServer(parts: ServerParts): FastifyInstance {
-  const { accountReads, writes, authentication, emit, ready, isStopping, shutdown } = parts
+  const { accountReads, writes, waiters, authentication, emit, ready, isStopping, shutdown } = parts
   const observer = new RequestObserver(emit, authentication.trustedProxies, shutdown)
   const app = createFastify(parts, observer)
   // Fastify routes only some of the methods that Node parses. The others also need a 405.
@@ -92,7 +97,12 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   const pageCache = new PageCache()
   const listReader = new ListReader(accountReads, pageCache)
   const reads: Reads = { ...parts, responseCache: new ResponseCache(), pageCache, listReader }
-  for (const resource of Object.values(resources)) resourceRoutes(app, reads, writes, resource)
+  app.addHook('preClose', async () => waiters.close())
+  const feed = new ChangeFeed(accountReads, waiters, parts.limits)
+  for (const resource of Object.values(resources)) {
+    resourceRoutes(app, reads, writes, resource)
+    changesRoutes(app, feed, resource)
+  }
   manageRoutes(app, accountReads, writes, authentication)
   return app
 }
@@ -181,6 +191,19 @@ function resourceRoutes(app: FastifyInstance, reads: Reads, writes: AccountWrite
 
   app.route({ method: ['GET', 'HEAD'], url: `${path}/:id`, config, handler: recordRoute(reads, resource) })
   allowOnly(app, `${path}/:id`, ['GET', 'HEAD'])
+}
+
+function changesRoutes(app: FastifyInstance, feed: ChangeFeed, resource: Resource): void {
+  const methods: HTTPMethods[] = ['GET', 'HEAD', 'QUERY']
+  const url = changesPath(resource)
+  app.route({
+    method: methods,
+    url,
+    bodyLimit: limits.queryBodyBytesMax,
+    config: { resource: resource.name },
+    handler: changesRoute(feed, resource),
+  })
+  allowOnly(app, url, methods)
 }
 
 /** A route that requires no key. */

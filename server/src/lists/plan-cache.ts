@@ -33,7 +33,10 @@ interface CachedListQuery extends ListQuery {
   readonly listHash: string
 }
 
-export type ExportQuery = Pick<ListQuery, 'plan' | 'filterKey' | 'requestHash'>
+export interface ExportQuery extends Pick<ListQuery, 'plan' | 'filterKey' | 'requestHash'> {
+  /** The filter of the change feed that continues this export. Undefined for a window of ids, which the feed does not have. */
+  readonly feedFilter: string | undefined
+}
 
 export interface RecordQuery {
   readonly fields: readonly Field[]
@@ -93,9 +96,11 @@ export function exportQuery(
   const request = parseExportRequest(raw, source)
   const plan = planList(resource, request)
   const filterKey = filterKeyOf(request)
+  const isWindow = Object.keys(request.ids).length > 0
   return {
     plan,
     filterKey,
+    feedFilter: isWindow ? undefined : filterKey,
     requestHash: hashOf(`${resource.name} ${format} ${namesOf(plan.fields)} ${filterKey}`),
   }
 }

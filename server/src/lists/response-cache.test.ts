@@ -2,7 +2,8 @@ import { EventEmitter } from 'node:events'
 import { expect, it } from 'vitest'
 import { limits } from '../limits.ts'
 import { type ReadResponse, responseOf } from './response.ts'
-import { type Caller, ResponseCache } from './response-cache.ts'
+import { ResponseCache } from './response-cache.ts'
+import type { Caller } from './shared-reads.ts'
 
 /** A client that may disconnect. */
 class Client extends EventEmitter implements Caller {

@@ -4,21 +4,7 @@ import { limits } from '../limits.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'
 import { AdmissionFilter } from './admission-filter.ts'
 import type { ReadResponse } from './response.ts'
-
-/** A read in flight, and the number of requests that wait for it. */
-interface Flight {
-  readonly key: string
-  readonly abort: AbortController
-  readonly response: Promise<ReadResponse>
-  waiting: number
-}
-
-/** The client that waits for a response: in production, Node's ServerResponse. */
-export interface Caller {
-  readonly destroyed: boolean
-  once(event: 'close', listener: () => void): unknown
-  off(event: 'close', listener: () => void): unknown
-}
+import { type Caller, SharedReads } from './shared-reads.ts'
 
 /**
  * Responses by account and request, each with the state of the data that it shows. A cached response is used only if a
@@ -35,7 +21,7 @@ export class ResponseCache {
     sizeCalculation: sizeOf,
   })
   readonly #admission = new AdmissionFilter(limits.responseAdmissionSlots)
-  readonly #inFlight = new Map<string, Flight>()
+  readonly #reads = new SharedReads<ReadResponse>()
 
   /**
    * Returns the response at the verified state, or a newer one from `read`. Identical requests share one read, which is
@@ -52,17 +38,7 @@ export class ResponseCache {
     const cached = this.#cached.get(key)
     if (cached !== undefined && isSameState(cached, verified.tally)) return cached
     const flightKey = `${epoch} ${version} ${xid} ${key}`
-    const flight = this.#inFlight.get(flightKey) ?? this.#begin(flightKey, key, read)
-    return this.#wait(flight, caller)
-  }
-
-  #begin(flightKey: string, key: string, read: (signal: AbortSignal) => Promise<ReadResponse>): Flight {
-    const abort = new AbortController()
-    const flight: Flight = { key: flightKey, abort, response: this.#add(key, read(abort.signal)), waiting: 0 }
-    this.#inFlight.set(flightKey, flight)
-    const end = () => this.#end(flight)
-    flight.response.then(end, end)
-    return flight
+    return this.#reads.join(flightKey, (signal) => this.#add(key, read(signal)), caller)
   }
 
   async #add(key: string, pending: Promise<ReadResponse>): Promise<ReadResponse> {
@@ -75,28 +51,6 @@ export class ResponseCache {
 
   #fits(response: ReadResponse, key: string): boolean {
     return this.#cached.calculatedSize + sizeOf(response, key) <= limits.responseCacheBytesMax
-  }
-
-  async #wait(flight: Flight, caller: Caller): Promise<ReadResponse> {
-    const leave = () => {
-      flight.waiting--
-      if (flight.waiting > 0) return
-      // Remove the read first, so that no later request joins a read that is being aborted.
-      this.#end(flight)
-      flight.abort.abort()
-    }
-    flight.waiting++
-    if (caller.destroyed) leave()
-    else caller.once('close', leave)
-    try {
-      return await flight.response
-    } finally {
-      caller.off('close', leave)
-    }
-  }
-
-  #end(flight: Flight): void {
-    if (this.#inFlight.get(flight.key) === flight) this.#inFlight.delete(flight.key)
   }
 }
 

@@ -20,6 +20,8 @@ export interface RequestContext {
   /** The read or write in the database: when it started, by `performance.now()`, and how long it took. */
   databaseStartedAt: number | undefined
   databaseMs: number | undefined
+  /** How long the response waited for changes. This is not part of the duration of the request. */
+  waitedMs: number
 }
 
 /** `reads`: for statements that may take long. `pipelined`: for short ones, which share connections. */

@@ -29,6 +29,7 @@ const completed: Event = {
     verificationMs: 1,
     databaseStartedAt: undefined,
     databaseMs: undefined,
+    waitedMs: 0,
   },
   traceparent: undefined,
 }

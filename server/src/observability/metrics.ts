@@ -18,6 +18,7 @@ export interface ObservedState {
     waiting: number
   }[]
   readonly verificationsWaiting: () => number
+  readonly feedWaiters: () => number
   /** Rejects if the process cannot serve requests. */
   readonly ready: () => Promise<unknown>
   readonly logLinesDropped: () => number
@@ -247,6 +248,7 @@ export class Metrics {
 function stateInstruments({
   pools,
   verificationsWaiting,
+  feedWaiters,
   ready,
   logLinesDropped,
 }: ObservedState): ObservableInstrument[] {
@@ -293,6 +295,15 @@ function stateInstruments({
       },
       'gauge',
       () => [[verificationsWaiting()]],
+    ),
+    new ObservableInstrument(
+      {
+        name: 'quartermaster.feed.waiters',
+        unit: '{client}',
+        description: 'Clients that wait for changes: long polls, and streams.',
+      },
+      'gauge',
+      () => [[feedWaiters()]],
     ),
     new ObservableInstrument(
       {

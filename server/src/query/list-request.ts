@@ -93,6 +93,38 @@ function listRequestOf(
   return request
 }
 
+/** A page of the change feed, with valid syntax. The cursor is not decoded yet. */
+export interface ChangesRequest extends ListRequest {
+  readonly since: string | undefined
+  readonly waitSeconds: number
+}
+
+/** `isStream`: a stream waits for changes by itself, so it has no `wait`. */
+export function parseChangesRequest(raw: string, source: ListSource, isStream: boolean): ChangesRequest {
+  const faults = new Faults()
+  const parameters = parseParameters(raw, ['since', 'limit', 'wait', 'fields', 'filter'], faults)
+  if (isStream && parameters.has('wait')) {
+    faults.add(() => ({
+      parameter: 'wait',
+      code: 'parameter_not_for_stream',
+      message: 'A stream waits for changes by itself. Omit wait, or request application/json.',
+    }))
+  }
+  const request: ChangesRequest = {
+    fields: parseFields(parameters, faults),
+    filter: parseFilter(parameters.get('filter'), source, faults),
+    filterText: parameters.get('filter'),
+    ids: {},
+    page: 1,
+    limit: parseCount(parameters, 'limit', limits.pageRecordsMax, faults) ?? limits.feedPageChangesDefault,
+    chosen: {},
+    since: parameters.get('since'),
+    waitSeconds: parseCount(parameters, 'wait', limits.feedWaitSecondsMax, faults) ?? 0,
+  }
+  faults.throwIfAny()
+  return request
+}
+
 /** The fields of a single record: the only parameter of such a request. */
 export function parseRecordRequest(raw: string): readonly string[] | undefined {
   const faults = new Faults()
@@ -161,13 +193,13 @@ function parseIds(parameters: Parameters, faults: Faults): IdWindow {
 /** Undefined if the parameter is absent, or invalid; then a fault is added. */
 function parseCount(
   parameters: Parameters,
-  name: 'page' | 'limit' | 'after_id' | 'max_id',
+  name: 'page' | 'limit' | 'wait' | 'after_id' | 'max_id',
   max: number,
   faults: Faults,
 ): number | undefined {
   const text = parameters.get(name)
   if (text === undefined) return undefined
-  const min = name.endsWith('_id') ? 0 : 1
+  const min = name === 'page' || name === 'limit' ? 1 : 0
   const count = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN
   if (count >= min && count <= max) return count
   faults.add(() => ({

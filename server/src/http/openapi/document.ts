@@ -1,6 +1,7 @@
 import { scopes } from '../../accounts/key-format.ts'
 import { resources } from '../../catalog/resources.ts'
 import { views } from '../../catalog/views.ts'
+import { changesMetaSchema, changesParameters, changesPaths, changesSchemas } from './changes-paths.ts'
 import { introduction } from './introduction.ts'
 import { managePaths, manageSchemas } from './manage-paths.ts'
 import { headers, parameters, responses } from './parts.ts'
@@ -41,7 +42,7 @@ export const openApi = {
     { name: 'Health', description: 'Health checks of a process. They need no key.' },
   ],
   paths: {
-    ...Object.fromEntries(all.flatMap((resource) => Object.entries(resourcePaths(resource)))),
+    ...Object.assign({}, ...all.flatMap((resource) => [resourcePaths(resource), changesPaths(resource)])),
     ...managePaths,
     ...healthPaths,
   },
@@ -53,19 +54,24 @@ export const openApi = {
         description: `\`Authorization: Bearer qm_…\`, on the host of the key's own account. Scopes: ${scopes.join(', ')}.`,
       },
     },
-    parameters,
+    parameters: { ...parameters, ...changesParameters },
     headers,
     responses,
     schemas: {
       ...Object.assign(
         {},
-        ...all.flatMap((resource) => [collectionSchemas(resource), singleSchemas(resource)]),
+        ...all.flatMap((resource) => [
+          collectionSchemas(resource),
+          singleSchemas(resource),
+          changesSchemas(resource),
+        ]),
       ),
       ...Object.assign({}, ...Object.values(views).map(collectionSchemas)),
       ...singleSchemas(views.key),
       ...createSchemas,
       ...manageSchemas,
       ...envelopeSchemas,
+      ...changesMetaSchema,
       ...problemSchemas,
     },
   },

@@ -91,6 +91,16 @@ export const headers = {
     description: 'RFC 8288: `first`, `prev`, `next` and `last`, relative to the request.',
     schema: { type: 'string' },
   },
+  nextLink: {
+    required: true,
+    description: 'RFC 8288: `next`, the request that continues this one, relative to the request.',
+    schema: { type: 'string' },
+  },
+  firstLink: {
+    required: true,
+    description: 'RFC 8288: `first`, the request that starts again, relative to the request.',
+    schema: { type: 'string' },
+  },
   rateLimitPolicy: {
     required: true,
     description:
@@ -204,9 +214,13 @@ export const responses = {
   conflict: error('The first request with this `Idempotency-Key` is still running.'),
   mismatch: error('This `Idempotency-Key` was used with another body.'),
   tooLarge: error('The body is too large.'),
+  cursorExpired: error(
+    'Not all changes after this cursor are known any more. Start again, with an export or without `since`.',
+    { ...responseHeaders, Link: { $ref: '#/components/headers/firstLink' } },
+  ),
   limited: error(
     'The account or the key has exceeded its rate limit, or the account has too many long queries, writes or exports in ' +
-      'flight. `code` says which.',
+      'flight, or too many clients wait for changes. `code` says which.',
     { ...responseHeaders, ...retryAfter },
   ),
   unavailable: error(

@@ -228,7 +228,7 @@ function choiceParameter([name, values]: [string, readonly string[]]) {
   }
 }
 
-function fieldsParameter(resource: Collection) {
+export function fieldsParameter(resource: Collection) {
   const names = resource.fields.map((field) => field.name)
   return {
     name: 'fields',
@@ -248,7 +248,7 @@ const conditions: Record<FieldType, (name: string) => Record<string, string>> = 
   timestamp: (name) => ({ [`${name}_since`]: `${name}>=2026-01-01` }),
 }
 
-function filterParameter(resource: Collection) {
+export function filterParameter(resource: Collection) {
   const examples = resource.fields.flatMap(({ name, type }) => Object.entries(conditions[type](name)))
   return {
     name: 'filter',

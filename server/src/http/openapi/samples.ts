@@ -89,6 +89,20 @@ export function oneSamples({ name, plural, path }: Resource): readonly Sample[] 
   ]
 }
 
+export function changesSamples({ path }: Resource): readonly Sample[] {
+  const url = `"$BASE_URL/api/v1/${path}/changes"`
+  return [
+    curl('curl', 'curl --fail-with-body -G', url, key, "--data 'since=now' --data 'wait=1'"),
+    curl(
+      'curl: from the beginning',
+      'curl --fail-with-body --compressed -G',
+      url,
+      key,
+      "--data 'limit=1000'",
+    ),
+  ]
+}
+
 export function createSamples({ path }: Resource): readonly Sample[] {
   return [
     curl(

@@ -5,7 +5,7 @@ import type { Scope } from '../../accounts/key-format.ts'
 import type { Access, KeyVerifier, Verified } from '../../accounts/key-verifier.ts'
 import type { RateLimiter } from '../../accounts/rate-limiter.ts'
 import type { ResourceName } from '../../catalog/resources.ts'
-import { Failure } from '../../errors.ts'
+import { Failure, unauthenticated } from '../../errors.ts'
 import type { Tally } from '../../tally-state.ts'
 import { isTrusted } from '../request/client-address.ts'
 import { contextOf } from './request-context.ts'
@@ -47,13 +47,7 @@ export async function authenticate(
   request.verified =
     key === undefined ? undefined : await authentication.keyVerifier.verify(account, key, resource)
   contextOf(request).verificationMs = performance.now() - startedAt
-  if (request.verified === undefined) {
-    // The same 401 for every cause, so that a response reveals nothing to an attacker.
-    throw new Failure(
-      'unauthenticated',
-      "Send a valid API key of this account as 'Authorization: Bearer <key>' to the account's own host.",
-    )
-  }
+  if (request.verified === undefined) throw unauthenticated()
   countRequest(request.verified.access, reply, authentication.rateLimiter)
 }
 

@@ -21,6 +21,7 @@ export function contextOf(request: FastifyRequest): RequestContext {
     verificationMs: undefined,
     databaseStartedAt: undefined,
     databaseMs: undefined,
+    waitedMs: 0,
   }
   return request.context
 }
@@ -92,7 +93,7 @@ function completionOf(
     method: request.method,
     route: request.routeOptions.url ?? 'unknown',
     status,
-    ms: millis(reply.elapsedTime),
+    ms: millis(Math.max(0, reply.elapsedTime - (request.context?.waitedMs ?? 0))),
     source: sourceOf(request, status),
     access: request.verified?.access,
     url: request.raw.url ?? '',

@@ -107,6 +107,16 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     when: 'The account has too many exports in flight: two in each process, or one if the last free slot is reserved for other accounts.',
     remedy: 'Wait until one of them ends, then retry after the seconds in Retry-After.',
   },
+  feed_limit: {
+    when: 'Too many clients wait for changes in this process: 2,000 long polls and streams.',
+    remedy:
+      'Retry after the seconds in Retry-After, or request changes without wait. One stream can serve many consumers of the same account.',
+  },
+  cursor_expired: {
+    when: 'Not all changes after this cursor are known any more. Deletions are stored for 30 days and up to 1,000,000 per account; after a restore of the database, or a failover that lost writes, later cursors are invalid.',
+    remedy:
+      'Start again: read an export, whose header X-Changes-Cursor has a new cursor, or the first page of the feed, to which the header Link leads. Delete the records of your copy that it does not contain.',
+  },
   overloaded: {
     when: 'The service is overloaded. Nothing was written.',
     remedy: retryLater,

@@ -76,3 +76,16 @@ function choiceOf(item: string): Choice | undefined {
   }
   return { format: supported.format, isExact: !type.endsWith('*'), weight }
 }
+
+/** Whether an `Accept` header selects Server-Sent Events. Only the exact type does, as with exports. */
+export function acceptsEventStream(accept: string | undefined): boolean {
+  if (accept === undefined || !/event-stream/i.test(accept)) return false
+  let [stream, json] = [0, 0]
+  for (const item of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = item.split(';').map((part) => part.trim())
+    const weight = weightOf(parameters.find((parameter) => parameter.startsWith('q=')) ?? 'q=1') ?? 0
+    if (type === 'text/event-stream') stream = weight
+    else if (type === 'application/json') json = weight
+  }
+  return stream > 0 && stream >= json
+}

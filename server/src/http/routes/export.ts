@@ -2,6 +2,7 @@ import { pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Verified } from '../../accounts/key-verifier.ts'
+import { snapshotCursor } from '../../changes/feed-page.ts'
 import { Failure } from '../../errors.ts'
 import { exportBody } from '../../lists/exports/export-body.ts'
 import type { Exports } from '../../lists/exports/exports.ts'
@@ -38,7 +39,7 @@ export async function sendExport(
   request: FastifyRequest,
   reply: FastifyReply,
   { access, tally }: Verified & { readonly tally: TallyState },
-  { plan, filterKey, requestHash }: ExportQuery,
+  { plan, filterKey, feedFilter, requestHash }: ExportQuery,
   format: ExportFormat,
 ): Promise<FastifyReply> {
   const matchesAny = request.headers['if-none-match'] === '*'
@@ -62,6 +63,10 @@ export async function sendExport(
   const total =
     plan.where === undefined ? running.total : cached?.isCurrent === true ? cached.entry.total : undefined
   if (total !== undefined) reply.header('x-total-count', total)
+  if (feedFilter !== undefined) {
+    const feed = { accountId: access.accountId, resource: plan.resource.name, filterKey: feedFilter }
+    reply.header('x-changes-cursor', snapshotCursor(feed, running))
+  }
   setCacheHeaders(reply, etagOf(running, requestHash)).type(mediaTypes[format])
   if (format === 'csv')
     reply.header('content-disposition', `attachment; filename="${plan.resource.plural}.csv"`)

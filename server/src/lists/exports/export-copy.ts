@@ -7,13 +7,13 @@ import { limits } from '../../limits.ts'
 import { beginText } from '../../postgres/connections.ts'
 import type { AccountScope } from '../../scope.ts'
 import { type Statement, sql, value } from '../../sql.ts'
-import { stateColumns, type TallyState } from '../../tally-state.ts'
+import { type Lineages, lineageColumns, stateColumns, type TallyState } from '../../tally-state.ts'
 
 /** A statement without an operation: its duration is not measured, because it depends on the reader of the export. */
 type CopyStatement = Pick<Statement, 'text' | 'values'>
 
 /** An export whose COPY is running, and the state of the data that it reads. */
-export interface StartedExport extends TallyState {
+export interface StartedExport extends TallyState, Lineages {
   /** Records of the resource, regardless of the filter. */
   readonly total: number
   /** The output of COPY. A chunk can end within a record. */
@@ -34,7 +34,9 @@ export async function startExport(
 ): Promise<StartedExport> {
   await client.query(beginText(client, ' isolation level repeatable read read only'))
   const tally = tallyStatement(scope, resource)
-  const { rows } = await client.query<TallyState & { total: string }>(tally.text, [...tally.values])
+  const { rows } = await client.query<TallyState & Lineages & { total: string }>(tally.text, [
+    ...tally.values,
+  ])
   const [state] = rows
   if (state === undefined)
     throw new Error(`the account ${scope.accountId} has no tally of the resource ${resource}`)
@@ -45,9 +47,7 @@ export async function startExport(
   chunks.on('error', () => {})
   await once(chunks, 'readable')
   return {
-    epoch: state.epoch,
-    version: state.version,
-    xid: state.xid,
+    ...state,
     total: Number(state.total),
     chunks,
     finish: async () => {
@@ -58,7 +58,7 @@ export async function startExport(
 }
 
 function tallyStatement(scope: AccountScope, resource: ResourceName): Statement {
-  return sql`select ${stateColumns}, t.total from tally t
+  return sql`select ${stateColumns}, ${lineageColumns}, t.total from tally t
 where account_id = ${value(scope.accountId)}::bigint and resource = ${value(resource)}::text`.statement()
 }
 

@@ -131,6 +131,10 @@ export class RunningExport implements TallyState, SlotHolder {
     return this.#running.xid
   }
 
+  get lineages(): string {
+    return this.#running.lineages
+  }
+
   get total(): number {
     return this.#running.total
   }

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AccountReads } from '../accounts/account-reads.ts'
+import type { Access } from '../accounts/key-verifier.ts'
+import { Failure, internalError, unauthenticated } from '../errors.ts'
+import type { Limits } from '../limits.ts'
+import { type Caller, SharedReads } from '../lists/shared-reads.ts'
+import { failingOver } from '../postgres/sqlstate.ts'
+import { type ChangesRow, changesStatement } from '../query/sql/changes-statement.ts'
+import { isOlder, type TallyState } from '../tally-state.ts'
+import { type ChangesQuery, type Since, startName } from './changes-query.ts'
+import { type FeedPage, pageOf, startOf, validPosition } from './feed-page.ts'
+import type { FeedSlot, FeedWaiters } from './waiters.ts'
+
+/** The client of a request: who it is, when it disconnects, and the state of the tally that its key verification read. */
+export interface FeedClient {
+  readonly access: Access
+  readonly tally: TallyState
+  readonly caller: Caller
+  /** Aborted when the client disconnects. */
+  readonly signal: AbortSignal
+}
+
+/** Reads pages of the change feed, and waits for changes. */
+export class ChangeFeed {
+  readonly #accountReads: AccountReads
+  readonly #waiters: FeedWaiters
+  readonly #limits: Limits
+  readonly #reads = new SharedReads<FeedPage>()
+
+  constructor(accountReads: AccountReads, waiters: FeedWaiters, limits: Limits) {
+    this.#accountReads = accountReads
+    this.#waiters = waiters
+    this.#limits = limits
+  }
+
+  /** The page that begins at `since`. Clients that wait for the same changes share one read. */
+  read(client: FeedClient, query: ChangesQuery, since: Since, tally: TallyState): Promise<FeedPage> {
+    const { epoch, version, xid } = tally
+    const { accountId } = client.access
+    const key = `${accountId} ${query.hash} ${startName(query, since)} ${epoch} ${version} ${xid}`
+    return this.#reads.join(
+      key,
+      (signal) => this.#readPage(client.access, query, since, tally, signal),
+      client.caller,
+    )
+  }
+
+  /** Waits up to `waitMs` for changes after an empty page. Then the result is empty, too. */
+  async wait(client: FeedClient, query: ChangesQuery, empty: FeedPage): Promise<FeedPage> {
+    const slot = this.#waiters.enter(client.access)
+    try {
+      return await this.#next(client, query, empty, slot, performance.now() + query.waitMs)
+    } finally {
+      slot.leave()
+    }
+  }
+
+  /**
+   * Yields pages until the client disconnects, the process shuts down, or the time is up; the first at once, later ones when
+   * there are changes, and an empty one at every heartbeat.
+   */
+  async *stream(client: FeedClient, query: ChangesQuery): AsyncGenerator<FeedPage, void, undefined> {
+    const { feedHeartbeatMs, feedStreamMsMax, feedUnverifiedMsMax } = this.#limits
+    const endAt = performance.now() + feedStreamMsMax
+    const slot = this.#waiters.enter(client.access)
+    try {
+      let page = await this.read(client, query, query.since, client.tally)
+      while (slot.ended === undefined && !client.signal.aborted) {
+        yield page
+        // Not retained while the stream waits.
+        page = withoutChanges(page)
+        const now = performance.now()
+        if (now >= endAt || now - slot.verifiedAt > feedUnverifiedMsMax) return
+        page = page.more
+          ? ((await this.#readIfPossible(client, query, page, page)) ?? page)
+          : await this.#next(client, query, page, slot, now + feedHeartbeatMs)
+      }
+    } finally {
+      slot.leave()
+    }
+  }
+
+  /** Waits until changes follow the page, or until the time; then the page is empty. With a filter its end may have moved. */
+  async #next(
+    client: FeedClient,
+    query: ChangesQuery,
+    previous: FeedPage,
+    slot: FeedSlot,
+    until: number,
+  ): Promise<FeedPage> {
+    let page = withoutChanges(previous)
+    for (;;) {
+      const left = until - performance.now()
+      const state = await slot.changed(query.feed.resource, page, left, client.signal)
+      if (slot.ended === 'key-invalid') throw unauthenticated()
+      if (state === undefined) return page
+      page = (await this.#readIfPossible(client, query, page, state)) ?? page
+      if (page.count > 0 || page.more) return page
+    }
+  }
+
+  /** Undefined if the read failed for a reason that passes: the client waits for the next check, and loses nothing. */
+  async #readIfPossible(
+    client: FeedClient,
+    query: ChangesQuery,
+    page: FeedPage,
+    state: TallyState,
+  ): Promise<FeedPage | undefined> {
+    try {
+      return await this.read(client, query, page.end, state)
+    } catch (error) {
+      if (!(error instanceof Failure) || !passing.has(error.code)) throw error
+      await sleep(this.#limits.feedCheckMs)
+      return undefined
+    }
+  }
+
+  async #readPage(
+    access: Access,
+    query: ChangesQuery,
+    since: Since,
+    tally: TallyState,
+    signal: AbortSignal,
+  ): Promise<FeedPage> {
+    const statement = changesStatement(access, query.plan, startOf(since))
+    const [row] = await this.#accountReads.read<ChangesRow>(access, statement, signal)
+    if (row === undefined) throw internalError()
+    if (isOlder(row, tally)) throw failingOver()
+    if (typeof since !== 'string') {
+      const position = validPosition(row, since)
+      if (position !== since) return this.#readPage(access, query, position, tally, signal)
+    }
+    return pageOf(query.feed, query.plan.limit, since, row)
+  }
+}
+
+const passing: ReadonlySet<string> = new Set([
+  'account_busy',
+  'overloaded',
+  'database_unavailable',
+  'deadline_exceeded',
+])
+
+function withoutChanges(page: FeedPage): FeedPage {
+  return page.count === 0 ? page : { ...page, count: 0, changes: '' }
+}

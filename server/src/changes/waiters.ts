@@ -1,0 +1,241 @@
+import type { ResourceName } from '../catalog/resources.ts'
+import { Failure } from '../errors.ts'
+import type { Limits } from '../limits.ts'
+import type { Database } from '../postgres/database.ts'
+import { isOlder, type TallyState } from '../tally-state.ts'
+import {
+  type CheckRow,
+  changedTallies,
+  changesOf,
+  type KeyOfAccount,
+  validIndexes,
+  validKeys,
+  type WatchedTally,
+} from './check-statements.ts'
+
+/** Why a client no longer waits: the process shuts down or another account needs the slot; or its key is no longer valid. */
+export type SlotEnd = 'stopped' | 'key-invalid'
+
+/** A tally and the clients that wait for it to change. */
+interface WatchedFeed extends WatchedTally {
+  known: TallyState
+  readonly slots: Set<FeedSlot>
+}
+
+/**
+ * The clients of this process that wait for changes. Their number does not matter to the database: one statement checks the
+ * tallies of all of them every `feedCheckMs`. There are no notifications between processes, so none can be lost.
+ */
+export class FeedWaiters {
+  readonly #database: Database
+  readonly #limits: Limits
+  /** By account, oldest first. */
+  readonly #slots = new Map<string, Set<FeedSlot>>()
+  readonly #feeds = new Map<string, WatchedFeed>()
+  #count = 0
+  #timer: NodeJS.Timeout | undefined
+  #keysCheckedAt = performance.now()
+  #isClosed = false
+
+  constructor(database: Database, limits: Limits) {
+    this.#database = database
+    this.#limits = limits
+  }
+
+  /** Long polls that wait, and streams. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Takes a slot, which the caller must leave. */
+  enter(key: KeyOfAccount): FeedSlot {
+    if (this.#count >= this.#limits.feedWaitersMax && !this.#evictFor(key.accountId))
+      throw feedLimit(this.#count)
+    const slot = new FeedSlot(key, this, this.#isClosed ? 'stopped' : undefined)
+    const slots = this.#slots.get(key.accountId)
+    if (slots === undefined) this.#slots.set(key.accountId, new Set([slot]))
+    else slots.add(slot)
+    this.#count++
+    this.#schedule()
+    return slot
+  }
+
+  remove(slot: FeedSlot): void {
+    const { accountId } = slot.key
+    const slots = this.#slots.get(accountId)
+    if (slots?.delete(slot) !== true) return
+    this.#count--
+    if (slots.size === 0) this.#slots.delete(accountId)
+  }
+
+  /** Ends all waits, and lets no client wait any more. */
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    for (const slots of this.#slots.values()) for (const slot of slots) slot.end('stopped')
+  }
+
+  /** Watches the tally for this slot. If it is known to have changed, the slot is woken at once. */
+  watch(slot: FeedSlot, resource: ResourceName, seen: TallyState): () => void {
+    const { accountId } = slot.key
+    const name = `${accountId} ${resource}`
+    let feed = this.#feeds.get(name)
+    if (feed === undefined) {
+      feed = { accountId, resource, known: seen, slots: new Set() }
+      this.#feeds.set(name, feed)
+    }
+    feed.slots.add(slot)
+    if (isOlder(seen, feed.known)) slot.wake(feed.known)
+    else if (isDifferent(seen, feed.known)) update(feed, seen)
+    return () => {
+      feed.slots.delete(slot)
+      if (feed.slots.size === 0 && this.#feeds.get(name) === feed) this.#feeds.delete(name)
+    }
+  }
+
+  /**
+   * If all slots are in use, the account with the most of them loses its oldest to an account with fewer: so one account may
+   * use all slots while no other needs one. Returns whether a slot is free now.
+   */
+  #evictFor(accountId: string): boolean {
+    const own = this.#slots.get(accountId)?.size ?? 0
+    let largest: Set<FeedSlot> | undefined
+    for (const slots of this.#slots.values()) if (slots.size > (largest?.size ?? 0)) largest = slots
+    const [oldest] = largest ?? []
+    if (oldest === undefined || largest === undefined || largest.size <= own + 1) return false
+    oldest.end('stopped')
+    this.remove(oldest)
+    return true
+  }
+
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#isClosed || this.#count === 0) return
+    this.#timer = setTimeout(() => {
+      void this.#check().finally(() => {
+        this.#timer = undefined
+        this.#schedule()
+      })
+    }, this.#limits.feedCheckMs)
+    this.#timer.unref()
+  }
+
+  /** If the database is unavailable, the next check finds what this one did not. */
+  async #check(): Promise<void> {
+    try {
+      for (const feeds of batches([...this.#feeds.values()], this.#limits.feedCheckBatchMax)) {
+        const [row] = await this.#database.read<CheckRow>(changedTallies(feeds))
+        for (const [feed, state] of row === undefined ? [] : changesOf(row, feeds)) update(feed, state)
+      }
+      if (performance.now() - this.#keysCheckedAt >= this.#limits.feedKeyCheckMs) await this.#checkKeys()
+    } catch {
+      // Database reports failed statements itself.
+    }
+  }
+
+  async #checkKeys(): Promise<void> {
+    const startedAt = performance.now()
+    const byKey = Map.groupBy(
+      [...this.#slots.values()].flatMap((slots) => [...slots]),
+      ({ key }) => `${key.accountId} ${key.keyId}`,
+    )
+    for (const groups of batches([...byKey.values()], this.#limits.feedCheckBatchMax)) {
+      const keys = groups.flatMap(([slot]) => (slot === undefined ? [] : [slot.key]))
+      const [row] = await this.#database.read<CheckRow>(validKeys(keys))
+      if (row === undefined) continue
+      const valid = validIndexes(row)
+      for (const [i, slots] of groups.entries()) {
+        for (const slot of slots) {
+          if (valid.has(i)) slot.verifiedAt = startedAt
+          else slot.end('key-invalid')
+        }
+      }
+    }
+    this.#keysCheckedAt = startedAt
+  }
+}
+
+/** One waiting client: a long poll while it waits, or a stream from its start to its end. */
+export class FeedSlot {
+  readonly key: KeyOfAccount
+  /** When the key was last known to be valid, by `performance.now()`. */
+  verifiedAt = performance.now()
+  readonly #waiters: FeedWaiters
+  #ended: SlotEnd | undefined
+  /** While it waits: the state that the client has seen. */
+  #seen: TallyState | undefined
+  #resolve: ((state: TallyState | undefined) => void) | undefined
+
+  constructor(key: KeyOfAccount, waiters: FeedWaiters, ended: SlotEnd | undefined) {
+    this.key = key
+    this.#waiters = waiters
+    this.#ended = ended
+  }
+
+  get ended(): SlotEnd | undefined {
+    return this.#ended
+  }
+
+  /** Resolves with the new state when the tally has changed; undefined after `ms`, if the client disconnects, or at `end`. */
+  async changed(
+    resource: ResourceName,
+    seen: TallyState,
+    ms: number,
+    signal: AbortSignal,
+  ): Promise<TallyState | undefined> {
+    if (this.#ended !== undefined || signal.aborted || ms <= 0) return undefined
+    const stop = () => this.#resolve?.(undefined)
+    const timeout = setTimeout(stop, ms)
+    signal.addEventListener('abort', stop)
+    let unwatch: (() => void) | undefined
+    try {
+      return await new Promise<TallyState | undefined>((resolve) => {
+        this.#seen = seen
+        this.#resolve = resolve
+        unwatch = this.#waiters.watch(this, resource, seen)
+      })
+    } finally {
+      this.#resolve = undefined
+      this.#seen = undefined
+      clearTimeout(timeout)
+      signal.removeEventListener('abort', stop)
+      unwatch?.()
+    }
+  }
+
+  /** Wakes the client if the state differs from the one that it has seen. */
+  wake(state: TallyState): void {
+    if (this.#seen !== undefined && isDifferent(this.#seen, state)) this.#resolve?.(state)
+  }
+
+  end(reason: SlotEnd): void {
+    this.#ended ??= reason
+    this.#resolve?.(undefined)
+  }
+
+  leave(): void {
+    this.#waiters.remove(this)
+  }
+}
+
+/** The epoch does not matter: after a restart of the database without a write there is nothing new to read. */
+function isDifferent(one: TallyState, other: TallyState): boolean {
+  return one.version !== other.version || one.xid !== other.xid
+}
+
+/** A client that has read the new state wakes those that wait with an older one. */
+function update(feed: WatchedFeed, state: TallyState): void {
+  feed.known = state
+  for (const slot of feed.slots) slot.wake(state)
+}
+
+function batches<Item>(items: readonly Item[], size: number): Item[][] {
+  const count = Math.ceil(items.length / size)
+  return Array.from({ length: count }, (_, i) => items.slice(i * size, (i + 1) * size))
+}
+
+function feedLimit(count: number): Failure {
+  return new Failure(
+    'feed_limit',
+    `${count} clients wait for changes, the maximum. Try again later, or request changes without wait.`,
+  )
+}

@@ -1,0 +1,106 @@
+import type pg from 'pg'
+import { resources } from '../src/catalog/resources.ts'
+import { sql, value } from '../src/sql.ts'
+import { tickTally } from '../src/writes/tick.ts'
+import type { TestAccount } from './database.ts'
+import type { TestService } from './service.ts'
+
+/** Writes as the service does, in transactions of any content, and reads the feed. */
+
+export interface Write {
+  /** Names by id: created, or changed if the product exists. */
+  readonly upsert?: Readonly<Record<number, string>>
+  readonly delete?: readonly number[]
+}
+
+/** One write: records, deletions and tally with one new version, which it returns. */
+export async function write(
+  client: pg.Client,
+  { accountId }: TestAccount,
+  { upsert = {}, delete: deleted = [] }: Write,
+): Promise<number> {
+  await client.query('begin')
+  const version = await tick(client, accountId)
+  await client.query(
+    `with gone as (delete from product where account_id = $1 and id = any($3::bigint[]) returning id)
+     insert into tombstone (account_id, resource, version, id) select $1, 'product', $2, id from gone`,
+    [accountId, version, deleted],
+  )
+  await client.query(
+    `insert into product (account_id, id, version, created_version, name, list_price, qty_available, active, create_date, write_date)
+     select $1, u.id, $2, $2, u.name, 0, 0, true, now(), now() from unnest($3::bigint[], $4::text[]) u(id, name)
+     on conflict (account_id, id) do update set version = excluded.version, name = excluded.name`,
+    [accountId, version, Object.keys(upsert), Object.values(upsert)],
+  )
+  await client.query(
+    `update tally t set total = (select count(*) from product p where p.account_id = $1)
+     where account_id = $1 and resource = 'product'`,
+    [accountId],
+  )
+  await client.query('commit')
+  return version
+}
+
+async function tick(client: pg.Client, accountId: string): Promise<number> {
+  const account = value(accountId)
+  const ticked = tickTally(account, resources.product, { added: sql`0`, lastId: sql`t.last_id` })
+  const { text, values } = sql`${ticked} returning t.version`.statement()
+  const { rows } = await client.query<{ version: string }>(text, [...values])
+  return Number(rows[0]?.version)
+}
+
+export interface Change {
+  readonly change: 'created' | 'updated' | 'deleted' | 'removed'
+  readonly id: number
+  readonly version: number
+  readonly record?: { readonly id: number; readonly name: string }
+}
+
+export interface ChangesPage {
+  readonly data: readonly Change[]
+  readonly meta: { readonly count: number; readonly more: boolean }
+  readonly cursor: string
+}
+
+export const changesPath = '/api/v1/inventory/product/changes'
+
+export type ChangesParameters = Readonly<
+  Partial<Record<'since' | 'limit' | 'wait' | 'fields' | 'filter', string | number>>
+>
+
+export function changesUrl(parameters: ChangesParameters): string {
+  const query = Object.entries(parameters).map(([name, text]) => `${name}=${encodeURIComponent(text)}`)
+  return `${changesPath}?${query.join('&')}`
+}
+
+/** One page; throws if the status is not 200. */
+export async function changes(
+  service: TestService,
+  account: TestAccount,
+  parameters: ChangesParameters = {},
+): Promise<ChangesPage> {
+  const { status, body } = await service.request(account, 'GET', changesUrl(parameters))
+  if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a test fails if it is not true
+  return body as ChangesPage
+}
+
+/** Kinds, ids and versions of changes, such as `created 7 @12`. */
+export function summary({ data }: ChangesPage): string[] {
+  return data.map(({ change, id, version }) => `${change} ${id} @${version}`)
+}
+
+/** Pages until the client is up to date. */
+export async function allChanges(
+  service: TestService,
+  account: TestAccount,
+  parameters: ChangesParameters = {},
+): Promise<ChangesPage[]> {
+  const pages: ChangesPage[] = []
+  for (let since = parameters.since; ; ) {
+    const page = await changes(service, account, { ...parameters, ...(since === undefined ? {} : { since }) })
+    pages.push(page)
+    if (!page.meta.more) return pages
+    since = page.cursor
+  }
+}
