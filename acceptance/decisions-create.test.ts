@@ -49,11 +49,29 @@ describe('C1: the body', () => {
 
   test('[C1] every unknown member is reported', async () => {
     const { errors } = problemIn(
-      await create('{"name":"x","is_company":true,"nmae":"y","__proto__":{}}'),
+      await create('{"name":"x","is_company":true,"nmae":"y","id":7,"__proto__":{}}'),
       400,
     )
     const unknown = errors?.filter(({ code }) => code === 'member_unknown').map(({ pointer }) => pointer)
-    expect(unknown?.toSorted()).toEqual(['/__proto__', '/is_company', '/nmae'])
+    expect(unknown?.toSorted()).toEqual(['/__proto__', '/id', '/nmae'])
+  })
+
+  test('[C1] any other field of a partner can be set, with the types of its fields', async () => {
+    const body =
+      '{"name":"Ada","is_company":false,"is_patient":true,"is_customer":true,"is_vendor":true,"is_employee":true,"email":"ada@example.com","phone":null,"active":false}'
+    const id = createdId(await create(body))
+    const record = recordIn(await send(`${partners}/${id}`, initech()))
+    expect(record).toMatchObject({ ...JSON.parse(body), id })
+    const { errors } = problemIn(
+      await create('{"name":"x","active":null,"email":7,"phone":"x\\u0000","is_vendor":"true"}'),
+      400,
+    )
+    expect(errors?.map(({ pointer, code }) => `${pointer} ${code}`).toSorted()).toEqual([
+      '/active member_invalid',
+      '/email member_invalid',
+      '/is_vendor member_invalid',
+      '/phone member_invalid',
+    ])
   })
 
   test('[C1] malformed JSON, or JSON that is not an object, is a 400', async () => {

@@ -17,7 +17,16 @@ export async function quartermaster(environment: Environment, ...args: readonly 
   return stdout
 }
 
-export const everyScope = ['product:read', 'partner:read', 'partner:create', 'company:read', 'account:manage']
+export const everyScope = [
+  'product:read',
+  'product:write',
+  'partner:read',
+  'partner:create',
+  'partner:write',
+  'company:read',
+  'company:write',
+  'account:manage',
+]
 
 export interface IssuedKey {
   readonly key: string

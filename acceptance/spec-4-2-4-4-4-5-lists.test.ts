@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { companies, idsOf, list, partners, problemIn, products, send } from './client.ts'
+import { companies, idsOf, keyOf, list, partners, problemIn, products, send } from './client.ts'
 
 test('[4-1] all paths are relative to the account address, and no other path exists', async () => {
   for (const path of [products, partners, companies]) {
@@ -121,11 +121,14 @@ describe('4.5 get many companies', () => {
     expect(problemIn(await send(companies, { key: null }), 401).code).toBe('unauthenticated')
   })
 
-  test('[4.5-5] companies cannot be created, changed or deleted', async () => {
+  test('[4.5-5] companies cannot be replaced, and changed only with company:write', async () => {
     const headers = { 'content-type': 'application/json' }
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      problemIn(await send(companies, { method, headers, body: '{"name":"x"}' }), 405)
-      problemIn(await send(`${companies}/1`, { method, headers, body: '{"name":"x"}' }), 405)
+    const body = '{"name":"x","branch_user":"1"}'
+    for (const path of [companies, `${companies}/1`]) problemIn(await send(path, { method: 'PUT' }), 405)
+    const key = keyOf('partnerCreate')
+    problemIn(await send(companies, { method: 'POST', key, headers, body }), 403)
+    for (const method of ['PATCH', 'DELETE']) {
+      problemIn(await send(`${companies}/1`, { method, key, headers, body }), 403)
     }
     expect((await list(companies)).meta.total).toBe(6)
   })

@@ -35,7 +35,7 @@ const mayImport: Record<string, readonly string[]> = {
   accounts: ['postgres', 'catalog', 'observability', 'base'],
   lists: ['accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   changes: ['lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
-  writes: ['postgres', 'catalog', 'observability', 'base'],
+  writes: ['postgres', 'query', 'catalog', 'observability', 'base'],
   import: ['writes', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   activity: ['accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   archive: ['lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],

@@ -5,7 +5,7 @@ import type { NewPartner, Partner, PartnerKinds } from './wire.ts'
 
 export interface CreateOptions extends CallOptions {
   /**
-   * The same key and name create one partner, however often they are sent within 24 hours. By default each call
+   * The same key and fields create one partner, however often they are sent within 24 hours. By default each call
    * generates a key, which makes its retries safe. Pass your own, such as an order number, to be safe across restarts
    * of your program.
    */
@@ -15,7 +15,7 @@ export interface CreateOptions extends CallOptions {
 /** Customers, vendors and employees. */
 export class Partners extends Resource<Partner, PartnerKinds> {
   /** Creates a partner: exactly one, even if the request is retried. */
-  async create({ name }: NewPartner, options: CreateOptions = {}): Promise<{ id: number }> {
+  async create(partner: NewPartner, options: CreateOptions = {}): Promise<{ id: number }> {
     const { idempotencyKey = randomKey(), signal, timeoutMs } = options
     const headers = {
       accept: 'application/json',
@@ -24,7 +24,7 @@ export class Partners extends Resource<Partner, PartnerKinds> {
     }
     const call = {
       path: this.path,
-      body: JSON.stringify({ name }),
+      body: JSON.stringify(partner),
       parameters: {},
       headers,
       signal,

@@ -281,7 +281,24 @@ export interface UsageKinds {
 }
 
 export interface NewPartner {
+  /** The name. */
   readonly name: string
+  /** Whether the partner is a company rather than a person. */
+  readonly is_company?: boolean
+  /** Whether the partner is a patient. */
+  readonly is_patient?: boolean
+  /** Whether the partner buys from the account. */
+  readonly is_customer?: boolean
+  /** Whether the account buys from the partner. */
+  readonly is_vendor?: boolean
+  /** Whether the partner works for the account. */
+  readonly is_employee?: boolean
+  /** The email address. */
+  readonly email?: string | null
+  /** The phone number. */
+  readonly phone?: string | null
+  /** Whether the partner is in use. Inactive partners are listed like any other. */
+  readonly active?: boolean
 }
 
 export interface Meta {
@@ -319,6 +336,7 @@ export interface Problem {
     | 'path_unknown'
     | 'record_unknown'
     | 'method_not_allowed'
+    | 'precondition_failed'
     | 'media_type_unsupported'
     | 'body_too_large'
     | 'url_too_long'

@@ -166,8 +166,10 @@ export async function calls(qm: Quartermaster, signal: AbortSignal, error: unkno
   )
   // @ts-expect-error 2345/2741 a name is required
   await qm.partners.create({})
-  // @ts-expect-error 2353 and no other field is accepted
-  await qm.partners.create({ name: 'Nordwind', email: 'a@example.com' })
+  // yes: with any other field that a client can set
+  await qm.partners.create({ name: 'Nordwind', email: 'a@example.com', is_vendor: true })
+  // @ts-expect-error 2353 but no field that the service assigns
+  await qm.partners.create({ name: 'Nordwind', write_date: '2026-01-01' })
   // @ts-expect-error 2339 products cannot be created
   await qm.products.create({ name: 'Bolt' })
   // yes: errors by class

@@ -10,13 +10,14 @@ export const errorTitles = {
   path_unknown: 'The path does not exist.',
   record_unknown: 'No record has this id.',
   method_not_allowed: 'The path does not support this method.',
+  precondition_failed: 'The record has changed since the ETag in If-Match.',
   media_type_unsupported: 'The media type or encoding of the request body is not supported.',
   body_too_large: 'The request body is too large.',
   url_too_long: 'The URL is too long.',
   expectation_failed: 'The Expect header cannot be satisfied.',
   headers_too_large: 'The request headers are too large.',
   idempotency_conflict: 'A request with this Idempotency-Key is still running.',
-  idempotency_mismatch: 'This Idempotency-Key was used with another request body.',
+  idempotency_mismatch: 'This Idempotency-Key was used with another request.',
   key_already_created: 'A key was already created with this Idempotency-Key. A key is shown only once.',
   key_not_active: 'Only an active key can be rotated.',
   keys_exhausted: 'The account has reached its limit of valid keys.',
@@ -101,6 +102,10 @@ export class Failure extends Error {
 /** The error of a request with one fault. `Faults` collects several. */
 export function invalid(fault: Fault, code: 'request_invalid' | 'body_invalid' = 'request_invalid'): Failure {
   return new Failure(code, fault.message, [fault])
+}
+
+export function recordUnknown(noun: string, id: string): Failure {
+  return new Failure('record_unknown', `There is no ${noun} with the id ${JSON.stringify(id)}.`)
 }
 
 /** Only logged: the client is no longer connected. */

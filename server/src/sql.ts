@@ -19,6 +19,8 @@ export type Operation =
   | 'changes'
   | 'changes_check'
   | 'create'
+  | 'update'
+  | 'delete'
   | 'idempotency'
   | 'view'
   | 'activity'

@@ -62,6 +62,9 @@ export const lineageColumns = sql`(case when ${isOwnWrite} then t.lineages else 
 /** The newest lineage; null if the last write was not made by `tickTally`. */
 export const lineageColumn = sql`case when ${isOwnWrite} then t.lineages[1] end as lineage`
 
+/** The newest lineage, as `currentLineage` of `lineageColumns`. */
+export const currentLineageColumn = sql`case when ${isOwnWrite} then t.lineages[1] else ${nextLineage} end`
+
 /** The newest lineage. */
 export function currentLineage({ lineages }: Pick<Lineages, 'lineages'>): string {
   return bigints(lineages)[0] ?? '0'

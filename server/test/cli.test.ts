@@ -186,7 +186,7 @@ describe('quartermaster', () => {
   test('rejects an unknown scope, an expiry in the past and a missing name', async () => {
     const create = ['key', 'create', '--account', 'acme']
     for (const [args, message] of [
-      [['--name', 'x', '--scopes', 'product:write'], '"product:write" is not a scope.'],
+      [['--name', 'x', '--scopes', 'product:delete'], '"product:delete" is not a scope.'],
       [['--name', 'x', '--expires', '2020-01-01'], 'It must be in the future.'],
       [['--name', ''], 'The name of a key has 1 to 100 characters'],
       [[], "required option '--name <text>' not specified"],
@@ -294,7 +294,16 @@ describe('quartermaster', () => {
     await once(createInterface(child.stdout), 'line')
     const keys = `select scopes, revoked_at is null as valid from api_key k join account a using (account_id)
                   where a.name = 'fair'`
-    const scopes = ['product:read', 'partner:read', 'partner:create', 'company:read', 'account:manage']
+    const scopes = [
+      'product:read',
+      'product:write',
+      'partner:read',
+      'partner:create',
+      'partner:write',
+      'company:read',
+      'company:write',
+      'account:manage',
+    ]
     expect(await query(keys)).toEqual([{ scopes, valid: true }])
     child.kill('SIGINT')
     expect(await once(child, 'exit')).toEqual([0, null])

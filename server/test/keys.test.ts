@@ -84,7 +84,7 @@ describe('a key', () => {
 
   it('is rejected with all errors in one response', async () => {
     const { status, body } = await post(keys, {
-      scopes: ['product:write', 3],
+      scopes: ['product:delete', 3],
       expires_at: '2020-01-01',
       x: 1,
     })

@@ -13,7 +13,8 @@ import type { Stoppable } from './check.ts'
 
 const program = fileURLToPath(new URL('../../server/bin/quartermaster.js', import.meta.url))
 
-export const allScopes = 'product:read,partner:read,partner:create,company:read,account:manage'
+export const allScopes =
+  'product:read,product:write,partner:read,partner:create,partner:write,company:read,company:write,account:manage'
 
 /** Rate limits that no check reaches: requests are still counted, but none is rejected. */
 export const unlimited = {

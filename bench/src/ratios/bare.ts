@@ -1,4 +1,5 @@
-import { insertStatement } from '../../../server/src/writes/create-partner.ts'
+import { resources } from '../../../server/src/catalog/resources.ts'
+import { insertStatement } from '../../../server/src/writes/create-record.ts'
 import { type Fixture, fieldNames, smallRecords } from './fixture.ts'
 import type { Script } from './pgbench.ts'
 
@@ -29,15 +30,24 @@ select ${columns} from product where account_id = :account and id = :id;
 
 /** The statement of the service, unchanged. */
 export function createPartner({ small }: Fixture, name: string): Script {
-  const statement = insertStatement({ accountId: 'account' }, 'name')
-  const text = statement.text.replaceAll(
-    /\$(\d+)/g,
-    (_, n: string) => `:${String(statement.values[Number(n) - 1])}`,
+  const statement = insertStatement(
+    { accountId: ':account' },
+    resources.partner,
+    new Map([['name', ':name']]),
+  )
+  const text = statement.text.replaceAll(/\$(\d+)/g, (_, n: string) =>
+    literal(statement.values[Number(n) - 1]),
   )
   return {
     text: `\\set account random(:first, :last)\n${text};\n`,
     variables: { ...accountsOf(small), name },
   }
+}
+
+/** A value in the text of a script: a variable of pgbench, or a literal. */
+function literal(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value)
+  return value.startsWith(':') ? value : `'${value}'`
 }
 
 export function pageAt({ large }: Fixture, limit: number, pages: { first: number; last: number }): Script {

@@ -3,9 +3,12 @@ import { crc32 } from 'node:zlib'
 
 export const scopes = [
   'product:read',
+  'product:write',
   'partner:read',
   'partner:create',
+  'partner:write',
   'company:read',
+  'company:write',
   'account:manage',
 ] as const
 

@@ -11,8 +11,8 @@ import { asOwner } from './database/owner.ts'
 import { operator } from './operator.ts'
 import { formatTime, note, printJson, printLine, printTable } from './print.ts'
 
-/** What an integration needs. The scope to manage the account must be requested explicitly. */
-export const defaultScopes = scopes.filter((scope) => scope !== 'account:manage')
+/** What an integration needs that reads. The scopes to change records and to manage the account must be requested explicitly. */
+export const defaultScopes = scopes.filter((scope) => scope !== 'account:manage' && !scope.endsWith(':write'))
 
 interface AccountOption extends JsonOption {
   readonly account: string

@@ -9,6 +9,7 @@ export const statusOf: Record<ErrorCode, number> = {
   path_unknown: 404,
   record_unknown: 404,
   method_not_allowed: 405,
+  precondition_failed: 412,
   media_type_unsupported: 415,
   body_too_large: 413,
   url_too_long: 414,

@@ -10,6 +10,7 @@ import { limits } from '../limits.ts'
 import { etagOf, type ReadResponse } from '../lists/response.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { TallyState } from '../tally-state.ts'
+import type { Written } from '../writes/idempotency.ts'
 import { contextOf } from './plugins/request-context.ts'
 import { problemBody, problemMediaType, retryAfterSeconds, statusOf } from './problem.ts'
 import { acceptsGzip } from './request/accept.ts'
@@ -35,7 +36,13 @@ export function matchingEtag(
 export function isNotModified(request: FastifyRequest, etag: string): boolean {
   const header = request.headers['if-none-match']
   if (header === undefined) return false
-  return header === etag || header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag.slice(2))
+  if (header === etag) return true
+  const opaque = withoutWeakness(etag)
+  return header.split(',').some((one) => withoutWeakness(one.trim()) === opaque)
+}
+
+function withoutWeakness(etag: string): string {
+  return etag.startsWith('W/') ? etag.slice(2) : etag
 }
 
 export function setCacheHeaders(reply: FastifyReply, etag: string): FastifyReply {
@@ -66,6 +73,8 @@ export async function sendRead(
   }
   response.gzipped ??= gzipBody(response.body)
   const gzipped = await response.gzipped
+  // A strong ETag would say that the bytes are those of the plain body.
+  reply.header('etag', `W/${withoutWeakness(response.etag)}`)
   return reply.header('content-encoding', 'gzip').header('content-length', gzipped.length).send(gzipped)
 }
 
@@ -90,6 +99,18 @@ export async function sendUncachedPage(
 
 export function sendCreated(reply: FastifyReply, path: string, body: string): FastifyReply {
   return reply.code(201).header('location', path).type(jsonMediaType).send(body)
+}
+
+/** Sends the changed record. */
+export function sendPatched(reply: FastifyReply, { etag, record, replayed }: Written): FastifyReply {
+  if (replayed) reply.header('idempotent-replayed', 'true')
+  if (etag !== null) setCacheHeaders(reply, etag)
+  return reply.type(jsonMediaType).send(`{"data":${record}}`)
+}
+
+export function sendDeleted(reply: FastifyReply, { replayed }: Written): FastifyReply {
+  if (replayed) reply.header('idempotent-replayed', 'true')
+  return reply.code(204).send()
 }
 
 /** Sends a problem response for every error that a hook or handler throws. The cause of a 5xx is logged, not sent. */
@@ -214,7 +235,7 @@ export function connectHandler(emit: EmitEvent) {
     const failure = new Failure('method_not_allowed', 'CONNECT is for proxies. This server is not a proxy.')
     socket.on('error', () => {})
     emit({ kind: 'request-unreadable', code: failure.code })
-    endWithProblem(socket, failure, 'Allow: GET, HEAD, POST, QUERY\r\n')
+    endWithProblem(socket, failure, 'Allow: GET, HEAD, POST, PATCH, DELETE, QUERY\r\n')
   }
 }
 

@@ -32,8 +32,9 @@ import { rawQueryOf } from './request/raw-request.ts'
 import { rejectUnsupported, requireHost } from './request/reject-unsupported.ts'
 import { requestIdOf } from './request/request-id.ts'
 import { clientErrorHandler, errorHandler, sendProblem } from './respond.ts'
+import { deleteRoute, patchRoute } from './routes/change.ts'
 import { changesRoute } from './routes/changes.ts'
-import { createRoute } from './routes/create-partner.ts'
+import { createRoute } from './routes/create.ts'
 import { createKeyRoute, revokeKeyRoute, rotateKeyRoute } from './routes/keys.ts'
 import { listRoute, type Reads } from './routes/list.ts'
 import { recordRoute } from './routes/record.ts'
@@ -186,11 +187,14 @@ function resourceRoutes(app: FastifyInstance, reads: Reads, writes: AccountWrite
     config,
     handler: listRoute(reads, resource),
   })
-  if (resource.name === 'partner') app.post(path, createRoute(writes))
-  allowOnly(app, path, resource.name === 'partner' ? [...listMethods, 'POST'] : listMethods)
+  app.post(path, createRoute(writes, resource))
+  allowOnly(app, path, [...listMethods, 'POST'])
 
-  app.route({ method: ['GET', 'HEAD'], url: `${path}/:id`, config, handler: recordRoute(reads, resource) })
-  allowOnly(app, `${path}/:id`, ['GET', 'HEAD'])
+  const one = `${path}/:id`
+  app.route({ method: ['GET', 'HEAD'], url: one, config, handler: recordRoute(reads, resource) })
+  app.patch(one, patchRoute(writes, resource))
+  app.delete(one, deleteRoute(writes, resource))
+  allowOnly(app, one, ['GET', 'HEAD', 'PATCH', 'DELETE'])
 }
 
 function changesRoutes(app: FastifyInstance, feed: ChangeFeed, resource: Resource): void {

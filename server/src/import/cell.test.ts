@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Field } from '../catalog/field.ts'
 import { resources } from '../catalog/resources.ts'
-import { cellOfCsv, cellOfJson, JsonNumber } from './cell.ts'
+import { JsonNumber } from '../writes/json-number.ts'
+import { cellOfCsv, cellOfJson } from './cell.ts'
 
 function field(name: string, resource: 'product' | 'partner' | 'company' = 'product'): Field {
   const found = resources[resource].fields.find((candidate) => candidate.name === name)

@@ -1,6 +1,6 @@
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
-import { JsonNumber } from './cell.ts'
+import { JsonNumber, parseExactJson } from '../writes/json-number.ts'
 import { checkMembers, ImportError } from './columns.ts'
 import { ChunkBuilder, type RowChunk } from './row.ts'
 
@@ -56,14 +56,9 @@ function countMismatch(line: number): string {
   return `The end marker in line ${line} does not match the number of records before it: the file is incomplete.`
 }
 
-/** `context.source` is the source text of a value. TypeScript's type of `JSON.parse` does not have this argument yet. */
-function reviveNumbers(_key: string, value: unknown, context?: { readonly source: string }): unknown {
-  return typeof value === 'number' ? new JsonNumber(context?.source ?? String(value)) : value
-}
-
 function parseObject(text: string): object | undefined {
   try {
-    const value: unknown = JSON.parse(text, reviveNumbers)
+    const value: unknown = parseExactJson(text)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     return isObject && !(value instanceof JsonNumber) ? value : undefined
   } catch {

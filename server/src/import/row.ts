@@ -1,6 +1,7 @@
 import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
-import { type Cell, cellOfCsv, cellOfJson, JsonNumber } from './cell.ts'
+import { JsonNumber } from '../writes/json-number.ts'
+import { type Cell, cellOfCsv, cellOfJson } from './cell.ts'
 import { unknownField } from './columns.ts'
 
 /** A fault in one line of the file. */

@@ -4,8 +4,9 @@ import type { Resource } from '../catalog/resources.ts'
 import type { Database } from '../postgres/database.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
 import { type RecordRow, recordStatement } from '../query/sql/record-statement.ts'
+import { recordEtag } from '../record-etag.ts'
 import { isOlder, type Tally } from '../tally-state.ts'
-import { etagOf, type ReadResponse, responseOf } from './response.ts'
+import { type ReadResponse, responseOf } from './response.ts'
 
 /** One record; undefined if no record has this id. */
 export async function readRecord(
@@ -14,10 +15,11 @@ export async function readRecord(
   resource: Resource,
   fields: readonly Field[],
   id: string,
-  requestHash: string,
+  fieldsHash: string,
 ): Promise<ReadResponse | undefined> {
   const [row] = await database.read<RecordRow>(recordStatement(access, resource, fields, id))
   if (row !== undefined && isOlder(row, tally)) throw failingOver()
-  if (row === undefined || row.record === null) return undefined
-  return responseOf(row, etagOf(row, requestHash), `{"data":${row.record}}`, undefined, 1)
+  if (row === undefined || row.record === null || row.record_version === null) return undefined
+  const etag = recordEtag({ version: row.record_version, lineage: row.lineage }, id, fieldsHash)
+  return responseOf(row, etag, `{"data":${row.record}}`, undefined, 1)
 }

@@ -31,17 +31,26 @@ export function deleteRecords(
   version: string,
   condition: Fragment,
 ): Statement {
-  const account = value(scope.accountId)
-  const versionValue = value(version)
-  return sql`with gone as (
+  const deletion = journaledDelete(value(scope.accountId), resource, value(version), condition)
+  return sql`with ${deletion}
+select count(*)::int as deleted from gone`.statement()
+}
+
+/** The same as common table expressions, of which `gone` has the deleted records. */
+export function journaledDelete(
+  account: Value,
+  resource: Resource,
+  version: Value,
+  condition: Fragment,
+): Fragment {
+  return sql`gone as (
   delete from ${identifier(resource.name)} where account_id = ${account}::bigint and ${condition} returning *
 ), buried as (
   insert into tombstone (account_id, resource, version, id)
-  select ${account}::bigint, ${value(resource.name)}::text, ${versionValue}::bigint, id from gone
+  select ${account}::bigint, ${value(resource.name)}::text, ${version}::bigint, id from gone
 ), images as (
-  ${insertImages(account, resource, versionValue, sql`gone`)}
-)
-select count(*)::int as deleted from gone`.statement()
+  ${insertImages(account, resource, version, sql`gone`)}
+)`
 }
 
 /** The columns of a record other than its id. */

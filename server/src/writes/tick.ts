@@ -2,7 +2,7 @@ import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, type Statement, sql, type Value, value } from '../sql.ts'
-import { isOwnWrite, nextLineage, writerEpoch } from '../tally-state.ts'
+import { isOwnWrite, type Lineages, lineageColumns, nextLineage, writerEpoch } from '../tally-state.ts'
 
 /** What one write does to the tally, besides incrementing the version. */
 export interface Tick {
@@ -34,9 +34,8 @@ export function tickTally(account: Value, resource: Resource, tick: Tick): Fragm
 where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`
 }
 
-export interface LockedTally {
-  /** The version that this write will have. */
-  readonly version: string
+/** Its `version` is the one that this write will have. */
+export interface LockedTally extends Lineages {
   readonly last_id: string
   readonly written_at: string
 }
@@ -46,8 +45,8 @@ export interface LockedTally {
  * newer than the lock, so they see everything that the previous writer has committed.
  */
 export function lockTally(scope: AccountScope, resource: Resource): Statement {
-  return sql`select (version + 1)::text as version, last_id::text as last_id,
+  return sql`select (t.version + 1)::text as version, t.last_id::text as last_id, ${lineageColumns},
   to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at
-from tally where account_id = ${value(scope.accountId)}::bigint and resource = ${value(resource.name)}
+from tally t where t.account_id = ${value(scope.accountId)}::bigint and t.resource = ${value(resource.name)}
 for update`.statement()
 }

@@ -68,7 +68,7 @@ async function requestEverything(client: Client, port: number, { name, key }: Ac
     [400, 'GET', `${products}?filter=${name}=1`, key],
     [404, 'GET', `${products}/${name}`, key],
     [404, 'GET', `/${name}`, key],
-    [405, 'DELETE', `${products}/1`, key],
+    [405, 'PUT', `${products}/1`, key],
     [404, 'PURGE', `/${name}`, key],
     [401, 'GET', products, generateKey()],
     [201, 'POST', partners, key, JSON.stringify({ name })],

@@ -5,8 +5,10 @@ import { changesMetaSchema, changesParameters, changesPaths, changesSchemas } fr
 import { introduction } from './introduction.ts'
 import { managePaths, manageSchemas } from './manage-paths.ts'
 import { headers, parameters, responses } from './parts.ts'
-import { createSchemas, healthPaths, resourcePaths, resourceTag } from './paths.ts'
+import { healthPaths, resourceTag } from './paths.ts'
+import { resourcePaths } from './resource-paths.ts'
 import { collectionSchemas, envelopeSchemas, problemSchemas, singleSchemas } from './schemas.ts'
+import { writeSchemas } from './write-paths.ts'
 
 const all = Object.values(resources)
 
@@ -16,7 +18,7 @@ export const openApi = {
   info: {
     title: 'Quartermaster',
     version: '1.0.0',
-    summary: 'Lists the products, partners and companies of an account, with exact totals.',
+    summary: 'Lists and changes the products, partners and companies of an account, with exact totals.',
     description: introduction(),
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
@@ -68,7 +70,7 @@ export const openApi = {
       ),
       ...Object.assign({}, ...Object.values(views).map(collectionSchemas)),
       ...singleSchemas(views.key),
-      ...createSchemas,
+      ...writeSchemas,
       ...manageSchemas,
       ...envelopeSchemas,
       ...changesMetaSchema,

@@ -61,11 +61,20 @@ export const parameters = {
     schema: { type: 'string' },
     example: 'W/"5f1c20b7e6a4-7-1-VBhmU6_XW5XHOVnE"',
   },
+  ifMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description:
+      'The `ETag` of the record that you have read, a list of them, or `*`. If the record has changed since, the response is 412, and ' +
+      'nothing is written.',
+    schema: { type: 'string' },
+    example: '*',
+  },
   idempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      `Makes the request safe to retry for ${limits.idempotencyHours} hours: a request with the same key and body creates ` +
+      `Makes the request safe to retry for ${limits.idempotencyHours} hours: the same request with the same key writes ` +
       'nothing and gets the first response again, with `Idempotent-Replayed: true`.',
     schema: { type: 'string', minLength: 1, maxLength: limits.idempotencyKeyCharactersMax },
     example: '0d1cbf3e-5c0f-4a63-9d0a-5ad3b8a4a8f1',
@@ -79,6 +88,14 @@ export const headers = {
       'The version of the response, weak. Send it as `If-None-Match` to get 304 if nothing has changed.',
     schema: { type: 'string' },
     example: 'W/"5f1c20b7e6a4-7-1-VBhmU6_XW5XHOVnE"',
+  },
+  recordEtag: {
+    required: true,
+    description:
+      'The version of the record, strong unless the response is compressed. It changes only with the record. Send it as `If-None-Match` to get 304 if ' +
+      'the record has not changed, or as `If-Match` to change the record only if nobody else has.',
+    schema: { type: 'string' },
+    example: '"12-5f1c20b7e6a41b2c-42-VBhmU6_XW5XHOVnE"',
   },
   requestId: {
     required: true,
@@ -131,6 +148,12 @@ export const responseHeaders = {
 
 /** The headers of every response that can be cached. */
 export const cachedHeaders = { ...responseHeaders, ETag: { $ref: '#/components/headers/etag' } } as const
+
+/** The same of one record, whose ETag is its own. */
+export const cachedRecordHeaders = {
+  ...responseHeaders,
+  ETag: { $ref: '#/components/headers/recordEtag' },
+} as const
 
 /** Examples of errors, each with the query that causes it. */
 const badRequests = {
@@ -212,7 +235,10 @@ export const responses = {
     'The key is not active, the account has reached its limit of keys, or a key was already created with this `Idempotency-Key`.',
   ),
   conflict: error('The first request with this `Idempotency-Key` is still running.'),
-  mismatch: error('This `Idempotency-Key` was used with another body.'),
+  mismatch: error('This `Idempotency-Key` was used with another request.'),
+  preconditionFailed: error(
+    'The record does not have the `ETag` of `If-Match` any more. Nothing was written.',
+  ),
   tooLarge: error('The body is too large.'),
   cursorExpired: error(
     'Not all changes after this cursor are known any more. Start again, with an export or without `since`.',

@@ -1,9 +1,9 @@
 import type { Collection } from '../../catalog/collection.ts'
 import type { FieldType } from '../../catalog/field.ts'
-import { type Resource, resources } from '../../catalog/resources.ts'
-import { cachedHeaders, invalidListResponse, responseHeaders } from './parts.ts'
-import { createSamples, healthSamples, listSamples, oneSamples, type Sample } from './samples.ts'
-import { exampleRecord, schemaName, unlisted } from './schemas.ts'
+import type { Resource } from '../../catalog/resources.ts'
+import { cachedHeaders, cachedRecordHeaders, invalidListResponse, responseHeaders } from './parts.ts'
+import { healthSamples, type Sample } from './samples.ts'
+import { exampleRecord, schemaName } from './schemas.ts'
 
 export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
 export const json = (schema: unknown, example: unknown) => ({ 'application/json': { schema, example } })
@@ -20,31 +20,6 @@ export const commonErrors = {
 /** "Products": the heading of the operations of a resource. */
 export function resourceTag({ plural }: Resource): string {
   return plural.charAt(0).toUpperCase() + plural.slice(1)
-}
-
-export function resourcePaths(resource: Resource): Record<string, unknown> {
-  const path = `/api/v1/${resource.path}`
-  return {
-    [path]: {
-      get: listOperation(resource, {
-        tag: resourceTag(resource),
-        scope: `${resource.name}:read`,
-        order: 'ordered by id',
-        samples: listSamples(resource),
-        isResource: true,
-      }),
-      ...(resource.name === 'partner' ? { post: createOperation() } : {}),
-    },
-    [`${path}/{id}`]: {
-      get: oneOperation(resource, {
-        tag: resourceTag(resource),
-        scope: `${resource.name}:read`,
-        id: ref('parameters', 'id'),
-        samples: oneSamples(resource),
-        isCached: true,
-      }),
-    },
-  }
 }
 
 interface ListTexts {
@@ -146,7 +121,7 @@ export function oneOperation(collection: Collection, { tag, scope, id, samples, 
     responses: {
       '200': {
         description: 'The record.',
-        headers: isCached ? cachedHeaders : responseHeaders,
+        headers: isCached ? cachedRecordHeaders : responseHeaders,
         content: json(ref('schemas', `${schemaName(collection)}Response`), {
           data: exampleRecord(collection),
         }),
@@ -155,65 +130,6 @@ export function oneOperation(collection: Collection, { tag, scope, id, samples, 
       '400': ref('responses', 'invalid'),
       '404': ref('responses', 'notFound'),
       ...commonErrors,
-    },
-  }
-}
-
-const partnerName = resources.partner.fields.find((field) => field.name === 'name')
-
-export const createSchemas = {
-  NewPartner: {
-    type: 'object',
-    title: 'New partner',
-    required: ['name'],
-    properties: { name: { type: 'string', minLength: 1, maxLength: partnerName?.charactersMax } },
-    additionalProperties: false,
-  },
-  CreatedPartnerResponse: {
-    type: 'object',
-    ...unlisted,
-    title: 'Created partner response',
-    required: ['data'],
-    properties: {
-      data: {
-        type: 'object',
-        required: ['id'],
-        properties: { id: { type: 'integer', format: 'int64', minimum: 1 } },
-      },
-    },
-  },
-}
-
-function createOperation() {
-  return {
-    operationId: 'create_partner',
-    tags: [resourceTag(resources.partner)],
-    summary: 'Create a partner',
-    'x-codeSamples': createSamples(resources.partner),
-    description: 'Needs the scope `partner:create`.',
-    parameters: [ref('parameters', 'idempotencyKey')],
-    requestBody: {
-      required: true,
-      content: json(ref('schemas', 'NewPartner'), { name: partnerName?.example }),
-    },
-    responses: {
-      '201': {
-        description: 'The partner has been created.',
-        headers: {
-          ...responseHeaders,
-          Location: {
-            description: 'The path of the new record.',
-            required: true,
-            schema: { type: 'string' },
-          },
-        },
-        content: json(ref('schemas', 'CreatedPartnerResponse'), { data: { id: 123 } }),
-      },
-      '400': ref('responses', 'invalid'),
-      ...commonErrors,
-      '409': ref('responses', 'conflict'),
-      '413': ref('responses', 'tooLarge'),
-      '422': ref('responses', 'mismatch'),
     },
   }
 }

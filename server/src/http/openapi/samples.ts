@@ -103,7 +103,7 @@ export function changesSamples({ path }: Resource): readonly Sample[] {
   ]
 }
 
-export function createSamples({ path }: Resource): readonly Sample[] {
+export function createSamples({ path, plural }: Resource, record: object): readonly Sample[] {
   return [
     curl(
       'curl',
@@ -112,16 +112,47 @@ export function createSamples({ path }: Resource): readonly Sample[] {
       key,
       "-H 'Content-Type: application/json'",
       "-H 'Idempotency-Key: order-4711'",
-      `-d '{"name":"Nordwind Logistics"}'`,
+      `-d '${JSON.stringify(record)}'`,
     ),
     typescript(
       'TypeScript',
-      'const { id } = await qm.partners.create(',
-      "  { name: 'Nordwind Logistics' },",
+      `const { id } = await qm.${plural}.create(`,
+      `  ${literalOf(record)},`,
       "  { idempotencyKey: 'order-4711' },",
       ')',
       'console.log(id)',
     ),
+  ]
+}
+
+/** As TypeScript: `{ name: 'Bolt' }`. */
+function literalOf(record: object): string {
+  const members = Object.entries(record).map(([name, value]) => `${name}: '${String(value)}'`)
+  return `{ ${members.join(', ')} }`
+}
+
+export function changeSamples({ path, plural }: Resource, record: object): readonly Sample[] {
+  return [
+    curl(
+      'curl',
+      'curl --fail-with-body -X PATCH',
+      `"$BASE_URL/api/v1/${path}/1"`,
+      key,
+      "-H 'Content-Type: application/merge-patch+json'",
+      `-d '${JSON.stringify(record)}'`,
+    ),
+    typescript(
+      'TypeScript',
+      `const changed = await qm.${plural}.update(1, ${literalOf(record)})`,
+      'console.log(changed.write_date)',
+    ),
+  ]
+}
+
+export function deleteSamples({ path, plural }: Resource): readonly Sample[] {
+  return [
+    curl('curl', 'curl --fail-with-body -X DELETE', `"$BASE_URL/api/v1/${path}/1"`, key),
+    typescript('TypeScript', `await qm.${plural}.delete(1)`),
   ]
 }
 

@@ -98,7 +98,7 @@ function titleOf(noun: string): string {
   return noun.charAt(0).toUpperCase() + noun.slice(1)
 }
 
-function propertiesOf(fields: readonly Field[]): Record<string, Schema> {
+export function propertiesOf(fields: readonly Field[]): Record<string, Schema> {
   return Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]))
 }
 

@@ -64,12 +64,13 @@ function countRequest(access: Access, reply: FastifyReply, rateLimiter: RateLimi
   )
 }
 
-/** The account and key of the request; throws if the key does not have the scope. */
-export function accessFor(request: FastifyRequest, scope: Scope): Access {
+/** The account and key of the request; throws if the key has none of the scopes. */
+export function accessFor(request: FastifyRequest, ...scopes: readonly Scope[]): Access {
   const access = request.verified?.access
-  if (access === undefined) throw new Error(`a public route requires the scope ${scope}`)
-  if (!access.scopes.has(scope)) {
-    throw new Failure('scope_missing', `This request needs the scope ${scope}, which the key does not have.`)
+  const names = scopes.join(' or ')
+  if (access === undefined) throw new Error(`a public route requires the scope ${names}`)
+  if (!scopes.some((scope) => access.scopes.has(scope))) {
+    throw new Failure('scope_missing', `This request needs the scope ${names}, which the key does not have.`)
   }
   return access
 }

@@ -127,7 +127,7 @@ export function serverTiming(request: FastifyRequest, reply: FastifyReply): void
   if (request.verified?.access.scopes.has('account:manage') !== true) return
   const { verificationMs, databaseMs } = contextOf(request)
   const source = sourceOf(request, reply.statusCode)
-  const database = request.method === 'POST' ? 'write' : 'read'
+  const database = ['POST', 'PATCH', 'DELETE'].includes(request.method) ? 'write' : 'read'
   reply.header(
     'server-timing',
     `auth;dur=${millis(verificationMs)}` +

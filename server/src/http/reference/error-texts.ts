@@ -41,13 +41,18 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     when: 'The path exists but does not support this method.',
     remedy: 'The header Allow lists the supported methods.',
   },
+  precondition_failed: {
+    when: 'The request has If-Match, and the record has none of its ETags: another request has changed it. Nothing was written.',
+    remedy:
+      'Read the record again. If the change still applies, repeat it with the new ETag. After a failover or restore of the database the ETag can change although the record did not.',
+  },
   media_type_unsupported: {
     when: 'The body of a QUERY is not application/x-www-form-urlencoded in UTF-8, or a body is compressed.',
     remedy:
       'Send the parameters as in a URL, with that Content-Type, without another charset and without Content-Encoding.',
   },
   body_too_large: {
-    when: 'The body exceeds the limit: 64 KB for a create, 256 KB for QUERY.',
+    when: 'The body exceeds the limit: 64 KB for a create or a patch, 256 KB for QUERY.',
     remedy: 'Split the request. A filter may have 64 KB and 1,000 list values.',
   },
   url_too_long: {
@@ -67,8 +72,9 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: 'Retry after the seconds in Retry-After: the response is then that of the first request.',
   },
   idempotency_mismatch: {
-    when: 'This Idempotency-Key was used with another body within the last 24 hours. Nothing was created.',
-    remedy: 'Use a new Idempotency-Key for each new record, and the same one only to retry the same request.',
+    when: 'This Idempotency-Key was used with another request within the last 24 hours. Nothing was written.',
+    remedy:
+      'Use a new Idempotency-Key for each new request, and the same one only to retry the same request: method, path, If-Match and body.',
   },
   key_already_created: {
     when: 'A key was already created with this Idempotency-Key. A key is shown only once; detail has its id.',

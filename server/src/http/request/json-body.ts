@@ -2,23 +2,36 @@ import type { FastifyRequest } from 'fastify'
 import { containsKey, containsKeyMessage } from '../../accounts/key-format.ts'
 import { type Fault, invalid } from '../../errors.ts'
 import { excerpt, type Faults } from '../../faults.ts'
+import { JsonNumber } from '../../writes/json-number.ts'
 import { contentTypeFailure, mediaTypeOf } from './content-type.ts'
 import { bodyOf } from './raw-request.ts'
 
-/** The members of a JSON body, and texts for its error messages. */
-export interface BodyShape {
-  /** Which members the request has, for the message about an unknown one: "A partner is created from its name only". */
-  readonly what: string
-  readonly members: readonly string[]
+/** How a JSON body is parsed. */
+export interface BodyFormat {
+  /** For error messages. */
   readonly example: string
+  /** Default: JSON. */
+  readonly mediaTypes?: readonly string[]
+  /** Default: `JSON.parse`. */
+  readonly parse?: (text: string) => unknown
 }
 
+/** The members of a JSON body, and texts for its error messages. */
+export interface BodyShape extends BodyFormat {
+  /** Which members the request has, for the message about an unknown one: "A key is created from name, scopes and expires_at". */
+  readonly what: string
+  readonly members: readonly string[]
+}
+
+export type JsonBody = Readonly<Record<string, unknown>>
+
 /** Parses a JSON object. Rejects duplicate members. */
-export function jsonBody(request: FastifyRequest, shape: BodyShape): Readonly<Record<string, unknown>> {
+export function jsonBody(request: FastifyRequest, format: BodyFormat): JsonBody {
   const type = mediaTypeOf(request.headers['content-type'])
-  if (type?.type !== 'application/json' || type.hasOtherCharset)
+  const { mediaTypes = ['application/json'] } = format
+  if (type === undefined || !mediaTypes.includes(type.type) || type.hasOtherCharset)
     throw contentTypeFailure(request.method, type)
-  return jsonObject(bodyOf(request), shape)
+  return jsonObject(bodyOf(request), format)
 }
 
 /** Adds a fault for each member that the shape does not have. */
@@ -35,12 +48,7 @@ export function addUnknownMembers(body: object, { what, members }: BodyShape, fa
 }
 
 /** Returns a trimmed text of 1 to `charactersMax` characters without control characters, or adds a fault. */
-export function textMember(
-  body: Readonly<Record<string, unknown>>,
-  member: string,
-  charactersMax: number,
-  faults: Faults,
-): string {
+export function textMember(body: JsonBody, member: string, charactersMax: number, faults: Faults): string {
   const fault = (code: Fault['code'], message: string) =>
     faults.add(() => ({
       pointer: pointerTo(member),
@@ -72,16 +80,17 @@ export function textMember(
 /** The JSON type of a value, for a message. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null'
+  if (value instanceof JsonNumber) return 'a number'
   return Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'a JSON object' : `a ${typeof value}`
 }
 
-function jsonObject(bytes: Buffer, { example }: BodyShape): Record<string, unknown> {
+function jsonObject(bytes: Buffer, { example, parse = JSON.parse }: BodyFormat): JsonBody {
   const expected = [`a JSON object such as ${example}`]
   let text: string
   let parsed: unknown
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    parsed = JSON.parse(text)
+    parsed = parse(text)
   } catch (error) {
     const message =
       bytes.length === 0
@@ -89,7 +98,7 @@ function jsonObject(bytes: Buffer, { example }: BodyShape): Record<string, unkno
         : `The body is not JSON${positionIn(error)}.`
     throw invalid({ pointer: '', code: 'json_invalid', message, expected }, 'body_invalid')
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+  if (!isJsonObject(parsed)) {
     const message = `The body must be a JSON object; it is ${kindOf(parsed)}.`
     throw invalid({ pointer: '', code: 'json_invalid', message, expected }, 'body_invalid')
   }
@@ -100,6 +109,12 @@ function jsonObject(bytes: Buffer, { example }: BodyShape): Record<string, unkno
     throw invalid({ pointer: pointerTo(repeated), code: 'member_invalid', message }, 'body_invalid')
   }
   return { ...parsed }
+}
+
+function isJsonObject(value: unknown): value is object {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
+  )
 }
 
 /** The first duplicate member name. The text must be a valid JSON object. */
@@ -124,7 +139,7 @@ function repeatedMember(text: string): string | undefined {
   return undefined
 }
 
-function pointerTo(member: string): string {
+export function pointerTo(member: string): string {
   return `/${excerpt(member).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 

@@ -2,13 +2,16 @@ import type { Field } from '../../catalog/field.ts'
 import type { Resource } from '../../catalog/resources.ts'
 import type { AccountScope } from '../../scope.ts'
 import { identifier, placeholder, type Statement, sql, type Template, value } from '../../sql.ts'
-import { stateColumns, type TallyState } from '../../tally-state.ts'
+import { currentLineageColumn, stateColumns, type TallyState } from '../../tally-state.ts'
 import { memoize } from './memoize.ts'
 import { recordJson } from './record-json.ts'
 
 export interface RecordRow extends TallyState {
+  /** The current lineage: with the version of the record, it identifies the record's content. */
+  readonly lineage: string
   /** JSON; null if there is no record with this id. */
   readonly record: string | null
+  readonly record_version: string | null
 }
 
 /** Tally and record in one statement, so from one snapshot. */
@@ -28,11 +31,9 @@ const account = placeholder()
 const recordId = placeholder()
 
 function recordTemplate(resource: Resource, fields: readonly Field[]): Template {
-  return sql`select ${stateColumns}, (
-  select ${recordJson(fields)} from ${identifier(resource.name)} r
-  where r.account_id = ${account}::bigint and r.id = ${recordId}::bigint
-) as record
+  return sql`select ${stateColumns}, ${currentLineageColumn} as lineage, r.version as record_version, ${recordJson(fields)} as record
 from tally t
+left join ${identifier(resource.name)} r on r.account_id = ${account}::bigint and r.id = ${recordId}::bigint
 where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`.template(
     [account, recordId],
     'record',

@@ -1,66 +1,73 @@
-import { resources } from '../catalog/resources.ts'
 import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
-import { placeholder, type Statement, sql, value } from '../sql.ts'
-import { tickTally } from './tick.ts'
+import { type Statement, sql, value } from '../sql.ts'
 
-/** Makes a create safe to retry. */
+/** Makes a write safe to retry. */
 export interface Idempotency {
   readonly key: string
-  /** SHA-256 of the body: another body with the same key is rejected. */
+  /** SHA-256 of the request: another request with the same key is rejected. */
   readonly requestHash: Buffer
 }
 
-export interface Created {
+/** From which the response to a write is built, also for a retry. */
+export interface WriteResult {
   readonly id: string
-  readonly replayed: boolean
+  readonly status: 200 | 201 | 204
+  /** Null for a delete, and for a create by a process of the previous version. */
+  readonly etag: string | null
+  /** The record as JSON; null if the response does not contain it. */
+  readonly record: string | null
 }
 
-interface InsertedRow {
-  readonly id: string
+export interface Written extends WriteResult {
+  readonly replayed: boolean
 }
 
 interface ClaimRow {
   readonly free: boolean
   readonly record_id: string | null
   readonly same: boolean | null
+  readonly status: WriteResult['status'] | null
+  readonly etag: string | null
+  readonly body: string | null
 }
 
-export async function createPartner(
+/** Runs a write in a transaction. With a key, the write runs once, and its result is stored in the same transaction. */
+export async function writeOnce(
   database: Database,
   scope: AccountScope,
-  name: string,
   idempotency: Idempotency | undefined,
-): Promise<Created> {
-  if (idempotency === undefined) {
-    return { id: idOf(await database.writeOne<InsertedRow>(insertStatement(scope, name))), replayed: false }
-  }
+  work: (transaction: Transaction) => Promise<WriteResult>,
+): Promise<Written> {
+  if (idempotency === undefined) return { ...(await database.write(work)), replayed: false }
+  const attempt = () => database.write((transaction) => claimed(transaction, scope, idempotency, work))
   try {
-    return await database.write((transaction) => createOnce(transaction, scope, name, idempotency))
+    return await attempt()
   } catch (error) {
-    // Another request with this key committed between the claim and the insert: now its result can be returned.
+    // Another request with this key committed between the claim and the write: now its result can be returned.
     if (!(error instanceof Raced)) throw error
-    return await database.write((transaction) => createOnce(transaction, scope, name, idempotency))
+    return await attempt()
   }
 }
 
-async function createOnce(
+async function claimed(
   transaction: Transaction,
   scope: AccountScope,
-  name: string,
   idempotency: Idempotency,
-): Promise<Created> {
+  work: (transaction: Transaction) => Promise<WriteResult>,
+): Promise<Written> {
   const [claim] = await transaction.run<ClaimRow>(claimStatement(scope, idempotency))
   if (claim?.record_id != null) {
     if (claim.same === true) {
       await transaction.run(confirmStatement(scope, idempotency))
-      return { id: claim.record_id, replayed: true }
+      const { record_id: id, status, etag, body: record } = claim
+      return { id, status: status ?? 201, etag, record, replayed: true }
     }
     throw new Failure(
       'idempotency_mismatch',
-      'This Idempotency-Key was used with another request body. Use a new key for a new request.',
+      'This Idempotency-Key was used with another request. Use a new key for a new request.',
     )
   }
   if (claim?.free !== true) {
@@ -69,11 +76,11 @@ async function createOnce(
       'A request with this Idempotency-Key is still running. Try again shortly.',
     )
   }
-  const id = idOf(await transaction.run<InsertedRow>(insertStatement(scope, name)))
-  const stored = await transaction.run(storeStatement(scope, idempotency, id))
+  const result = await work(transaction)
+  const stored = await transaction.run(storeStatement(scope, idempotency, result))
   if (stored.length === 0) throw new Raced()
   await transaction.run(sweepStatement(scope))
-  return { id, replayed: false }
+  return { ...result, replayed: false }
 }
 
 class Raced extends Failure {
@@ -82,35 +89,12 @@ class Raced extends Failure {
   }
 }
 
-function idOf([row]: InsertedRow[]): string {
-  if (row === undefined) throw new Error('the account has no tally of partners')
-  return row.id
-}
-
-const account = placeholder()
-const partnerName = placeholder()
-
-/** Increments the tally and inserts the record with the new id and version, in one statement. */
-const insert = sql`with tick as (
-  ${tickTally(account, resources.partner, { added: sql`1`, lastId: sql`t.last_id + 1` })}
-  returning t.version, t.last_id
-)
-insert into partner (account_id, id, version, created_version, name, is_company, is_patient, is_customer, is_vendor, is_employee,
-  active, create_date, write_date)
-select ${account}::bigint, last_id, version, version, ${partnerName}::text, false, false, false, false, false, true, now(), now()
-from tick
-returning id`.template([account, partnerName], 'create', 'pipelined')
-
-export function insertStatement(scope: AccountScope, name: string): Statement {
-  return insert([scope.accountId, name])
-}
-
 /** Tries to lock the key until the end of the transaction, and reads the result that is stored for it. */
 function claimStatement(scope: AccountScope, { key, requestHash }: Idempotency): Statement {
   const accountId = value(scope.accountId)
   const keyValue = value(key)
   return sql`select pg_try_advisory_xact_lock(hashtextextended(${keyValue}::text, ${accountId}::bigint)) as free,
-  k.record_id, k.request_hash = ${value(requestHash)}::bytea as same
+  k.record_id, k.request_hash = ${value(requestHash)}::bytea as same, k.status, k.etag, k.body
 from (select 1) one
 left join idempotency k on k.account_id = ${accountId}::bigint and k.key = ${keyValue}::text
   and k.created_at > now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)`.statement(
@@ -119,7 +103,7 @@ left join idempotency k on k.account_id = ${accountId}::bigint and k.key = ${key
 }
 
 /**
- * Makes the commit of a replay wait for the synchronous standby. The commit of the create may not have waited: it is
+ * Makes the commit of a replay wait for the synchronous standby. The commit of the write may not have waited: it is
  * visible as soon as its own wait is cancelled. A transaction that writes no WAL does not wait, even if it has an xid; a
  * row lock writes WAL.
  */
@@ -130,12 +114,18 @@ where account_id = ${value(scope.accountId)}::bigint and key = ${value(key)}::te
   )
 }
 
-/** Returns no row if an unexpired one exists: the unique key, not the lock, guarantees that a create runs once. */
-function storeStatement(scope: AccountScope, { key, requestHash }: Idempotency, id: string): Statement {
-  return sql`insert into idempotency as k (account_id, key, request_hash, record_id)
-values (${value(scope.accountId)}::bigint, ${value(key)}::text, ${value(requestHash)}::bytea, ${value(id)}::bigint)
+/** Returns no row if an unexpired one exists: the unique key, not the lock, guarantees that a write runs once. */
+function storeStatement(
+  scope: AccountScope,
+  { key, requestHash }: Idempotency,
+  { id, status, etag, record }: WriteResult,
+): Statement {
+  return sql`insert into idempotency as k (account_id, key, request_hash, record_id, status, etag, body)
+values (${value(scope.accountId)}::bigint, ${value(key)}::text, ${value(requestHash)}::bytea, ${value(id)}::bigint,
+  ${value(status)}::smallint, ${value(etag)}::text, ${value(record)}::text)
 on conflict (account_id, key) do update
-  set request_hash = excluded.request_hash, record_id = excluded.record_id, created_at = excluded.created_at
+  set request_hash = excluded.request_hash, record_id = excluded.record_id, created_at = excluded.created_at,
+    status = excluded.status, etag = excluded.etag, body = excluded.body
   where k.created_at <= now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)
 returning 1 as stored`.statement('idempotency')
 }

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { containsKey, containsKeyMessage } from '../../accounts/key-format.ts'
+import { type RecordField, typeNames } from '../../catalog/field.ts'
+import type { Resource } from '../../catalog/resources.ts'
+import type { Fault } from '../../errors.ts'
+import { excerpt, Faults } from '../../faults.ts'
+import { limits } from '../../limits.ts'
+import { nearest } from '../../nearest.ts'
+import { type FieldValue, valueOfJson } from '../../writes/field-value.ts'
+import type { Idempotency } from '../../writes/idempotency.ts'
+import { parseExactJson } from '../../writes/json-number.ts'
+import { type RecordValues, writableFields } from '../../writes/record-values.ts'
+import { idempotencyKeyOf } from './idempotency-key.ts'
+import { type JsonBody, jsonBody, pointerTo, textMember } from './json-body.ts'
+
+export const mergePatchMediaType = 'application/merge-patch+json'
+
+/** Parses the body of a create, which must have every required field, or of a patch. Reports all faults at once. */
+export function recordValues(request: FastifyRequest, resource: Resource): RecordValues {
+  const isCreate = request.method === 'POST'
+  const body = jsonBody(request, {
+    example: isCreate ? exampleOf(resource) : '{"name":"New name"}',
+    mediaTypes: isCreate ? ['application/json'] : ['application/json', mergePatchMediaType],
+    parse: parseExactJson,
+  })
+  const faults = new Faults()
+  const fields = writableFields(resource)
+  addUnknownFields(resource, fields, body, faults)
+  const values = new Map<string, string | null>()
+  for (const field of fields) {
+    const isPresent = Object.hasOwn(body, field.name)
+    if (!isPresent && !(isCreate && field.absent === 'required')) continue
+    const value = field.name === 'name' ? nameOf(body, faults) : checkedValue(field, body, isPresent, faults)
+    if (value === null || typeof value === 'string') values.set(field.name, value)
+  }
+  faults.throwIfAny('body_invalid')
+  return values
+}
+
+function exampleOf(resource: Resource): string {
+  const required = writableFields(resource).filter(({ absent }) => absent === 'required')
+  return JSON.stringify(Object.fromEntries(required.map(({ name, example }) => [name, example])))
+}
+
+function addUnknownFields(
+  resource: Resource,
+  fields: readonly RecordField[],
+  body: JsonBody,
+  faults: Faults,
+): void {
+  const names = fields.map(({ name }) => name)
+  const assigned = resource.fields.map(({ name }) => name).filter((name) => !names.includes(name))
+  for (const member of Object.keys(body)) {
+    if (names.includes(member)) continue
+    faults.add(() => ({
+      pointer: pointerTo(member),
+      code: 'member_unknown',
+      message: assigned.includes(member)
+        ? `"${member}" cannot be set: the service assigns ${assigned.join(', ')}.`
+        : unknownMessage(resource, member, names),
+      expected: names,
+    }))
+  }
+}
+
+function unknownMessage(resource: Resource, member: string, names: readonly string[]): string {
+  const near = nearest(member, names)
+  const help = near === undefined ? `Its fields are ${names.join(', ')}.` : `Did you mean ${near}?`
+  return `A ${resource.noun} has no field "${excerpt(member)}". ${help}`
+}
+
+/** A name is trimmed, not empty, and on one line, because people search and sort by it. */
+function nameOf(body: JsonBody, faults: Faults): string {
+  return textMember(body, 'name', limits.partnerNameCharactersMax, faults)
+}
+
+/** Any other field: the rules of an import. Texts are stored as they were sent. */
+function checkedValue(field: RecordField, body: JsonBody, isPresent: boolean, faults: Faults): FieldValue {
+  const value = body[field.name]
+  const fault = (code: Fault['code'], message: string): FieldValue => {
+    faults.add(() => ({ pointer: pointerTo(field.name), code, message, expected: [expectedOf(field)] }))
+    return { reason: message }
+  }
+  if (!isPresent) return fault('member_required', `${field.name} is missing.`)
+  if (value === null && !field.nullable) return fault('member_invalid', `${field.name} cannot be null.`)
+  if (typeof value === 'string' && containsKey(value)) {
+    return fault('member_invalid', `${field.name} ${containsKeyMessage}`)
+  }
+  const checked = valueOfJson(field, value)
+  if (checked === null || typeof checked === 'string') return checked
+  return fault('member_invalid', `${field.name} ${checked.reason}.`)
+}
+
+function expectedOf({ type, charactersMax, nullable }: RecordField): string {
+  const bound = charactersMax === undefined ? '' : ` of at most ${charactersMax} characters`
+  return `${typeNames[type]}${bound}${nullable ? ', or null' : ''}`
+}
+
+/**
+ * The Idempotency-Key with a hash of the request: its method, path, If-Match and values. The hash of a partner's create that has
+ * only a name is that of the previous version, so that a retry may reach a process of either version.
+ */
+export function idempotencyOf(
+  request: FastifyRequest,
+  path: string,
+  values: RecordValues = new Map(),
+): Idempotency | undefined {
+  const key = idempotencyKeyOf(request)
+  if (key === undefined) return undefined
+  const name = values.size === 1 && path.endsWith('/partner') ? values.get('name') : undefined
+  const text = JSON.stringify([request.method, path, request.headers['if-match'] ?? null, ...values])
+  return {
+    key,
+    requestHash: createHash('sha256')
+      .update(name ?? text)
+      .digest(),
+  }
+}

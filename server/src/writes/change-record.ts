@@ -1,0 +1,162 @@
+import type { Resource } from '../catalog/resources.ts'
+import { Failure, recordUnknown } from '../errors.ts'
+import type { Database, Transaction } from '../postgres/database.ts'
+import { recordJson } from '../query/sql/record-json.ts'
+import { positionOfEtag } from '../record-etag.ts'
+import type { AccountScope } from '../scope.ts'
+import { identifier, join, type Statement, sql, value } from '../sql.ts'
+import { currentLineage, isValidPosition, type Lineages } from '../tally-state.ts'
+import { type Idempotency, type WriteResult, type Written, writeOnce } from './idempotency.ts'
+import { insertImages, journaledDelete, trimJournal } from './journal.ts'
+import { type EtagOf, parameterTypes, type RecordValues, writableFields } from './record-values.ts'
+import { type LockedTally, lockTally, tickTally } from './tick.ts'
+
+/** The record to change or delete. */
+export interface Target {
+  readonly scope: AccountScope
+  readonly resource: Resource
+  readonly id: string
+  /** The ETags of If-Match, of which the record must have one; undefined if any state will do. */
+  readonly etags: readonly string[] | undefined
+  readonly idempotency: Idempotency | undefined
+}
+
+interface PatchRow {
+  /** The version of the record before the write; null if there is no record. */
+  readonly version_before: string | null
+  /** Null if nothing was changed. */
+  readonly lineage: string | null
+  readonly version: string | null
+  readonly record: string | null
+}
+
+interface DeleteRow {
+  readonly version_before: string | null
+  readonly deleted: boolean
+}
+
+/** Sets the fields in `values`. If they have these values already, nothing is written and the version stays. */
+export async function patchRecord(
+  database: Database,
+  target: Target,
+  values: RecordValues,
+  etagOf: EtagOf,
+): Promise<Written> {
+  const { scope, resource, id, idempotency } = target
+  return await writeOnce(database, scope, idempotency, async (transaction) => {
+    const tally = await locked(transaction, target)
+    const versions = matchingVersions(target, tally)
+    const [row] = await transaction.run<PatchRow>(patchStatement(target, values, tally, versions))
+    if (row?.version_before == null || row.version === null) throw recordUnknown(resource.noun, id)
+    requireMatch(resource, row.version_before, versions)
+    if (row.lineage !== null) await trim(transaction, target, tally)
+    const lineage = row.lineage ?? currentLineage(tally)
+    const etag = etagOf(id, { version: row.version, lineage })
+    return { id, status: 200, etag, record: row.record } satisfies WriteResult
+  })
+}
+
+export async function deleteRecord(database: Database, target: Target): Promise<Written> {
+  const { scope, resource, id, idempotency } = target
+  return await writeOnce(database, scope, idempotency, async (transaction) => {
+    const tally = await locked(transaction, target)
+    const versions = matchingVersions(target, tally)
+    const [row] = await transaction.run<DeleteRow>(deleteStatement(target, tally, versions))
+    if (row?.version_before == null) throw recordUnknown(resource.noun, id)
+    requireMatch(resource, row.version_before, versions)
+    await trim(transaction, target, tally)
+    return { id, status: 204, etag: null, record: null } satisfies WriteResult
+  })
+}
+
+async function locked(transaction: Transaction, { scope, resource }: Target): Promise<LockedTally> {
+  const [tally] = await transaction.run<LockedTally>(lockTally(scope, resource))
+  if (tally === undefined) throw new Error(`the account has no tally of ${resource.plural}`)
+  return tally
+}
+
+async function trim(
+  transaction: Transaction,
+  { scope, resource }: Target,
+  { version }: LockedTally,
+): Promise<void> {
+  for (const statement of trimJournal(scope, resource, version, { isBulk: false }))
+    await transaction.run(statement)
+}
+
+/** The versions with which the record matches If-Match; undefined if it may have any. */
+function matchingVersions({ etags, id }: Target, tally: Lineages): readonly string[] | undefined {
+  return etags?.flatMap((etag) => {
+    const position = positionOfEtag(etag, id)
+    return position !== undefined && isValidPosition(tally, position) ? [position.version] : []
+  })
+}
+
+function requireMatch({ noun }: Resource, version: string, versions: readonly string[] | undefined): void {
+  if (versions === undefined || versions.includes(version)) return
+  throw new Failure(
+    'precondition_failed',
+    `The ${noun} does not have the ETag of If-Match any more. Nothing was written. Read it again, and repeat the change if it still applies.`,
+  )
+}
+
+/** Runs after the tally was locked, so that the before-image is what the previous writer left. */
+function patchStatement(
+  { scope, resource, id }: Target,
+  values: RecordValues,
+  tally: LockedTally,
+  versions: readonly string[] | undefined,
+): Statement {
+  const [account, version, recordId] = [value(scope.accountId), value(tally.version), value(id)]
+  const table = identifier(resource.name)
+  const fields = writableFields(resource).filter(({ name }) => values.has(name))
+  const columns = fields.map(({ name }) => identifier(name))
+  const parameters = fields.map(({ name, type }) => sql`${value(values.get(name))}::${parameterTypes[type]}`)
+  const differs =
+    fields.length === 0
+      ? sql`false`
+      : sql`row(${join(columns, ', ')}) is distinct from row(${join(parameters, ', ')})`
+  const assignments = columns.map((column, i) => sql`${column} = ${parameters[i] ?? sql`null`}, `)
+  const tick = tickTally(account, resource, { added: sql`0`, lastId: sql`t.last_id` })
+  return sql`with before as materialized (
+  select * from ${table} where account_id = ${account}::bigint and id = ${recordId}::bigint
+), changed as materialized (
+  select * from before where ${hasVersion(versions)} and ${differs}
+), images as (
+  ${insertImages(account, resource, version, sql`changed`)}
+), tick as (
+  ${tick} and exists (select from changed)
+  returning t.lineages[1] as lineage
+), updated as (
+  update ${table} t set ${join(assignments, '')}version = ${version}::bigint, write_date = statement_timestamp()
+  from changed c where t.account_id = ${account}::bigint and t.id = c.id
+  returning t.*
+)
+select (select version from before) as version_before, (select lineage from tick) as lineage, r.version, ${recordJson(resource.fields)} as record
+from (select * from updated union all select * from before where not exists (select from updated)) r`.statement(
+    'update',
+  )
+}
+
+function deleteStatement(
+  { scope, resource, id }: Target,
+  { version }: LockedTally,
+  versions: readonly string[] | undefined,
+): Statement {
+  const [account, recordId] = [value(scope.accountId), value(id)]
+  const deletion = journaledDelete(
+    account,
+    resource,
+    value(version),
+    sql`id = ${recordId}::bigint and ${hasVersion(versions)}`,
+  )
+  return sql`with ${deletion}, tick as (
+  ${tickTally(account, resource, { added: sql`-1`, lastId: sql`t.last_id` })} and exists (select from gone)
+)
+select (select version from ${identifier(resource.name)} where account_id = ${account}::bigint and id = ${recordId}::bigint) as version_before,
+  exists (select from gone) as deleted`.statement('delete')
+}
+
+function hasVersion(versions: readonly string[] | undefined) {
+  return versions === undefined ? sql`true` : sql`version = any(${value(versions)}::bigint[])`
+}
