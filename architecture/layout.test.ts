@@ -37,6 +37,7 @@ const mayImport: Record<string, readonly string[]> = {
   changes: ['lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   writes: ['postgres', 'query', 'catalog', 'observability', 'base'],
   import: ['writes', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
+  webhooks: ['accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   activity: ['accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   archive: ['lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   http: ['changes', 'writes', 'lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],

@@ -1,5 +1,6 @@
 import { filterBounds } from '@quartermaster/filter'
 import { feedLimits } from './feed-limits.ts'
+import { webhookLimits } from './webhook-limits.ts'
 
 /**
  * Every limit of the service, with its unit in the name and its reason in a comment. A size, time or count that can grow
@@ -10,6 +11,8 @@ export const limits = {
 
   /** Timeout to send metrics over OTLP, and to send the last ones at exit. */
   metricExportMsMax: 3_000,
+
+  ...webhookLimits,
 
   /** A file with a secret, such as DATABASE_URL_FILE: far more than the longest URL needs. */
   secretFileBytesMax: 64 * 1024,
