@@ -124,10 +124,10 @@ async function missing(
   { summary, 'x-codeSamples': [sample] }: Operation,
 ): Promise<string | undefined> {
   try {
-    await page.getByRole('link', { name: summary }).first().click({ timeout: 20_000 })
-    await page.getByRole('heading', { name: summary }).first().waitFor({ timeout: 20_000 })
+    await page.getByRole('link', { name: summary }).first().click({ timeout: 120_000 })
+    await page.getByRole('heading', { name: summary }).first().waitFor({ timeout: 120_000 })
     const code = sample?.source.split('\n')[0] ?? ''
-    await page.getByText(code.slice(0, 40)).first().waitFor({ timeout: 20_000 })
+    await page.getByText(code.slice(0, 40)).first().waitFor({ timeout: 120_000 })
     return undefined
   } catch (error) {
     return `${summary} is not visible: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`

@@ -58,7 +58,7 @@ function run(
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     const env = { PATH: process.env['PATH'] ?? '', HOME: cwd, ...environment }
-    execFile(program, args, { cwd, env, timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile(program, args, { cwd, env, timeout: 300_000 }, (error, stdout, stderr) => {
       resolve(error === null ? undefined : `${error.message}\n${stdout}${stderr}`)
     })
   })

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import type { Stoppable } from '../check.ts'
 
 /** Ends a command that hangs. No step relies on it. */
-const minutesMax = 10
+const minutesMax = 30
 
 /**
  * The environment of a new user: an empty folder, one version of Node with npm, and nothing of this checkout on PATH.
