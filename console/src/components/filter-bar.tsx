@@ -39,7 +39,7 @@ export function FilterBar(props: FilterBarProps) {
   const [isFocusedEarly, setFocusedEarly] = useState(false)
   const focus = () => (editor.current === undefined ? input.current?.focus() : editor.current.focus())
   useSlash(focus)
-  const submit = () => onApply(draft.trim() === '' ? '' : draft)
+  const submit = (text: string) => onApply(text.trim() === '' ? '' : text)
   const applyChips = (next: Chips | undefined) => {
     const text = next === undefined ? '' : textOf(next)
     setDraft(text)
@@ -73,7 +73,7 @@ export function FilterBar(props: FilterBarProps) {
           </Suspense>
           <BarAction
             state={isChanged ? 'changed' : draft === '' ? 'empty' : 'applied'}
-            onApply={submit}
+            onApply={() => submit(draft)}
             onRemove={() => applyChips(undefined)}
           />
         </div>
@@ -122,7 +122,7 @@ interface PlainEditorProps {
   readonly placeholder: string
   readonly input: RefObject<HTMLInputElement | null>
   readonly onChange: (text: string) => void
-  readonly onSubmit: () => void
+  readonly onSubmit: (text: string) => void
   readonly onFocus: () => void
 }
 
@@ -137,7 +137,7 @@ function PlainEditor({ value, placeholder, input, onChange, onSubmit, onFocus }:
       value={value}
       onFocus={onFocus}
       onChange={(event) => onChange(event.target.value)}
-      onKeyDown={(event) => event.key === 'Enter' && onSubmit()}
+      onKeyDown={(event) => event.key === 'Enter' && onSubmit(event.currentTarget.value)}
     />
   )
 }

@@ -30,7 +30,7 @@ export interface FilterEditorProps {
   readonly diagnostics: readonly Diagnostic[]
   readonly shouldFocus: boolean
   readonly onChange: (text: string) => void
-  readonly onSubmit: () => void
+  readonly onSubmit: (text: string) => void
   readonly onEscape: () => void
   readonly onView: (view: EditorView | undefined) => void
 }
@@ -80,8 +80,9 @@ export default function FilterEditor(props: FilterEditorProps) {
 }
 
 function stateOf(doc: string, latest: { readonly current: FilterEditorProps }): EditorState {
-  const submit = () => {
-    latest.current.onSubmit()
+  // The text of the editor: the last input may not be rendered yet.
+  const submit = ({ state }: EditorView) => {
+    latest.current.onSubmit(state.doc.toString())
     return true
   }
   const extensions: Extension[] = [
@@ -104,6 +105,7 @@ function stateOf(doc: string, latest: { readonly current: FilterEditorProps }): 
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ 'aria-label': 'Filter', spellcheck: 'false', autocapitalize: 'off' }),
     placeholder(latest.current.placeholder),
+    replaceOnInput,
     EditorView.updateListener.of((update) => {
       if (update.docChanged) latest.current.onChange(update.state.doc.toString())
     }),
@@ -118,6 +120,20 @@ function stateOf(doc: string, latest: { readonly current: FilterEditorProps }): 
   ]
   return EditorState.create({ doc, extensions })
 }
+
+/**
+ * Text that replaces a selection. Left to the browser, it would keep the colour of the replaced text in a `style`
+ * attribute, which the Content-Security-Policy forbids.
+ */
+const replaceOnInput = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { main } = view.state.selection
+    if (event.inputType !== 'insertText' || event.data === null || main.empty || view.composing) return false
+    event.preventDefault()
+    view.dispatch(view.state.replaceSelection(event.data), { userEvent: 'input.type', scrollIntoView: true })
+    return true
+  },
+})
 
 function completions(context: CompletionContext, fields: readonly Field[]) {
   const text = context.state.doc.toString()

@@ -25,6 +25,18 @@ const flags = [
 const storedTexts =
   'JSON.stringify([localStorage, history.state, document.cookie, location.href, document.referrer])'
 
+/** The messages of `reportViolations` begin with this. */
+export const violationPrefix = 'policy violation:'
+
+/** Evaluated in the page: names the directive, the source and the element of everything that the policy blocks. */
+const reportViolations = `document.addEventListener('securitypolicyviolation', (event) => {
+  const { effectiveDirective, blockedURI, sourceFile, lineNumber, sample } = event
+  const [element] = event.composedPath()
+  const html = element instanceof Element ? element.outerHTML.slice(0, 200) : ''
+  const details = { effectiveDirective, blockedURI, sourceFile, lineNumber, sample, element: html, page: location.pathname }
+  console.error('${violationPrefix} ' + JSON.stringify(details))
+})`
+
 export interface PageOptions {
   readonly key?: string
   readonly scheme?: 'light' | 'dark'
@@ -96,6 +108,7 @@ export class ConsoleFixture implements Stoppable {
       page.on('framenavigated', (frame) => this.urls.push(frame.url()))
       page.on('console', (message) => this.messages.push(message.text()))
       page.on('pageerror', (error) => this.messages.push(`page error: ${error.message}`))
+      await page.addInitScript(reportViolations)
       // Chromium's file picker cannot be driven; without it the console saves through a link.
       await page.addInitScript('delete window.showSaveFilePicker')
       if (options.key !== undefined) {

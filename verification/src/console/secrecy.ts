@@ -1,5 +1,5 @@
 import type { Check } from '../check.ts'
-import { type ConsoleFixture, consoleFixture } from './fixture.ts'
+import { type ConsoleFixture, consoleFixture, violationPrefix } from './fixture.ts'
 
 /** Signs in, browses, filters and creates a key. Returns the keys that were used and shown. */
 async function useKeys(fixture: ConsoleFixture): Promise<string[]> {
@@ -51,6 +51,14 @@ export const keysNowhere: Check = {
   },
 }
 
+/** Errors of pages, and what the policy blocked: as the page described it, otherwise as the browser reports it. */
+function violationsIn(messages: readonly string[]): string[] {
+  const errors = messages.filter((text) => text.startsWith('page error'))
+  const described = messages.filter((text) => text.startsWith(violationPrefix))
+  const blocked = messages.filter((text) => /content security policy/i.test(text))
+  return [...errors, ...(described.length >= blocked.length ? described : blocked)]
+}
+
 /** The policy forbids inline scripts and styles, and no page of the run violated it or reported another error. */
 export const csp: Check = {
   name: 'csp',
@@ -73,14 +81,14 @@ export const csp: Check = {
         await page.goto(`${fixture.origin}/console/${path}`, { waitUntil: 'networkidle' })
       }
     })
-    const wrong = fixture.messages.filter((text) => /content security policy|page error/i.test(text))
+    const wrong = violationsIn(fixture.messages)
     if (!policy.includes("default-src 'none'") || policy.includes('unsafe'))
       wrong.push(`the policy is ${policy}`)
     const foreign = fixture.urls.filter((url) => /^https?:/.test(url) && !url.startsWith(fixture.origin))
     return {
       value: `${wrong.length} (${foreign.length} requests to other hosts)`,
       ok: wrong.length === 0 && foreign.length === 0,
-      note: [...wrong, ...foreign].slice(0, 10).join('\n'),
+      note: [...new Set([...wrong, ...foreign])].slice(0, 10).join('\n'),
     }
   },
 }
