@@ -1,9 +1,13 @@
+import { EventEmitter, once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import type { Check } from '../check.ts'
-import { consoleFixture, dist } from './fixture.ts'
+import { type ConsoleFixture, consoleFixture, dist } from './fixture.ts'
 
 const firstViewMsMax = 1_500
+const firstViewTimeoutMs = 60_000
+/** The CPU of the page is this many times slower. */
+const slowdown = 4
 const bundleKbMax = 250
 const framesMin = 50
 
@@ -26,24 +30,59 @@ export const bundleSize: Check = {
   },
 }
 
-/** From the start of the navigation until the rows are there and a key moves the selection, with a CPU a fourth as fast. */
+/** The page calls it with "rows", then with the milliseconds of the first view. */
+const report = 'reportFirstView'
+
+/**
+ * Evaluated before the scripts of the page: reports when the rows are in the document, and when a key has selected the
+ * second row and that is painted. Playwright's locators would evaluate their own code in the slowed page, and look for
+ * an element only every 500 ms.
+ */
+const observeFirstView = `{
+  let hasRows = false
+  const observer = new MutationObserver(() => {
+    const row = document.querySelector('[role=grid] [role=row][aria-rowindex="3"]')
+    if (row === null) return
+    if (!hasRows) ${report}('rows')
+    hasRows = true
+    if (row.getAttribute('aria-selected') !== 'true') return
+    observer.disconnect()
+    requestAnimationFrame(() => setTimeout(() => ${report}(String(performance.now()))))
+  })
+  observer.observe(document, { subtree: true, childList: true, attributeFilter: ['aria-selected'] })
+}`
+
+/** From the start of the navigation until the rows are there and a key has moved the selection. */
+async function firstViewMs(fixture: ConsoleFixture): Promise<number> {
+  return await fixture.withPage({ key: fixture.key }, async (page) => {
+    const session = await page.context().newCDPSession(page)
+    const reports = new EventEmitter()
+    session.on('Runtime.bindingCalled', ({ payload }) =>
+      payload === 'rows' ? reports.emit('rows') : reports.emit('painted', Number(payload)),
+    )
+    await session.send('Runtime.enable')
+    await session.send('Runtime.addBinding', { name: report })
+    await page.addInitScript(observeFirstView)
+    await session.send('Emulation.setCPUThrottlingRate', { rate: slowdown })
+    const signal = AbortSignal.timeout(firstViewTimeoutMs)
+    const rows = once(reports, 'rows', { signal })
+    const painted = once(reports, 'painted', { signal })
+    await page.goto(`${fixture.origin}/console/products`, { waitUntil: 'commit' })
+    await rows
+    await page.keyboard.press('j')
+    const [ms] = await painted
+    return Number(ms)
+  })
+}
+
+/** The median, with a CPU a fourth as fast. */
 export const firstView: Check = {
   name: 'first_view',
   bound: `<= ${firstViewMsMax} ms`,
   async run(context) {
     const fixture = await consoleFixture(context)
     const times: number[] = []
-    for (let i = 0; i < context.size(7, 3); i++) {
-      await fixture.withPage({ key: fixture.key }, async (page) => {
-        const session = await page.context().newCDPSession(page)
-        await session.send('Emulation.setCPUThrottlingRate', { rate: 4 })
-        await page.goto(`${fixture.origin}/console/products`, { waitUntil: 'commit' })
-        await page.getByRole('grid').getByRole('row').nth(1).waitFor()
-        await page.keyboard.press('j')
-        await page.getByRole('row', { selected: true }).filter({ hasText: /^2/ }).waitFor()
-        times.push(await page.evaluate<number>('performance.now()'))
-      })
-    }
+    for (let i = 0; i < context.size(7, 3); i++) times.push(await firstViewMs(fixture))
     const median = Math.round(times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)] ?? 0)
     return { value: `${median} ms (${times.map(Math.round).join(', ')})`, ok: median <= firstViewMsMax }
   },
