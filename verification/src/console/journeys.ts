@@ -138,6 +138,22 @@ export const filter = journey('filter', {
     await editor.getByRole('button', { name: 'Apply' }).click()
     await untilParameter(page, 'filter', 'list_price<=50&active=true')
   },
+  'Esc closes the editor of a chip and not the side panel': async ({ page }) => {
+    await page.getByRole('button', { name: 'Request' }).click()
+    await page.getByRole('complementary', { name: 'Request' }).waitFor()
+    await page.getByRole('button', { name: 'Edit active is true' }).click()
+    const editor = page.getByRole('dialog', { name: 'Condition' })
+    await editor.getByRole('button', { name: 'Apply' }).focus()
+    await page.keyboard.press('Escape')
+    await editor.waitFor({ state: 'detached' })
+    await untilParameter(page, 'panel', 'request')
+    await page
+      .locator('button:focus')
+      .and(page.getByRole('button', { name: 'Edit active is true' }))
+      .waitFor()
+    await page.keyboard.press('Escape')
+    await untilParameter(page, 'panel', null)
+  },
   'a condition is added, with the operators of its type': async ({ page }) => {
     await page.getByRole('button', { name: 'Add condition' }).click()
     const editor = page.getByRole('dialog', { name: 'New condition' })
