@@ -1,52 +1,61 @@
-import './styles/mantine.css'
 import './styles/base.css'
+import './styles/button.css'
 import './styles/shell.css'
 import './styles/grid.css'
 import './styles/filter.css'
 import './styles/panel.css'
 import './styles/manage.css'
 import './styles/dialogs.css'
-import { createTheme, MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { listQuery } from './api/read.ts'
+import { followColorScheme } from './lib/color-scheme.ts'
+import { firstListOf } from './lib/first-list.ts'
 import { router } from './router.tsx'
+import { currentKey } from './session.ts'
 
-/** Locking the scroll of the page would insert a style element, which the Content-Security-Policy forbids. */
-const theme = createTheme({
-  components: {
-    Modal: {
-      defaultProps: {
-        lockScroll: false,
-        transitionProps: { duration: 120 },
-        overlayProps: { backgroundOpacity: 0.4 },
-        closeButtonProps: { 'aria-label': 'Close' },
-      },
+const staleMs = 5_000
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // The client retries what is worth it. Data is revalidated by ETag, which is cheap.
+      retry: false,
+      refetchOnWindowFocus: false,
+      staleTime: staleMs,
+      // The error of the first list is shown without a second request.
+      retryOnMount: ({ state }) => Date.now() - state.errorUpdatedAt > staleMs,
     },
-    Popover: { defaultProps: { transitionProps: { duration: 80 } } },
-    Menu: { defaultProps: { transitionProps: { duration: 80 } } },
   },
 })
 
-const queryClient = new QueryClient({
-  // The client retries what is worth it. Data is revalidated by ETag, which is cheap.
-  defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false, staleTime: 5_000 } },
-})
+/**
+ * How long the first view waits for its rows. If they come in time, the page is rendered once; otherwise it is shown with
+ * an empty grid first.
+ */
+const rowsWaitMs = 200
 
-const root = document.getElementById('root')
-if (root === null) throw new Error('index.html has no element "root"')
-createRoot(root).render(
-  <StrictMode>
-    <MantineProvider
-      theme={theme}
-      defaultColorScheme="auto"
-      withCssVariables={false}
-      withGlobalClasses={false}
-    >
+async function firstRows(): Promise<void> {
+  const first = currentKey() === undefined ? undefined : firstListOf(location)
+  if (first !== undefined) await queryClient.prefetchQuery(listQuery(first.name, first.parameters))
+}
+
+/** Not awaited by the module: a route that is loaded later imports from this file, which must be evaluated by then. */
+async function start(root: HTMLElement): Promise<void> {
+  followColorScheme()
+  const timeout = new Promise((resolve) => setTimeout(resolve, rowsWaitMs))
+  await Promise.all([router.load(), Promise.race([firstRows(), timeout])])
+  createRoot(root).render(
+    <StrictMode>
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
       </QueryClientProvider>
-    </MantineProvider>
-  </StrictMode>,
-)
+    </StrictMode>,
+  )
+}
+
+const root = document.getElementById('root')
+if (root === null) throw new Error('index.html has no element "root"')
+void start(root)

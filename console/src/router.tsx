@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-router'
 import { ManageGate } from './components/manage-gate.tsx'
 import { Root } from './components/root.tsx'
+import { withMantine } from './components/with-mantine.ts'
 import type { RecordsSearch } from './lib/records-search.ts'
 import { parseSearch, stringifySearch, textsOf } from './lib/search.ts'
 import type { UsageSearch } from './lib/usage-search.ts'
@@ -91,7 +92,7 @@ const usageRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/usage',
   validateSearch: (search: Record<string, unknown>): UsageSearch => textsOf(search),
-  component: lazyRouteComponent(() => import('./routes/usage.tsx'), 'UsagePage'),
+  component: lazyRouteComponent(withMantine(async () => (await import('./routes/usage.tsx')).UsagePage)),
 })
 
 export const router = createRouter({

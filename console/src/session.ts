@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react'
+import { keyStorageName, readStoredKey } from './lib/stored-key.ts'
 
 /** The API key of this tab: in memory and in session storage, which ends with the tab. Never in a URL or local storage. */
 
-const storageName = 'quartermaster.key'
 const listeners = new Set<() => void>()
-let key = sessionStorage.getItem(storageName) ?? undefined
+let key = readStoredKey()
 
 export function currentKey(): string | undefined {
   return key
@@ -21,7 +21,7 @@ export function tryKey(candidate: string | undefined): void {
 
 export function signIn(newKey: string): void {
   key = newKey
-  sessionStorage.setItem(storageName, newKey)
+  sessionStorage.setItem(keyStorageName, newKey)
   for (const listener of listeners) listener()
 }
 

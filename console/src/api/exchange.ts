@@ -1,4 +1,5 @@
 import type { Fault } from '@quartermaster/client'
+import { firstResponseMs, takeFirstResponse } from './first-request.ts'
 
 /** A problem document (RFC 9457), as the service sends it. */
 export interface Problem {
@@ -23,15 +24,6 @@ export interface Exchange {
   readonly problem: Problem | undefined
 }
 
-/** As in the URL of the page: text that the service validates. */
-export interface ListParameters {
-  readonly filter?: string | undefined
-  readonly fields?: string | undefined
-  readonly page?: string | undefined
-  readonly limit?: string | undefined
-  readonly per?: string | undefined
-}
-
 export interface Read<T> {
   readonly body: T
   readonly exchange: Exchange | undefined
@@ -53,7 +45,8 @@ export class RequestFailed extends Error {
 function recordingFetch(onExchange: (exchange: Exchange) => void): typeof fetch {
   return async (input, init) => {
     const startedAt = performance.now()
-    const response = await fetch(input, init)
+    const first = takeFirstResponse(input, init)
+    const response = await (first ?? fetch(input, init))
     const body = await response.arrayBuffer()
     const { status, statusText, headers } = response
     const url = new URL(response.url)
@@ -61,7 +54,7 @@ function recordingFetch(onExchange: (exchange: Exchange) => void): typeof fetch 
       method: init?.method ?? 'GET',
       url: url.pathname + url.search,
       status,
-      ms: performance.now() - startedAt,
+      ms: (first && firstResponseMs(response.url)) ?? performance.now() - startedAt,
       bytes: body.byteLength,
       headers: Object.fromEntries(headers),
       problem: problemOf(headers, body),

@@ -1,5 +1,6 @@
+import type { ListParameters } from '../lib/records-search.ts'
 import { currentKey } from '../session.ts'
-import { type ListParameters, type Read, recorded } from './exchange.ts'
+import { type Read, recorded } from './exchange.ts'
 
 /** Requests of administrators: lists of keys, changes, requests and usage, and changes of keys. */
 

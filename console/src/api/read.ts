@@ -1,9 +1,10 @@
 import { MemoryCache, Quartermaster, type Resource } from '@quartermaster/client'
 import { quoted } from '@quartermaster/filter'
 import { queryOptions } from '@tanstack/react-query'
+import type { ListParameters } from '../lib/records-search.ts'
 import { currentKey } from '../session.ts'
 import { type CollectionName, collections } from './catalog.ts'
-import { type ListParameters, type Read, RequestFailed, recorded } from './exchange.ts'
+import { type Read, RequestFailed, recorded } from './exchange.ts'
 import { sendManage } from './manage.ts'
 
 /** Lists and records, read with the TypeScript client. Lists for administrators have no client methods: `manage.ts`. */

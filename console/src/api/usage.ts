@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { ListParameters } from '../lib/records-search.ts'
 import { type LoggedRead, loggedReadOf, type UsageRow, usageRowOf } from '../lib/usage.ts'
 import { fullRange, isoTime, type Per, type Range } from '../lib/usage-range.ts'
 import type { CollectionName } from './catalog.ts'
-import type { ListParameters } from './exchange.ts'
 import { type Row, readList } from './read.ts'
 
 /** Pages of 1,000 rows that are read at most. The page says if there are more. */

@@ -7,7 +7,7 @@ import type { Chip } from '../filter/model.ts'
 import { type Choice, choicesOf, isList } from '../filter/operators.ts'
 import { typedOf, valuesOf } from '../filter/typed-values.ts'
 
-interface ChipEditorProps {
+export interface ChipEditorProps {
   readonly collection: Collection
   readonly chip: Chip | undefined
   readonly onApply: (chip: Chip) => void
@@ -15,7 +15,7 @@ interface ChipEditorProps {
 }
 
 /** One condition: field, an operator of its type, and a value with a picker for its type. */
-export default function ChipEditor({ collection, chip, onApply, onCancel }: ChipEditorProps) {
+export function ChipEditor({ collection, chip, onApply, onCancel }: ChipEditorProps) {
   const [fieldName, setFieldName] = useState(chip?.field ?? collection.fields[1]?.name ?? 'id')
   const field = collection.fields.find(({ name }) => name === fieldName) ?? unknownField(fieldName)
   const choices = choicesOf(field)

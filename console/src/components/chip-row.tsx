@@ -1,4 +1,3 @@
-import { ActionIcon, Button, Popover } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import type { Collection } from '../api/catalog.ts'
 import {
@@ -11,9 +10,11 @@ import {
   without,
 } from '../filter/model.ts'
 import { wordOf } from '../filter/operators.ts'
+import { Button, IconButton } from './button.tsx'
 import { Icon } from './icon.tsx'
+import { withMantine } from './with-mantine.ts'
 
-const ChipEditor = lazy(() => import('./chip-editor.tsx'))
+const ChipPopover = lazy(withMantine(async () => (await import('./chip-popover.tsx')).ChipPopover))
 
 interface ChipRowProps {
   readonly collection: Collection
@@ -30,7 +31,7 @@ export function ChipRow({ collection, chips, isStale, onChange }: ChipRowProps) 
       {chips !== undefined && (
         <ChipNode collection={collection} root={chips} item={chips} path={[]} onChange={onChange} />
       )}
-      <ChipPopover
+      <ChipTarget
         collection={collection}
         chip={undefined}
         onApply={(chip) => onChange(withChip(chips, chip))}
@@ -39,8 +40,7 @@ export function ChipRow({ collection, chips, isStale, onChange }: ChipRowProps) 
             className="add-chip"
             size="compact-xs"
             variant="subtle"
-            color="gray"
-            leftSection={<Icon name="plus" size={12} />}
+            icon={<Icon name="plus" size={12} />}
             onClick={open}
           >
             Add condition
@@ -86,7 +86,7 @@ function ChipNode({ collection, root, item, path, onChange }: ChipNodeProps) {
   }
   return (
     <span className="chip">
-      <ChipPopover
+      <ChipTarget
         collection={collection}
         chip={item}
         onApply={(chip) => onChange(replaced(root, path, chip))}
@@ -101,57 +101,51 @@ function ChipNode({ collection, root, item, path, onChange }: ChipNodeProps) {
           </button>
         )}
       />
-      <ActionIcon
-        size={18}
+      <IconButton
+        size="xs"
         variant="transparent"
-        color="gray"
         aria-label={`Remove ${chipText(item, collection)}`}
         onClick={() => onChange(without(root, path))}
       >
         <Icon name="close" size={10} />
-      </ActionIcon>
+      </IconButton>
     </span>
   )
 }
 
-interface ChipPopoverProps {
+interface ChipTargetProps {
   readonly collection: Collection
   readonly chip: Chip | undefined
   readonly onApply: (chip: Chip) => void
   readonly target: (open: () => void) => React.ReactNode
 }
 
-function ChipPopover({ collection, chip, onApply, target }: ChipPopoverProps) {
+/** A button that opens the editor of a condition. */
+function ChipTarget({ collection, chip, onApply, target }: ChipTargetProps) {
   const [isOpen, setOpen] = useState(false)
+  const [anchor, setAnchor] = useState<HTMLElement | null>(null)
+  const close = () => {
+    setOpen(false)
+    anchor?.querySelector('button')?.focus()
+  }
   return (
-    <Popover
-      opened={isOpen}
-      onChange={setOpen}
-      position="bottom-start"
-      shadow="md"
-      trapFocus
-      returnFocus
-      withRoles={false}
-    >
-      <Popover.Target>
-        <span>{target(() => setOpen(!isOpen))}</span>
-      </Popover.Target>
-      <Popover.Dropdown p={12} role="dialog" aria-label={chip === undefined ? 'New condition' : 'Condition'}>
-        <Suspense fallback={<span className="dim">Loading…</span>}>
-          {isOpen && (
-            <ChipEditor
-              collection={collection}
-              chip={chip}
-              onCancel={() => setOpen(false)}
-              onApply={(next) => {
-                setOpen(false)
-                onApply(next)
-              }}
-            />
-          )}
+    <span ref={setAnchor}>
+      {target(() => setOpen(!isOpen))}
+      {isOpen && anchor !== null && (
+        <Suspense>
+          <ChipPopover
+            anchor={anchor}
+            collection={collection}
+            chip={chip}
+            onClose={close}
+            onApply={(next) => {
+              close()
+              onApply(next)
+            }}
+          />
         </Suspense>
-      </Popover.Dropdown>
-    </Popover>
+      )}
+    </span>
   )
 }
 

@@ -1,6 +1,7 @@
-import { ActionIcon, Button, Checkbox, Popover } from '@mantine/core'
+import { Checkbox, Popover } from '@mantine/core'
 import type { Collection } from '../api/catalog.ts'
 import { moved } from '../lib/columns.ts'
+import { Button, IconButton } from './button.tsx'
 import { Icon } from './icon.tsx'
 
 interface ColumnMenuProps {
@@ -17,7 +18,7 @@ export function ColumnMenu({ collection, names, onChange }: ColumnMenuProps) {
   return (
     <Popover position="bottom-end" shadow="md" width={300} trapFocus>
       <Popover.Target>
-        <Button size="xs" variant="default" leftSection={<Icon name="columns" size={14} />}>
+        <Button size="xs" variant="default" icon={<Icon name="columns" size={14} />}>
           <span className="label">Columns</span>
           {hidden.length > 0 && <span className="dim">&nbsp;{names.length}</span>}
         </Button>
@@ -34,26 +35,24 @@ export function ColumnMenu({ collection, names, onChange }: ColumnMenuProps) {
                 onChange={() => onChange(names.filter((one) => one !== name))}
               />
               <span className="spacer" />
-              <ActionIcon
+              <IconButton
                 size="sm"
                 variant="subtle"
-                color="gray"
                 aria-label={`Move ${name} up`}
                 disabled={index === 0}
                 onClick={() => onChange(moved(names, name, names[index - 1]))}
               >
                 <Icon name="up" size={12} />
-              </ActionIcon>
-              <ActionIcon
+              </IconButton>
+              <IconButton
                 size="sm"
                 variant="subtle"
-                color="gray"
                 aria-label={`Move ${name} down`}
                 disabled={index === names.length - 1}
                 onClick={() => onChange(moved(names, name, names[index + 2]))}
               >
                 <Icon name="down" size={12} />
-              </ActionIcon>
+              </IconButton>
             </li>
           ))}
           {hidden.map(({ name }) => (

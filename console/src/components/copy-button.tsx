@@ -1,5 +1,5 @@
-import { Button, type ButtonProps } from '@mantine/core'
 import { useEffect, useState } from 'react'
+import { Button, type ButtonProps } from './button.tsx'
 import { Icon } from './icon.tsx'
 
 interface CopyButtonProps extends ButtonProps {
@@ -25,7 +25,7 @@ export function CopyButton({ label, text, ...rest }: CopyButtonProps) {
     <Button
       size="xs"
       variant="default"
-      leftSection={<Icon name={state === 'copied' ? 'check' : 'copy'} size={14} />}
+      icon={<Icon name={state === 'copied' ? 'check' : 'copy'} size={14} />}
       {...rest}
       onClick={copy}
     >

@@ -1,7 +1,8 @@
-import { Button, Menu } from '@mantine/core'
+import { Menu } from '@mantine/core'
 import { useState } from 'react'
 import type { Row } from '../api/read.ts'
 import { csvOf } from '../lib/csv.ts'
+import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 
 /** Copies the rows of this page. */
@@ -26,7 +27,7 @@ export function CopyMenu({
         <Button
           size="xs"
           variant="default"
-          leftSection={<Icon name="copy" size={14} />}
+          icon={<Icon name="copy" size={14} />}
           disabled={rows === undefined}
         >
           <span className="label">Copy</span>

@@ -1,11 +1,11 @@
 import { Button, Progress } from '@mantine/core'
 import { useRef, useState } from 'react'
 import type { Collection } from '../api/catalog.ts'
-import type { ListParameters } from '../api/exchange.ts'
 import { problemFrom } from '../api/exchange.ts'
 import { isResource } from '../api/read.ts'
 import { type ExportFormat, type ExportProgress, exportTo } from '../lib/export.ts'
 import { bytesText, grouped } from '../lib/format.ts'
+import type { ListParameters } from '../lib/records-search.ts'
 import { urlOf } from '../lib/request-text.ts'
 import { Icon } from './icon.tsx'
 

@@ -1,5 +1,4 @@
 import type { EditorView } from '@codemirror/view'
-import { ActionIcon, Button } from '@mantine/core'
 import type { Fault } from '@quartermaster/client'
 import { lazy, type RefObject, Suspense, use, useEffect, useMemo, useRef, useState } from 'react'
 import type { Collection } from '../api/catalog.ts'
@@ -7,6 +6,7 @@ import { check, serverDiagnostics } from '../filter/diagnostics.ts'
 import { type Chips, chipsOf, textOf } from '../filter/model.ts'
 import { useHotkeys } from '../lib/hotkeys.ts'
 import { presentations } from '../lib/views.ts'
+import { Button, IconButton } from './button.tsx'
 import { ChipRow } from './chip-row.tsx'
 import { Icon } from './icon.tsx'
 
@@ -158,9 +158,9 @@ function BarAction({ state, onApply, onRemove }: BarActionProps) {
     )
   }
   return (
-    <ActionIcon size="sm" variant="subtle" color="gray" aria-label="Remove the filter" onClick={onRemove}>
+    <IconButton size="sm" variant="subtle" aria-label="Remove the filter" onClick={onRemove}>
       <Icon name="close" size={12} />
-    </ActionIcon>
+    </IconButton>
   )
 }
 

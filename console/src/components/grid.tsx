@@ -1,18 +1,19 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows are absolutely positioned, which table elements cannot be
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and aria-activedescendant names the row
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the page handles the keys
-import { type ColumnDef, columnOrderingFeature, tableFeatures, useTable } from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, memo, useEffect, useMemo, useRef, useState } from 'react'
 import type { Field } from '../api/catalog.ts'
 import type { Row } from '../api/read.ts'
 import { columnWidths } from '../lib/columns.ts'
 import { isNumeric, plainText } from '../lib/format.ts'
-import { ValueView } from './value-view.tsx'
+import { valueView } from './value-view.tsx'
 
 const rowHeight = 33
+/** The height of everything above and below the grid. Only for the first render, after which the grid is measured. */
+const aroundGrid = 220
 const skeletonRows = Array.from({ length: 14 }, (_, index) => index)
-const features = tableFeatures({ columnOrderingFeature })
+const noRows: readonly Row[] = []
 
 interface GridProps {
   readonly label: string
@@ -32,18 +33,23 @@ interface GridProps {
 /** Rows are virtual: only those in view are in the document. */
 export function Grid(props: GridProps) {
   const { label, fields, rows, isRefreshing, selected, firstRow, total, onSelect, onOpen } = props
+  const data = rows ?? noRows
   const scroller = useRef<HTMLDivElement>(null)
-  const widths = useMemo(() => columnWidths(fields, rows ?? [], innerWidth), [fields, rows])
-  const { data, tableRows } = useRows(fields, rows)
+  const widths = useMemo(() => columnWidths(fields, data, innerWidth), [fields, data])
   const virtualizer = useVirtualizer({
     count: data.length,
     getScrollElement: () => scroller.current,
+    // Without a size, the first render would have no rows, and a second one would follow.
+    initialRect: { width: innerWidth, height: innerHeight - aroundGrid },
     estimateSize: () => rowHeight,
     overscan: 6,
     scrollMargin: rowHeight,
   })
+  const scrolledTo = useRef(0)
   useEffect(() => {
-    if (data.length > 0) virtualizer.scrollToIndex(selected, { align: 'auto' })
+    if (data.length === 0 || scrolledTo.current === selected) return
+    scrolledTo.current = selected
+    virtualizer.scrollToIndex(selected, { align: 'auto' })
   }, [selected, data.length, virtualizer])
   return (
     <div
@@ -82,26 +88,13 @@ export function Grid(props: GridProps) {
               top={start - rowHeight}
               isSelected={index === selected}
               fields={fields}
-              row={tableRows[index]?.original}
+              row={data[index]}
             />
           ))}
         </div>
       )}
     </div>
   )
-}
-
-function useRows(fields: readonly Field[], rows: readonly Row[] | undefined) {
-  const columns = useMemo(
-    () =>
-      fields.map(
-        ({ name }): ColumnDef<typeof features, Row> => ({ id: name, accessorFn: (row) => row[name] }),
-      ),
-    [fields],
-  )
-  const data = useMemo(() => [...(rows ?? [])], [rows])
-  const table = useTable({ features, columns, data })
-  return { data, tableRows: table.getRowModel().rows }
 }
 
 function rowIndexOf(target: EventTarget): number | undefined {
@@ -140,7 +133,7 @@ const GridRow = memo(function GridRow({ index, number, top, isSelected, fields, 
             data-align={isNumeric(field.type) ? 'end' : undefined}
             title={text.length > 40 ? text : undefined}
           >
-            <ValueView field={field} value={value} />
+            {valueView(field, value)}
           </div>
         )
       })}

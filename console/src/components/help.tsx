@@ -32,7 +32,7 @@ const notes = [
 ] as const
 
 /** The keys, and the operators of each type. */
-export default function Help({ onClose }: { readonly onClose: () => void }) {
+export function Help({ onClose }: { readonly onClose: () => void }) {
   return (
     <Modal opened onClose={onClose} title="Help" size={760}>
       <div className="help">

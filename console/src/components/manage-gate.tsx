@@ -1,9 +1,9 @@
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { accessQuery } from '../api/access.ts'
 import { accountOf } from '../lib/account.ts'
 import { scopes } from '../lib/scopes.ts'
 import { signOut } from '../session.ts'
+import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { Icon } from './icon.tsx'
 

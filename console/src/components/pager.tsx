@@ -1,7 +1,7 @@
-import { ActionIcon } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import type { List } from '../api/read.ts'
 import { grouped } from '../lib/format.ts'
+import { IconButton } from './button.tsx'
 import { Icon } from './icon.tsx'
 
 export const pageSizes = ['10', '25', '50', '100', '250', '500', '1000']
@@ -36,14 +36,14 @@ export function Pager({ list, isLoading, limit, onPage, onLimit }: PagerProps) {
           ))}
         </select>
       </label>
-      <ActionIcon
+      <IconButton
         variant="default"
         aria-label="Previous page"
         disabled={list?.pagination.previousPage == null}
         onClick={() => onPage(list?.pagination.previousPage ?? 1)}
       >
         <Icon name="left" size={14} />
-      </ActionIcon>
+      </IconButton>
       <span className="row">
         <input
           className="page"
@@ -56,14 +56,14 @@ export function Pager({ list, isLoading, limit, onPage, onLimit }: PagerProps) {
         />
         <span className="wide">{list !== undefined && `of ${grouped(pages)}`}</span>
       </span>
-      <ActionIcon
+      <IconButton
         variant="default"
         aria-label="Next page"
         disabled={list?.pagination.nextPage == null}
         onClick={() => onPage(list?.pagination.nextPage ?? 1)}
       >
         <Icon name="right" size={14} />
-      </ActionIcon>
+      </IconButton>
     </nav>
   )
 }

@@ -2,11 +2,12 @@
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the text field handles the keys
 // biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: a list of options
 // biome-ignore-all lint/a11y/useSemanticElements: a select element cannot be a palette
-import { Modal, useMantineColorScheme } from '@mantine/core'
+import { Modal } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { accessQuery } from '../api/access.ts'
+import { chooseColorScheme, useColorScheme } from '../lib/color-scheme.ts'
 import { type Command, commandsFor } from '../lib/commands.ts'
 import { readViews } from '../lib/saved-views.ts'
 import { textsOf } from '../lib/search.ts'
@@ -19,11 +20,9 @@ interface PaletteProps {
 }
 
 /** A search over pages, actions, saved views, records and filters. */
-export default function Palette({ onClose, onHelp }: PaletteProps) {
-  const navigate = useNavigate()
+export function Palette({ onClose, onHelp }: PaletteProps) {
   const { pathname, search } = useLocation()
   const { data: access } = useQuery(accessQuery)
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
   const [typed, setTyped] = useState('')
   const [active, setActive] = useState(0)
   const list = useRef<HTMLUListElement>(null)
@@ -34,17 +33,7 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
   useEffect(() => {
     list.current?.children[active]?.scrollIntoView({ block: 'nearest' })
   }, [active])
-  const run = ({ action }: Command) => {
-    onClose()
-    if (action.kind === 'go') void navigate({ to: action.to, search: action.search })
-    else if (action.name === 'help') onHelp()
-    else if (action.name === 'sign-out') signOut()
-    else if (action.name === 'reference') window.open('/reference', '_blank', 'noreferrer')
-    else {
-      const isDark = document.documentElement.dataset['mantineColorScheme'] === 'dark'
-      setColorScheme(isDark || colorScheme === 'dark' ? 'light' : 'dark')
-    }
-  }
+  const run = useRun(onClose, onHelp)
   const onKeyDown = (event: React.KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
     if (step !== 0) {
@@ -86,23 +75,48 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
         />
       </div>
       <ul className="palette-list" id="palette-list" role="listbox" aria-label="Commands" ref={list}>
-        {commands.map((command, index) => (
-          <li
-            key={`${command.label} ${command.hint}`}
-            id={`command-${index}`}
-            role="option"
-            aria-selected={index === active}
-            onMouseMove={() => setActive(index)}
-            onClick={() => run(command)}
-          >
-            <span>{command.label}</span>
-            <span className="dim">{command.hint}</span>
-          </li>
-        ))}
+        <Options commands={commands} active={active} onActive={setActive} onRun={run} />
       </ul>
       {commands.length === 0 && (
         <p className="palette-none">Nothing is called “{typed}”, and it is not a filter.</p>
       )}
     </Modal>
   )
+}
+
+/** Closes the palette and does what the command says. */
+function useRun(onClose: () => void, onHelp: () => void) {
+  const navigate = useNavigate()
+  const colorScheme = useColorScheme()
+  return ({ action }: Command) => {
+    onClose()
+    if (action.kind === 'go') void navigate({ to: action.to, search: action.search })
+    else if (action.name === 'help') onHelp()
+    else if (action.name === 'sign-out') signOut()
+    else if (action.name === 'reference') window.open('/reference', '_blank', 'noreferrer')
+    else chooseColorScheme(colorScheme === 'dark' ? 'light' : 'dark')
+  }
+}
+
+interface OptionsProps {
+  readonly commands: readonly Command[]
+  readonly active: number
+  readonly onActive: (index: number) => void
+  readonly onRun: (command: Command) => void
+}
+
+function Options({ commands, active, onActive, onRun }: OptionsProps) {
+  return commands.map((command, index) => (
+    <li
+      key={`${command.label} ${command.hint}`}
+      id={`command-${index}`}
+      role="option"
+      aria-selected={index === active}
+      onMouseMove={() => onActive(index)}
+      onClick={() => onRun(command)}
+    >
+      <span>{command.label}</span>
+      <span className="dim">{command.hint}</span>
+    </li>
+  ))
 }

@@ -1,7 +1,7 @@
-import { Button } from '@mantine/core'
 import type { Problem } from '../api/exchange.ts'
 import { adviceOf } from '../lib/advice.ts'
 import { signOut } from '../session.ts'
+import { Button } from './button.tsx'
 
 interface ProblemViewProps {
   readonly problem: Problem

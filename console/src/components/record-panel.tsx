@@ -7,7 +7,7 @@ import { csvOf } from '../lib/csv.ts'
 import { CopyButton } from './copy-button.tsx'
 import { Icon } from './icon.tsx'
 import { ProblemView } from './problem-view.tsx'
-import { ValueView } from './value-view.tsx'
+import { valueView } from './value-view.tsx'
 
 export interface RecordPanelProps {
   readonly collection: Collection
@@ -50,7 +50,7 @@ export function RecordPanel(props: RecordPanelProps) {
                   {record === undefined ? (
                     <span className="skeleton" />
                   ) : (
-                    <ValueView field={field} value={record[field.name]} />
+                    valueView(field, record[field.name])
                   )}
                   <FilterBy field={field} value={record?.[field.name]} onFilter={onFilter} />
                 </dd>

@@ -2,10 +2,11 @@ import { lazy, Suspense, useEffect, useState } from 'react'
 import { useHotkeys } from '../lib/hotkeys.ts'
 import { useKey } from '../session.ts'
 import { Shell } from './shell.tsx'
+import { withMantine } from './with-mantine.ts'
 
-const SignInPage = lazy(async () => ({ default: (await import('../routes/sign-in.tsx')).SignInPage }))
-const Palette = lazy(() => import('./palette.tsx'))
-const Help = lazy(() => import('./help.tsx'))
+const SignInPage = lazy(withMantine(async () => (await import('../routes/sign-in.tsx')).SignInPage))
+const Palette = lazy(withMantine(async () => (await import('./palette.tsx')).Palette))
+const Help = lazy(withMantine(async () => (await import('./help.tsx')).Help))
 
 /** Everything below the router: the sign-in, or the shell with the page of the URL. */
 export function Root() {

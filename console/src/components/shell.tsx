@@ -1,10 +1,12 @@
-import { ActionIcon, useMantineColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { accessQuery } from '../api/access.ts'
 import { accountOf } from '../lib/account.ts'
+import { chooseColorScheme, useColorScheme } from '../lib/color-scheme.ts'
+import { useIdleAfter } from '../lib/use-idle-after.ts'
 import { signOut } from '../session.ts'
+import { IconButton } from './button.tsx'
 import { Icon, type IconName, Logo } from './icon.tsx'
 
 const recordLinks = [
@@ -38,16 +40,15 @@ export function Shell({
         Skip to the content
       </a>
       <header className="topbar">
-        <ActionIcon
+        <IconButton
           className="menu-button"
           variant="subtle"
-          color="gray"
           aria-label="Navigation"
           aria-expanded={isNavOpen}
           onClick={() => setNavOpen(!isNavOpen)}
         >
           <Icon name="menu" />
-        </ActionIcon>
+        </IconButton>
         <Link className="brand" to="/products">
           <Logo />
           <span>{accountOf(location)}</span>
@@ -60,12 +61,12 @@ export function Shell({
         </button>
         <span className="spacer" />
         <ThemeToggle />
-        <ActionIcon variant="subtle" color="gray" aria-label="Help" title="Help (?)" onClick={onHelp}>
+        <IconButton variant="subtle" aria-label="Help" title="Help (?)" onClick={onHelp}>
           <Icon name="help" />
-        </ActionIcon>
-        <ActionIcon variant="subtle" color="gray" aria-label="Sign out" title="Sign out" onClick={signOut}>
+        </IconButton>
+        <IconButton variant="subtle" aria-label="Sign out" title="Sign out" onClick={signOut}>
           <Icon name="out" />
-        </ActionIcon>
+        </IconButton>
       </header>
       <Navigation isOpen={isNavOpen} />
       <main className="main" id="main" tabIndex={-1}>
@@ -76,7 +77,9 @@ export function Shell({
 }
 
 function Navigation({ isOpen }: { readonly isOpen: boolean }) {
-  const { data: access } = useQuery(accessQuery)
+  // What the key may read is found by requests, which would delay those of the page.
+  const isIdle = useIdleAfter(true)
+  const { data: access } = useQuery({ ...accessQuery, enabled: isIdle })
   return (
     <nav className="nav" aria-label="Pages of the account" data-open={isOpen ? '' : undefined}>
       {recordLinks
@@ -117,19 +120,16 @@ function NavItem({
 }
 
 function ThemeToggle() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
-  const isDark =
-    colorScheme === 'dark' || (colorScheme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches)
+  const isDark = useColorScheme() === 'dark'
   const label = isDark ? 'Use light colours' : 'Use dark colours'
   return (
-    <ActionIcon
+    <IconButton
       variant="subtle"
-      color="gray"
       aria-label={label}
       title={label}
-      onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
+      onClick={() => chooseColorScheme(isDark ? 'light' : 'dark')}
     >
       <Icon name={isDark ? 'sun' : 'moon'} />
-    </ActionIcon>
+    </IconButton>
   )
 }

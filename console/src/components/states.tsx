@@ -1,8 +1,8 @@
-import { Button } from '@mantine/core'
 import type { Collection } from '../api/catalog.ts'
 import type { Problem } from '../api/exchange.ts'
 import { grouped } from '../lib/format.ts'
 import type { RecordsSearch } from '../lib/records-search.ts'
+import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { ProblemView } from './problem-view.tsx'
 

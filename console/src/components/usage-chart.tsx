@@ -1,7 +1,7 @@
 import 'uplot/dist/uPlot.min.css'
-import { useComputedColorScheme } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
+import { useColorScheme } from '../lib/color-scheme.ts'
 
 export interface Series {
   readonly label: string
@@ -46,7 +46,7 @@ export function UsageChart(props: UsageChartProps) {
   const [hovered, setHovered] = useState<number>()
   const latest = useRef(props)
   latest.current = props
-  const scheme = useComputedColorScheme()
+  const scheme = useColorScheme()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours of the scheme are read from the document
   useEffect(() => {
     const element = host.current

@@ -1,10 +1,11 @@
+import type { ReactNode } from 'react'
 import type { Field } from '../api/catalog.ts'
 import type { Value } from '../api/read.ts'
 import { plainText, timestampParts } from '../lib/format.ts'
 import { ExpiryView, TimeView } from './time-view.tsx'
 
-/** One value of a record, as a cell and in the side panel. */
-export function ValueView({ field, value }: { readonly field: Field; readonly value: Value | undefined }) {
+/** One value of a record, as a cell and in the side panel. Not a component: a view has hundreds of them. */
+export function valueView(field: Field, value: Value | undefined): ReactNode {
   if (value === undefined) return <span className="cell-null">not loaded</span>
   if (field.name === 'expires_at' && value !== null) return <ExpiryView value={String(value)} />
   if (value !== null && relativeFields.has(field.name)) return <TimeView value={String(value)} />

@@ -1,8 +1,9 @@
-import { ActionIcon, Button, Menu, TextInput } from '@mantine/core'
+import { ActionIcon, Menu, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { readViews, removeView, type SavedView, saveView } from '../lib/saved-views.ts'
 import { parseSearch } from '../lib/search.ts'
+import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 
 /** Views that are saved in this browser. */
@@ -26,7 +27,7 @@ export function ViewsMenu({ page, search }: { readonly page: string; readonly se
   return (
     <Menu opened={isOpen} onChange={setOpen} position="bottom-end" shadow="md" width={270} closeOnItemClick>
       <Menu.Target>
-        <Button size="xs" variant="default" leftSection={<Icon name="star" size={14} />}>
+        <Button size="xs" variant="default" icon={<Icon name="star" size={14} />}>
           <span className="label">Views</span>
         </Button>
       </Menu.Target>

@@ -1,4 +1,6 @@
+import type { CollectionName } from '../api/catalog.ts'
 import type { Search } from './search.ts'
+import { presentations } from './views.ts'
 
 /** The parameters of a page with a list. */
 export interface RecordsSearch extends Search {
@@ -22,3 +24,22 @@ export function unknownParameters(search: Search): readonly string[] {
 
 /** Records per page if the URL has no `limit`: more than the API's 10, because a screen has space for them. */
 export const defaultLimit = '50'
+
+/** As in the URL of the page: text that the service validates. */
+export interface ListParameters {
+  readonly filter?: string | undefined
+  readonly fields?: string | undefined
+  readonly page?: string | undefined
+  readonly limit?: string | undefined
+  readonly per?: string | undefined
+}
+
+/** What a page requests, in the order in which it is sent. */
+export function listParameters(name: CollectionName, search: RecordsSearch): ListParameters {
+  return {
+    fields: search.fields ?? presentations[name].fields,
+    filter: search.filter,
+    page: search.page,
+    limit: search.limit ?? defaultLimit,
+  }
+}

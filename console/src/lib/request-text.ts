@@ -1,5 +1,5 @@
 import type { Collection } from '../api/catalog.ts'
-import type { ListParameters } from '../api/exchange.ts'
+import type { ListParameters } from './records-search.ts'
 
 /** The request of a view for other programs. The key is always the variable KEY. */
 

@@ -5,7 +5,7 @@ import { type CollectionName, collections } from '../api/catalog.ts'
 import { type List, listQuery, type Row } from '../api/read.ts'
 import { fieldsOf } from './columns.ts'
 import { useHotkeys } from './hotkeys.ts'
-import { defaultLimit, type RecordsSearch } from './records-search.ts'
+import { defaultLimit, listParameters, type RecordsSearch } from './records-search.ts'
 import { presentations } from './views.ts'
 
 /** Changes parameters of the address; `replace` without an entry in the history. */
@@ -16,11 +16,10 @@ export function useRecords(name: CollectionName, search: RecordsSearch) {
   const collection = collections[name]
   const navigate = useNavigate()
   const limit = search.limit ?? defaultLimit
-  const shownFields = search.fields ?? presentations[name].fields
-  const parameters = { filter: search.filter, fields: shownFields, page: search.page, limit }
+  const parameters = listParameters(name, search)
   const query = useQuery({ ...listQuery(name, parameters), placeholderData: keepPreviousData })
   const list = query.data?.body
-  const fields = useMemo(() => fieldsOf(collection, shownFields), [collection, shownFields])
+  const fields = useMemo(() => fieldsOf(collection, parameters.fields), [collection, parameters.fields])
   const go: Go = (change, replace = false) =>
     void navigate({ to: '.', search: { ...search, ...change }, replace })
   const selection = useSelection(presentations[name].idField, list, search, go)

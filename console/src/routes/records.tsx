@@ -1,13 +1,14 @@
-import { Button } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import type { CollectionName } from '../api/catalog.ts'
 import { problemFrom, RequestFailed } from '../api/exchange.ts'
+import { Button } from '../components/button.tsx'
 import { FilterBar } from '../components/filter-bar.tsx'
 import { Grid } from '../components/grid.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Pager } from '../components/pager.tsx'
 import type { RecordPanelProps } from '../components/record-panel.tsx'
 import { EmptyState, ProblemState } from '../components/states.tsx'
+import { withMantine } from '../components/with-mantine.ts'
 import { narrowed } from '../filter/narrowed.ts'
 import { fieldsParameter, moved } from '../lib/columns.ts'
 import { grouped } from '../lib/format.ts'
@@ -20,16 +21,16 @@ import { presentations } from '../lib/views.ts'
 /** Loaded after the first view: it needs neither menus nor panels nor dialogs. */
 const menus = () => import('../components/menus.ts')
 const panels = () => import('../components/panels.ts')
-const ColumnMenu = lazy(async () => ({ default: (await menus()).ColumnMenu }))
-const CopyMenu = lazy(async () => ({ default: (await menus()).CopyMenu }))
-const ViewsMenu = lazy(async () => ({ default: (await menus()).ViewsMenu }))
-const RecordPanel = lazy(async () => ({ default: (await panels()).RecordPanel }))
-const RequestPanel = lazy(async () => ({ default: (await panels()).RequestPanel }))
-const CreatePartner = lazy(async () => ({ default: (await panels()).CreatePartner }))
-const KeyDialogs = lazy(async () => ({ default: (await panels()).KeyDialogs }))
-const KeyActions = lazy(async () => ({ default: (await panels()).KeyActions }))
-const KeyAudit = lazy(async () => ({ default: (await panels()).KeyAudit }))
-const LoggedRequest = lazy(async () => ({ default: (await panels()).LoggedRequest }))
+const ColumnMenu = lazy(withMantine(async () => (await menus()).ColumnMenu))
+const CopyMenu = lazy(withMantine(async () => (await menus()).CopyMenu))
+const ViewsMenu = lazy(withMantine(async () => (await menus()).ViewsMenu))
+const RecordPanel = lazy(withMantine(async () => (await panels()).RecordPanel))
+const RequestPanel = lazy(withMantine(async () => (await panels()).RequestPanel))
+const CreatePartner = lazy(withMantine(async () => (await panels()).CreatePartner))
+const KeyDialogs = lazy(withMantine(async () => (await panels()).KeyDialogs))
+const KeyActions = lazy(withMantine(async () => (await panels()).KeyActions))
+const KeyAudit = lazy(withMantine(async () => (await panels()).KeyAudit))
+const LoggedRequest = lazy(withMantine(async () => (await panels()).LoggedRequest))
 
 interface RecordsPageProps {
   readonly name: CollectionName
@@ -89,11 +90,7 @@ function Head({ view, isReady }: PartProps & { readonly isReady: boolean }) {
       <span className="total">{list !== undefined && query.error === null && grouped(list.meta.total)}</span>
       <span className="spacer" />
       {createLabel !== undefined && (
-        <Button
-          size="xs"
-          leftSection={<Icon name="plus" size={14} />}
-          onClick={() => go({ dialog: 'create' })}
-        >
+        <Button size="xs" icon={<Icon name="plus" size={14} />} onClick={() => go({ dialog: 'create' })}>
           {createLabel}
         </Button>
       )}
@@ -102,7 +99,7 @@ function Head({ view, isReady }: PartProps & { readonly isReady: boolean }) {
           size="xs"
           variant="default"
           aria-label="Refresh"
-          leftSection={<Icon name="rotate" size={14} />}
+          icon={<Icon name="rotate" size={14} />}
           onClick={() => void query.refetch()}
         >
           <span className="label">Refresh</span>
@@ -127,7 +124,7 @@ function Head({ view, isReady }: PartProps & { readonly isReady: boolean }) {
       <Button
         size="xs"
         variant={isRequestShown ? 'light' : 'default'}
-        leftSection={<Icon name="code" size={14} />}
+        icon={<Icon name="code" size={14} />}
         aria-pressed={isRequestShown}
         onClick={toggleRequest}
       >
@@ -145,7 +142,7 @@ function isLog(name: CollectionName): boolean {
 /** As wide as the menus, so that nothing moves when they are loaded. */
 function MenuPlaces() {
   return (['columns', 'star', 'copy'] as const).map((icon, index) => (
-    <Button key={icon} size="xs" variant="default" leftSection={<Icon name={icon} size={14} />} disabled>
+    <Button key={icon} size="xs" variant="default" icon={<Icon name={icon} size={14} />} disabled>
       <span className="label">{['Columns', 'Views', 'Copy'][index]}</span>
     </Button>
   ))
