@@ -84,6 +84,11 @@ export class IdempotencyConflict extends QuartermasterError {
   override name = 'IdempotencyConflict'
 }
 
+/** 410: not all changes after this cursor are known any more. Start again with a complete copy, as `sync()` does. */
+export class CursorExpired extends QuartermasterError {
+  override name = 'CursorExpired'
+}
+
 /** A temporary failure: the client retried for `retryForMs`. */
 class TemporaryFailure extends QuartermasterError {
   readonly retryAfterMs: number | undefined
@@ -154,6 +159,8 @@ export function errorOf(details: ErrorDetails): QuartermasterError {
     case 409:
     case 422:
       return new IdempotencyConflict(details)
+    case 410:
+      return new CursorExpired(details)
     case 429:
       return new RateLimited(details)
     case 502:

@@ -5,12 +5,15 @@ export interface EndMarker {
   readonly count: number
   /** Identifies the snapshot from which the records were read. */
   readonly version: string
+  /** The cursor of that snapshot: `changes({ since: cursor })` continues the export. Undefined if the service does not send one. */
+  readonly cursor?: string | undefined
 }
 
 /** Yields the records of an export, and returns its end marker. Throws StreamTruncated if the export is incomplete. */
 export async function* recordsOf<R>(
   chunks: AsyncIterable<Uint8Array>,
   requestId: string | undefined,
+  cursor: string | undefined,
 ): AsyncGenerator<R, EndMarker, undefined> {
   let count = 0
   const truncated = (why: string, cause?: unknown) => {
@@ -26,7 +29,7 @@ export async function* recordsOf<R>(
     const end = next.value.startsWith('{"$end"') ? endOf(next.value) : undefined
     if (end !== undefined) {
       if (end.count !== count) throw truncated(`its end marker says ${end.count}`)
-      return end
+      return { ...end, cursor }
     }
     const record: R = JSON.parse(next.value)
     count += 1

@@ -1,8 +1,10 @@
 export { type Cache, type CacheEntry, MemoryCache } from './cache.ts'
+export type { Change, SyncBatch } from './changes.ts'
 export { Condition, type Fields } from './condition.ts'
 export {
   BaseUrlInvalid,
   ConnectionFailed,
+  CursorExpired,
   IdempotencyConflict,
   NotFound,
   QuartermasterError,
@@ -22,6 +24,7 @@ export type { CreateOptions, Partners } from './partners.ts'
 export { Quartermaster, type QuartermasterOptions } from './quartermaster.ts'
 export type {
   AllOptions,
+  ChangesOptions,
   ExportOptions,
   FilterOf,
   GetOptions,
@@ -29,6 +32,7 @@ export type {
   Page,
   Resource,
   Selected,
+  WatchOptions,
 } from './resource.ts'
 export type { CallOptions } from './sender.ts'
 export { FilterText, filter, type TemplateValue } from './template.ts'

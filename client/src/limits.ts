@@ -17,6 +17,11 @@ export const limits = {
   idWindowPagesDuringWrites: 2,
   /** Factor by which a window grows if the last one had less than a page: eight steps exceed the largest id. */
   idWindowGrowth: 64,
+  /** Seconds that a request of `watch` and `sync` waits for changes: below the service's maximum of 30, and below the timeouts of proxies. */
+  waitSeconds: 25,
+  /** Changes of a page, and records of a batch of `sync` while it copies. */
+  changesPageRecords: 1_000,
+  syncBatchRecords: 1_000,
   /** Characters of a filter that an error message shows around the wrong part. */
   excerptCharacters: 72,
   /** Default capacity of a MemoryCache. */

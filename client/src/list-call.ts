@@ -9,6 +9,9 @@ export interface ListParameters {
   readonly max_id?: number | undefined
   readonly page?: number | undefined
   readonly limit?: number | undefined
+  /** Only for changes. */
+  readonly since?: string | undefined
+  readonly wait?: number | undefined
 }
 
 /** A list as GET; if that URL would be too long, as QUERY with the same parameters in the body. */

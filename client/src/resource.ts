@@ -1,3 +1,12 @@
+import {
+  type Change,
+  type ChangesBody,
+  changesOf,
+  type FetchChanges,
+  type SyncBatch,
+  syncBatches,
+  watchChanges,
+} from './changes.ts'
 import { type Condition, type Fields, fieldsOf } from './condition.ts'
 import { type EndMarker, recordsOf } from './export-lines.ts'
 import { iterate, type PagePosition, type RecordPage } from './iterate.ts'
@@ -36,6 +45,16 @@ export interface AllOptions<R, K, F> extends ExportOptions<R, K, F> {
 export interface ListOptions<R, K, F> extends AllOptions<R, K, F> {
   /** The page number, from 1. */
   readonly page?: number | undefined
+}
+
+export interface WatchOptions<R, K, F> extends AllOptions<R, K, F> {
+  /** The cursor of a change that you have received, or of an export with the same filter. */
+  readonly since?: string | undefined
+}
+
+export interface ChangesOptions<R, K, F> extends WatchOptions<R, K, F> {
+  /** Seconds to wait for the first change, if there is none yet: 0 to 30. Default: 0. */
+  readonly wait?: number | undefined
 }
 
 export interface Page<R> {
@@ -127,16 +146,89 @@ export class Resource<R extends { readonly id: number }, K> {
 
   /**
    * Every matching record from one snapshot, in one response. Faster than `all`, but if the connection breaks it throws
-   * StreamTruncated and must be started again. Returns the end marker, whose version identifies the snapshot.
+   * StreamTruncated and must be started again. Returns the end marker, with the version of the snapshot and the cursor for
+   * its `changes`.
    */
   async *export<const F extends Names<R> | undefined = undefined>(
     options: ExportOptions<R, K, F> = {},
   ): AsyncGenerator<Selected<R, F>, EndMarker, undefined> {
+    const { records } = await this.#startExport<Selected<R, F>>(options)
+    return yield* records
+  }
+
+  /**
+   * The changes since a cursor: every record if there is none, the changes from now on if it is `now`. Ends when there are no
+   * more, and returns the cursor with which to continue. Throws CursorExpired if changes may be missing.
+   */
+  changes<const F extends Names<R> | undefined = undefined>(
+    options: ChangesOptions<R, K, F> = {},
+  ): AsyncGenerator<Change<Selected<R, F>>, string, undefined> {
+    return changesOf(this.#changes(options), options.since, options.wait ?? 0)
+  }
+
+  /**
+   * Changes as they are written, without an end: from now on, or since a cursor. Resumes by itself after restarts and
+   * failures. Throws CursorExpired if changes may be missing.
+   */
+  watch<const F extends Names<R> | undefined = undefined>(
+    options: WatchOptions<R, K, F> = {},
+  ): AsyncGenerator<Change<Selected<R, F>>, never, undefined> {
+    return watchChanges(this.#changes(options), options.since ?? 'now', options.signal)
+  }
+
+  /**
+   * Keeps a copy in step, without an end. Yields batches: first a complete copy, from an export, then every change. With
+   * `since`, only the changes after it. Resumes by itself, and begins a new copy if changes may be missing.
+   */
+  sync<const F extends Names<R> | undefined = undefined>(
+    options: WatchOptions<R, K, F> = {},
+  ): AsyncGenerator<SyncBatch<Selected<R, F>>, never, undefined> {
+    if (options.fields !== undefined && !options.fields.includes('id'))
+      throw new TypeError('fields must include id: a copy needs the ids of its records.')
+    const startExport = async () => {
+      const { fields, filter, signal, timeoutMs } = options
+      const { cursor, records } = await this.#startExport<Selected<R, F>>({
+        fields,
+        filter,
+        signal,
+        timeoutMs,
+      })
+      if (cursor === undefined) throw new TypeError('This version of the service has no feed of changes.')
+      return { cursor, records }
+    }
+    return syncBatches(startExport, this.#changes(options), options.since, options.signal)
+  }
+
+  #changes<F extends Names<R> | undefined>({
+    fields,
+    filter,
+    limit = limits.changesPageRecords,
+    signal,
+    timeoutMs,
+  }: WatchOptions<R, K, F>): FetchChanges<Selected<R, F>> {
+    const query = { fields: namesOf(fields)?.join(), filter: textOf(filter), limit }
+    return async (since, wait) => {
+      const parameters = { ...query, since, ...(wait > 0 ? { wait } : {}) }
+      const call = listCall(`${this.path}/changes`, parameters, json, { signal, timeoutMs })
+      const body: ChangesBody<Selected<R, F>> = jsonOf(
+        await this.sender.send({ ...call, waitMs: wait * 1000 }),
+      )
+      return body
+    }
+  }
+
+  async #startExport<S>(
+    options: ExportOptions<R, K, readonly string[] | undefined>,
+  ): Promise<{ cursor: string | undefined; records: AsyncGenerator<S, EndMarker, undefined> }> {
     const parameters = { fields: namesOf(options.fields)?.join(), filter: textOf(options.filter) }
     const { response, chunks } = await this.sender.stream(
       listCall(this.path, parameters, 'application/x-ndjson', options),
     )
-    return yield* recordsOf<Selected<R, F>>(chunks, response.headers.get('x-request-id') ?? undefined)
+    const cursor = response.headers.get('x-changes-cursor') ?? undefined
+    return {
+      cursor,
+      records: recordsOf<S>(chunks, response.headers.get('x-request-id') ?? undefined, cursor),
+    }
   }
 
   /** A condition to use more than once: `where((product) => product.list_price.lt(5))`. */

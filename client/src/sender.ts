@@ -33,6 +33,8 @@ export interface Call extends CallOptions {
   /** The decoded parameters: an error message shows the wrong part of one. */
   readonly parameters: Readonly<Record<string, string>>
   readonly cached?: boolean
+  /** How long the service may wait before it responds, in addition to the timeout. */
+  readonly waitMs?: number
 }
 
 export interface Reply {
@@ -133,7 +135,7 @@ export class Sender {
   }
 
   #timeoutMs(call: Call): number {
-    return call.timeoutMs ?? this.#parts.timeoutMs
+    return (call.timeoutMs ?? this.#parts.timeoutMs) + (call.waitMs ?? 0)
   }
 }
 

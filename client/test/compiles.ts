@@ -53,6 +53,16 @@ export async function selection(qm: Quartermaster, names: ('id' | 'name')[]) {
   // yes: so does an export
   const exported = qm.products.export({ fields: ['id'], filter: 'active=true' })
   same<Item<typeof exported>, Pick<Product, 'id'>>()
+  // yes: so does the record of a change
+  const changes = qm.products.changes({ fields: ['id', 'name'], since: 'now', wait: 5 })
+  for await (const change of changes)
+    if ('record' in change) same<typeof change.record, Pick<Product, 'id' | 'name'>>()
+  for await (const change of qm.products.watch()) {
+    // @ts-expect-error 2339 a deleted record is not sent
+    if (change.change === 'deleted') change.record.valueOf()
+  }
+  // yes: and a batch of a copy
+  for await (const { upserted } of qm.partners.sync()) same<(typeof upserted)[number], Partner>()
   // yes: fields declared as const elsewhere
   const fields = ['id', 'name'] as const
   same<(typeof constant.data)[number], Pick<Product, 'id' | 'name'>>()

@@ -34,7 +34,7 @@ describe('quartermaster export', () => {
     const all = await run('export', 'partner', '--account', 'acme')
     expect([all.code, all.stderr]).toEqual([
       0,
-      expect.stringMatching(/^500 partners in [\d.]+ s \([\d,]+\/s\), version \S+\n$/),
+      expect.stringMatching(/^500 partners in [\d.]+ s \([\d,]+\/s\), version \S+, cursor \S+\n$/),
     ])
     const file = join(folder, 'partners.ndjson')
     writeFileSync(file, all.stdout)

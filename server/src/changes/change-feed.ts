@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AccountReads } from '../accounts/account-reads.ts'
 import type { Access } from '../accounts/key-verifier.ts'
-import { Failure, internalError, unauthenticated } from '../errors.ts'
+import { Failure, unauthenticated } from '../errors.ts'
 import type { Limits } from '../limits.ts'
 import { type Caller, SharedReads } from '../lists/shared-reads.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
-import { type ChangesRow, changesStatement } from '../query/sql/changes-statement.ts'
+import type { ChangesRow } from '../query/sql/changes-statement.ts'
+import type { Statement } from '../sql.ts'
 import { isOlder, type TallyState } from '../tally-state.ts'
 import { type ChangesQuery, type Since, startName } from './changes-query.ts'
-import { type FeedPage, pageOf, startOf, validPosition } from './feed-page.ts'
+import { type FeedPage, readFeedPage } from './feed-page.ts'
 import type { FeedSlot, FeedWaiters } from './waiters.ts'
 
 /** The client of a request: who it is, when it disconnects, and the state of the tally that its key verification read. */
@@ -122,15 +123,10 @@ export class ChangeFeed {
     tally: TallyState,
     signal: AbortSignal,
   ): Promise<FeedPage> {
-    const statement = changesStatement(access, query.plan, startOf(since))
-    const [row] = await this.#accountReads.read<ChangesRow>(access, statement, signal)
-    if (row === undefined) throw internalError()
-    if (isOlder(row, tally)) throw failingOver()
-    if (typeof since !== 'string') {
-      const position = validPosition(row, since)
-      if (position !== since) return this.#readPage(access, query, position, tally, signal)
-    }
-    return pageOf(query.feed, query.plan.limit, since, row)
+    const run = (statement: Statement) => this.#accountReads.read<ChangesRow>(access, statement, signal)
+    const page = await readFeedPage(run, access, query, since)
+    if (isOlder(page, tally)) throw failingOver()
+    return page
   }
 }
 

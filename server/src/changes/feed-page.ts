@@ -1,7 +1,9 @@
-import { Failure } from '../errors.ts'
-import type { ChangesRow, ChangesStart } from '../query/sql/changes-statement.ts'
+import { Failure, internalError } from '../errors.ts'
+import { type ChangesRow, type ChangesStart, changesStatement } from '../query/sql/changes-statement.ts'
+import type { AccountScope } from '../scope.ts'
+import type { Statement } from '../sql.ts'
 import { currentLineage, type Lineages, lineageEnd, type TallyState } from '../tally-state.ts'
-import type { Since } from './changes-query.ts'
+import type { ChangesQuery, Since } from './changes-query.ts'
 import { encodeCursor, type FeedIdentity, type FeedPosition, idMax } from './cursor.ts'
 
 /** A page of the feed, and the state of the data that it shows. */
@@ -19,8 +21,23 @@ export interface FeedPage extends TallyState {
 /** A version that no tally reaches. */
 const versionMax = idMax
 
+/** Reads the page that begins at `since`. */
+export async function readFeedPage(
+  run: (statement: Statement) => Promise<ChangesRow[]>,
+  scope: AccountScope,
+  query: ChangesQuery,
+  since: Since,
+  separator = ',',
+): Promise<FeedPage> {
+  const [row] = await run(changesStatement(scope, query.plan, startOf(since), separator))
+  if (row === undefined) throw internalError()
+  const position = typeof since === 'string' ? since : validPosition(row, since)
+  if (position !== since) return readFeedPage(run, scope, query, position, separator)
+  return pageOf(query.feed, query.plan.limit, since, row)
+}
+
 /** From the beginning every record is new, and no deletion is needed. From now on there is nothing yet. */
-export function startOf(since: Since): ChangesStart {
+function startOf(since: Since): ChangesStart {
   if (since === 'beginning') return { version: '0', id: '0', base: String(versionMax) }
   if (since === 'now') return { version: String(versionMax), id: String(idMax), base: String(versionMax) }
   return { version: String(since.version), id: String(since.id), base: String(since.base) }
@@ -40,7 +57,7 @@ export function validPosition(row: Lineages, position: FeedPosition): FeedPositi
 }
 
 /** `since` is the position that the page was read from. */
-export function pageOf(feed: FeedIdentity, limit: number, since: Since, row: ChangesRow): FeedPage {
+function pageOf(feed: FeedIdentity, limit: number, since: Since, row: ChangesRow): FeedPage {
   const { epoch, version, xid, changes } = row
   const count = Number(row.count)
   const [endVersion, endId, more] = endOf(limit, row)

@@ -3,12 +3,14 @@ import { pipeline } from 'node:stream/promises'
 import { DatabaseError } from 'pg'
 import { accountNamed } from '../accounts/directory.ts'
 import { type ResourceName, resources } from '../catalog/resources.ts'
+import { snapshotCursor } from '../changes/feed-page.ts'
 import { Failure } from '../errors.ts'
 import { countLineFeeds, exportBody } from '../lists/exports/export-body.ts'
-import { startExport } from '../lists/exports/export-copy.ts'
+import { type StartedExport, startExport } from '../lists/exports/export-copy.ts'
 import { exportQuery } from '../lists/plan-cache.ts'
 import { withClient } from '../postgres/client.ts'
 import { type ExportFormat, exportStatement } from '../query/sql/export-statement.ts'
+import type { AccountScope } from '../scope.ts'
 import { stateName } from '../tally-state.ts'
 import { databaseFault } from './database/database-fault.ts'
 import { grouped, type Output, perSecond, showProgress } from './progress.ts'
@@ -42,7 +44,12 @@ export async function exportCommand(options: ExportOptions): Promise<number> {
 async function writeAll(options: ExportOptions, onStart: () => void): Promise<void> {
   const { format, stdout, stderr } = options
   const resource = resources[options.resource]
-  const { plan } = exportQuery(resource, queryStringOf(options), 'body', format)
+  const { plan, feedFilter } = exportQuery(
+    resource,
+    queryStringOf({ fields: options.fields, filter: options.filter }),
+    'body',
+    format,
+  )
   const start = performance.now()
   await withClient(options.ownerUrl, async (client) => {
     const scope = await accountNamed(client, options.account)
@@ -73,20 +80,33 @@ async function writeAll(options: ExportOptions, onStart: () => void): Promise<vo
     const seconds = (performance.now() - start) / 1000
     stderr.write(
       `${grouped(count)} ${resource.plural} in ${seconds.toFixed(1)} s (${grouped(perSecond(count, seconds))}/s), ` +
-        `version ${stateName(source)}\n`,
+        `version ${stateName(source)}${cursorText(scope, feedFilter, resource.name, source)}\n`,
     )
   })
 }
 
+/** The cursor of the snapshot, with which `quartermaster changes` and the API continue. */
+function cursorText(
+  scope: AccountScope,
+  feedFilter: string | undefined,
+  resource: ResourceName,
+  source: StartedExport,
+): string {
+  if (feedFilter === undefined) return ''
+  const feed = { accountId: scope.accountId, resource, filterKey: feedFilter }
+  return `, cursor ${snapshotCursor(feed, source)}`
+}
+
 /** The options as the query string of a request, so that they are parsed, and rejected, like a request. */
-function queryStringOf({ filter, fields }: ExportOptions): string {
-  return Object.entries({ fields, filter })
+export function queryStringOf(parameters: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(parameters)
     .filter(([, text]) => text !== undefined)
     .map(([name, text]) => `${name}=${encodeURIComponent(text ?? '')}`)
     .join('&')
 }
 
-function reasonOf(error: unknown, url: string): string {
+/** Why a command that reads an account failed. */
+export function reasonOf(error: unknown, url: string): string {
   if (error instanceof Failure) return faultText(error)
   const fault = databaseFault(error, url, 'DATABASE_OWNER_URL')
   if (fault !== undefined) return `${fault.message} ${fault.repair}`

@@ -62,6 +62,7 @@ export function program(loaded: LoadedConfig): Command {
   command.commandsGroup('Data:')
   addDataCommands(command, config)
   command.commandsGroup('Database:')
+  addChangesCommand(command, config)
   addDatabaseCommands(command, config)
   addCheckCommands(command, loaded)
   command.hook('preAction', (_program, action) => {
@@ -273,6 +274,47 @@ function addDataCommands(command: Command, config: Config): void {
         const { stdout, stderr } = process
         const { url } = ownerUrl(config)
         process.exitCode = await exportCommand({ ownerUrl: url, resource, ...options, stdout, stderr })
+      },
+    )
+}
+
+function addChangesCommand(command: Command, config: Config): void {
+  command
+    .command('changes')
+    .description(
+      'write what was created, updated and deleted in an account since a cursor to stdout, as NDJSON',
+    )
+    .addArgument(
+      new Argument('<resource>', 'resource whose changes to write').choices(Object.keys(resources)),
+    )
+    .addOption(account())
+    .option('--since <cursor>', 'cursor of an earlier run or of an export, or "now" (default: every record)')
+    .option('--filter <filter>', 'only records that match this filter (default: all)')
+    .option('--fields <names>', 'fields, separated by commas (default: all)')
+    .option('--follow', 'continue with changes as they are written, until SIGINT or SIGTERM')
+    .action(
+      async (
+        resource: ResourceName,
+        options: { account: string; since?: string; filter?: string; fields?: string; follow?: boolean },
+      ) => {
+        const { changesCommand } = await import('./changes-command.ts')
+        const { untilSignal } = await import('./until-signal.ts')
+        // The exit code if the reader closes the pipe.
+        process.exitCode = 1
+        const { stdout, stderr } = process
+        const { url: owner } = ownerUrl(config)
+        const stop = new AbortController()
+        const done = changesCommand({
+          ownerUrl: owner,
+          resource,
+          ...options,
+          stop: stop.signal,
+          stdout,
+          stderr,
+        })
+        await untilSignal(done.then(() => undefined))
+        stop.abort()
+        process.exitCode = await done
       },
     )
 }

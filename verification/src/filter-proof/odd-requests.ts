@@ -32,7 +32,7 @@ async function sendOne(fixture: Fixture, random: Random): Promise<Sent> {
   const text = `zqx${randomText(random, 40)}`
   const odd = encodeURIComponent(text)
   const id = random.pick(['1', '0', '-1', '1e3', '9007199254740993', `1${odd}`, odd, '1%20or%201=1', "1'--"])
-  const style = random.integer(0, 6)
+  const style = random.integer(0, 7)
   if (style === 0) return sent(fixture.send(account, `${path}/${id}`), id)
   if (style === 1)
     return sent(fixture.send(account, `${path}/${random.integer(1, 300)}?fields=name,${odd}`), odd)
@@ -41,6 +41,11 @@ async function sendOne(fixture: Fixture, random: Random): Promise<Sent> {
   if (style === 4)
     return sent(fixture.send({ ...account, key: `${account.key}' or ${headerText(text)}` }, path), text)
   if (style === 5) return sent(fixture.send({ ...account, name: `x' or ${headerText(text)}` }, path), text)
+  if (style === 6) {
+    const filter = encodeURIComponent(`name*"${text.replaceAll(/["\\]/g, '-')}"|id>3`)
+    const since = random.pick(['now', odd, id])
+    return sent(fixture.send(account, `${path}/changes?since=${since}&filter=${filter}`), odd)
+  }
   return sent(fixture.create(account, text, random.chance(0.5) ? headerText(text) : undefined), text)
 }
 

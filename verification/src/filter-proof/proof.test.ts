@@ -185,6 +185,16 @@ to stdout (format csv, delimiter E'\x01', quote E'\x02')`
     "account_id = current_setting('quartermaster.v2')",
   ])('rejects an export where %s', (where) => expect(objection(exported(where))).toBeDefined())
 
+  const changed = (where: string) =>
+    `with bound as materialized ( select version, id from product where ${where} order by version, id offset $4::int - 1 limit 1 ) select 1`
+
+  it.each([
+    'account_id = $1::bigint and (version, id) > ($2::bigint, $3::bigint)',
+    'account_id = $1::bigint or true',
+  ])('rejects a part of a statement of the change feed where %s', (where) =>
+    expect(objection(changed(where))).toBeDefined(),
+  )
+
   it.each(['drop table product', 'select 1; select 2', "select name from account where name = 'x'"])(
     'rejects %s',
     (text) => expect(objection(text)).toBeDefined(),

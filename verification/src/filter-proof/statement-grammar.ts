@@ -1,4 +1,5 @@
 import { activityShapes } from './activity-shapes.ts'
+import { changesShapes } from './changes-shapes.ts'
 import { resources } from './schema.ts'
 
 /**
@@ -19,6 +20,10 @@ const literals = new Set([
     ' ',
   ),
   "' '",
+  // The change feed.
+  ...['created', 'updated', 'deleted', 'removed'].map((change) => `'{"change":"${change}","id":'`),
+  `',"version":'`,
+  `',"record":'`,
   // Usage: the separator in the name of a batch, and an empty histogram.
   "'-'",
   "'{}'",
@@ -146,8 +151,14 @@ const tick = (added: string, lastId: string) =>
   `writer_epoch = ${writerEpoch}, writer_xid = pg_current_xact_id\\(\\)::xid ` +
   'where t\\.account_id = \\$::bigint and t\\.resource = \\$::text'
 
+const lineages =
+  `\\(case when ${ownWrite} then t\\.lineages else array\\[${nextLineage}\\] end\\)::text as lineages, ` +
+  `\\(case when ${ownWrite} then t\\.lineage_starts else array\\[t\\.version\\] end\\)::text as lineage_starts, ` +
+  `case when ${ownWrite} then t\\.changes_from else t\\.version end as changes_from`
+
 const shapes: readonly RegExp[] = [
   ...activityShapes,
+  ...changesShapes({ state, server, lineages, json, table, field }),
   list('', 't\\.total', allRows),
   list(boundedMatches, total, boundedRows),
   list(allMatches, '\\(select count\\(\\*\\) from matches\\)', byIds('select id from matches')),
@@ -170,7 +181,7 @@ const shapes: readonly RegExp[] = [
     'and not \\(revoked_at is not null or \\(expires_at is not null and expires_at <= now\\(\\)\\)\\)',
   // An export.
   'begin isolation level repeatable read read only',
-  `select ${state}, t\\.total from tally t where ${account} and resource = \\$::text`,
+  `select ${state}, ${lineages}, t\\.total from tally t where ${account} and resource = \\$::text`,
   `select ${setting}(?:, ${setting})*`,
   `copy \\(select ${json} ${exported} \\(format csv, delimiter E\\$, quote E\\$\\)`,
   `copy \\(select ${cell}(?:, ${cell})* ${exported} \\(format csv(?:, force_quote \\(${field}(?:, ${field})*\\))?\\)`,

@@ -89,7 +89,7 @@ export function oneSamples({ name, plural, path }: Resource): readonly Sample[] 
   ]
 }
 
-export function changesSamples({ path }: Resource): readonly Sample[] {
+export function changesSamples({ plural, path }: Resource): readonly Sample[] {
   const url = `"$BASE_URL/api/v1/${path}/changes"`
   return [
     curl('curl', 'curl --fail-with-body -G', url, key, "--data 'since=now' --data 'wait=1'"),
@@ -99,6 +99,12 @@ export function changesSamples({ path }: Resource): readonly Sample[] {
       url,
       key,
       "--data 'limit=1000'",
+    ),
+    typescript(
+      'TypeScript',
+      `for await (const { change, id, cursor } of qm.${plural}.changes({ since: 'now', wait: 1 })) {`,
+      '  console.log(change, id, cursor)',
+      '}',
     ),
   ]
 }

@@ -113,6 +113,11 @@ export async function records({ shell }: OperatorMachine): Promise<void> {
     readFileSync(file('products.csv'), 'utf8'),
     /id,name,list_price\r?\n1,"Hex bolt",12\.5\r?\n3,"Gear",99\r?\n$/,
   )
+  expectOutput(await shell.run(documented('changes')), /^0 changes; continue with --since \S+$/m)
+  expectOutput(
+    readFileSync(file('first-copy.ndjson'), 'utf8'),
+    /^\{"change":"created","id":1,"version":1,"record":\{"id":1,"name":"Hex bolt"\}\}\n/,
+  )
 }
 
 export async function upgrade(machine: OperatorMachine): Promise<void> {

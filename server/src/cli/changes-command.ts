@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { accountNamed } from '../accounts/directory.ts'
+import { type ResourceName, resources } from '../catalog/resources.ts'
+import { type ChangesQuery, changesQuery } from '../changes/changes-query.ts'
+import { type FeedPage, readFeedPage } from '../changes/feed-page.ts'
+import { limits } from '../limits.ts'
+import { withClient } from '../postgres/client.ts'
+import { readText } from '../postgres/text-rows.ts'
+import type { ChangesRow } from '../query/sql/changes-statement.ts'
+import type { AccountScope } from '../scope.ts'
+import { queryStringOf, reasonOf } from './export-command.ts'
+import { grouped, type Output } from './progress.ts'
+
+export interface ChangesOptions {
+  readonly ownerUrl: string
+  readonly account: string
+  readonly resource: ResourceName
+  readonly since?: string | undefined
+  readonly filter?: string | undefined
+  readonly fields?: string | undefined
+  /** Continue with changes as they are written, until `stop` is aborted. */
+  readonly follow?: boolean | undefined
+  readonly stop: AbortSignal
+  readonly stdout: Writable
+  readonly stderr: Output
+}
+
+/** Writes one change per line. Returns the exit code, 0 or 1; in both cases the last cursor is printed to stderr. */
+export async function changesCommand(options: ChangesOptions): Promise<number> {
+  const { stderr, ownerUrl } = options
+  let [count, cursor] = [0, options.since]
+  let failure: string | undefined
+  try {
+    await withClient(ownerUrl, async (client) => {
+      for await (const page of pagesOf(client, options)) {
+        if (page.count > 0 && !options.stdout.write(`${page.changes}\n`)) await once(options.stdout, 'drain')
+        count += page.count
+        cursor = page.cursor
+      }
+    })
+  } catch (error) {
+    failure = reasonOf(error, ownerUrl)
+  }
+  if (failure !== undefined) stderr.write(`quartermaster: ${failure}\n`)
+  const rest = cursor === undefined ? '' : `; continue with --since ${cursor}`
+  if (failure === undefined || count > 0)
+    stderr.write(`${grouped(count)} ${count === 1 ? 'change' : 'changes'}${rest}\n`)
+  return failure === undefined ? 0 : 1
+}
+
+async function* pagesOf(client: pg.Client, options: ChangesOptions): AsyncGenerator<FeedPage> {
+  const { resource, since, filter, fields, stop } = options
+  const scope = await accountNamed(client, options.account)
+  const limit = String(limits.pageRecordsMax)
+  const text = queryStringOf({ since, fields, limit, filter })
+  const query = changesQuery(scope, resources[resource], [text, 'body'])
+  let page = await pageAt(client, scope, query, query.since)
+  for (;;) {
+    yield page
+    if (stop.aborted || (!page.more && options.follow !== true)) return
+    if (!page.more) await sleep(limits.feedCheckMs, undefined, { signal: stop }).catch(() => {})
+    page = await pageAt(client, scope, query, page.end)
+  }
+}
+
+function pageAt(
+  client: pg.Client,
+  scope: AccountScope,
+  query: ChangesQuery,
+  since: ChangesQuery['since'],
+): Promise<FeedPage> {
+  return readFeedPage((statement) => readText<ChangesRow>(client, statement), scope, query, since, '\n')
+}
