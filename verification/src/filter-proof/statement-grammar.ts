@@ -148,7 +148,7 @@ const tick = (added: string, lastId: string) =>
   'then \\(t\\.version \\|\\| t\\.lineage_starts\\)\\[\\$:\\$::int\\] else array\\[t\\.version\\] end, ' +
   `changes_from = case when ${ownWrite} then t\\.changes_from else t\\.version end, ` +
   `images_from = case when ${ownWrite} then t\\.images_from else t\\.version end, ` +
-  `writer_epoch = ${writerEpoch}, writer_xid = pg_current_xact_id\\(\\)::xid ` +
+  `(?:own_last_id = t\\.own_last_id \\+ \\$, )?writer_epoch = ${writerEpoch}, writer_xid = pg_current_xact_id\\(\\)::xid ` +
   'where t\\.account_id = \\$::bigint and t\\.resource = \\$::text'
 
 const lineages =
@@ -164,10 +164,11 @@ const shapes: readonly RegExp[] = [
   list(allMatches, '\\(select count\\(\\*\\) from matches\\)', byIds('select id from matches')),
   list('', '(?:null|\\$)', knownRows),
   list(carryHead, carriedTotal, carriedRows),
-  // One record.
-  `select ${state}, \\( select ${json} from ${table} r ` +
-    `where r\\.account_id = \\$::bigint and r\\.id = \\$::bigint \\) as record ` +
-    `from tally t where t\\.account_id = \\$::bigint and t\\.resource = \\$::text`,
+  // One record, with the lineage and version of its ETag.
+  `select ${state}, case when ${ownWrite} then t\\.lineages\\[\\$\\] else ${nextLineage} end as lineage, ` +
+    `r\\.version as record_version, ${json} as record from tally t ` +
+    `left join ${table} r on r\\.account_id = \\$::bigint and r\\.id = \\$::bigint ` +
+    'where t\\.account_id = \\$::bigint and t\\.resource = \\$::text',
   // Accounts by name, and key verification, for a batch of waiting requests.
   'select q\\.name, a\\.account_id from unnest\\(\\$::text\\[\\]\\) q\\(name\\) left join account a on a\\.name = q\\.name',
   `select ${epoch}, string_agg\\( concat_ws\\(\\$, q\\.n, k\\.key_id, array_to_string\\(k\\.scopes, \\$\\), ` +
@@ -196,17 +197,19 @@ const shapes: readonly RegExp[] = [
   // A create: locking the idempotency key, the insert, storing the key, and deleting expired keys.
   'begin|commit|rollback',
   'select pg_try_advisory_xact_lock\\(hashtextextended\\(\\$::text, \\$::bigint\\)\\) as free, k\\.record_id, ' +
-    'k\\.request_hash = \\$::bytea as same from \\(select \\$\\) one left join idempotency k ' +
+    'k\\.request_hash = \\$::bytea as same, k\\.status, k\\.etag, k\\.body from \\(select \\$\\) one left join idempotency k ' +
     `on k\\.account_id = \\$::bigint and k\\.key = \\$::text and k\\.created_at > ${dayAgo}`,
-  `with tick as \\( ${tick('\\$', 't\\.last_id \\+ \\$')} returning t\\.version, t\\.last_id \\) ` +
-    'insert into partner \\(account_id, id, version, created_version, name, is_company, is_patient, is_customer, is_vendor, ' +
-    'is_employee, active, create_date, write_date\\) select \\$::bigint, last_id, version, version, \\$::text, ' +
-    '\\$, \\$, \\$, \\$, \\$, \\$, now\\(\\), now\\(\\) from tick returning id',
+  `with tick as \\( ${tick('\\$', 'greatest\\(t\\.last_id, coalesce\\(t\\.own_last_id, t\\.last_id\\) \\+ \\$\\)')} ` +
+    'returning t\\.version, t\\.lineages\\[\\$\\] as lineage, coalesce\\(t\\.own_last_id, t\\.last_id\\) as id \\), inserted as \\( ' +
+    `insert into ${table} \\(account_id, id, version, created_version(?:, ${field})*, create_date, write_date\\) ` +
+    `select \\$::bigint, id, version, version(?:, \\$::${type})*, now\\(\\), now\\(\\) from tick returning id \\) ` +
+    'select i\\.id, k\\.version, k\\.lineage from inserted i, tick k',
   'select \\$ as confirmed from idempotency where account_id = \\$::bigint and key = \\$::text for key share',
-  'insert into idempotency as k \\(account_id, key, request_hash, record_id\\) ' +
-    'values \\(\\$::bigint, \\$::text, \\$::bytea, \\$::bigint\\) on conflict \\(account_id, key\\) do update ' +
-    'set request_hash = excluded\\.request_hash, record_id = excluded\\.record_id, ' +
-    `created_at = excluded\\.created_at where k\\.created_at <= ${dayAgo} returning \\$ as stored`,
+  'insert into idempotency as k \\(account_id, key, request_hash, record_id, status, etag, body\\) ' +
+    'values \\(\\$::bigint, \\$::text, \\$::bytea, \\$::bigint, \\$::smallint, \\$::text, \\$::text\\) ' +
+    'on conflict \\(account_id, key\\) do update set request_hash = excluded\\.request_hash, ' +
+    'record_id = excluded\\.record_id, created_at = excluded\\.created_at, status = excluded\\.status, ' +
+    `etag = excluded\\.etag, body = excluded\\.body where k\\.created_at <= ${dayAgo} returning \\$ as stored`,
   'delete from idempotency where account_id = \\$::bigint and key in \\( select key from idempotency ' +
     `where account_id = \\$::bigint and created_at <= ${dayAgo} order by created_at limit \\$::int \\)`,
 ].map((text) => new RegExp(`^(?:${text})$`))
