@@ -57,7 +57,7 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            { name: firstRequest, test: /[\\/]first-request\.ts$/, priority: 1 },
+            { name: firstRequest, test: /[\\/]send-first-request\.ts$/, priority: 1 },
             // One file for the first view: each further file costs a request before anything is shown.
             { name: 'console', tags: ['$initial'] },
           ],

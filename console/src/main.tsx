@@ -1,3 +1,4 @@
+import './send-first-request.ts'
 import './styles/base.css'
 import './styles/button.css'
 import './styles/shell.css'

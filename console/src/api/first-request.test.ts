@@ -18,7 +18,7 @@ async function open(address: string, key: string | null = 'qm_key'): Promise<str
     Object.defineProperty(response, 'url', { value: String(new URL(url, location.origin)) })
     return response
   })
-  await import('./first-request.ts')
+  await import('../send-first-request.ts')
   const { readList } = await import('./read.ts')
   const first = firstListOf(location)
   if (first !== undefined && key !== null) await readList(first.name, first.parameters)

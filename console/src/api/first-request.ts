@@ -2,8 +2,8 @@ import { firstListOf, requestUrlOf } from '../lib/first-list.ts'
 import { readStoredKey } from '../lib/stored-key.ts'
 
 /**
- * Requests the list of the page's address. The build makes this module a script of its own, so that the request is sent
- * while the application is still being loaded. The first equal request of the application gets its response.
+ * Requests the list of the page's address while the application is still being loaded. The first equal request of the
+ * application gets the response.
  */
 
 /** The client sends longer URLs with another method. */
@@ -16,7 +16,11 @@ interface FirstRequest {
   readonly response: Promise<Response>
 }
 
-let pending = send()
+let pending: FirstRequest | undefined
+
+export function sendFirstRequest(): void {
+  pending = send()
+}
 
 function send(): FirstRequest | undefined {
   const key = readStoredKey()
