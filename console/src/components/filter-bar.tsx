@@ -1,6 +1,6 @@
 import type { EditorView } from '@codemirror/view'
 import type { Fault } from '@quartermaster/client'
-import { lazy, type RefObject, Suspense, use, useEffect, useMemo, useRef, useState } from 'react'
+import { lazy, memo, type RefObject, Suspense, use, useEffect, useMemo, useRef, useState } from 'react'
 import type { Collection } from '../api/catalog.ts'
 import { check, serverDiagnostics } from '../filter/diagnostics.ts'
 import { type Chips, chipsOf, textOf } from '../filter/model.ts'
@@ -31,7 +31,7 @@ function NotYet(): never {
 }
 
 /** The filter as text and as chips, which always show the same filter. */
-export function FilterBar(props: FilterBarProps) {
+export const FilterBar = memo(function FilterBar(props: FilterBarProps) {
   const { collection, applied, onApply } = props
   const { draft, setDraft, chips, diagnostics, isStale } = useDraft(props)
   const editor = useRef<EditorView>(undefined)
@@ -88,7 +88,7 @@ export function FilterBar(props: FilterBarProps) {
       <ChipRow collection={collection} chips={chips} isStale={isStale} onChange={applyChips} />
     </div>
   )
-}
+})
 
 function useSlash(focus: () => void): void {
   useHotkeys({

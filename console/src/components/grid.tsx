@@ -7,12 +7,14 @@ import type { Field } from '../api/catalog.ts'
 import type { Row } from '../api/read.ts'
 import { columnWidths } from '../lib/columns.ts'
 import { isNumeric, plainText } from '../lib/format.ts'
+import { useIdleAfter } from '../lib/use-idle-after.ts'
 import { valueView } from './value-view.tsx'
 
 const rowHeight = 33
 /** The height of everything above and below the grid. Only for the first render, after which the grid is measured. */
 const aroundGrid = 220
 const skeletonRows = Array.from({ length: 14 }, (_, index) => index)
+const overscanRows = 6
 const noRows: readonly Row[] = []
 
 interface GridProps {
@@ -36,13 +38,15 @@ export function Grid(props: GridProps) {
   const data = rows ?? noRows
   const scroller = useRef<HTMLDivElement>(null)
   const widths = useMemo(() => columnWidths(fields, data, innerWidth), [fields, data])
+  const isIdle = useIdleAfter(data.length > 0)
   const virtualizer = useVirtualizer({
     count: data.length,
     getScrollElement: () => scroller.current,
     // Without a size, the first render would have no rows, and a second one would follow.
     initialRect: { width: innerWidth, height: innerHeight - aroundGrid },
     estimateSize: () => rowHeight,
-    overscan: 6,
+    // The first view shows fewer rows; the others are added before a person can scroll to them.
+    overscan: isIdle ? overscanRows : 1,
     scrollMargin: rowHeight,
   })
   const scrolledTo = useRef(0)

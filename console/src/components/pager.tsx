@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { memo, useEffect, useState } from 'react'
 import type { List } from '../api/read.ts'
 import { grouped } from '../lib/format.ts'
 import { IconButton } from './button.tsx'
@@ -14,7 +14,7 @@ interface PagerProps {
   readonly onLimit: (limit: string) => void
 }
 
-export function Pager({ list, isLoading, limit, onPage, onLimit }: PagerProps) {
+export const Pager = memo(function Pager({ list, isLoading, limit, onPage, onLimit }: PagerProps) {
   const current = list?.pagination.currentPage ?? 1
   const pages = list?.pagination.totalPages ?? 0
   const [typed, setTyped] = useState(String(current))
@@ -66,7 +66,7 @@ export function Pager({ list, isLoading, limit, onPage, onLimit }: PagerProps) {
       </IconButton>
     </nav>
   )
-}
+})
 
 /** "51–100 of 10,000" */
 function RangeText({ list, limit }: { readonly list: List; readonly limit: string }) {

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 import { type CollectionName, collections } from '../api/catalog.ts'
 import { type List, listQuery, type Row } from '../api/read.ts'
 import { fieldsOf } from './columns.ts'
@@ -20,17 +20,25 @@ export function useRecords(name: CollectionName, search: RecordsSearch) {
   const query = useQuery({ ...listQuery(name, parameters), placeholderData: keepPreviousData })
   const list = query.data?.body
   const fields = useMemo(() => fieldsOf(collection, parameters.fields), [collection, parameters.fields])
-  const go: Go = (change, replace = false) =>
-    void navigate({ to: '.', search: { ...search, ...change }, replace })
+  // Callbacks are the same as long as the address is, so that a change of the selection renders only the grid.
+  const go: Go = useCallback(
+    (change, replace = false) => void navigate({ to: '.', search: { ...search, ...change }, replace }),
+    [navigate, search],
+  )
   const selection = useSelection(presentations[name].idField, list, search, go)
-  const pageTo = (to: number) => go({ page: to === 1 ? undefined : String(to), record: undefined })
-  const toggleRequest = () =>
-    go({ panel: search.panel === 'request' ? undefined : 'request', record: undefined })
+  const pageTo = useCallback(
+    (to: number) => go({ page: to === 1 ? undefined : String(to), record: undefined }),
+    [go],
+  )
+  const toggleRequest = useCallback(
+    () => go({ panel: search.panel === 'request' ? undefined : 'request', record: undefined }),
+    [go, search.panel],
+  )
   const close = () => go({ record: undefined, panel: undefined })
   const isOpen = (search.record ?? search.panel) !== undefined
   useListHotkeys(selection, list, pageTo)
   useHotkeys({ r: toggleRequest, Escape: () => isOpen && close() })
-  const names = fields.map((field) => field.name)
+  const names = useMemo(() => fields.map((field) => field.name), [fields])
   return {
     name,
     search,

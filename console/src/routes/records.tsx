@@ -1,5 +1,5 @@
-import { lazy, Suspense } from 'react'
-import type { CollectionName } from '../api/catalog.ts'
+import { lazy, memo, Suspense, useCallback } from 'react'
+import { type CollectionName, collections } from '../api/catalog.ts'
 import { problemFrom, RequestFailed } from '../api/exchange.ts'
 import { Button } from '../components/button.tsx'
 import { FilterBar } from '../components/filter-bar.tsx'
@@ -44,25 +44,43 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
   const view = useRecords(name, search)
   const { collection, query, go } = view
   const isReady = useIdleAfter(query.data !== undefined || query.error !== null)
+  const list = query.error === null ? view.list : undefined
+  const applyFilter = useCallback(
+    (text: string) => go({ filter: text === '' ? undefined : text, page: undefined, record: undefined }),
+    [go],
+  )
+  const changeLimit = useCallback(
+    (limit: string) => go({ limit: limit === defaultLimit ? undefined : limit, page: undefined }),
+    [go],
+  )
   return (
     <>
-      <Head view={view} isReady={isReady} />
+      <Head
+        name={name}
+        search={search}
+        list={list}
+        names={view.names}
+        go={go}
+        toggleRequest={view.toggleRequest}
+        refetch={query.refetch}
+        isReady={isReady}
+      />
       <FilterBar
         collection={collection}
         applied={search.filter ?? ''}
         isReady={isReady}
         faults={query.error instanceof RequestFailed ? (query.error.problem.errors ?? noFaults) : noFaults}
-        onApply={(text) => go({ filter: text === '' ? undefined : text, page: undefined, record: undefined })}
+        onApply={applyFilter}
       />
       <div className="workspace">
         <section className="list" aria-label={`List of ${collection.plural}`}>
           <Rows view={view} />
           <Pager
-            list={query.error === null ? view.list : undefined}
+            list={list}
             isLoading={query.isPending}
             limit={view.limit}
             onPage={view.pageTo}
-            onLimit={(next) => go({ limit: next === defaultLimit ? undefined : next, page: undefined })}
+            onLimit={changeLimit}
           />
         </section>
         <Suspense>
@@ -80,14 +98,20 @@ interface PartProps {
   readonly view: RecordsView
 }
 
-function Head({ view, isReady }: PartProps & { readonly isReady: boolean }) {
-  const { name, search, collection, list, query, names, go, toggleRequest } = view
+interface HeadProps extends Pick<RecordsView, 'name' | 'search' | 'list' | 'names' | 'go' | 'toggleRequest'> {
+  readonly refetch: RecordsView['query']['refetch']
+  readonly isReady: boolean
+}
+
+const Head = memo(function Head(props: HeadProps) {
+  const { name, search, list, names, go, toggleRequest, refetch, isReady } = props
+  const collection = collections[name]
   const createLabel = createLabels[name]
   const isRequestShown = search.panel === 'request'
   return (
     <header className="page-head">
       <h1>{presentations[name].title}</h1>
-      <span className="total">{list !== undefined && query.error === null && grouped(list.meta.total)}</span>
+      <span className="total">{list !== undefined && grouped(list.meta.total)}</span>
       <span className="spacer" />
       {createLabel !== undefined && (
         <Button size="xs" icon={<Icon name="plus" size={14} />} onClick={() => go({ dialog: 'create' })}>
@@ -100,7 +124,7 @@ function Head({ view, isReady }: PartProps & { readonly isReady: boolean }) {
           variant="default"
           aria-label="Refresh"
           icon={<Icon name="rotate" size={14} />}
-          onClick={() => void query.refetch()}
+          onClick={() => void refetch()}
         >
           <span className="label">Refresh</span>
         </Button>
@@ -132,7 +156,7 @@ function Head({ view, isReady }: PartProps & { readonly isReady: boolean }) {
       </Button>
     </header>
   )
-}
+})
 
 /** Lists that grow while a person reads them. */
 function isLog(name: CollectionName): boolean {

@@ -18,9 +18,8 @@ export const bundleSize: Check = {
   async run(context) {
     await consoleFixture(context)
     const page = readFileSync(`${dist}index.html`, 'utf8')
-    const files = [...page.matchAll(/(?:src|href)="\/console\/(assets\/[^"]+\.js)"/g)].map(
-      ([, file]) => file ?? '',
-    )
+    const names = page.matchAll(/(?:src|href)="\/console\/(assets\/[^"]+\.js)"/g)
+    const files = [...new Set([...names].map(([, file]) => file ?? ''))]
     const bytes = files.reduce(
       (sum, file) => sum + gzipSync(readFileSync(`${dist}${file}`), { level: 9 }).length,
       0,
