@@ -7,7 +7,7 @@ export const feedLimits = {
   /** The longest `wait`: proxies close a connection without traffic after 60 s. */
   feedWaitSecondsMax: 30,
   /**
-   * Clients that wait for changes, in long polls and streams, about 20 KB each. All share one check of their tallies at this
+   * Clients that wait for changes, in long polls and streams, about 50 KB each. All share one check of their tallies at this
    * interval, in statements of at most `feedCheckBatchMax` tallies, and one check of their keys.
    */
   feedWaitersMax: 2_000,
