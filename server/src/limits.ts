@@ -77,6 +77,8 @@ export const limits = {
   idempotencyHours: 24,
   /** Expired idempotency keys deleted with each create. Each create adds one, so the table cannot grow without limit. */
   idempotencySweepRows: 20,
+  /** If the ids of an account come from another system: the highest that it may assign. This service assigns those above. */
+  externalIdMax: 2 ** 32 - 1,
   /** Lineages that a tally remembers: restarts and failovers that a cursor survives. */
   lineagesMax: 16,
   /** Changed or deleted records of one write for which before-images are stored: beyond, counting again is as fast. */

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { type ResourceName, resources } from '../catalog/resources.ts'
 import { keyIsValid } from '../key-state.ts'
+import { limits } from '../limits.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { sql, value } from '../sql.ts'
@@ -26,6 +27,8 @@ export interface AccountTally {
   readonly total: number
   readonly version: number
   readonly lastId: number
+  /** Null if this service assigns all ids. */
+  readonly ownLastId: number | null
 }
 
 export interface AccountDetails extends Account {
@@ -46,20 +49,30 @@ export function checkAccountName(name: string): void {
   )
 }
 
-export async function createAccount(client: pg.ClientBase, actor: Actor, name: string): Promise<Account> {
+/** Where the ids of an account's records come from: this service, or another system such as an ERP. */
+export type IdSource = 'own' | 'external'
+
+export async function createAccount(
+  client: pg.ClientBase,
+  actor: Actor,
+  name: string,
+  ids: IdSource = 'own',
+): Promise<Account> {
   checkAccountName(name)
   try {
     return await inTransaction(client, async (transaction) => {
       const account = await one(client, `insert into account (name) values ($1) returning ${columns}`, [name])
       if (account === undefined) throw new Error('the insert returned no row')
       for (const resource of Object.keys(resources)) {
-        await client.query('insert into tally (account_id, resource) values ($1, $2)', [
+        await client.query('insert into tally (account_id, resource, own_last_id) values ($1, $2, $3)', [
           account.accountId,
           resource,
+          ids === 'external' ? limits.externalIdMax : null,
         ])
       }
+      const details = ids === 'external' ? 'ids from another system' : null
       await transaction.run(
-        auditStatement(account, actor, { action: 'account.create', subject: name, details: null }),
+        auditStatement(account, actor, { action: 'account.create', subject: name, details }),
       )
       return account
     })
@@ -94,7 +107,8 @@ export async function listAccounts(
 export async function showAccount(client: pg.ClientBase, name: string): Promise<AccountDetails> {
   const account = await accountNamed(client, name)
   const tallies = await client.query<AccountTally>(
-    `select resource, total::float8 as total, version::float8 as version, last_id::float8 as "lastId"
+    `select resource, total::float8 as total, version::float8 as version, last_id::float8 as "lastId",
+            own_last_id::float8 as "ownLastId"
        from tally where account_id = $1 order by resource`,
     [account.accountId],
   )

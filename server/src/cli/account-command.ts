@@ -2,6 +2,7 @@ import {
   type Account,
   activateAccount,
   createAccount,
+  type IdSource,
   limitAccount,
   limitsOf,
   listAccounts,
@@ -18,8 +19,12 @@ export interface JsonOption {
   readonly json?: boolean
 }
 
-export async function accountCreate(config: Config, name: string, options: JsonOption): Promise<void> {
-  const account = await asOwner(config, (client) => createAccount(client, operator(), name))
+export async function accountCreate(
+  config: Config,
+  name: string,
+  options: JsonOption & { readonly ids: IdSource },
+): Promise<void> {
+  const account = await asOwner(config, (client) => createAccount(client, operator(), name, options.ids))
   printAccount(account, options)
   note(`Created. To create a key for it: quartermaster key create --account ${name} --name 'first key'`)
 }
@@ -47,7 +52,11 @@ export async function accountShow(config: Config, name: string, options: JsonOpt
   const account = await asOwner(config, (client) => showAccount(client, name))
   const { keys, tallies } = account
   if (options.json === true) {
-    const tally = tallies.map(({ lastId, ...rest }) => ({ ...rest, last_id: lastId }))
+    const tally = tallies.map(({ lastId, ownLastId, ...rest }) => ({
+      ...rest,
+      last_id: lastId,
+      ids: ownLastId === null ? 'own' : 'external',
+    }))
     printJson({ ...accountJson(account), keys, tallies: tally })
     return
   }
@@ -56,8 +65,14 @@ export async function accountShow(config: Config, name: string, options: JsonOpt
   printLine(`keys: ${keys.valid} valid of ${keys.all}`)
   printLine('')
   printTable(
-    ['RESOURCE', 'TOTAL', 'VERSION', 'LAST ID'],
-    tallies.map((t) => [t.resource, String(t.total), String(t.version), String(t.lastId)]),
+    ['RESOURCE', 'TOTAL', 'VERSION', 'LAST ID', 'IDS'],
+    tallies.map((t) => [
+      t.resource,
+      String(t.total),
+      String(t.version),
+      String(t.lastId),
+      t.ownLastId === null ? 'own' : 'external',
+    ]),
   )
 }
 

@@ -104,6 +104,14 @@ function accountCommands(config: Config): Command {
   command
     .command('create <name>')
     .description('create an account; its name is the first label of its host')
+    .addOption(
+      new Option(
+        '--ids <source>',
+        'external: another system assigns ids below 2^32, and this service those from 2^32 on',
+      )
+        .choices(['own', 'external'])
+        .default('own'),
+    )
     .addOption(json())
     .action((name, options) => accountCreate(config, name, options))
   command
