@@ -75,6 +75,7 @@ describe('/openapi.json', () => {
     const expected = [products, partners, companies].flatMap((path) => [
       ...['GET', 'POST'].map((method) => `${method} ${path}`),
       ...['GET', 'PATCH', 'DELETE'].map((method) => `${method} ${path}/{id}`),
+      `POST ${path}/batch`,
     ])
     expect(named).toEqual(expect.arrayContaining([...expected, 'GET /livez', 'GET /readyz']))
   })
@@ -240,7 +241,8 @@ async function run(
   const headers = parameters
     .filter((p) => p.in === 'header')
     .map((p) => [p.name, `${String(example[p.name])}${p.name === 'Idempotency-Key' ? suffix : ''}`])
-  const body = operation.requestBody?.content['application/json']?.example
+  const [type, media] = Object.entries(operation.requestBody?.content ?? {})[0] ?? []
+  const body = media?.example
   const url = `${filled(path, operation, example)}${query.length > 0 ? `?${query.join('&')}` : ''}`
   return send(url, {
     method,
@@ -248,9 +250,9 @@ async function run(
     headers: {
       ...Object.fromEntries(headers),
       'x-request-id': randomUUID(),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(type === undefined ? {} : { 'content-type': type }),
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
 }
 
@@ -293,9 +295,18 @@ function checkAgainstSchema(operation: Operation, response: HttpResponse, status
     expect([documented?.content, response.text], operation.operationId).toEqual([undefined, ''])
     return
   }
+  const lines = documented?.content?.['application/x-ndjson']?.example
+  if (typeof lines === 'string') {
+    expect(keysOf(lastLine(response.text)), operation.operationId).toEqual(keysOf(lastLine(lines)))
+    return
+  }
   const schema = documented?.content?.['application/json']?.schema
   expect(schema, operation.operationId).toBeDefined()
   expect(schemaErrors(JSON.parse(response.text), schema ?? {}), operation.operationId).toEqual([])
+}
+
+function lastLine(text: string): unknown {
+  return JSON.parse(text.trim().split('\n').at(-1) ?? '')
 }
 
 /** The member names of a body; of a list, those of its first record. */

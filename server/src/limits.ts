@@ -1,4 +1,5 @@
 import { filterBounds } from '@quartermaster/filter'
+import { bulkLimits } from './bulk-limits.ts'
 import { feedLimits } from './feed-limits.ts'
 import { webhookLimits } from './webhook-limits.ts'
 
@@ -387,12 +388,7 @@ export const limits = {
   /** Interval at which `migrate` reads which sessions block it. */
   migratePollMs: 100,
 
-  /** Rows of an import that are written, and counted in the tally, in one transaction: about 0.5 s of the account's write lock. */
-  importBatchRows: 10_000,
-  /** One line of an import file. */
-  importLineBytesMax: 1024 * 1024,
-  /** Rows of an archive that one statement restores: about 2 MB of JSON. */
-  archiveBatchRows: 5_000,
+  ...bulkLimits,
 } as const
 
 /** The limits that `startService` passes to its parts. Tests pass shorter timeouts. */

@@ -9,6 +9,7 @@ import { RateLimiter } from './accounts/rate-limiter.ts'
 import { RedisCounters } from './accounts/redis-counters.ts'
 import { SharedCounters } from './accounts/shared-counters.ts'
 import { Activity } from './activity/activity.ts'
+import { Batches } from './batches/batches.ts'
 import { FeedWaiters } from './changes/waiters.ts'
 import { type Config, writeRoleOf } from './config.ts'
 import { tuneHeap } from './heap-tuning.ts'
@@ -81,7 +82,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const { metrics, traces, emit } = await telemetryOf(config, options, observed, limits)
   const { QUARTERMASTER_DATABASE_POOL_MAX: connectionsMax, QUARTERMASTER_READ_MS_MAX: readMsMax } = config
   const database = new Database({ ...identityOf(config), url, emit, connectionsMax, readMsMax, limits })
-  const exports = exportsOf(config, database, limits)
+  const bulk = bulkOf(config, database, limits)
   const keyVerifier = new KeyVerifier(database, emit)
   const activity = new Activity(database, emit, limits)
   const waiters = new FeedWaiters(database, limits)
@@ -91,7 +92,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
     database,
     accountReads: new AccountReads(database, config.QUARTERMASTER_ACCOUNT_READS_MAX, limits.readWaitMsMax),
     writes: new AccountWrites(database, connectionsMax, limits.accountWriteWaitMsMax),
-    exports,
+    ...bulk,
     waiters,
     authentication: authentication(config, keyVerifier, sharedCounters),
     emit: emitToAll(emit, (event) => activity.record(event)),
@@ -110,7 +111,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
     await admin?.close()
     await Promise.all([metrics?.close(), traces?.close()])
     sharedCounters?.close()
-    await Promise.all([database.close(), exports.close()])
+    await Promise.all([database.close(), bulk.exports.close(), bulk.batches.close()])
     heapTuning.close()
   }
   const close = async (delayMs = 0) => {
@@ -168,12 +169,18 @@ function identityOf(config: Config) {
   }
 }
 
-function exportsOf(config: Config, { primary }: Database, limits: Limits): Exports {
-  return new Exports(primary, {
-    ...identityOf(config),
-    msMax: config.QUARTERMASTER_EXPORT_MS_MAX,
-    limits,
-  })
+/** Exports and batches have connections of their own. */
+function bulkOf(
+  config: Config,
+  { primary }: Database,
+  limits: Limits,
+): { exports: Exports; batches: Batches } {
+  const identity = identityOf(config)
+  const msMax = config.QUARTERMASTER_EXPORT_MS_MAX
+  return {
+    exports: new Exports(primary, { ...identity, msMax, limits }),
+    batches: new Batches(primary, { ...identity, role: identity.writeRole, limits }),
+  }
 }
 
 function portOf(server: Server): number | undefined {

@@ -135,6 +135,25 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
     ])
     expect(partners.rows).toEqual([{ all: 40 }])
 
+    const batchOf = async (company: string) => {
+      const rows = Array.from(
+        { length: 1_500 },
+        (_, at) => `{"id":${at + 1},"name":"${company}","branch_user":"${at}"}\n`,
+      )
+      const response = await fetch(`http://127.0.0.1:${service.port}/api/v1/resources/company/batch`, {
+        method: 'POST',
+        body: `${rows.join('')}{"$delete":1500}\n`,
+        headers: {
+          'content-type': 'application/x-ndjson',
+          authorization: `Bearer ${acme.key}`,
+          'x-forwarded-host': 'acme.localhost',
+        },
+      })
+      return await response.json()
+    }
+    expect(await batchOf('One')).toMatchObject({ $end: { inserted: 1500, deleted: 1 } })
+    expect(await batchOf('Two')).toMatchObject({ $end: { inserted: 1, updated: 1499, deleted: 1 } })
+
     const exported = await fetch(`http://127.0.0.1:${service.port}${products}?fields=id&filter=name*bolt`, {
       headers: {
         accept: 'application/x-ndjson',

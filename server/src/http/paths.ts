@@ -10,6 +10,10 @@ export function changesPath(resource: Resource): string {
   return `${resourcePath(resource)}/changes`
 }
 
+export function batchPath(resource: Resource): string {
+  return `${resourcePath(resource)}/batch`
+}
+
 export function viewPath({ path }: View): string {
   return `/manage/v1/${path}`
 }

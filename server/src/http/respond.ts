@@ -142,10 +142,7 @@ export function sendProblem(reply: FastifyReply, failure: Failure, requestId: st
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   if (failure.code === 'media_type_unsupported') reply.header('accept-query', formMediaType)
   if (failure.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer')
-  if (failure.code === 'url_too_long' || failure.code === 'body_too_large') {
-    reply.header('connection', 'close')
-    linger(reply.raw.socket)
-  }
+  if (failure.code === 'url_too_long' || failure.code === 'body_too_large') closeAfterResponse(reply)
   return reply.code(statusOf[failure.code]).type(problemMediaType).send(problemBody(failure, requestId))
 }
 
@@ -168,6 +165,18 @@ export function writeProblem(
     ...(request.method === 'GET' ? {} : { connection: 'close' }),
   })
   response.end(body)
+}
+
+/** For a request whose body is not read to its end. */
+export function closeAfterResponse(reply: FastifyReply): void {
+  const { raw } = reply
+  linger(raw.socket)
+  if (!raw.headersSent) {
+    reply.header('connection', 'close')
+    return
+  }
+  const { socket } = raw
+  raw.once('finish', () => socket?.destroySoon())
 }
 
 /**

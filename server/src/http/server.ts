@@ -9,6 +9,7 @@ import Fastify, {
 import type { AccountReads } from '../accounts/account-reads.ts'
 import type { AccountWrites } from '../accounts/account-writes.ts'
 import { isKeyId } from '../accounts/key-format.ts'
+import type { Batches } from '../batches/batches.ts'
 import { type Resource, resources } from '../catalog/resources.ts'
 import { views } from '../catalog/views.ts'
 import { ChangeFeed } from '../changes/change-feed.ts'
@@ -23,7 +24,7 @@ import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { parseNoParameters } from '../query/list-request.ts'
 import { acceptsHtml, consoleRoutes, rootRoute } from './console/routes.ts'
-import { changesPath, resourcePath, viewPath } from './paths.ts'
+import { batchPath, changesPath, resourcePath, viewPath } from './paths.ts'
 import { type AuthenticationParts, authenticate, isPublic } from './plugins/authenticate.ts'
 import { createHttpServer } from './plugins/load-shedding.ts'
 import { RequestObserver, serverTiming } from './plugins/request-context.ts'
@@ -32,6 +33,7 @@ import { rawQueryOf } from './request/raw-request.ts'
 import { rejectUnsupported, requireHost } from './request/reject-unsupported.ts'
 import { requestIdOf } from './request/request-id.ts'
 import { clientErrorHandler, errorHandler, sendProblem } from './respond.ts'
+import { batchRoute } from './routes/batch.ts'
 import { deleteRoute, patchRoute } from './routes/change.ts'
 import { changesRoute } from './routes/changes.ts'
 import { createRoute } from './routes/create.ts'
@@ -45,6 +47,7 @@ export interface ServerParts {
   readonly accountReads: AccountReads
   readonly writes: AccountWrites
   readonly exports: Exports
+  readonly batches: Batches
   /** Closed when the server closes. */
   readonly waiters: FeedWaiters
   readonly authentication: AuthenticationParts
@@ -104,6 +107,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     resourceRoutes(app, reads, writes, resource)
     changesRoutes(app, feed, resource)
   }
+  batchRoutes(app, parts)
   manageRoutes(app, accountReads, writes, authentication)
   return app
 }
@@ -208,6 +212,19 @@ function changesRoutes(app: FastifyInstance, feed: ChangeFeed, resource: Resourc
     handler: changesRoute(feed, resource),
   })
   allowOnly(app, url, methods)
+}
+
+/** Their bodies are streamed to the handlers. */
+function batchRoutes(app: FastifyInstance, { batches, emit }: ServerParts): void {
+  void app.register(async (streaming) => {
+    streaming.removeAllContentTypeParsers()
+    streaming.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    for (const resource of Object.values(resources)) {
+      const url = batchPath(resource)
+      streaming.post(url, { config: { acceptsGzip: true } }, batchRoute(batches, emit, resource))
+      allowOnly(streaming, url, ['POST'])
+    }
+  })
 }
 
 /** A route that requires no key. */

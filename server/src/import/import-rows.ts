@@ -5,7 +5,7 @@ import type { AccountScope } from '../scope.ts'
 import { Batch } from './batch.ts'
 import { ImportError } from './columns.ts'
 import type { RowChunk, RowFault } from './row.ts'
-import { ImportSession } from './session.ts'
+import { type BatchOutcome, type ImportRow, ImportSession } from './session.ts'
 
 /** Counts of rows, updated during the import. */
 export interface ImportTotals {
@@ -25,8 +25,15 @@ export interface ImportRun {
   /** Deletes records that are not among the rows, at the end. Not if a row was rejected: its record would be deleted. */
   readonly replace: boolean
   readonly totals: ImportTotals
-  readonly onFaults: (faults: readonly RowFault[]) => void
+  readonly onFaults: (faults: readonly RowFault[]) => void | Promise<void>
 }
+
+/** Writes a batch in one transaction. */
+export interface BatchWriter {
+  write(rows: readonly ImportRow[], deletes: readonly string[]): Promise<BatchOutcome>
+}
+
+export type RowInput = Pick<ImportRun, 'resource' | 'chunks' | 'totals' | 'onFaults'>
 
 /** An import that changes at least this many rows also runs ANALYZE. */
 const analyzeRowsMin = 10_000
@@ -40,7 +47,7 @@ export async function importRows(run: ImportRun): Promise<void> {
   // If the connection breaks, the running statement rejects with the error.
   client.on('error', () => {})
   const session = await ImportSession.open(client, scope, resource, { trackIds: run.replace })
-  await writeAll(session, run)
+  await writeRows(session, run, limits.importBatchRows)
   if (run.replace && totals.read === 0) {
     // More likely a failed export than the intention to delete everything.
     throw new ImportError(
@@ -56,12 +63,12 @@ export async function importRows(run: ImportRun): Promise<void> {
 }
 
 /** Writes a batch while the next one is read. At most these two are in memory. */
-async function writeAll(session: ImportSession, run: ImportRun): Promise<void> {
+export async function writeRows(writer: BatchWriter, run: RowInput, batchRows: number): Promise<void> {
   let writing = Promise.resolve()
   let batch = new Batch()
   const flush = async () => {
     await writing
-    writing = write(session, batch, run)
+    writing = write(writer, batch, run)
     // Awaited by the next flush. Without this, an error before that would be an unhandled rejection.
     writing.catch(() => {})
     batch = new Batch()
@@ -70,10 +77,11 @@ async function writeAll(session: ImportSession, run: ImportRun): Promise<void> {
     for await (const chunk of run.chunks) {
       run.totals.read += chunk.rows.length + chunk.rejected
       run.totals.rejected += chunk.rejected
-      run.onFaults(chunk.faults)
+      if (chunk.faults.length > 0) await run.onFaults(chunk.faults)
       for (const row of chunk.rows) {
+        if (batch.conflictsWith(row)) await flush()
         batch.add(row)
-        if (batch.rows.length >= limits.importBatchRows) await flush()
+        if (batch.size >= batchRows) await flush()
       }
     }
     await flush()
@@ -84,22 +92,25 @@ async function writeAll(session: ImportSession, run: ImportRun): Promise<void> {
 }
 
 async function write(
-  session: ImportSession,
+  writer: BatchWriter,
   batch: Batch,
-  { resource, totals, onFaults }: ImportRun,
+  { resource, totals, onFaults }: RowInput,
 ): Promise<void> {
-  if (batch.rows.length === 0) return
-  const { inserted, updated, incomplete } = await session.write(batch.rows)
+  if (batch.size === 0) return
+  const { inserted, updated, deleted, incomplete } = await writer.write(batch.rows, batch.deletes)
   totals.inserted += inserted
   totals.updated += updated + batch.repeatsChanged
-  totals.unchanged += batch.rows.length - inserted - updated - incomplete.length + batch.repeatsUnchanged
+  totals.deleted += deleted
+  totals.unchanged += batch.size - inserted - updated - deleted - incomplete.length + batch.repeatsUnchanged
   totals.rejected += incomplete.length
-  onFaults(
+  if (incomplete.length === 0) return
+  await onFaults(
     incomplete.map(({ rowIndex, field }) => ({
       line: batch.lines[rowIndex] ?? 0,
       field: field.name,
       reason: `is required for a new ${resource.name} (no ${resource.name} has this id)`,
       value: '',
+      id: batch.rows[rowIndex]?.[0],
     })),
   )
 }

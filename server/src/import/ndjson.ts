@@ -13,6 +13,7 @@ export async function* ndjsonRows(
   let incompleteLine = ''
   let line = 0
   let objects = 0
+  let isChecked = false
   const add = (chunk: ChunkBuilder, text: string) => {
     line += 1
     if (text.trim() === '') return
@@ -26,7 +27,12 @@ export async function* ndjsonRows(
       return
     }
     objects += 1
-    if (objects === 1) checkMembers(resource, members)
+    if ('$delete' in members) {
+      chunk.addDelete(line, members)
+      return
+    }
+    if (!isChecked) checkMembers(resource, members)
+    isChecked = true
     chunk.addObject(line, members)
   }
   for await (const buffer of input) {

@@ -11,6 +11,8 @@ export interface RowFault {
   readonly field: string
   readonly reason: string
   readonly value: string
+  /** Of the record, if the line has a valid one. */
+  readonly id?: string | undefined
 }
 
 /** A valid line. Its cells are in the order of the fields in the catalog. */
@@ -18,6 +20,8 @@ export interface Row {
   readonly line: number
   /** In COPY's text format; undefined if the line does not contain the field. */
   readonly cells: (string | undefined)[]
+  /** The record with the id in the first cell is to be deleted. */
+  readonly isDelete?: true
 }
 
 /** The rows of one buffer of input. Not one row at a time, because awaiting each row would be slow. */
@@ -63,6 +67,23 @@ export class ChunkBuilder implements RowChunk {
     this.#add(row, faults)
   }
 
+  /** `{"$delete": 5}` deletes the record 5. */
+  addDelete(line: number, members: object): void {
+    const [idField] = this.#resource.fields
+    if (idField === undefined) throw new Error(`${this.#resource.name} has no fields`)
+    const id: unknown = Reflect.get(members, '$delete')
+    const cell = cellOfJson(idField, id)
+    const others = Object.keys(members).filter((name) => name !== '$delete')
+    if (typeof cell !== 'string') {
+      this.reject([{ line, field: '$delete', reason: cell.reason, value: printed(id) }])
+    } else if (others.length > 0) {
+      const reason = `has other members than $delete: ${others.slice(0, 5).join(', ')}`
+      this.reject([{ line, field: '', reason, value: JSON.stringify(members), id: cell }])
+    } else {
+      this.rows.push({ line, cells: [cell], isDelete: true })
+    }
+  }
+
   addObject(line: number, members: object): void {
     const row: Row = { line, cells: this.#emptyCells.slice() }
     const faults: RowFault[] = []
@@ -92,7 +113,7 @@ export class ChunkBuilder implements RowChunk {
 
   #add(row: Row, faults: readonly RowFault[]): void {
     if (faults.length === 0) this.rows.push(row)
-    else this.reject(faults)
+    else this.reject(faults.map((fault) => ({ ...fault, id: row.cells[0] })))
   }
 
   #unknownMembers(line: number, members: object): RowFault[] {

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
+import { localSettingsOf } from '../postgres/connections.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { identifier, type Statement } from '../sql.ts'
@@ -16,6 +17,7 @@ export type ImportRow = readonly (string | undefined)[]
 export interface BatchOutcome {
   readonly inserted: number
   readonly updated: number
+  readonly deleted: number
   /** Rows that were not written: no record has their id, and a field that a new record requires is missing. */
   readonly incomplete: readonly { readonly rowIndex: number; readonly field: Field }[]
 }
@@ -29,14 +31,22 @@ export class ImportSession {
   readonly #scope: AccountScope
   readonly #resource: Resource
   readonly #trackIds: boolean
+  /** Whether each transaction creates the staging table, because it may run on another connection than the previous one. */
+  readonly #stagesPerTransaction: boolean
   /** The version of the account's resource before the first batch. */
   #versionBefore = '0'
 
-  private constructor(client: pg.ClientBase, scope: AccountScope, resource: Resource, trackIds: boolean) {
+  private constructor(
+    client: pg.ClientBase,
+    scope: AccountScope,
+    resource: Resource,
+    { trackIds, stagesPerTransaction }: { trackIds: boolean; stagesPerTransaction: boolean },
+  ) {
     this.#client = client
     this.#scope = scope
     this.#resource = resource
     this.#trackIds = trackIds
+    this.#stagesPerTransaction = stagesPerTransaction
   }
 
   /** `trackIds` stores the ids of all rows, which `deleteMissing` needs. */
@@ -46,15 +56,30 @@ export class ImportSession {
     resource: Resource,
     { trackIds }: { readonly trackIds: boolean },
   ): Promise<ImportSession> {
-    const session = new ImportSession(client, scope, resource, trackIds)
+    const session = new ImportSession(client, scope, resource, { trackIds, stagesPerTransaction: false })
     for (const statement of statements.temporaryTables(resource)) await session.#run(statement)
     const { rows } = await session.#run<{ version: string }>(statements.currentVersion(scope, resource))
     session.#versionBefore = rows[0]?.version ?? '0'
     return session
   }
 
-  /** Writes rows with distinct ids. If nothing changes, the version does not change either. */
-  async write(rows: readonly ImportRow[]): Promise<BatchOutcome> {
+  /** On a connection of a pool, for one batch. It cannot delete records that are missing from a file. */
+  static async onPooled(
+    client: pg.ClientBase,
+    scope: AccountScope,
+    resource: Resource,
+  ): Promise<ImportSession> {
+    const stagesPerTransaction = localSettingsOf(client) !== undefined
+    const session = new ImportSession(client, scope, resource, { trackIds: false, stagesPerTransaction })
+    if (!stagesPerTransaction && stagedResources.get(client) !== resource.name) {
+      for (const statement of statements.temporaryTables(resource)) await session.#run(statement)
+      stagedResources.set(client, resource.name)
+    }
+    return session
+  }
+
+  /** Writes rows with distinct ids, and deletes records with other ids. If nothing changes, the version does not change either. */
+  async write(rows: readonly ImportRow[], deletes: readonly string[] = []): Promise<BatchOutcome> {
     const ids = rows.map((row) => row[0] ?? '')
     return await inTransaction(this.#client, async () => {
       if (this.#trackIds) await copyIn(this.#client, statements.copyIds, ids)
@@ -71,11 +96,12 @@ export class ImportSession {
         rows.filter((_, i) => existing.has(ids[i] ?? '')),
         tally,
       )
-      if (inserted + updated > 0) {
-        const withoutImages = !hasImages(updated)
-        await this.#tick(tally, { added: inserted, lastId: highestId(added), withoutImages })
+      const deleted = await this.#delete(deletes, tally)
+      if (inserted + updated + deleted > 0) {
+        const withoutImages = !hasImages(updated) || !hasImages(deleted)
+        await this.#tick(tally, { added: inserted - deleted, lastId: highestId(added), withoutImages })
       }
-      return { inserted, updated, incomplete }
+      return { inserted, updated, deleted, incomplete }
     })
   }
 
@@ -162,6 +188,13 @@ export class ImportSession {
     return rows.length
   }
 
+  async #delete(ids: readonly string[], { version }: LockedTally): Promise<number> {
+    if (ids.length === 0) return 0
+    const statement = statements.deleteIds(this.#scope, this.#resource, version, ids)
+    const { rows } = await this.#run<{ deleted: number }>(statement)
+    return rows[0]?.deleted ?? 0
+  }
+
   /** Copies rows of existing records into a temporary table, then updates the records that differ. */
   async #update(
     rows: readonly ImportRow[],
@@ -174,6 +207,7 @@ export class ImportSession {
       if (!masks.some((mask) => mask & bit)) return []
       return [{ name: field.name, fieldIndex, bit, always: masks.every((mask) => mask & bit) }]
     })
+    if (this.#stagesPerTransaction) await this.#run(statements.staging(this.#resource, 'drop'))
     await copyIn(
       this.#client,
       statements.copyStaging(columns.map(({ name }) => identifier(name))),
@@ -192,6 +226,9 @@ export class ImportSession {
     return await this.#client.query<Row>(text, [...values])
   }
 }
+
+/** The resource whose staging table a pooled connection has. */
+const stagedResources = new WeakMap<pg.ClientBase, string>()
 
 /** One bit for each field that the row contains. */
 function fieldMask(row: ImportRow): number {

@@ -19,13 +19,30 @@ const columnTypes: Record<FieldType, Fragment> = {
  * `import_missing`: the ids to delete, numbered.
  */
 export function temporaryTables(resource: Resource): Statement[] {
-  const columns = resource.fields.map(({ name, type }) => sql`${identifier(name)} ${columnTypes[type]}`)
   return [
     sql`drop table if exists pg_temp.import_staging, pg_temp.import_ids, pg_temp.import_missing`.statement(),
-    sql`create temp table import_staging (field_mask int, ${join(columns, ', ')}, primary key (id)) on commit delete rows`.statement(),
+    staging(resource, 'delete rows'),
     sql`create temp table import_ids (id bigint)`.statement(),
     sql`create temp table import_missing (n bigint primary key, id bigint)`.statement(),
   ]
+}
+
+/** `drop`: for one transaction, because a pooler may assign another connection to the next one. */
+export function staging(resource: Resource, onCommit: 'delete rows' | 'drop'): Statement {
+  const columns = resource.fields.map(({ name, type }) => sql`${identifier(name)} ${columnTypes[type]}`)
+  return sql`create temp table import_staging (field_mask int, ${join(columns, ', ')}, primary key (id)) on commit ${
+    onCommit === 'drop' ? sql`drop` : sql`delete rows`
+  }`.statement()
+}
+
+/** Deletes the records with these ids. Returns their number, `deleted`. */
+export function deleteIds(
+  scope: AccountScope,
+  resource: Resource,
+  version: string,
+  ids: readonly string[],
+): Statement {
+  return deleteRecords(scope, resource, version, sql`id = any(${value(ids)}::bigint[])`)
 }
 
 export const copyIds = sql`copy import_ids (id) from stdin`.statement()

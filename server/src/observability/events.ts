@@ -25,7 +25,7 @@ export interface RequestContext {
 }
 
 /** `reads`: for statements that may take long. `pipelined`: for short ones, which share connections. */
-export type PoolName = 'reads' | 'pipelined' | 'writes' | 'exports'
+export type PoolName = 'reads' | 'pipelined' | 'writes' | 'exports' | 'batches'
 
 /**
  * Every event of the service. The log, metrics, traces and the accounts' own request log subscribe to them. Each subscriber

@@ -274,7 +274,7 @@ async function run<Row extends QueryResultRow>(client: pg.Client, statement: Sta
  * If a commit's wait for the synchronous standby is interrupted, PostgreSQL reports success and a warning. A failover may
  * still lose such a commit.
  */
-async function failOnWarning<T>(client: pg.Client, commit: () => Promise<T>): Promise<T> {
+export async function failOnWarning<T>(client: pg.ClientBase, commit: () => Promise<T>): Promise<T> {
   let warning: unknown
   const onNotice = (notice: { severity?: string | undefined }) => {
     if (notice.severity === 'WARNING') warning = notice

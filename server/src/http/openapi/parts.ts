@@ -240,6 +240,7 @@ export const responses = {
     'The record does not have the `ETag` of `If-Match` any more. Nothing was written.',
   ),
   tooLarge: error('The body is too large.'),
+  encodingUnsupported: error('The only `Content-Encoding` is `gzip`.'),
   cursorExpired: error(
     'Not all changes after this cursor are known any more. Start again, with an export or without `since`.',
     { ...responseHeaders, Link: { $ref: '#/components/headers/firstLink' } },

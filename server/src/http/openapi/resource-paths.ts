@@ -1,4 +1,5 @@
 import type { Resource } from '../../catalog/resources.ts'
+import { batchPaths } from './batch-paths.ts'
 import { listOperation, oneOperation, ref, resourceTag } from './paths.ts'
 import { listSamples, oneSamples } from './samples.ts'
 import { createOperation, deleteOperation, patchOperation } from './write-paths.ts'
@@ -27,5 +28,6 @@ export function resourcePaths(resource: Resource): Record<string, unknown> {
       patch: patchOperation(resource),
       delete: deleteOperation(resource),
     },
+    ...batchPaths(resource),
   }
 }

@@ -133,7 +133,9 @@ export function createSamples({ path, plural }: Resource, record: object): reado
 
 /** As TypeScript: `{ name: 'Bolt' }`. */
 function literalOf(record: object): string {
-  const members = Object.entries(record).map(([name, value]) => `${name}: '${String(value)}'`)
+  const members = Object.entries(record).map(
+    ([name, value]) => `${name}: ${typeof value === 'string' ? `'${value}'` : String(value)}`,
+  )
   return `{ ${members.join(', ')} }`
 }
 
@@ -159,6 +161,27 @@ export function deleteSamples({ path, plural }: Resource): readonly Sample[] {
   return [
     curl('curl', 'curl --fail-with-body -X DELETE', `"$BASE_URL/api/v1/${path}/1"`, key),
     typescript('TypeScript', `await qm.${plural}.delete(1)`),
+  ]
+}
+
+export function batchSamples({ path, plural }: Resource, rows: readonly object[]): readonly Sample[] {
+  const lines = rows.map((row) => JSON.stringify(row))
+  return [
+    curl(
+      'curl',
+      'curl --fail-with-body',
+      `"$BASE_URL/api/v1/${path}/batch"`,
+      key,
+      "-H 'Content-Type: application/x-ndjson'",
+      `--data-binary $'${lines.join('\\n')}'`,
+    ),
+    typescript(
+      'TypeScript',
+      `const totals = await qm.${plural}.upsert([`,
+      ...rows.map((row) => `  ${literalOf(row)},`),
+      '])',
+      'console.log(totals)',
+    ),
   ]
 }
 

@@ -9,7 +9,8 @@ import { overloaded } from '../../errors.ts'
 import type { Limits } from '../../limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import { requestIdOf } from '../request/request-id.ts'
-import { connectHandler, writeProblem } from '../respond.ts'
+import { clientErrorHandler, connectHandler, writeProblem } from '../respond.ts'
+import { startReceiveTimeout } from './receive-timeout.ts'
 
 export interface RequestQueue {
   readonly waiting: number
@@ -38,16 +39,21 @@ export function createHttpServer(
     const isShed = isOverloaded(queues, limits)
       ? !isHealthCheck(request.url)
       : accountReads.isFull && isFiltered(request)
+    startReceiveTimeout(request, limits.requestReceiveMsMax, () => onReceiveTimeout(request))
     if (isShed) shedder.reject(request, response)
     else handle(request, response)
   }
+  const onClientError = clientErrorHandler(emit)
+  const onReceiveTimeout = ({ socket }: IncomingMessage) =>
+    onClientError(Object.assign(new Error('receive timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
   const server = createServer(
     {
       // `requireHost` checks it: Node's own 400 has no problem document.
       requireHostHeader: false,
       maxHeaderSize: limits.headerBytesMax,
       headersTimeout: limits.headersReceiveMsMax,
-      requestTimeout: limits.requestReceiveMsMax,
+      // `startReceiveTimeout` has this limit.
+      requestTimeout: 0,
       keepAliveTimeout: limits.idleConnectionMsMax,
       connectionsCheckingInterval: limits.connectionsCheckMs,
     },

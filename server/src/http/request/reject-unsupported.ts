@@ -5,6 +5,13 @@ import { Failure } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { contentTypeFailure } from './content-type.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body may be compressed. */
+    readonly acceptsGzip?: boolean
+  }
+}
+
 /** HTTP/1.1 requires a Host header (RFC 9112, 3.2). Checked here because Node's own 400 has no problem document. */
 export function requireHost({ headers, httpVersion }: IncomingMessage): void {
   if (headers.host === undefined && httpVersion === '1.1') {
@@ -13,11 +20,16 @@ export function requireHost({ headers, httpVersion }: IncomingMessage): void {
 }
 
 /** Rejects what no route supports. */
-export function rejectUnsupported({ method, headers, raw: { url = '' } }: FastifyRequest): void {
+export function rejectUnsupported({
+  method,
+  headers,
+  raw: { url = '' },
+  routeOptions: { config },
+}: FastifyRequest): void {
   rejectLongUrl(url)
   rejectFragment(url)
   rejectExpectation(headers.expect)
-  rejectContentEncoding(headers['content-encoding'])
+  rejectContentEncoding(headers['content-encoding'], config.acceptsGzip === true)
   if (method === 'GET' || method === 'HEAD') rejectBody(headers)
   else rejectContentType(method, headers['content-type'])
 }
@@ -49,10 +61,15 @@ function rejectBody(headers: IncomingHttpHeaders): void {
   }
 }
 
-function rejectContentEncoding(encoding: string | undefined): void {
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new Failure('media_type_unsupported', 'Compressed bodies are not supported. Omit Content-Encoding.')
-  }
+function rejectContentEncoding(encoding: string | undefined, acceptsGzip: boolean): void {
+  if (encoding === undefined || encoding.toLowerCase() === 'identity') return
+  if (acceptsGzip && encoding === 'gzip') return
+  throw new Failure(
+    'media_type_unsupported',
+    acceptsGzip
+      ? 'The only supported Content-Encoding is gzip.'
+      : 'Compressed bodies are not supported. Omit Content-Encoding.',
+  )
 }
 
 /** RFC 9110, 10.1.1 defines only 100-continue, to which Node has already responded. */

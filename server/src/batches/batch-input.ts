@@ -1,0 +1,47 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Resource } from '../catalog/resources.ts'
+import { ImportError } from '../import/columns.ts'
+import { csvRows } from '../import/csv.ts'
+import { decode, type ImportFormat } from '../import/decode.ts'
+import { ndjsonRows } from '../import/ndjson.ts'
+import type { RowChunk } from '../import/row.ts'
+import { limits } from '../limits.ts'
+
+/** Parses the body of a batch as it arrives. */
+export function batchRows(
+  resource: Resource,
+  body: AsyncIterable<Buffer>,
+  { format, isGzipped }: { readonly format: ImportFormat; readonly isGzipped: boolean },
+): AsyncGenerator<RowChunk> {
+  let received = 0
+  const counted = async function* () {
+    for await (const buffer of body) {
+      if (received === 0 && isGzipped && buffer[0] !== 0x1f) throw new ImportError('The body is not gzip.')
+      received += buffer.length
+      yield buffer
+    }
+  }
+  const bytes = sliced(decode(counted()), (expanded) => {
+    if (expanded <= limits.batchFreeBytes || expanded <= received * limits.batchExpansionMax) return
+    throw new ImportError(
+      `The body expands to more than ${limits.batchExpansionMax} times its compressed size. Send it with less compression.`,
+    )
+  })
+  return format === 'csv' ? csvRows(resource, bytes) : ndjsonRows(resource, bytes)
+}
+
+/** Other requests are served between two slices. */
+async function* sliced(
+  buffers: AsyncIterable<Buffer>,
+  check: (expanded: number) => void,
+): AsyncGenerator<Buffer> {
+  let expanded = 0
+  for await (const buffer of buffers) {
+    expanded += buffer.length
+    check(expanded)
+    for (let start = 0; start < buffer.length; start += limits.batchSliceBytes) {
+      if (start > 0) await setImmediate()
+      yield buffer.subarray(start, start + limits.batchSliceBytes)
+    }
+  }
+}

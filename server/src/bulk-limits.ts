@@ -1,0 +1,27 @@
+/** The limits of imports, batches and archives, which are part of `limits`. */
+export const bulkLimits = {
+  /** Rows of an import that are written, and counted in the tally, in one transaction: about 0.5 s of the account's write lock. */
+  importBatchRows: 10_000,
+  /** Rows of a batch over HTTP that are written in one transaction: below 0.1 s of the account's write lock, and before-images of all. */
+  batchRows: 1_000,
+  /** Batches in flight of an account and of a process, each with up to about 4 MB of rows. */
+  accountBatchesMax: 2,
+  batchesInFlightMax: 16,
+  /** Connections for them. A batch uses one only while it writes rows that it has received. */
+  batchConnectionsMax: 4,
+  /** A batch waits this long for a connection, for its account's tally row, and for the commit of its rows. */
+  batchWaitMsMax: 30_000,
+  batchLockMsMax: 10_000,
+  batchWriteMsMax: 60_000,
+  /** Bytes of a batch that are parsed at once: lines of 3 bytes take up to 20 ms. */
+  batchSliceBytes: 16 * 1024,
+  /** Decompressed bytes per byte of a gzip body, beyond the first `batchFreeBytes`: records compress to a tenth. */
+  batchExpansionMax: 200,
+  batchFreeBytes: 16 * 1024 * 1024,
+  /** Faults of a rejected row that its result line lists. */
+  batchFaultsMax: 10,
+  /** One line of an import file. */
+  importLineBytesMax: 1024 * 1024,
+  /** Rows of an archive that one statement restores: about 2 MB of JSON. */
+  archiveBatchRows: 5_000,
+} as const

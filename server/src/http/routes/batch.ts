@@ -1,0 +1,156 @@
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { batchRows } from '../../batches/batch-input.ts'
+import type { Batches } from '../../batches/batches.ts'
+import { endLine, resultLines } from '../../batches/result-lines.ts'
+import type { Resource } from '../../catalog/resources.ts'
+import { clientDisconnected, Failure, internalError, invalid } from '../../errors.ts'
+import { ImportError } from '../../import/columns.ts'
+import type { ImportFormat } from '../../import/decode.ts'
+import { type ImportTotals, noTotals, writeRows } from '../../import/import-rows.ts'
+import { limits } from '../../limits.ts'
+import type { EmitEvent } from '../../observability/events.ts'
+import { parseNoParameters } from '../../query/list-request.ts'
+import { clientSignal } from '../client-signal.ts'
+import { accessFor } from '../plugins/authenticate.ts'
+import { endReceiveTimeout } from '../plugins/receive-timeout.ts'
+import { contextOf } from '../plugins/request-context.ts'
+import { problemBody, statusOf } from '../problem.ts'
+import { mediaTypeOf } from '../request/content-type.ts'
+import { rawQueryOf } from '../request/raw-request.ts'
+import { closeAfterResponse } from '../respond.ts'
+
+const formats: Readonly<Record<string, ImportFormat>> = {
+  'application/x-ndjson': 'ndjson',
+  'text/csv': 'csv',
+}
+
+/** `POST …/batch`: upserts and deletes the rows of the body as it arrives, and streams a line for each rejected row. */
+export function batchRoute(batches: Batches, emit: EmitEvent, resource: Resource) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const scope = accessFor(request, `${resource.name}:write`)
+    parseNoParameters(rawQueryOf(request))
+    const format = formatOf(request)
+    const isGzipped = request.headers['content-encoding'] === 'gzip'
+    const signal = clientSignal(reply)
+    const release = await batches.acquire(scope, signal)
+    endReceiveTimeout(request.raw)
+    const results = new Results(signal)
+    const totals = noTotals()
+    // Destroying the request would close the connection before the error is sent.
+    const body: AsyncIterable<Buffer> = request.raw.iterator({ destroyOnReturn: false })
+    const running = writeRows(
+      results.startingWith(batches.writer(scope, resource)),
+      {
+        resource,
+        chunks: batchRows(resource, body, { format, isGzipped }),
+        totals,
+        onFaults: (faults) => results.write(resultLines(faults)),
+      },
+      limits.batchRows,
+    ).finally(release)
+    try {
+      await Promise.race([running, results.started])
+    } catch (error) {
+      if (!request.raw.complete) closeAfterResponse(reply)
+      throw failureOfBatch(error, signal)
+    }
+    // Node would send the headers with the first line, which may come much later. A client may wait for them.
+    reply.raw.once('pipe', () => reply.raw.flushHeaders())
+    void finish(running, results, totals, { request, reply, emit, signal })
+    return reply.header('cache-control', 'no-store').type('application/x-ndjson').send(results.stream)
+  }
+}
+
+interface BatchResponse {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly emit: EmitEvent
+  readonly signal: AbortSignal
+}
+
+/** Ends the response with the totals, or with the error that ended the batch. */
+async function finish(
+  running: Promise<void>,
+  results: Results,
+  totals: ImportTotals,
+  { request, reply, emit, signal }: BatchResponse,
+): Promise<void> {
+  const context = contextOf(request)
+  try {
+    await running
+    context.records = totals.inserted + totals.updated + totals.deleted
+    results.stream.end(endLine(totals))
+  } catch (error) {
+    const failure = failureOfBatch(error, signal)
+    Object.assign(context, { code: failure.code, detail: failure.message })
+    if (statusOf[failure.code] >= 500) {
+      const cause = failure.cause ?? failure
+      emit({ kind: 'request-failed', requestId: request.id, code: failure.code, cause })
+    }
+    if (!request.raw.complete) closeAfterResponse(reply)
+    results.stream.end(`{"$error":${problemBody(failure, request.id)}}\n`)
+  }
+}
+
+/** The lines of the response. A client that does not read them is not sent more, and none of its rows are read. */
+class Results {
+  readonly stream = new PassThrough()
+  /** Resolves when something was written to the database or to the response: from then on the status is 200. */
+  readonly started: Promise<void>
+  #start: () => void = () => {}
+  readonly #signal: AbortSignal
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+    this.started = new Promise((resolve) => {
+      this.#start = resolve
+    })
+    // The client has disconnected. `signal` reports it.
+    this.stream.on('error', () => {})
+  }
+
+  async write(lines: string): Promise<void> {
+    this.#start()
+    if (this.#signal.aborted) throw clientDisconnected()
+    if (!this.stream.write(lines)) await once(this.stream, 'drain', { signal: this.#signal })
+  }
+
+  startingWith(writer: Parameters<typeof writeRows>[0]): Parameters<typeof writeRows>[0] {
+    return {
+      write: async (rows, deletes) => {
+        const outcome = await writer.write(rows, deletes)
+        this.#start()
+        return outcome
+      },
+    }
+  }
+}
+
+function formatOf(request: FastifyRequest): ImportFormat {
+  const type = mediaTypeOf(request.headers['content-type'])
+  const format = type === undefined || type.hasOtherCharset ? undefined : formats[type.type]
+  if (format !== undefined) return format
+  throw invalid(
+    {
+      parameter: 'Content-Type',
+      code: 'content_type_invalid',
+      message: 'Send a batch as application/x-ndjson or text/csv, in UTF-8.',
+      expected: Object.keys(formats),
+    },
+    'body_invalid',
+  )
+}
+
+/** Rows before the one with the error may have been written. */
+function failureOfBatch(error: unknown, signal: AbortSignal): Failure {
+  if (error instanceof Failure) return error
+  if (error instanceof ImportError) return new Failure('body_invalid', error.message, [], error)
+  if (signal.aborted || isReset(error)) return clientDisconnected(error)
+  return internalError(error)
+}
+
+function isReset(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
+}
