@@ -28,6 +28,7 @@ export const editorTheme = EditorView.theme({
     paddingBottom: '0',
   },
   '.cm-tooltip': { ...card, fontFamily: 'var(--sans)' },
+  '.cm-tooltip-autocomplete.cm-tooltip-below': { marginTop: 'var(--below-editor, 0)' },
   '.cm-tooltip.cm-tooltip-autocomplete > ul': {
     fontFamily: 'var(--mono)',
     fontSize: '12px',

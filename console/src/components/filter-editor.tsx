@@ -54,8 +54,10 @@ export default function FilterEditor(props: FilterEditorProps) {
       created.dispatch({ selection: { anchor: created.state.doc.length } })
       created.focus()
     }
+    const stopMeasuring = measureBelow(host.current)
     return () => {
       latest.current.onView(undefined)
+      stopMeasuring()
       created.destroy()
     }
   }, [])
@@ -77,6 +79,18 @@ export default function FilterEditor(props: FilterEditorProps) {
     current.dispatch(setDiagnostics(current.state, shown))
   }, [props.diagnostics])
   return <div ref={host} className="filter-editor" />
+}
+
+/** Measures what is between the editor and the end of the filter bar: suggestions are shown below it, not over the chips. */
+function measureBelow(host: HTMLElement): () => void {
+  const bar = host.closest('.filter-bar')
+  if (bar === null) return () => {}
+  const observer = new ResizeObserver(() => {
+    const below = bar.getBoundingClientRect().bottom - host.getBoundingClientRect().bottom
+    host.style.setProperty('--below-editor', `${Math.round(below)}px`)
+  })
+  observer.observe(bar)
+  return () => observer.disconnect()
 }
 
 function stateOf(doc: string, latest: { readonly current: FilterEditorProps }): EditorState {

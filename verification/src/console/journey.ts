@@ -46,6 +46,9 @@ export function journey(
   }
 }
 
+export const rows = (page: Page) => page.getByRole('grid').getByRole('row')
+export const grouped = (count: number) => count.toLocaleString('en')
+
 export function expectEqual(actual: unknown, expected: unknown): void {
   if (JSON.stringify(actual) !== JSON.stringify(expected)) {
     throw new Error(`expected ${JSON.stringify(expected)}, but found ${JSON.stringify(actual)}`)
