@@ -121,7 +121,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
   }
   const drain = async (delayMs: number) => {
     stopping = true
-    stopAccepting(app.server)
+    stopAccepting(app.server, waiters)
     await withinTime(delayMs, connectionsClosed())
     await finish()
   }
@@ -156,9 +156,13 @@ async function untilReady(ready: () => Promise<unknown>, limits: Limits): Promis
   }
 }
 
-/** As `server.close()` of `node:net`. The method of `node:http` would also close idle keep-alive connections. */
-function stopAccepting(server: Server): void {
+/**
+ * As `server.close()` of `node:net`. The method of `node:http` would also close idle keep-alive connections. Clients that wait for
+ * changes get a response now, and then connect to another process.
+ */
+function stopAccepting(server: Server, waiters: FeedWaiters): void {
   NetServer.prototype.close.call(server)
+  waiters.close()
 }
 
 function identityOf(config: Config) {

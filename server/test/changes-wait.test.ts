@@ -270,7 +270,7 @@ describe('a stream', () => {
     expect((await nextChanges(events))[0]).toEqual(['deleted 1 @3'])
     opened.destroy()
 
-    // A browser sends the first URL again.
+    // A client that reconnects sends the first URL again.
     const again = await stream(acme, changesUrl({ since: 'now' }), { 'last-event-id': cursor })
     expect((await nextChanges(again.events))[0]).toEqual(['created 2 @2', 'deleted 1 @3'])
     again.opened.destroy()
@@ -365,14 +365,18 @@ describe('a stream', () => {
 })
 
 describe('the end of the process', () => {
-  it('ends long polls with an empty page, and streams', async () => {
+  it.each([
+    ['closes', (stopping: TestService) => stopping.close()],
+    // It has no other connections, so it does not need this time.
+    ['drains', (stopping: TestService) => stopping.drain(3_600_000)],
+  ])('that %s ends long polls with an empty page, and streams', async (_, stop) => {
     const stopping = await startTestService(url, {}, { ...limits, shutdownMsMax: 60_000 })
     const acme = await newAccount()
-    const { cursor } = await changes(stopping, acme)
+    const [, { cursor }] = await pageOf(open(acme, changesPath, {}, stopping))
     const poll = pageOf(open(acme, changesUrl({ since: cursor, wait: 30 }), {}, stopping))
     const { events } = await stream(acme, changesUrl({ since: cursor }), {}, stopping)
     await untilChecked(stopping)
-    const closed = stopping.close()
+    const closed = stop(stopping)
     expect(await poll).toMatchObject([200, { data: [], cursor }])
     for await (const { event } of events) expect(event).toBeUndefined()
     await closed

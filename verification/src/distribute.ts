@@ -61,13 +61,15 @@ export const oneAccount: Check = {
 
 /**
  * The exceptions, which handle a batch of accounts and therefore several shards: reading the keys and tallies of all
- * waiting requests, writing the request log and usage after the responses, and deleting what has expired of them.
+ * waiting requests, and of all clients that wait for changes, writing the request log and usage after the responses, and deleting what has expired of them.
  */
 function isForSeveralAccounts(query: string): boolean {
   // The first inserted column is the account.
   if (/^insert into (?:request|usage)\b/.test(query)) return /from unnest\(\$\d+::bigint\[\]/.test(query)
   if (/^delete from (?:request|usage) where account_id = any\(\$1::bigint\[\]\)/.test(query)) return true
-  return /from unnest\(\$1::bigint\[\]/.test(query) && /k\.account_id = any\(\$1::bigint\[\]\)/.test(query)
+  return (
+    /from unnest\(\$1::bigint\[\]/.test(query) && /\b[kt]\.account_id = any\(\$1::bigint\[\]\)/.test(query)
+  )
 }
 
 export function tablesIn(query: string): number {

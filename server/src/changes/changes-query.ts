@@ -23,8 +23,8 @@ export interface ChangesQuery {
 }
 
 /**
- * `lastEventId`: the cursor of the last event that a client of a stream received. It replaces `since`, because a browser that
- * reconnects sends the first URL again. Undefined if the request is not for a stream.
+ * `lastEventId`: the cursor of the last event that a client of a stream received. It replaces `since`, because a client
+ * that reconnects sends the first URL again. Undefined if the request is not for a stream.
  */
 export function changesQuery(
   scope: AccountScope,
@@ -53,7 +53,7 @@ export function startName({ feed }: ChangesQuery, since: Since): string {
 }
 
 function sinceOf(feed: FeedIdentity, since: string | undefined, lastEventId: string | undefined): Since {
-  // A browser sends an empty id if the stream broke before its first event.
+  // A client may send an empty id if the stream broke before its first event.
   if (lastEventId !== undefined && lastEventId !== '') {
     return positionOf(feed, lastEventId, (code, message) => ({
       parameter: 'last-event-id',

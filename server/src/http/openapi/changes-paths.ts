@@ -15,7 +15,7 @@ next request. Without \`since\`, the feed begins with every record.
 record has changed and does not match. It may be one that you do not have.
 
 With \`Accept: text/event-stream\` the response is a stream of Server-Sent Events that lasts up to an hour. Each event \`changes\` has a page as its data and the
-cursor as its id, so that a browser resumes after the last event. A comment is sent at least every 15 seconds. An event \`problem\` has a problem document
+cursor as its id, so that clients resume after the last event by \`Last-Event-ID\`. A comment is sent at least every 15 seconds. An event \`problem\` has a problem document
 and ends the stream.
 
 An export has the header \`X-Changes-Cursor\`: the cursor of its snapshot.`
