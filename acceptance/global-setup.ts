@@ -35,7 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       started.push(running)
       return running
     }
-    const server = await serve({})
+    const server = await serve({ QUARTERMASTER_WEBHOOK_SECRET: 'a-master-key-of-at-least-32-characters' })
     const proxied = await serve({
       QUARTERMASTER_DEFAULT_ACCOUNT: 'acme',
       QUARTERMASTER_TRUSTED_PROXIES: '127.0.0.1',

@@ -37,11 +37,12 @@ const mayImport: Record<string, readonly string[]> = {
   changes: ['lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   writes: ['postgres', 'query', 'catalog', 'observability', 'base'],
   import: ['writes', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
-  webhooks: ['accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
+  webhooks: ['changes', 'lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   batches: ['import', 'writes', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   activity: ['accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   archive: ['lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   http: [
+    'webhooks',
     'batches',
     'import',
     'changes',
@@ -61,6 +62,7 @@ const mayImport: Record<string, readonly string[]> = {
     'import',
     'writes',
     'http',
+    'webhooks',
     'changes',
     'lists',
     'activity',
@@ -73,7 +75,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
 }
 /** The composition root may import every folder, and the command line may start it. */
-const composing = ['server/src/main.ts', 'server/src/service.ts']
+const composing = ['server/src/main.ts', 'server/src/service.ts', 'server/src/delivery-service.ts']
 
 function importsOf(file: string): string[] {
   const text = readFileSync(join(root, file), 'utf8')
@@ -184,7 +186,9 @@ describe('imports', () => {
 describe('size', () => {
   it(`no file has more than ${linesMax} lines`, () => {
     const long = sourceFiles
-      .map((file) => [file, readFileSync(join(root, file), 'utf8').split('\n').length] as const)
+      .map((file) => [file, readFileSync(join(root, file), 'utf8')] as const)
+      .filter(([, text]) => !text.startsWith('// Generated'))
+      .map(([file, text]) => [file, text.split('\n').length] as const)
       .filter(([, lines]) => lines > linesMax)
     expect(long).toEqual([])
   })

@@ -80,7 +80,8 @@ function kindsOf(name: string, { properties = {} }: Schema): string {
 function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return nameOf(schema) ?? ''
   if (schema.enum !== undefined) return schema.enum.map((one) => `\n    | '${one}'`).join('')
-  if (schema.items !== undefined) return `readonly ${typeOf(schema.items)}[]`
+  if (schema.items !== undefined)
+    return `readonly ${typeOf(schema.items)}[]${namesOf(schema).includes('null') ? ' | null' : ''}`
   return namesOf(schema)
     .map((name) => (name === 'integer' ? 'number' : name))
     .join(' | ')

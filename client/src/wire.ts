@@ -9,6 +9,8 @@ export const paths = {
   audit: '/manage/v1/audit',
   request: '/manage/v1/requests',
   usage: '/manage/v1/usage',
+  webhook: '/manage/v1/webhooks',
+  delivery: '/manage/v1/deliveries',
 } as const
 
 /** A product of the inventory. */
@@ -163,7 +165,7 @@ export interface Audit {
   readonly id: string
   /** When the change was made. */
   readonly at: string
-  /** The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore. */
+  /** The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete. */
   readonly action: string
   /** What was changed: the id of the key, or the name of the account. */
   readonly subject: string
@@ -280,6 +282,94 @@ export interface UsageKinds {
   readonly p99_ms: 'decimal'
 }
 
+/** An endpoint of a receiver, to which the changes of a resource are sent. */
+export interface Webhook {
+  /** Identifies the webhook. */
+  readonly id: string
+  /** The resource: product, partner or company. */
+  readonly resource: string
+  /** The URL of the receiver. */
+  readonly url: string
+  /** Only records that match this filter; null: all. */
+  readonly filter: string | null
+  /** The fields that are sent; null: all. In a filter, a comma-separated text. */
+  readonly fields: readonly string[] | null
+  /** pending: not activated yet; active; paused: by an administrator, or after failures; disabled: the receiver responded with 410. */
+  readonly status: string
+  /** Why it is paused or disabled: requested, failing, gone, cursor_expired, query_invalid. */
+  readonly reason: string | null
+  /** When it was created. */
+  readonly created_at: string
+  /** When its secret was last rotated. */
+  readonly rotated_at: string | null
+  /** The last version of the resource that was delivered completely. */
+  readonly delivered_version: number
+  /** Failed attempts since the last delivery. */
+  readonly failures: number
+  /** When the first of them was made. */
+  readonly failing_since: string | null
+  /** The next attempt is not made before this time. */
+  readonly due_at: string
+}
+
+/** The type of each field in a filter. */
+export interface WebhookKinds {
+  readonly id: 'text'
+  readonly resource: 'text'
+  readonly url: 'text'
+  readonly filter: 'text'
+  readonly fields: 'array'
+  readonly status: 'text'
+  readonly reason: 'text'
+  readonly created_at: 'timestamp'
+  readonly rotated_at: 'timestamp'
+  readonly delivered_version: 'integer'
+  readonly failures: 'integer'
+  readonly failing_since: 'timestamp'
+  readonly due_at: 'timestamp'
+}
+
+/** A message to the receiver of a webhook, in the last 14 days. Contents are not stored. */
+export interface Delivery {
+  /** Identifies the entry within its account. */
+  readonly id: string
+  /** When the result was known. */
+  readonly at: string
+  /** The webhook. */
+  readonly webhook_id: string
+  /** As in the header webhook-id. Retries have the same. */
+  readonly message_id: string
+  /** changes, challenge or test. */
+  readonly kind: string
+  /** The number of changes. */
+  readonly changes: number
+  /** The version up to which everything had been delivered before. */
+  readonly from_version: number
+  /** The version of the last change. */
+  readonly to_version: number
+  /** The status of the response; null: there was none. */
+  readonly status: number | null
+  /** null: delivered. status: the status was not 2xx. challenge: the challenge was not returned. Otherwise why there was no response. */
+  readonly error: string | null
+  /** Milliseconds until the response. */
+  readonly duration_ms: number
+}
+
+/** The type of each field in a filter. */
+export interface DeliveryKinds {
+  readonly id: 'text'
+  readonly at: 'timestamp'
+  readonly webhook_id: 'text'
+  readonly message_id: 'text'
+  readonly kind: 'text'
+  readonly changes: 'integer'
+  readonly from_version: 'integer'
+  readonly to_version: 'integer'
+  readonly status: 'integer'
+  readonly error: 'text'
+  readonly duration_ms: 'decimal'
+}
+
 export interface NewPartner {
   /** The name. */
   readonly name: string
@@ -347,6 +437,9 @@ export interface Problem {
     | 'key_already_created'
     | 'key_not_active'
     | 'keys_exhausted'
+    | 'webhooks_exhausted'
+    | 'webhook_unverified'
+    | 'webhooks_unavailable'
     | 'account_rate_exceeded'
     | 'key_rate_exceeded'
     | 'account_busy'

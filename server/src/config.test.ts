@@ -21,9 +21,11 @@ describe('secrets in files', () => {
     ['DATABASE_URL', `${url}\n`, url],
     ['DATABASE_OWNER_URL', `${url}\r\n`, url],
     ['REDIS_URL', 'redis://:hunter2@cache\n', 'redis://:hunter2@cache'],
+    ['QUARTERMASTER_WEBHOOK_SECRET', `${'k'.repeat(32)}\n`, 'k'.repeat(32)],
   ] as const)('%s_FILE names the file with the value', (name, content, value) => {
     const file = fileWith('url', content)
-    const { config, settings } = loadConfig({ [`${name}_FILE`]: file, [name]: '' })
+    const { config, settings, faults: loaded } = loadConfig({ [`${name}_FILE`]: file, [name]: '' })
+    expect(loaded).toEqual([])
     expect(config[name]).toBe(value)
     expect(settings.find((setting) => setting.name === name)).toEqual({ name, value, origin: 'file', file })
   })

@@ -60,6 +60,14 @@ const schema = Type.Object({
   QUARTERMASTER_DEFAULT_ACCOUNT: Type.Optional(Type.String({ pattern: '^[a-z0-9-]+$' })),
   /** Addresses or networks, separated by commas, whose X-Forwarded-* headers are trusted. */
   QUARTERMASTER_TRUSTED_PROXIES: Type.Optional(Type.String()),
+  /** The master key from which the secrets of webhooks are derived. Without it there are no webhooks. */
+  QUARTERMASTER_WEBHOOK_SECRET: Type.Optional(
+    Type.String({ pattern: `^.{${limits.webhookMasterKeyCharactersMin},}$` }),
+  ),
+  /** Addresses or networks, separated by commas, that webhooks may reach besides the public internet. */
+  QUARTERMASTER_WEBHOOK_NETWORKS: Type.Optional(Type.String()),
+  /** Whether serving processes deliver webhooks. `off` if `quartermaster deliver` does. */
+  QUARTERMASTER_WEBHOOK_DELIVERY: Type.Enum(['on', 'off'], { default: 'on' }),
   /** Set by systemd for a service of `Type=notify`. */
   NOTIFY_SOCKET: Type.Optional(Type.String()),
   /** Port of `/metrics`, separate from the public port. Without it no metrics are recorded. */
@@ -102,6 +110,7 @@ export const secretSettings = [
   'DATABASE_OWNER_URL',
   'REDIS_URL',
   'OTEL_EXPORTER_OTLP_HEADERS',
+  'QUARTERMASTER_WEBHOOK_SECRET',
 ] as const
 
 /** An empty QUARTERMASTER_DATABASE_ROLE is a value: serving connections use the role they log in with. */
@@ -143,7 +152,11 @@ export function loadConfig(environment: NodeJS.ProcessEnv): LoadedConfig {
     if (file !== undefined) return { name, value: config[name], origin: 'file', file }
     return { name, value: config[name], origin: name in data ? 'environment' : 'default' }
   })
-  const faults = [...files.faults, ...invalid, ...unknownVariables(environment, names)]
+  const faults = [
+    ...files.faults,
+    ...invalid,
+    ...unknownVariables(environment, [...names, ...secretSettings.map((name) => `${name}_FILE`)]),
+  ]
   return { config, settings, faults }
 }
 
@@ -216,5 +229,6 @@ const rules: Readonly<Record<string, string>> = {
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'does not begin with http:// or https://',
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'does not begin with http:// or https://',
   OTEL_METRICS_EXPORTER: 'is neither otlp, prometheus, a list of both, nor none',
+  QUARTERMASTER_WEBHOOK_SECRET: `must have at least ${limits.webhookMasterKeyCharactersMin} characters`,
   QUARTERMASTER_PROCESSES: `must be a number from 1 to ${limits.processesMax}, or auto`,
 }

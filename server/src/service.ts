@@ -27,6 +27,7 @@ import { otlpTarget, telemetryIdentity } from './observability/otlp.ts'
 import type { Traces } from './observability/traces.ts'
 import { Database } from './postgres/database.ts'
 import { withTimeout } from './timeout.ts'
+import { Webhooks, type WebhooksOptions } from './webhooks/webhooks.ts'
 
 export interface Service {
   readonly port: number
@@ -88,25 +89,25 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const waiters = new FeedWaiters(database, limits)
   const sharedCounters = sharedCountersOf(config, emit, worker?.counters)
   const ready = readiness(database, () => stopping, limits.readinessCacheMs)
+  const accountReads = accountReadsOf(config, database, limits)
+  const webhooks = webhooksOf(config, { database, accountReads, emit, limits })
+  const parts = { database, accountReads, waiters, ready, readMsMax, limits }
   const app = buildServer({
-    database,
-    accountReads: new AccountReads(database, config.QUARTERMASTER_ACCOUNT_READS_MAX, limits.readWaitMsMax),
+    ...parts,
+    webhooks: webhooks.messages,
     writes: new AccountWrites(database, connectionsMax, limits.accountWriteWaitMsMax),
     ...bulk,
-    waiters,
     authentication: authentication(config, keyVerifier, sharedCounters),
-    emit: emitToAll(emit, (event) => activity.record(event)),
-    ready,
+    emit: emitToAll(emit, (event) => activity.record(event), webhooks.observe),
     isStopping: () => stopping,
     shutdown: shutdown.signal,
-    readMsMax,
-    limits,
   })
   const connectionsClosed = watchConnections(app.server)
   let admin: Admin | undefined
   const finish = async () => {
     await closeServer(app, shutdown, limits)
     await connectionsClosed()
+    await webhooks.close()
     await activity.close()
     await admin?.close()
     await Promise.all([metrics?.close(), traces?.close()])
@@ -165,12 +166,28 @@ function stopAccepting(server: Server, waiters: FeedWaiters): void {
   waiters.close()
 }
 
-function identityOf(config: Config) {
+export function identityOf(config: Config) {
   return {
     role: config.QUARTERMASTER_DATABASE_ROLE,
     writeRole: writeRoleOf(config),
     pooler: config.QUARTERMASTER_DATABASE_POOLER,
   }
+}
+
+export function accountReadsOf(config: Config, database: Database, limits: Limits): AccountReads {
+  return new AccountReads(database, config.QUARTERMASTER_ACCOUNT_READS_MAX, limits.readWaitMsMax)
+}
+
+export function webhooksOf(
+  config: Config,
+  parts: Pick<WebhooksOptions, 'database' | 'accountReads' | 'emit' | 'limits'>,
+): Webhooks {
+  return new Webhooks({
+    ...parts,
+    masterKey: config.QUARTERMASTER_WEBHOOK_SECRET,
+    networks: parseNetworks(config.QUARTERMASTER_WEBHOOK_NETWORKS),
+    delivers: config.QUARTERMASTER_WEBHOOK_DELIVERY === 'on',
+  })
 }
 
 /** Exports and batches have connections of their own. */
@@ -225,7 +242,7 @@ function watchConnections(server: Server): () => Promise<unknown> {
     )
 }
 
-async function adminServer(
+export async function adminServer(
   { QUARTERMASTER_ADMIN_HOST: host, QUARTERMASTER_ADMIN_PORT: port }: Config,
   metrics: Metrics | undefined,
   ready: () => Promise<unknown>,
@@ -235,9 +252,9 @@ async function adminServer(
 }
 
 /** Metrics and traces, if they are configured, and the function that passes events to them and to the log. */
-async function telemetryOf(
+export async function telemetryOf(
   config: Config,
-  { log, worker }: ServeOptions,
+  { log, worker }: Pick<ServeOptions, 'log' | 'worker'>,
   observed: ObservedState,
   limits: Limits,
 ): Promise<{ metrics: Metrics | undefined; traces: Traces | undefined; emit: EmitEvent }> {

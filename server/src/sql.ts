@@ -24,6 +24,7 @@ export type Operation =
   | 'idempotency'
   | 'view'
   | 'activity'
+  | 'webhook'
   | 'other'
 
 /** The text with `$1`, `$2` …, and their values. */

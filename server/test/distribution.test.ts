@@ -18,6 +18,8 @@ const accountTables = [
   'company',
   'idempotency',
   'tombstone',
+  'webhook',
+  'delivery',
   'product_before',
   'partner_before',
   'company_before',

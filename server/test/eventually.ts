@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { vi } from 'vitest'
 
 const timeoutMs = 120_000
 
@@ -10,6 +11,11 @@ export async function eventually(condition: () => boolean | Promise<boolean>): P
     if (Date.now() > until) throw new Error(`The condition did not hold within ${timeoutMs / 1000} s.`)
     await sleep(20)
   }
+}
+
+/** Repeats the assertions until they pass. */
+export function passes(assertions: () => void | Promise<void>): Promise<void> {
+  return vi.waitFor(assertions, { timeout: timeoutMs, interval: 20 })
 }
 
 /**

@@ -11,6 +11,8 @@ const accountTables = [
   'tally',
   'idempotency',
   'tombstone',
+  'webhook',
+  'delivery',
   'product_before',
   'partner_before',
   'company_before',
@@ -61,12 +63,16 @@ export const oneAccount: Check = {
 
 /**
  * The exceptions, which handle a batch of accounts and therefore several shards: reading the keys and tallies of all
- * waiting requests, and of all clients that wait for changes, writing the request log and usage after the responses, and deleting what has expired of them.
+ * waiting requests, the tallies of clients that wait for changes and of webhooks, the sweep over all webhooks, writing the
+ * request log and usage after the responses, and deleting what has expired of them.
  */
 function isForSeveralAccounts(query: string): boolean {
   // The first inserted column is the account.
   if (/^insert into (?:request|usage)\b/.test(query)) return /from unnest\(\$\d+::bigint\[\]/.test(query)
-  if (/^delete from (?:request|usage) where account_id = any\(\$1::bigint\[\]\)/.test(query)) return true
+  if (/^delete from (?:request|usage|delivery) where account_id = any\(\$1::bigint\[\]\)/.test(query))
+    return true
+  if (/from webhook where (?:account_id = any\(\$1::bigint\[\]\)|\(account_id, id\) > \()/.test(query))
+    return true
   return (
     /from unnest\(\$1::bigint\[\]/.test(query) && /\b[kt]\.account_id = any\(\$1::bigint\[\]\)/.test(query)
   )

@@ -2,7 +2,7 @@
 import type { Operator } from '@quartermaster/filter'
 
 export type FieldType = 'integer' | 'decimal' | 'text' | 'boolean' | 'timestamp'
-export type CollectionName = 'product' | 'partner' | 'company' | 'key' | 'audit' | 'request' | 'usage'
+export type CollectionName = 'product' | 'partner' | 'company' | 'key' | 'audit' | 'request' | 'usage' | 'webhook' | 'delivery'
 
 export interface Field {
   readonly name: string
@@ -106,7 +106,7 @@ export const collections: Record<CollectionName, Collection> = {
     fields: [
       {"name":"id","type":"text","nullable":false,"description":"Identifies the entry within its account."},
       {"name":"at","type":"timestamp","nullable":false,"description":"When the change was made."},
-      {"name":"action","type":"text","nullable":false,"description":"The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore."},
+      {"name":"action","type":"text","nullable":false,"description":"The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete."},
       {"name":"subject","type":"text","nullable":false,"description":"What was changed: the id of the key, or the name of the account."},
       {"name":"details","type":"text","nullable":true,"description":"A description of the change."},
       {"name":"actor","type":"text","nullable":false,"description":"Who made the change: key, or operator of the service."},
@@ -155,6 +155,48 @@ export const collections: Record<CollectionName, Collection> = {
       {"name":"p50_ms","type":"decimal","nullable":false,"description":"The 50th percentile of the duration in milliseconds, within 5 %."},
       {"name":"p95_ms","type":"decimal","nullable":false,"description":"The 95th percentile of the duration in milliseconds, within 5 %."},
       {"name":"p99_ms","type":"decimal","nullable":false,"description":"The 99th percentile of the duration in milliseconds, within 5 %."},
+    ],
+  },
+  webhook: {
+    name: "webhook",
+    noun: "webhook",
+    plural: "webhooks",
+    path: "/manage/v1/webhooks",
+    description: "An endpoint of a receiver, to which the changes of a resource are sent.",
+    fields: [
+      {"name":"id","type":"text","nullable":false,"description":"Identifies the webhook."},
+      {"name":"resource","type":"text","nullable":false,"description":"The resource: product, partner or company."},
+      {"name":"url","type":"text","nullable":false,"description":"The URL of the receiver."},
+      {"name":"filter","type":"text","nullable":true,"description":"Only records that match this filter; null: all."},
+      {"name":"fields","type":"text","nullable":true,"description":"The fields that are sent; null: all. In a filter, a comma-separated text."},
+      {"name":"status","type":"text","nullable":false,"description":"pending: not activated yet; active; paused: by an administrator, or after failures; disabled: the receiver responded with 410."},
+      {"name":"reason","type":"text","nullable":true,"description":"Why it is paused or disabled: requested, failing, gone, cursor_expired, query_invalid."},
+      {"name":"created_at","type":"timestamp","nullable":false,"description":"When it was created."},
+      {"name":"rotated_at","type":"timestamp","nullable":true,"description":"When its secret was last rotated."},
+      {"name":"delivered_version","type":"integer","nullable":false,"description":"The last version of the resource that was delivered completely."},
+      {"name":"failures","type":"integer","nullable":false,"description":"Failed attempts since the last delivery."},
+      {"name":"failing_since","type":"timestamp","nullable":true,"description":"When the first of them was made."},
+      {"name":"due_at","type":"timestamp","nullable":false,"description":"The next attempt is not made before this time."},
+    ],
+  },
+  delivery: {
+    name: "delivery",
+    noun: "delivery",
+    plural: "deliveries",
+    path: "/manage/v1/deliveries",
+    description: "A message to the receiver of a webhook, in the last 14 days. Contents are not stored.",
+    fields: [
+      {"name":"id","type":"text","nullable":false,"description":"Identifies the entry within its account."},
+      {"name":"at","type":"timestamp","nullable":false,"description":"When the result was known."},
+      {"name":"webhook_id","type":"text","nullable":false,"description":"The webhook."},
+      {"name":"message_id","type":"text","nullable":false,"description":"As in the header webhook-id. Retries have the same."},
+      {"name":"kind","type":"text","nullable":false,"description":"changes, challenge or test."},
+      {"name":"changes","type":"integer","nullable":false,"description":"The number of changes."},
+      {"name":"from_version","type":"integer","nullable":false,"description":"The version up to which everything had been delivered before."},
+      {"name":"to_version","type":"integer","nullable":false,"description":"The version of the last change."},
+      {"name":"status","type":"integer","nullable":true,"description":"The status of the response; null: there was none."},
+      {"name":"error","type":"text","nullable":true,"description":"null: delivered. status: the status was not 2xx. challenge: the challenge was not returned. Otherwise why there was no response."},
+      {"name":"duration_ms","type":"decimal","nullable":false,"description":"Milliseconds until the response."},
     ],
   },
 }

@@ -33,4 +33,16 @@ export const presentations: Readonly<Record<CollectionName, Presentation>> = {
     idField: 'id',
   },
   usage: { title: 'Usage', example: 'requests>10', idField: undefined },
+  webhook: {
+    title: 'Webhooks',
+    example: 'status!=active',
+    fields: 'resource,url,status,reason,delivered_version,failures,created_at,id',
+    idField: 'id',
+  },
+  delivery: {
+    title: 'Deliveries',
+    example: 'error!=null&at>=2026-11-01',
+    fields: 'at,webhook_id,kind,changes,status,error,duration_ms,to_version,id',
+    idField: 'id',
+  },
 }

@@ -25,6 +25,13 @@ export interface Change {
     | 'key.create'
     | 'key.rotate'
     | 'key.revoke'
+    | 'webhook.create'
+    | 'webhook.change'
+    | 'webhook.activate'
+    | 'webhook.pause'
+    | 'webhook.rotate'
+    | 'webhook.replay'
+    | 'webhook.delete'
   /** The id of the key, or the name of the account. */
   readonly subject: string
   /** Human-readable. */

@@ -90,5 +90,8 @@ export function sweepStatements(accountIds: readonly string[]): readonly Stateme
   and ${before(limits.usageMinuteDays)}`.statement('activity'),
     sql`delete from usage where account_id = any(${accounts}::bigint[]) and per = 'day'
   and ${before(limits.usageDayDays)}`.statement('activity'),
+    sql`delete from delivery where account_id = any(${accounts}::bigint[]) and ${before(limits.deliveryLogDays)}`.statement(
+      'activity',
+    ),
   ]
 }

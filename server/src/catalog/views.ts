@@ -2,7 +2,7 @@ import { limits } from '../limits.ts'
 import type { Collection } from './collection.ts'
 import type { Field } from './field.ts'
 
-export type ViewName = 'key' | 'audit' | 'request' | 'usage'
+export type ViewName = 'key' | 'audit' | 'request' | 'usage' | 'webhook' | 'delivery'
 
 /**
  * A list for administrators of an account. Filters and pages work as for resources, but the order is newest first and
@@ -42,6 +42,7 @@ const number = (name: string, type: 'integer' | 'decimal', description: string, 
 
 const entryId = text('id', 'Identifies the entry within its account.', 'mi1x2y3zq0a7f3k9p1b0c')
 const nullable = { nullable: true } as const
+const webhookId = 'wh_0a1b2c3d4e5f60718293a4b5'
 
 const key: View = {
   name: 'key',
@@ -89,7 +90,7 @@ const audit: View = {
     timestamp('at', 'When the change was made.'),
     text(
       'action',
-      'The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore.',
+      'The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete.',
       'key.create',
     ),
     text('subject', 'What was changed: the id of the key, or the name of the account.', 'Xq3ZpL0a'),
@@ -170,4 +171,80 @@ const usage: View = {
   ],
 }
 
-export const views: Record<ViewName, View> = { key, audit, request, usage }
+const webhook: View = {
+  name: 'webhook',
+  noun: 'webhook',
+  plural: 'webhooks',
+  path: 'webhooks',
+  description: 'An endpoint of a receiver, to which the changes of a resource are sent.',
+  order: ['created_at', 'id'],
+  fields: [
+    text('id', 'Identifies the webhook.', webhookId),
+    text('resource', 'The resource: product, partner or company.', 'product'),
+    text('url', 'The URL of the receiver.', 'https://example.com/hook'),
+    text('filter', 'Only records that match this filter; null: all.', 'list_price>10', nullable),
+    text('fields', 'The fields that are sent; null: all. In a filter, a comma-separated text.', '', {
+      ...nullable,
+      wire: 'list',
+      example: ['id', 'name'],
+    }),
+    text(
+      'status',
+      'pending: not activated yet; active; paused: by an administrator, or after failures; disabled: the receiver responded with 410.',
+      'active',
+    ),
+    text(
+      'reason',
+      'Why it is paused or disabled: requested, failing, gone, cursor_expired, query_invalid.',
+      '',
+      { ...nullable, example: null },
+    ),
+    timestamp('created_at', 'When it was created.'),
+    timestamp('rotated_at', 'When its secret was last rotated.', { ...nullable, example: null }),
+    number(
+      'delivered_version',
+      'integer',
+      'The last version of the resource that was delivered completely.',
+      12,
+    ),
+    number('failures', 'integer', 'Failed attempts since the last delivery.', 0),
+    timestamp('failing_since', 'When the first of them was made.', { ...nullable, example: null }),
+    timestamp('due_at', 'The next attempt is not made before this time.'),
+  ],
+}
+
+const delivery: View = {
+  name: 'delivery',
+  noun: 'delivery',
+  plural: 'deliveries',
+  path: 'deliveries',
+  description: `A message to the receiver of a webhook, in the last ${limits.deliveryLogDays} days. Contents are not stored.`,
+  order: ['at', 'id'],
+  fields: [
+    entryId,
+    timestamp('at', 'When the result was known.'),
+    text('webhook_id', 'The webhook.', webhookId),
+    text(
+      'message_id',
+      'As in the header webhook-id. Retries have the same.',
+      'msg_0a1b2c3d4e5f60718293a4b5c6d7e8f9',
+    ),
+    text('kind', 'changes, challenge or test.', 'changes'),
+    number('changes', 'integer', 'The number of changes.', 3),
+    number('from_version', 'integer', 'The version up to which everything had been delivered before.', 9),
+    number('to_version', 'integer', 'The version of the last change.', 12),
+    {
+      ...number('status', 'integer', 'The status of the response; null: there was none.', 200),
+      nullable: true,
+    },
+    text(
+      'error',
+      'null: delivered. status: the status was not 2xx. challenge: the challenge was not returned. Otherwise why there was no response.',
+      '',
+      { ...nullable, example: null },
+    ),
+    number('duration_ms', 'decimal', 'Milliseconds until the response.', 48.2),
+  ],
+}
+
+export const views: Record<ViewName, View> = { key, audit, request, usage, webhook, delivery }

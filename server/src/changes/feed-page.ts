@@ -85,7 +85,7 @@ export function snapshotCursor(feed: FeedIdentity, row: Pick<Lineages, 'version'
   return encodeCursor(feed, { lineage: BigInt(currentLineage(row)), version, id: idMax, base: version })
 }
 
-function cursorExpired(): Failure {
+export function cursorExpired(): Failure {
   return new Failure(
     'cursor_expired',
     'Not all changes after this cursor are known any more: it is older than 30 days, or the data was restored. ' +

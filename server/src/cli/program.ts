@@ -23,6 +23,7 @@ import {
 import { ownerUrl } from './database/owner.ts'
 import type { DoctorOptions } from './doctor/doctor-command.ts'
 import { defaultScopes, keyCreate, keyList, keyRevoke, keyRotate } from './key-command.ts'
+import { webhookCommands } from './webhook-commands.ts'
 
 const json = () => new Option('--json', 'print one line of JSON')
 const account = () => new Option('--account <name>', 'name of the account (required)').makeOptionMandatory()
@@ -59,6 +60,7 @@ export function program(loaded: LoadedConfig): Command {
   command.commandsGroup('Accounts:')
   command.addCommand(accountCommands(config))
   command.addCommand(keyCommands(config))
+  command.addCommand(webhookCommands(config))
   command.commandsGroup('Data:')
   addDataCommands(command, config)
   command.commandsGroup('Database:')
@@ -82,6 +84,14 @@ function addServeCommands(command: Command, config: Config): void {
     .action(async (options: { port?: number; host?: string; processes?: number }) => {
       const { serve } = await import('./serve-command.ts')
       process.exitCode = await serve(config, options)
+    })
+
+  command
+    .command('deliver')
+    .description('deliver webhooks without serving requests')
+    .action(async () => {
+      const { deliverCommand } = await import('./deliver-command.ts')
+      await deliverCommand(config)
     })
 
   command

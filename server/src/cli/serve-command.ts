@@ -48,7 +48,7 @@ async function serveAlone(config: Config, address: Omit<ServeOptions, 'log'>): P
   return 0
 }
 
-function servingUrl({ DATABASE_URL: url }: Config): string {
+export function servingUrl({ DATABASE_URL: url }: Config): string {
   if (url !== undefined) return url
   throw new Error(
     'DATABASE_URL is not set. Example: DATABASE_URL=postgres://user:password@localhost:5432/quartermaster',

@@ -23,6 +23,8 @@ import { ResponseCache } from '../lists/response-cache.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { parseNoParameters } from '../query/list-request.ts'
+import type { TestMessages } from '../webhooks/test-messages.ts'
+import { isWebhookId } from '../webhooks/webhook.ts'
 import { acceptsHtml, consoleRoutes, rootRoute } from './console/routes.ts'
 import { batchPath, changesPath, resourcePath, viewPath } from './paths.ts'
 import { type AuthenticationParts, authenticate, isPublic } from './plugins/authenticate.ts'
@@ -41,6 +43,17 @@ import { createKeyRoute, revokeKeyRoute, rotateKeyRoute } from './routes/keys.ts
 import { listRoute, type Reads } from './routes/list.ts'
 import { recordRoute } from './routes/record.ts'
 import { oneViewRoute, viewRoute } from './routes/views.ts'
+import {
+  activateWebhookRoute,
+  changeWebhookRoute,
+  createWebhookRoute,
+  deleteWebhookRoute,
+  pauseWebhookRoute,
+  replayWebhookRoute,
+  rotateWebhookRoute,
+  testWebhookRoute,
+  type WebhookParts,
+} from './routes/webhooks.ts'
 
 export interface ServerParts {
   readonly database: Database
@@ -48,6 +61,7 @@ export interface ServerParts {
   readonly writes: AccountWrites
   readonly exports: Exports
   readonly batches: Batches
+  readonly webhooks: TestMessages
   /** Closed when the server closes. */
   readonly waiters: FeedWaiters
   readonly authentication: AuthenticationParts
@@ -109,6 +123,11 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   }
   batchRoutes(app, parts)
   manageRoutes(app, accountReads, writes, authentication)
+  webhookRoutes(app, accountReads, {
+    writes,
+    messages: parts.webhooks,
+    trustedProxies: authentication.trustedProxies,
+  })
   return app
 }
 
@@ -164,7 +183,8 @@ function manageRoutes(
       bodyLimit: limits.queryBodyBytesMax,
       handler: viewRoute(accountReads, view),
     })
-    allowOnly(app, url, view.name === 'key' ? [...listMethods, 'POST'] : listMethods)
+    const canCreate = view.name === 'key' || view.name === 'webhook'
+    allowOnly(app, url, canCreate ? [...listMethods, 'POST'] : listMethods)
   }
   const keys = viewPath(views.key)
   app.post(keys, createKeyRoute(writes, trustedProxies))
@@ -178,6 +198,31 @@ function manageRoutes(
   allowOnly(app, `${keys}/:id/rotate`, ['POST'])
   app.post(`${keys}/:id/revoke`, revokeKeyRoute(writes, trustedProxies))
   allowOnly(app, `${keys}/:id/revoke`, ['POST'])
+}
+
+function webhookRoutes(app: FastifyInstance, accountReads: AccountReads, parts: WebhookParts): void {
+  const path = viewPath(views.webhook)
+  app.post(path, createWebhookRoute(parts))
+  const one = `${path}/:id`
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: one,
+    handler: oneViewRoute(accountReads, views.webhook, 'id', isWebhookId),
+  })
+  app.patch(one, changeWebhookRoute(parts))
+  app.delete(one, deleteWebhookRoute(parts))
+  allowOnly(app, one, ['GET', 'HEAD', 'PATCH', 'DELETE'])
+  const actions = {
+    activate: activateWebhookRoute(parts),
+    pause: pauseWebhookRoute(parts),
+    rotate: rotateWebhookRoute(parts),
+    replay: replayWebhookRoute(parts),
+    test: testWebhookRoute(parts),
+  }
+  for (const [action, handler] of Object.entries(actions)) {
+    app.post(`${one}/${action}`, handler)
+    allowOnly(app, `${one}/${action}`, ['POST'])
+  }
 }
 
 function resourceRoutes(app: FastifyInstance, reads: Reads, writes: AccountWrites, resource: Resource): void {

@@ -40,6 +40,8 @@ export type Event =
       /** The number of worker processes, in the primary of `serve --processes`. */
       readonly workers?: number
     }
+  /** A process that only delivers webhooks has started. */
+  | { readonly kind: 'delivering'; readonly adminPort: number | undefined }
   | { readonly kind: 'stopping' }
   | { readonly kind: 'stopped' }
   /** A worker process of `serve --processes` has exited on its own, and is replaced after `delayMs`. */
@@ -93,11 +95,39 @@ export type Event =
   /** Requests missing from their account's request log, or from its usage. */
   | { readonly kind: 'requests-unlogged'; readonly count: number }
   | { readonly kind: 'requests-uncounted'; readonly count: number }
+  /** A message was sent to the receiver of a webhook, or could not be sent. */
+  | {
+      readonly kind: 'webhook-sent'
+      readonly outcome: DeliveryOutcome
+      readonly changes: number
+      readonly ms: number
+    }
+  /** A webhook was paused or disabled, not by its administrator. */
+  | { readonly kind: 'webhook-stopped'; readonly reason: StopReason }
+  | { readonly kind: 'webhook-sweep-failed'; readonly error: unknown }
   | { readonly kind: 'activity-unwritten'; readonly error: unknown }
   /** The trace collector did not accept them. */
   | { readonly kind: 'spans-dropped'; readonly spans: number; readonly cause: string }
   /** The collector did not accept the metrics. They are cumulative: the next ones include these. */
   | { readonly kind: 'metrics-unsent'; readonly cause: string }
+
+/** `status`: the response was not 2xx. The others: there was no response. */
+export const deliveryOutcomes = [
+  'delivered',
+  'status',
+  'url_forbidden',
+  'address_forbidden',
+  'host_unknown',
+  'connection_failed',
+  'certificate_invalid',
+  'timeout',
+  'aborted',
+] as const
+export type DeliveryOutcome = (typeof deliveryOutcomes)[number]
+
+/** Why a webhook was stopped. */
+export const stopReasons = ['requested', 'failing', 'gone', 'cursor_expired', 'query_invalid'] as const
+export type StopReason = (typeof stopReasons)[number]
 
 export interface RequestCompleted {
   readonly kind: 'request-completed'

@@ -6,6 +6,7 @@ type Level = 'error' | 'warn' | 'info' | 'debug'
 
 const levels: Record<Event['kind'], Level> = {
   listening: 'info',
+  delivering: 'info',
   stopping: 'info',
   stopped: 'info',
   'worker-exited': 'warn',
@@ -27,6 +28,9 @@ const levels: Record<Event['kind'], Level> = {
   'requests-unlogged': 'warn',
   'requests-uncounted': 'warn',
   'activity-unwritten': 'warn',
+  'webhook-sent': 'debug',
+  'webhook-stopped': 'warn',
+  'webhook-sweep-failed': 'warn',
   'request-failed': 'error',
   'export-truncated': 'warn',
   'request-completed': 'info',
@@ -195,6 +199,11 @@ function loggable(event: Exclude<Event, RequestCompleted>): object {
       return { requestId: event.requestId, code: event.code, cause: causeOf(event) }
     case 'request-unreadable':
       return { code: event.code }
+    case 'webhook-sent':
+      return { outcome: event.outcome, changes: event.changes, ms: event.ms }
+    case 'webhook-stopped':
+      return { reason: event.reason }
+    case 'webhook-sweep-failed':
     case 'activity-unwritten':
       return { cause: messageOf(event.error) }
     case 'connection-broken':
@@ -219,6 +228,8 @@ function loggable(event: Exclude<Event, RequestCompleted>): object {
       return { spans: event.spans, cause: event.cause }
     case 'listening':
       return { host: event.host, port: event.port, adminPort: event.adminPort, workers: event.workers }
+    case 'delivering':
+      return { adminPort: event.adminPort }
     case 'worker-exited': {
       const { worker, workerPid, exitCode, signal, delayMs } = event
       return { worker, workerPid, exitCode, signal, delayMs }

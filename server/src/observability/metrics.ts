@@ -1,7 +1,7 @@
 import { errorTitles } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { withTimeout } from '../timeout.ts'
-import { type Event, type PoolName, sources } from './events.ts'
+import { type Event, type PoolName, sources, stopReasons } from './events.ts'
 import { Exposition, type OtlpMetricsOptions } from './exposition.ts'
 import { Counter, Histogram, type Instrument, ObservableInstrument } from './instruments.ts'
 import type { TelemetryIdentity } from './otlp.ts'
@@ -122,6 +122,26 @@ export class Metrics {
     unit: '{span}',
     description: 'Spans that the trace collector did not accept.',
   })
+  readonly #deliveries = new Histogram(
+    {
+      name: 'quartermaster.webhooks.delivery.duration',
+      unit: 's',
+      description: 'Duration of requests to the receivers of webhooks, by outcome.',
+      labels: ['outcome'],
+    },
+    durations,
+  )
+  readonly #stoppedWebhooks = new Counter({
+    name: 'quartermaster.webhooks.stopped',
+    unit: '{webhook}',
+    description: 'Webhooks that were paused or disabled because of failures.',
+    labels: ['code'],
+  })
+  readonly #failedSweeps = new Counter({
+    name: 'quartermaster.webhooks.sweeps.failed',
+    unit: '{sweep}',
+    description: 'Series of failed attempts to find or store deliveries of webhooks.',
+  })
   /** Undefined without REDIS_URL. */
   #isRateShared: boolean | undefined
   readonly #rateLimitsShared = new ObservableInstrument(
@@ -153,6 +173,9 @@ export class Metrics {
       this.#uncounted,
       this.#droppedSpans,
       this.#rateLimitsShared,
+      this.#deliveries,
+      this.#stoppedWebhooks,
+      this.#failedSweeps,
       ...stateInstruments(state),
       ...this.#process.instruments,
     ]
@@ -165,6 +188,8 @@ export class Metrics {
     this.#truncatedExports.add(0)
     this.#unlogged.add(0)
     this.#uncounted.add(0)
+    this.#failedSweeps.add(0)
+    for (const reason of stopReasons) this.#stoppedWebhooks.add(0, reason)
     for (const code of Object.keys(errorTitles)) this.#errors.add(0, code)
     for (const source of sources) this.#reads.add(0, source)
   }
@@ -217,7 +242,17 @@ export class Metrics {
       case 'requests-uncounted':
         this.#uncounted.add(event.count)
         return
+      case 'webhook-sent':
+        this.#deliveries.record(event.ms / 1000, event.outcome)
+        return
+      case 'webhook-stopped':
+        this.#stoppedWebhooks.add(1, event.reason)
+        return
+      case 'webhook-sweep-failed':
+        this.#failedSweeps.add(1)
+        return
       case 'activity-unwritten':
+      case 'delivering':
       case 'listening':
       case 'stopping':
       case 'stopped':

@@ -3,6 +3,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import { limits } from '../limits.ts'
 import { parseNetworks } from '../networks.ts'
+import type { DeliveryOutcome } from '../observability/events.ts'
 
 /** IPv4 networks that are not on the public internet (IANA's registry of special-purpose addresses), and multicast. */
 const forbiddenIpv4 = parseNetworks(
@@ -51,15 +52,8 @@ export interface ResolvedAddress {
 /** Resolves a host name to all of its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>
 
-/** Why a message was not sent, or not accepted. A closed list: the delivery log and metrics have these codes. */
-export type SendErrorCode =
-  | 'url_forbidden'
-  | 'address_forbidden'
-  | 'host_unknown'
-  | 'connection_failed'
-  | 'certificate_invalid'
-  | 'timeout'
-  | 'aborted'
+/** Why a message was not sent. A closed list: the delivery log and metrics have these codes. */
+export type SendErrorCode = Exclude<DeliveryOutcome, 'delivered' | 'status'>
 
 export class SendError extends Error {
   override readonly name = 'SendError'

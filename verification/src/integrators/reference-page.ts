@@ -31,7 +31,10 @@ export const referencePage: Check = {
       await importRecords({ ...load, resource: 'product', records: demoProducts(200) })
       await importRecords({ ...load, resource: 'partner', records: demoPartners(50) })
       await importRecords({ ...load, resource: 'company', records: demoCompanies(5) })
-      const { port } = await service.serve({ QUARTERMASTER_DEFAULT_ACCOUNT: 'acme' })
+      const { port } = await service.serve({
+        QUARTERMASTER_DEFAULT_ACCOUNT: 'acme',
+        QUARTERMASTER_WEBHOOK_SECRET: 'a-master-key-of-at-least-32-characters',
+      })
       const operations = await operationsAt(port)
       const inspected = await inspect(port, operations)
       const samples = operations.flatMap((operation) => operation['x-codeSamples'])
@@ -39,6 +42,7 @@ export const referencePage: Check = {
         BASE_URL: `http://127.0.0.1:${port}`,
         KEY: key,
         KEY_ID: await newKeyId(port, key),
+        WEBHOOK_ID: await newWebhookId(port, key),
       })
       const faults = [...inspected.faults, ...ran.faults]
       const skipped = ran.skipped === 0 ? '' : `, ${ran.skipped} skipped without a client`
@@ -62,6 +66,17 @@ async function newKeyId(port: number, key: string): Promise<string> {
   })
   const created: { data: { key_id: string } } = JSON.parse(await response.text())
   return created.data.key_id
+}
+
+/** A webhook that the samples may change and delete. Its receiver does not exist. */
+async function newWebhookId(port: number, key: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}/manage/v1/webhooks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ resource: 'product', url: 'https://receiver.invalid/hook' }),
+  })
+  const created: { data: { id: string } } = JSON.parse(await response.text())
+  return created.data.id
 }
 
 async function operationsAt(port: number): Promise<readonly Operation[]> {

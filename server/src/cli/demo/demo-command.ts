@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
 import type pg from 'pg'
 import { createKey, revokeKey } from '../../accounts/api-keys.ts'
@@ -62,7 +63,13 @@ async function demoOn(config: Config, databaseUrl: string, options: DemoOptions)
   })
   try {
     const service = await startService(
-      { ...config, QUARTERMASTER_DOMAIN: serviceDomain, QUARTERMASTER_DEFAULT_ACCOUNT: account },
+      {
+        // Webhooks of an earlier demo on the same database have other secrets.
+        QUARTERMASTER_WEBHOOK_SECRET: randomBytes(24).toString('base64url'),
+        ...config,
+        QUARTERMASTER_DOMAIN: serviceDomain,
+        QUARTERMASTER_DEFAULT_ACCOUNT: account,
+      },
       { databaseUrl, host: config.QUARTERMASTER_HOST, port: options.port, log: logTo('warn', 'stderr') },
     )
     printUsage(

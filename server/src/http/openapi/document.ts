@@ -8,6 +8,7 @@ import { headers, parameters, responses } from './parts.ts'
 import { healthPaths, resourceTag } from './paths.ts'
 import { resourcePaths } from './resource-paths.ts'
 import { collectionSchemas, envelopeSchemas, problemSchemas, singleSchemas } from './schemas.ts'
+import { webhookPaths, webhookSchemas } from './webhook-paths.ts'
 import { writeSchemas } from './write-paths.ts'
 
 const all = Object.values(resources)
@@ -41,11 +42,17 @@ export const openApi = {
       name: 'Administration',
       description: 'For administrators of an account. Needs a key with the scope `account:manage`.',
     },
+    {
+      name: 'Webhooks',
+      description:
+        'Changes are sent to the URLs of receivers, signed by Standard Webhooks. Needs a key with the scope `account:manage`.',
+    },
     { name: 'Health', description: 'Health checks of a process. They need no key.' },
   ],
   paths: {
     ...Object.assign({}, ...all.flatMap((resource) => [resourcePaths(resource), changesPaths(resource)])),
     ...managePaths,
+    ...webhookPaths,
     ...healthPaths,
   },
   components: {
@@ -72,6 +79,8 @@ export const openApi = {
       ...singleSchemas(views.key),
       ...writeSchemas,
       ...manageSchemas,
+      ...singleSchemas(views.webhook),
+      ...webhookSchemas,
       ...envelopeSchemas,
       ...changesMetaSchema,
       ...problemSchemas,

@@ -53,6 +53,14 @@ export const parameters = {
     schema: { type: 'string' },
     example: 'Xq3ZpL0a',
   },
+  webhookId: {
+    name: 'webhook_id',
+    in: 'path',
+    required: true,
+    description: 'The id of the webhook.',
+    schema: { type: 'string' },
+    example: 'wh_0a1b2c3d4e5f60718293a4b5',
+  },
   ifNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
@@ -234,6 +242,10 @@ export const responses = {
   keyConflict: error(
     'The key is not active, the account has reached its limit of keys, or a key was already created with this `Idempotency-Key`.',
   ),
+  webhookConflict: error(
+    'The receiver did not return the challenge, or the account has reached its limit of webhooks.',
+  ),
+  webhooksUnavailable: error('This service is not configured to send webhooks.'),
   conflict: error('The first request with this `Idempotency-Key` is still running.'),
   mismatch: error('This `Idempotency-Key` was used with another request.'),
   preconditionFailed: error(

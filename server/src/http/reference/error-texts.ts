@@ -88,6 +88,19 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     when: 'The account has reached its limit of 1,000 valid keys.',
     remedy: 'Revoke unused keys: last_used_on has the day of the last use of each.',
   },
+  webhooks_exhausted: {
+    when: 'The account already has 20 webhooks, the maximum.',
+    remedy: 'Delete a webhook that is no longer used. One webhook can serve several consumers.',
+  },
+  webhook_unverified: {
+    when: 'The service sent a signed challenge to the URL of the webhook, and did not receive it back; detail says what happened instead.',
+    remedy:
+      'Respond to a message of type webhook.challenge with status 200 and its data.challenge as the body, within 15 seconds. Then activate the webhook again. The list of deliveries shows each attempt.',
+  },
+  webhooks_unavailable: {
+    when: 'The operator of the service has not set QUARTERMASTER_WEBHOOK_SECRET, from which the secrets of webhooks are derived.',
+    remedy: 'Ask the operator of the service to set it, or read the change feed instead.',
+  },
   account_rate_exceeded: {
     when: 'The account has sent more requests in a minute than its limit. RateLimit-Policy has the limit.',
     remedy: spreadRequests,

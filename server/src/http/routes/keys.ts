@@ -13,11 +13,9 @@ import {
   revokeKey,
   rotateKey,
 } from '../../accounts/api-keys.ts'
-import type { Actor } from '../../accounts/audit.ts'
 import { type Scope, scopes } from '../../accounts/key-format.ts'
-import type { Access } from '../../accounts/key-verifier.ts'
 import { views } from '../../catalog/views.ts'
-import { type Fault, invalid } from '../../errors.ts'
+import type { Fault } from '../../errors.ts'
 import { excerpt, Faults } from '../../faults.ts'
 import { limits } from '../../limits.ts'
 import { parseNoParameters } from '../../query/list-request.ts'
@@ -26,10 +24,10 @@ import { clientSignal } from '../client-signal.ts'
 import { viewPath } from '../paths.ts'
 import { accessFor } from '../plugins/authenticate.ts'
 import { contextOf } from '../plugins/request-context.ts'
-import { clientAddressOf } from '../request/client-address.ts'
+import { actorOf, rejectBody } from '../request/actor.ts'
 import { idempotencyKeyOf } from '../request/idempotency-key.ts'
 import { addUnknownMembers, type BodyShape, jsonBody, kindOf, textMember } from '../request/json-body.ts'
-import { bodyOf, rawQueryOf } from '../request/raw-request.ts'
+import { rawQueryOf } from '../request/raw-request.ts'
 import { sendCreated, sendUncached } from '../respond.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -77,7 +75,7 @@ export function revokeKeyRoute(writes: AccountWrites, trustedProxies: BlockList)
   return async (request: KeyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const access = accessFor(request, 'account:manage')
     parseNoParameters(rawQueryOf(request))
-    rejectBody(request)
+    rejectBody(request, 'A revocation')
     const actor = actorOf(request, access, trustedProxies)
     const key = await writes.run(access, clientSignal(reply), (database) =>
       database.write((transaction) => revokeKey(transaction, access, actor, request.params.id)),
@@ -95,11 +93,6 @@ function sendNewKey(reply: FastifyReply, created: NewKey): FastifyReply {
     `${viewPath(views.key)}/${created.keyId}`,
     body,
   )
-}
-
-function actorOf(request: FastifyRequest, { keyId }: Access, trustedProxies: BlockList): Actor {
-  const application = request.headers['user-agent'] ?? null
-  return { kind: 'key', id: keyId, application, address: clientAddressOf(request, trustedProxies) }
 }
 
 function createParameters(body: Body): KeyParameters {
@@ -177,12 +170,6 @@ function overlapIn(value: unknown, faults: Faults): number {
     expected: [`an integer from 0 to ${max}`],
   }))
   return 0
-}
-
-function rejectBody(request: FastifyRequest): void {
-  if (bodyOf(request).length === 0) return
-  const message = 'A revocation must not have a body.'
-  throw invalid({ pointer: '', code: 'json_invalid', message }, 'body_invalid')
 }
 
 /** The hash does not depend on the order of members and scopes. */

@@ -60,6 +60,14 @@ const sources: Record<ViewName, (account: Value, chosen: Chosen) => Fragment> = 
   ) => sql`select id, at, request_id, key_id, method, path, query, filter, status, error_code,
     error_detail, duration_ms, records, bytes, cached
     from request where account_id = ${account}::bigint and ${since(limits.requestLogDays)}`,
+  webhook: (account) => sql`select id, resource, url, filter, fields, status, reason, created_at, rotated_at,
+    case when position_id = 9223372036854775807 or position_version = 0 then position_version else position_version - 1 end as delivered_version,
+    failures, failing_since, due_at
+    from webhook where account_id = ${account}::bigint`,
+  delivery: (
+    account,
+  ) => sql`select id, at, webhook_id, message_id, kind, changes, from_version, to_version, status, error, duration_ms
+    from delivery where account_id = ${account}::bigint and ${since(limits.deliveryLogDays)}`,
   usage: (account, { per = 'day' }) => sql`select at, key_id, route, requests, errors, unlogged,
     ${percentile(50)}, ${percentile(95)}, ${percentile(99)}
     from usage where account_id = ${account}::bigint and per = ${value(per)}::text

@@ -30,6 +30,8 @@ const ownTables: readonly ExpectedIndex[] = [
     kind: 'primary',
     columns: ['account_id', 'resource', 'version', 'id'],
   },
+  { table: 'webhook', name: 'webhook_pkey', kind: 'primary', columns: ['account_id', 'id'] },
+  { table: 'delivery', name: 'delivery_pkey', kind: 'primary', columns: ['account_id', 'at', 'id'] },
 ]
 
 export const expectedIndexes: readonly ExpectedIndex[] = [

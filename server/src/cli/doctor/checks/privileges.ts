@@ -34,7 +34,7 @@ const reading: Rights = {
     ...forAll(records, ['select']),
     // Processes of the previous version create partners with this role.
     partner: ['select', 'insert'],
-    ...forAll(['tombstone', ...images], ['select']),
+    ...forAll(['tombstone', ...images, 'webhook', 'delivery'], ['select']),
     migration: ['select'],
   },
   updatableColumns: { tally: ['version', 'total', 'last_id'], api_key: keyColumns },
@@ -48,7 +48,8 @@ const writing: Rights = {
   tables: {
     ...reading.tables,
     ...forAll(records, ['select', 'insert', 'update', 'delete']),
-    ...forAll(['tombstone', ...images], ['select', 'insert', 'delete']),
+    ...forAll(['tombstone', ...images, 'delivery'], ['select', 'insert', 'delete']),
+    webhook: ['select', 'insert', 'update', 'delete'],
   },
   updatableColumns: {
     tally: tallyColumns.split(' '),

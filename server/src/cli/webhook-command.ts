@@ -1,0 +1,191 @@
+import { accountNamed } from '../accounts/directory.ts'
+import type { ResourceName } from '../catalog/resources.ts'
+import type { Config } from '../config.ts'
+import { Failure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { parseNetworks } from '../networks.ts'
+import type { Transaction } from '../postgres/database.ts'
+import { inTransaction } from '../postgres/transaction.ts'
+import type { AccountScope } from '../scope.ts'
+import { AddressGuard } from '../webhooks/address-guard.ts'
+import { logStatement } from '../webhooks/delivery-statements.ts'
+import {
+  activateWebhook,
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  pauseWebhook,
+  replayWebhook,
+  rotateWebhook,
+  type Start,
+} from '../webhooks/endpoints.ts'
+import { Sender } from '../webhooks/sender.ts'
+import { TestMessages } from '../webhooks/test-messages.ts'
+import { type Webhook, webhookJson } from '../webhooks/webhook.ts'
+import type { JsonOption } from './account-command.ts'
+import { asOwner } from './database/owner.ts'
+import { operator } from './operator.ts'
+import { note, printJson, printLine, printTable } from './print.ts'
+
+export interface WebhookOptions extends JsonOption {
+  readonly account: string
+}
+
+export interface CreateWebhookOptions extends WebhookOptions {
+  readonly resource: ResourceName
+  readonly url: string
+  readonly filter?: string
+  readonly fields?: string
+  readonly since: Start
+}
+
+export async function webhookList(config: Config, options: WebhookOptions): Promise<void> {
+  const found = await change(config, options.account, listWebhooks)
+  if (options.json === true) {
+    printJson({ account: options.account, webhooks: found.map(webhookJson) })
+    return
+  }
+  const rows = found.map((webhook) => {
+    const { id, resource, status, reason, delivered_version, failures, url } = webhookJson(webhook)
+    const state = reason === null ? status : `${status} (${reason})`
+    return [id, state, resource, String(delivered_version), String(failures), url]
+  })
+  if (rows.length > 0) printTable(['ID', 'STATUS', 'RESOURCE', 'VERSION', 'FAILURES', 'URL'], rows)
+  else note(`${options.account} has no webhooks.`)
+}
+
+export async function webhookCreate(config: Config, options: CreateWebhookOptions): Promise<void> {
+  const { account, resource, url, filter = null, fields = null, since } = options
+  const messages = messagesOf(config)
+  void messages.masterKey
+  const fault = messages.urlFault(url)
+  if (fault !== undefined) throw new Error(fault)
+  const parameters = { resource, url, filter, fields, start: since }
+  await change(config, account, async (transaction, scope) => {
+    const webhook = await createWebhook(transaction, scope, operator(), parameters)
+    printSecret(messages.secretOf(scope, webhook), webhook, options)
+  })
+  if (options.json !== true)
+    note(
+      'Configure the receiver with this secret. Then run `quartermaster webhook resume` to activate the webhook.',
+    )
+}
+
+export async function webhookRotate(config: Config, id: string, options: WebhookOptions): Promise<void> {
+  const messages = messagesOf(config)
+  void messages.masterKey
+  await change(config, options.account, async (transaction, scope) => {
+    const webhook = await rotateWebhook(transaction, scope, operator(), id)
+    printSecret(messages.secretOf(scope, webhook), webhook, options)
+  })
+  if (options.json !== true) note(`The old secret signs, too, for ${limits.webhookRotationHours} hours.`)
+}
+
+/** Only the secret is written to stdout, so that a script can read it. */
+function printSecret(secret: string, webhook: Webhook, { account, json }: WebhookOptions): void {
+  if (json === true) {
+    printJson({ account, secret, ...webhookJson(webhook) })
+    return
+  }
+  printLine(secret)
+  note(`Webhook ${webhook.id} of ${account}: ${webhook.resource} to ${webhook.url}; ${webhook.status}.`)
+}
+
+export async function webhookPause(config: Config, id: string, options: WebhookOptions): Promise<void> {
+  print(
+    await change(config, options.account, (transaction, scope) =>
+      pauseWebhook(transaction, scope, operator(), id),
+    ),
+    options,
+  )
+}
+
+/** Sends the challenge from this machine. */
+export async function webhookResume(config: Config, id: string, options: WebhookOptions): Promise<void> {
+  const messages = messagesOf(config)
+  const webhook = await change(config, options.account, (transaction, scope) =>
+    getWebhook(transaction, scope, id),
+  )
+  const activated = await asOwner(config, async (client) => {
+    const scope = await accountNamed(client, options.account)
+    const { problem, ...entry } = await messages.challenge(scope, webhook)
+    return await inTransaction(client, async (transaction) => {
+      await transaction.run(logStatement({ ...scope, id }, entry))
+      if (problem === undefined) return await activateWebhook(transaction, scope, operator(), webhook)
+      return problem
+    })
+  })
+  if (typeof activated === 'string') throw new Error(`The webhook is not activated. ${activated}`)
+  print(activated, options)
+}
+
+export async function webhookTest(config: Config, id: string, options: WebhookOptions): Promise<number> {
+  const messages = messagesOf(config)
+  const entry = await asOwner(config, async (client) => {
+    const scope = await accountNamed(client, options.account)
+    const webhook = await inTransaction(client, (transaction) => getWebhook(transaction, scope, id))
+    const sent = await messages.test(scope, webhook)
+    await inTransaction(client, (transaction) => transaction.run(logStatement({ ...scope, id }, sent)))
+    return sent
+  })
+  const { status, error, ms } = entry
+  if (options.json === true) printJson({ account: options.account, id, status, error, duration_ms: ms })
+  else if (status === null) printLine(`There was no response: ${error}.`)
+  else printLine(`The receiver responded with ${status} after ${Math.round(ms)} ms.`)
+  return error === null ? 0 : 1
+}
+
+export async function webhookReplay(
+  config: Config,
+  id: string,
+  options: WebhookOptions & { readonly since: Start },
+): Promise<void> {
+  print(
+    await change(config, options.account, (transaction, scope) =>
+      replayWebhook(transaction, scope, operator(), id, options.since),
+    ),
+    options,
+  )
+}
+
+export async function webhookDelete(config: Config, id: string, options: WebhookOptions): Promise<void> {
+  await change(config, options.account, (transaction, scope) =>
+    deleteWebhook(transaction, scope, operator(), id),
+  )
+  if (options.json === true) printJson({ account: options.account, id, deleted: true })
+  else printLine(`Webhook ${id} of ${options.account} was deleted.`)
+}
+
+function print(webhook: Webhook, { account, json }: WebhookOptions): void {
+  if (json === true) printJson({ account, ...webhookJson(webhook) })
+  else printLine(`Webhook ${webhook.id} of ${account} is ${webhook.status}.`)
+}
+
+function messagesOf(config: Config): TestMessages {
+  const guard = new AddressGuard(parseNetworks(config.QUARTERMASTER_WEBHOOK_NETWORKS))
+  return new TestMessages({
+    masterKey: config.QUARTERMASTER_WEBHOOK_SECRET,
+    guard,
+    sender: new Sender({ guard }),
+    limits,
+    shutdown: new AbortController().signal,
+  })
+}
+
+async function change<T>(
+  config: Config,
+  account: string,
+  work: (transaction: Transaction, scope: AccountScope) => Promise<T>,
+): Promise<T> {
+  try {
+    return await asOwner(config, async (client) => {
+      const scope = await accountNamed(client, account)
+      return await inTransaction(client, (transaction) => work(transaction, scope))
+    })
+  } catch (error) {
+    if (!(error instanceof Failure && error.code === 'record_unknown')) throw error
+    const hint = `\`quartermaster webhook list --account ${account}\` lists its webhooks.`
+    throw new Error(`${error.message} ${hint}`, { cause: error })
+  }
+}

@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Limits } from '../limits.ts'
+import type { EmitEvent, Event } from '../observability/events.ts'
+import type { Database } from '../postgres/database.ts'
+import { withTimeout } from '../timeout.ts'
+import {
+  behindStatement,
+  type Candidate,
+  candidatesOf,
+  type Endpoint,
+  sweepStatement,
+  trimLogStatement,
+} from './delivery-statements.ts'
+
+export interface DeliveryLoopOptions {
+  readonly database: Database
+  readonly emit: EmitEvent
+  readonly limits: Limits
+  /** Sends what the endpoint has not received. */
+  readonly deliver: (endpoint: Endpoint) => Promise<void>
+}
+
+const writingMethods = new Set(['POST', 'PATCH', 'DELETE', 'PUT'])
+
+/**
+ * Finds the endpoints with undelivered changes and delivers to them. What is undelivered follows from the positions of endpoints
+ * and the versions of tallies, so nothing is lost if a process ends. A sweep reads both; a hint of this process' own writes makes
+ * it faster.
+ */
+export class DeliveryLoop {
+  readonly #options: DeliveryLoopOptions
+  /** Accounts that this process has written to since the last check. */
+  readonly #hinted = new Set<string>()
+  #hintTimer: NodeJS.Timeout | undefined
+  #sweepTimer: NodeJS.Timeout | undefined
+  readonly #waiting = new Map<string, Endpoint>()
+  readonly #running = new Map<string, Promise<void>>()
+  readonly #runningOfAccount = new Map<string, number>()
+  /** Endpoints that were found again while this process was sending to them. */
+  readonly #again = new Set<string>()
+  /** Deliveries of this process since the last trim of the account's log. */
+  readonly #logged = new Map<string, number>()
+  #closing = false
+  #failing = false
+
+  constructor(options: DeliveryLoopOptions) {
+    this.#options = options
+    // Processes that start at the same time do not sweep at the same time.
+    this.#scheduleSweep(Math.random() * options.limits.webhookSweepMs)
+  }
+
+  /** Endpoints that are sent to, or wait for it. */
+  get inFlight(): number {
+    return this.#running.size + this.#waiting.size
+  }
+
+  /** Subscribes to the events of requests: a write may have changes for an endpoint. */
+  readonly observe = (event: Event): void => {
+    if (event.kind !== 'request-completed' || event.access === undefined) return
+    if (event.status >= 300 || !writingMethods.has(event.method)) return
+    this.hint(event.access.accountId)
+  }
+
+  /** Checks the endpoints of the account soon. A lost hint does not matter: the sweep finds the same. */
+  hint(accountId: string): void {
+    const { webhookHintAccountsMax, webhookHintMs } = this.#options.limits
+    if (this.#closing || this.#hinted.size >= webhookHintAccountsMax) return
+    this.#hinted.add(accountId)
+    this.#hintTimer ??= setTimeout(() => {
+      this.#hintTimer = undefined
+      void this.#attempt(() => this.#checkHinted())
+    }, webhookHintMs).unref()
+  }
+
+  /** Sends no new message. Waits until those in flight have stored their result and released their leases. */
+  async close(): Promise<void> {
+    this.#closing = true
+    clearTimeout(this.#hintTimer)
+    clearTimeout(this.#sweepTimer)
+    this.#waiting.clear()
+    this.#again.clear()
+    const running = Promise.all(this.#running.values())
+    await withTimeout(
+      this.#options.limits.webhookCloseMsMax,
+      running,
+      () => new Error('It takes longer.'),
+    ).catch(() => {})
+  }
+
+  #scheduleSweep(ms: number): void {
+    if (this.#closing) return
+    this.#sweepTimer = setTimeout(() => {
+      void this.#attempt(() => this.#sweep()).then(() =>
+        this.#scheduleSweep(this.#options.limits.webhookSweepMs),
+      )
+    }, ms).unref()
+  }
+
+  /** Reports the first failure of a series: failed requests report an unavailable database already. */
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+      this.#failing = false
+    } catch (error) {
+      if (!this.#failing && !this.#closing) this.#options.emit({ kind: 'webhook-sweep-failed', error })
+      this.#failing = true
+    }
+  }
+
+  async #checkHinted(): Promise<void> {
+    const accountIds = [...this.#hinted]
+    this.#hinted.clear()
+    const candidates = await this.#options.database.read<Candidate>(candidatesOf(accountIds))
+    await this.#enqueueBehind(candidates)
+  }
+
+  async #sweep(): Promise<void> {
+    const { database, limits } = this.#options
+    let after: Pick<Candidate, 'account_id' | 'id'> = { account_id: '0', id: '' }
+    while (!this.#closing) {
+      const page = await database.read<Candidate>(sweepStatement(after))
+      await this.#enqueueBehind(page)
+      const last = page.at(-1)
+      if (page.length < limits.webhookSweepRows || last === undefined) return
+      after = last
+      // Statements of requests are not delayed by many pages in a row.
+      await sleep(limits.webhookHintMs)
+    }
+  }
+
+  async #enqueueBehind(candidates: readonly Candidate[]): Promise<void> {
+    if (candidates.length === 0) return
+    const rows = await this.#options.database.read<{ n: string }>(behindStatement(candidates))
+    for (const { n } of rows) {
+      const candidate = candidates[Number(n) - 1]
+      if (candidate !== undefined) this.#enqueue({ accountId: candidate.account_id, id: candidate.id })
+    }
+    this.#start()
+  }
+
+  #enqueue(endpoint: Endpoint): void {
+    const key = `${endpoint.accountId} ${endpoint.id}`
+    if (this.#running.has(key)) this.#again.add(key)
+    else if (this.#waiting.size < this.#options.limits.webhooksWaitingMax) this.#waiting.set(key, endpoint)
+  }
+
+  /** Oldest first, except for endpoints of accounts that use all of their slots. */
+  #start(): void {
+    const { webhooksInFlightMax, accountWebhooksInFlightMax } = this.#options.limits
+    for (const [key, endpoint] of this.#waiting) {
+      if (this.#closing || this.#running.size >= webhooksInFlightMax) return
+      const ofAccount = this.#runningOfAccount.get(endpoint.accountId) ?? 0
+      if (ofAccount >= accountWebhooksInFlightMax) continue
+      this.#waiting.delete(key)
+      this.#runningOfAccount.set(endpoint.accountId, ofAccount + 1)
+      this.#running.set(key, this.#run(key, endpoint))
+    }
+  }
+
+  async #run(key: string, endpoint: Endpoint): Promise<void> {
+    await this.#attempt(async () => {
+      await this.#options.deliver(endpoint)
+      await this.#trimLog(endpoint)
+    })
+    this.#running.delete(key)
+    const ofAccount = (this.#runningOfAccount.get(endpoint.accountId) ?? 1) - 1
+    if (ofAccount === 0) this.#runningOfAccount.delete(endpoint.accountId)
+    else this.#runningOfAccount.set(endpoint.accountId, ofAccount)
+    if (this.#again.delete(key) && !this.#closing) this.hint(endpoint.accountId)
+    this.#start()
+  }
+
+  /** A process that serves more accounts than this forgets their counts, and trims later. */
+  async #trimLog({ accountId }: Endpoint): Promise<void> {
+    const { deliveryTrimRows, webhooksWaitingMax } = this.#options.limits
+    if (this.#logged.size > webhooksWaitingMax) this.#logged.clear()
+    const count = (this.#logged.get(accountId) ?? 0) + 1
+    this.#logged.set(accountId, count % deliveryTrimRows)
+    if (count < deliveryTrimRows) return
+    await this.#options.database.writeOne(trimLogStatement({ accountId }))
+  }
+}

@@ -1,0 +1,171 @@
+import type { FeedPosition } from '../changes/cursor.ts'
+import { newEntryId } from '../entry-id.ts'
+import { limits } from '../limits.ts'
+import type { StopReason } from '../observability/events.ts'
+import type { AccountScope } from '../scope.ts'
+import { type Fragment, placeholder, type Statement, sql, type Value, value } from '../sql.ts'
+import { ofWebhook } from './endpoints.ts'
+import { webhookColumns } from './webhook.ts'
+
+/** Times are those of the database: the clocks of processes may differ. */
+
+export interface Endpoint extends AccountScope {
+  readonly id: string
+}
+
+/** The right to send to an endpoint, until the lease ends or another process gets it. */
+export interface Lease extends Endpoint {
+  readonly fence: string
+}
+
+/** What was sent, for the log of the account. */
+export interface LogEntry {
+  readonly messageId: string
+  readonly kind: 'changes' | 'challenge' | 'test'
+  readonly changes: number
+  readonly fromVersion: bigint
+  readonly toVersion: bigint
+  /** Of the response; null if there was none. */
+  readonly status: number | null
+  readonly error: string | null
+  readonly ms: number
+}
+
+const until = (leaseMs: number) => sql`now() + make_interval(secs => ${value(leaseMs / 1000)}::float8)`
+const released = sql`lease_until = '-infinity'`
+
+/** Returns the webhook and the fence, unless the endpoint is not due, is stopped, or another process has the lease. */
+export function claimStatement({ accountId, id }: Endpoint, leaseMs: number): Statement {
+  const account = value(accountId)
+  return sql`update webhook set lease_until = ${until(leaseMs)}, fence = fence + 1
+where ${ofWebhook(account, id)} and status = 'active' and due_at <= now() and lease_until < now()
+  and exists (select from account a where a.account_id = ${account}::bigint and a.status = 'active')
+returning ${webhookColumns}, fence::text as fence`.statement('webhook')
+}
+
+/** Renews the lease and stores the end of the range, before it is sent. Returns no row if the lease was lost. */
+export function beginStatement(held: Lease, end: FeedPosition, leaseMs: number): Statement {
+  return sql`update webhook set lease_until = ${until(leaseMs)}, sending_lineage = ${value(end.lineage)}::bigint,
+  sending_version = ${value(end.version)}::bigint, sending_id = ${value(end.id)}::bigint
+where ${underFence(value(held.accountId), held)} and status = 'active' returning id`.statement('webhook')
+}
+
+/** Moves the position. Returns no row if the lease was lost. */
+export function deliveredStatement(held: Lease, end: FeedPosition, entry: LogEntry | undefined): Statement {
+  const account = value(held.accountId)
+  const acknowledge = sql`update webhook set position_lineage = ${value(end.lineage)}::bigint, position_version = ${value(end.version)}::bigint,
+  position_id = ${value(end.id)}::bigint, position_base = ${value(end.base)}::bigint, sending_lineage = null, sending_version = null,
+  sending_id = null, failures = 0, failing_since = null, due_at = now()
+where ${underFence(account, held)} returning id`
+  return entry === undefined ? acknowledge.statement('webhook') : logged(account, held, acknowledge, entry)
+}
+
+/** Delays the next attempt, and pauses an endpoint that has failed for too long. */
+export function failedStatement(held: Lease, delaySeconds: number, entry: LogEntry): Statement {
+  const account = value(held.accountId)
+  const isOverdue = sql`failing_since < now() - make_interval(days => ${value(limits.webhookFailingDaysMax)}::int)`
+  return logged(
+    account,
+    held,
+    sql`update webhook set failures = failures + 1, failing_since = coalesce(failing_since, now()),
+  due_at = now() + make_interval(secs => ${value(delaySeconds)}::float8), ${released},
+  status = case when ${isOverdue} then 'paused' else status end, reason = case when ${isOverdue} then 'failing' else reason end
+where ${underFence(account, held)} returning id, status`,
+    entry,
+  )
+}
+
+export function stoppedStatement(held: Lease, reason: StopReason, entry: LogEntry | undefined): Statement {
+  const account = value(held.accountId)
+  const status = value(reason === 'gone' ? 'disabled' : 'paused')
+  const stop = sql`update webhook set status = ${status}::text, reason = ${value(reason)}::text, ${released}
+where ${underFence(account, held)} returning id, status`
+  return entry === undefined ? stop.statement('webhook') : logged(account, held, stop, entry)
+}
+
+export function releaseStatement(held: Lease): Statement {
+  return sql`update webhook set ${released} where ${underFence(value(held.accountId), held)}`.statement(
+    'webhook',
+  )
+}
+
+/** Writes the entry in the statement of the change, or neither. */
+function logged(account: Value, held: Endpoint, change: Fragment, entry: LogEntry): Statement {
+  return sql`with changed as (${change}),
+log as (${logFragment(account, held, entry)} from changed returning id)
+select * from changed`.statement('webhook')
+}
+
+export function logStatement(endpoint: Endpoint, entry: LogEntry): Statement {
+  return logFragment(value(endpoint.accountId), endpoint, entry).statement('webhook')
+}
+
+function logFragment(account: Value, { id }: Endpoint, entry: LogEntry): Fragment {
+  return sql`insert into delivery (account_id, id, webhook_id, message_id, kind, changes, from_version, to_version, status, error, duration_ms)
+select ${account}::bigint, ${value(newEntryId(Date.now()))}::text, ${value(id)}::text, ${value(entry.messageId)}::text,
+  ${value(entry.kind)}::text, ${value(entry.changes)}::int, ${value(entry.fromVersion)}::bigint, ${value(entry.toVersion)}::bigint,
+  ${value(entry.status)}::int, ${value(entry.error)}::text, ${value(entry.ms.toFixed(1))}::numeric`
+}
+
+/** Deletes the oldest entries of an account beyond the maximum. */
+export function trimLogStatement({ accountId }: AccountScope): Statement {
+  const account = value(accountId)
+  return sql`delete from delivery where account_id = ${account}::bigint and (at, id) <= (
+  select at, id from delivery where account_id = ${account}::bigint
+  order by at desc, id desc offset ${value(limits.deliveryLogRowsMax)}::int limit 1)`.statement('webhook')
+}
+
+function underFence(account: Value, held: Lease): Fragment {
+  return sql`${ofWebhook(account, held.id)} and fence = ${value(held.fence)}::bigint`
+}
+
+/** An active endpoint whose time has come, and its position. */
+export interface Candidate {
+  readonly account_id: string
+  readonly id: string
+  readonly resource: string
+  readonly version: string
+  readonly record_id: string
+}
+
+const [afterAccount, afterId, rows] = [placeholder(), placeholder(), placeholder()]
+const accounts = placeholder()
+const candidate = sql`select account_id, id, resource, position_version as version, position_id as record_id from webhook`
+const isFree = sql`status = 'active' and due_at <= now() and lease_until < now()`
+
+const sweep =
+  sql`${candidate} where (account_id, id) > (${afterAccount}::bigint, ${afterId}::text) and ${isFree}
+order by account_id, id limit ${rows}::int`.template([afterAccount, afterId, rows], 'webhook', 'generic')
+
+/** One page of the endpoints of all accounts. */
+export function sweepStatement(after: Pick<Candidate, 'account_id' | 'id'>): Statement {
+  return sweep([after.account_id, after.id, limits.webhookSweepRows])
+}
+
+const ofAccounts = sql`${candidate} where account_id = any(${accounts}::bigint[]) and ${isFree}`.template(
+  [accounts],
+  'webhook',
+  'generic',
+)
+
+export function candidatesOf(accountIds: readonly string[]): Statement {
+  return ofAccounts([`{${accountIds.join(',')}}`])
+}
+
+const [resourceNames, versions, ids] = [placeholder(), placeholder(), placeholder()]
+
+/** The numbers of the candidates that are not at the end of their feed. After a failover the tally may be behind. */
+const behind =
+  sql`select q.n from unnest(${accounts}::bigint[], ${resourceNames}::text[], ${versions}::bigint[], ${ids}::bigint[])
+  with ordinality q(account_id, resource, version, id, n)
+join tally t on t.account_id = q.account_id and t.resource = q.resource
+where t.account_id = any(${accounts}::bigint[]) and (t.version <> q.version or q.id <> 9223372036854775807)`.template(
+    [accounts, resourceNames, versions, ids],
+    'webhook',
+    'generic',
+  )
+
+export function behindStatement(candidates: readonly Candidate[]): Statement {
+  const array = (column: keyof Candidate) => `{${candidates.map((one) => one[column]).join(',')}}`
+  return behind([array('account_id'), array('resource'), array('version'), array('record_id')])
+}

@@ -1,0 +1,98 @@
+import type { AccountReads } from '../accounts/account-reads.ts'
+import { resources } from '../catalog/resources.ts'
+import { type ChangesQuery, changesQuery } from '../changes/changes-query.ts'
+import type { FeedPosition } from '../changes/cursor.ts'
+import { cursorExpired, readFeedPage } from '../changes/feed-page.ts'
+import { internalError } from '../errors.ts'
+import type { Limits } from '../limits.ts'
+import type { ChangesRow } from '../query/sql/changes-statement.ts'
+import type { AccountScope } from '../scope.ts'
+import type { Statement } from '../sql.ts'
+import { lineageEnd } from '../tally-state.ts'
+import type { Webhook } from './webhook.ts'
+
+/** Changes that are sent in one message. */
+export interface FeedRange {
+  /** JSON objects. */
+  readonly changes: readonly string[]
+  readonly end: FeedPosition
+  /** Whether more changes follow now. */
+  readonly more: boolean
+}
+
+export interface RangeOptions {
+  /** The end of a range that was sent before. */
+  readonly until: FeedPosition | undefined
+  readonly limits: Limits
+  readonly signal: AbortSignal
+}
+
+/** The query of the change feed for an endpoint. Throws a `Failure` with the faults of its filter and fields. */
+export function queryOf(
+  scope: AccountScope,
+  { resource, filter, fields }: Pick<Webhook, 'resource' | 'filter' | 'fields'>,
+  changesMax: number,
+): ChangesQuery {
+  const parameters = [`limit=${changesMax}`]
+  if (filter !== null) parameters.push(`filter=${encodeURIComponent(filter)}`)
+  if (fields !== null) parameters.push(`fields=${encodeURIComponent(fields)}`)
+  return changesQuery(scope, resources[resource], [parameters.join('&'), 'body'])
+}
+
+/**
+ * The changes after a position, as they are now, up to `until`: the end of a range that was sent before. Records that have
+ * changed since then are no longer part of that range, but of a later one.
+ */
+export async function readRange(
+  accountReads: AccountReads,
+  scope: AccountScope,
+  query: ChangesQuery,
+  from: FeedPosition,
+  options: RangeOptions,
+): Promise<FeedRange> {
+  const { until, limits, signal } = options
+  const read = async (statement: Statement) => {
+    const rows = await accountReads.read<ChangesRow>(scope, statement, signal)
+    const [row] = rows
+    const end = until && row && lineageEnd(row, String(until.lineage))
+    // Writes of the range were lost in a failover, and the receiver may have seen them.
+    if (until !== undefined && (end === undefined || until.version > BigInt(end))) throw cursorExpired()
+    return rows
+  }
+  const page = await readFeedPage(read, scope, query, from, '\n')
+  return rangeOf(page, until, limits.webhookBodyBytesMax)
+}
+
+/** Truncated at `until` and at the maximum size. */
+export function rangeOf(
+  page: { readonly changes: string; readonly end: FeedPosition; readonly more: boolean },
+  until: FeedPosition | undefined,
+  bytesMax: number,
+): FeedRange {
+  const changes: string[] = []
+  let last = page.end
+  let bytes = 0
+  for (const change of page.changes === '' ? [] : page.changes.split('\n')) {
+    const position = { ...page.end, ...positionIn(change) }
+    if (until !== undefined && isAfter(position, until)) break
+    bytes += Buffer.byteLength(change) + 1
+    // A record larger than a message is sent alone.
+    if (bytes > bytesMax && changes.length > 0) return { changes, end: last, more: true }
+    changes.push(change)
+    last = position
+  }
+  if (until === undefined) return { changes, end: page.end, more: page.more }
+  return { changes, end: until, more: true }
+}
+
+const identity = /^\{"change":"[a-z]{1,20}","id":(\d{1,19}),"version":(\d{1,19})[,}]/
+
+function positionIn(change: string): { version: bigint; id: bigint } {
+  const [, id, version] = identity.exec(change) ?? []
+  if (id === undefined || version === undefined) throw internalError()
+  return { version: BigInt(version), id: BigInt(id) }
+}
+
+export function isAfter(one: FeedPosition, other: FeedPosition): boolean {
+  return one.version === other.version ? one.id > other.id : one.version > other.version
+}

@@ -1,0 +1,111 @@
+import { AccountLimiter } from '../accounts/account-limiter.ts'
+import { Failure } from '../errors.ts'
+import type { Limits } from '../limits.ts'
+import type { AccountScope } from '../scope.ts'
+import { type AddressGuard, SendError } from './address-guard.ts'
+import type { LogEntry } from './delivery-statements.ts'
+import { challengeMessage, echoes, newChallenge, secretsOf, testMessage } from './messages.ts'
+import type { Sender } from './sender.ts'
+import type { SignedMessage } from './signature.ts'
+import { deliveredVersion, positionOf, type Webhook } from './webhook.ts'
+
+export interface TestMessagesOptions {
+  /** Undefined if webhooks are not configured. */
+  readonly masterKey: string | undefined
+  readonly guard: AddressGuard
+  readonly sender: Sender
+  readonly limits: Limits
+  /** Aborted when the process shuts down. */
+  readonly shutdown: AbortSignal
+}
+
+/** What an administrator can send to a receiver, and what is needed to do so: its secret, and a valid URL. */
+export class TestMessages {
+  readonly #options: TestMessagesOptions
+  readonly #limiter: AccountLimiter
+
+  constructor(options: TestMessagesOptions) {
+    this.#options = options
+    this.#limiter = new AccountLimiter({
+      runningMax: options.limits.accountWebhookTestsInFlightMax,
+      waitingMax: 0,
+      waitMsMax: 0,
+      totalMax: options.limits.webhookTestsInFlightMax,
+      busy: () => new Failure('account_busy', 'This account is already testing webhooks. Try again shortly.'),
+    })
+  }
+
+  /** Throws if this service cannot send webhooks. */
+  get masterKey(): string {
+    const { masterKey } = this.#options
+    if (masterKey !== undefined) return masterKey
+    throw new Failure(
+      'webhooks_unavailable',
+      'QUARTERMASTER_WEBHOOK_SECRET is not set, so webhooks cannot be signed.',
+    )
+  }
+
+  /** The current secret. */
+  secretOf(scope: AccountScope, webhook: Webhook): string {
+    return secretsOf(this.masterKey, scope, webhook)[0] ?? ''
+  }
+
+  /** Returns why webhooks cannot be sent to this URL; undefined if they can. */
+  urlFault(url: string): string | undefined {
+    try {
+      this.#options.guard.parse(url)
+      return undefined
+    } catch (error) {
+      if (error instanceof SendError) return error.message
+      throw error
+    }
+  }
+
+  /** Sends a random text, which the receiver must return, so that nobody makes the service send to a stranger. */
+  async challenge(scope: AccountScope, webhook: Webhook): Promise<LogEntry & { readonly problem?: string }> {
+    const challenge = newChallenge()
+    const message = challengeMessage(webhook, challenge)
+    const { entry, body, problem } = await this.#send(scope, webhook, 'challenge', message)
+    if (problem !== undefined) return { ...entry, problem }
+    if (echoes(body, challenge)) return entry
+    const text = `The receiver responded with ${entry.status}, but not with the challenge as its body.`
+    return { ...entry, error: 'challenge', problem: text }
+  }
+
+  async test(scope: AccountScope, webhook: Webhook): Promise<LogEntry> {
+    return (await this.#send(scope, webhook, 'test', testMessage(webhook))).entry
+  }
+
+  async #send(
+    scope: AccountScope,
+    webhook: Webhook,
+    kind: 'challenge' | 'test',
+    message: SignedMessage,
+  ): Promise<{ entry: LogEntry; body: string; problem: string | undefined }> {
+    const { sender, shutdown } = this.#options
+    const secrets = secretsOf(this.masterKey, scope, webhook)
+    const release = await this.#limiter.acquire(scope, shutdown)
+    const startedAt = performance.now()
+    const version = deliveredVersion(positionOf(webhook))
+    const entryOf = (status: number | null, error: string | null): LogEntry => ({
+      messageId: message.id,
+      kind,
+      changes: 0,
+      fromVersion: version,
+      toVersion: version,
+      status,
+      error,
+      ms: performance.now() - startedAt,
+    })
+    try {
+      const { status, body } = await sender.send(webhook.url, message, secrets, shutdown)
+      if (status >= 200 && status < 300) return { entry: entryOf(status, null), body, problem: undefined }
+      return { entry: entryOf(status, 'status'), body, problem: `The receiver responded with ${status}.` }
+    } catch (error) {
+      if (!(error instanceof SendError)) throw error
+      return { entry: entryOf(null, error.code), body: '', problem: error.message }
+    } finally {
+      release()
+    }
+  }
+}

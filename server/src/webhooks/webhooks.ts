@@ -1,0 +1,56 @@
+import type { BlockList } from 'node:net'
+import type { AccountReads } from '../accounts/account-reads.ts'
+import type { Limits } from '../limits.ts'
+import type { EmitEvent, Event } from '../observability/events.ts'
+import type { Database } from '../postgres/database.ts'
+import { AddressGuard } from './address-guard.ts'
+import { deliver } from './delivery.ts'
+import { DeliveryLoop } from './delivery-loop.ts'
+import { Sender } from './sender.ts'
+import { TestMessages } from './test-messages.ts'
+
+export interface WebhooksOptions {
+  /** The key from which the secrets of webhooks are derived. Undefined: no webhooks can be created or sent. */
+  readonly masterKey: string | undefined
+  /** Networks that webhooks may reach besides the public internet. */
+  readonly networks: BlockList
+  /** Whether this process delivers changes. */
+  readonly delivers: boolean
+  readonly database: Database
+  readonly accountReads: AccountReads
+  readonly emit: EmitEvent
+  readonly limits: Limits
+}
+
+/** The webhooks of a process: test messages for administrators, and the delivery of changes. */
+export class Webhooks {
+  readonly messages: TestMessages
+  readonly #loop: DeliveryLoop | undefined
+  readonly #shutdown = new AbortController()
+
+  constructor(options: WebhooksOptions) {
+    const { masterKey, networks, delivers, limits, database, emit } = options
+    const guard = new AddressGuard(networks)
+    const sender = new Sender({ guard, limits })
+    const shutdown = this.#shutdown.signal
+    this.messages = new TestMessages({ masterKey, guard, sender, limits, shutdown })
+    if (masterKey === undefined || !delivers) return
+    const parts = { ...options, masterKey, sender, shutdown }
+    const deliverTo = (endpoint: Parameters<typeof deliver>[1]) => deliver(parts, endpoint)
+    this.#loop = new DeliveryLoop({ database, emit, limits, deliver: deliverTo })
+  }
+
+  /** Endpoints that are sent to, or wait for it. */
+  get inFlight(): number {
+    return this.#loop?.inFlight ?? 0
+  }
+
+  /** Subscribes to the events of requests. */
+  readonly observe = (event: Event): void => this.#loop?.observe(event)
+
+  /** Aborts requests to receivers, and releases the leases of this process. */
+  async close(): Promise<void> {
+    this.#shutdown.abort()
+    await this.#loop?.close()
+  }
+}
