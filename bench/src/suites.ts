@@ -1,4 +1,7 @@
 import type { Check } from '../../verification/src/check.ts'
+import { carryRatio } from './changes/carry-ratio.ts'
+import { journalCost } from './changes/journal-cost.ts'
+import { listWhileWritten } from './changes/list-while-written.ts'
 import { abuse } from './load/abuse.ts'
 import { inputsLinear } from './load/inputs-linear.ts'
 import { jitStorm } from './load/jit-storm.ts'
@@ -41,6 +44,7 @@ export const suites: Readonly<Record<string, readonly Check[]>> = {
     growRecords,
     memory,
   ],
+  changes: [carryRatio, journalCost, listWhileWritten],
   transfer: [importRate, exportTime, exportMemory],
   load: [
     parserLinear,

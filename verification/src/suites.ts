@@ -1,3 +1,5 @@
+import { carriedHoles, carriedTotals } from './changes/carried-totals.ts'
+import { feedCopy } from './changes/feed-copy.ts'
 import type { Check } from './check.ts'
 import { axeFindings } from './console/axe.ts'
 import { filter } from './console/filter-journey.ts'
@@ -80,6 +82,7 @@ export const suites: Record<string, readonly Check[]> = {
     firstMinute,
   ],
   lists: [neverStale, brokenIsCaught, neverLost],
+  changes: [carriedTotals, carriedHoles, feedCopy],
   integrators: [
     packedClient,
     clientSize,
