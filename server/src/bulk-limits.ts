@@ -20,6 +20,8 @@ export const bulkLimits = {
   batchFreeBytes: 16 * 1024 * 1024,
   /** Faults of a rejected row that its result line lists. */
   batchFaultsMax: 10,
+  /** Statements that the connection of an import prepares: the texts depend on which fields the rows of a batch have. */
+  importStatementsMax: 40,
   /** One line of an import file. */
   importLineBytesMax: 1024 * 1024,
   /** Rows of an archive that one statement restores: about 2 MB of JSON. */
