@@ -180,6 +180,30 @@ describe('a long poll', () => {
     for (const opened of waiting) opened.destroy()
   })
 
+  it('of many different filters of one account get the change, although their reads exceed its concurrency limit', async () => {
+    const many = await startTestService(url, {}, { feedCheckMs: 100 })
+    const acme = await newAccount()
+    const filters = Array.from({ length: 60 }, (_, i) => `name!=other${i}`)
+    const waiting: Promise<[number | undefined, ChangesPage]>[] = []
+    // The first reads are not part of the wait, so they are sent in groups that the limit allows.
+    for (let i = 0; i < filters.length; i += 10) {
+      const group = filters.slice(i, i + 10)
+      const cursors = await Promise.all(group.map((filter) => changes(many, acme, { filter, since: 'now' })))
+      waiting.push(
+        ...group.map((filter, k) =>
+          pageOf(open(acme, changesUrl({ filter, since: cursors[k]?.cursor ?? '', wait: 30 }), {}, many)),
+        ),
+      )
+      await untilChecked(many)
+    }
+    await write(client, acme, { upsert: { 5: 'five' } })
+    const results = await Promise.all(waiting)
+    expect(results.map(([status, page]) => [status, summary(page)])).toEqual(
+      filters.map(() => [200, ['created 5 @2']]),
+    )
+    await many.close()
+  })
+
   it('is not part of the duration of the request', async () => {
     const acme = await newAccount()
     await service.request(acme, 'GET', changesUrl({ since: 'now', wait: 1 }), {
