@@ -75,6 +75,11 @@ export class Receiver {
     return challenge === undefined ? await this.respond(message) : this.echo(challenge)
   }
 
+  /** The certificate of the authority, for the environment of other processes. */
+  get authorityFile(): string {
+    return this.#authority.ca
+  }
+
   async start(): Promise<void> {
     await new Promise<void>((resolve) => this.#server.listen(this.#port, receiverAddress, resolve))
     const address = this.#server.address()

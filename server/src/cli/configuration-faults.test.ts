@@ -15,8 +15,11 @@ it.each([
   [{ OTEL_METRICS_EXPORTER: 'prometheus', QUARTERMASTER_ADMIN_PORT: '0' }, []],
   [{ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://:1' }, ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT']],
   [
-    { QUARTERMASTER_TRUSTED_PROXIES: '10.0.0.0/8, ::1/128,10.0.0.1/33,x' },
-    Array(2).fill('QUARTERMASTER_TRUSTED_PROXIES'),
+    {
+      QUARTERMASTER_TRUSTED_PROXIES: '10.0.0.0/8, ::1/128,10.0.0.1/33,x',
+      QUARTERMASTER_WEBHOOK_NETWORKS: 'y',
+    },
+    ['QUARTERMASTER_TRUSTED_PROXIES', 'QUARTERMASTER_TRUSTED_PROXIES', 'QUARTERMASTER_WEBHOOK_NETWORKS'],
   ],
 ])('faults of %j', (environment, expected) => {
   expect(faults(environment)).toEqual(expected)

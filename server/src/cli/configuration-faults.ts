@@ -6,16 +6,19 @@ import { invalidUrls } from './database/invalid-urls.ts'
 
 /** Faults of a configuration that matches its schema. No connection is opened; the files that a URL names are read. */
 export function configurationFaults(config: Config): ConfigFault[] {
-  return [...invalidUrls(config), ...invalidProxies(config), ...invalidTelemetry(config)]
+  return [...invalidUrls(config), ...invalidNetworkSettings(config), ...invalidTelemetry(config)]
 }
 
-function invalidProxies(config: Config): ConfigFault[] {
-  const variable = 'QUARTERMASTER_TRUSTED_PROXIES'
-  return invalidNetworks(config[variable]).map((network) => ({
-    variable,
-    message: `${variable} has ${JSON.stringify(network)}, which is not an IP address or network.`,
-    repair: `Set ${variable} to IP addresses or networks, such as 10.0.0.0/8,192.168.1.7.`,
-  }))
+const networkSettings = ['QUARTERMASTER_TRUSTED_PROXIES', 'QUARTERMASTER_WEBHOOK_NETWORKS'] as const
+
+function invalidNetworkSettings(config: Config): ConfigFault[] {
+  return networkSettings.flatMap((variable) =>
+    invalidNetworks(config[variable]).map((network) => ({
+      variable,
+      message: `${variable} has ${JSON.stringify(network)}, which is not an IP address or network.`,
+      repair: `Set ${variable} to IP addresses or networks, such as 10.0.0.0/8,192.168.1.7.`,
+    })),
+  )
 }
 
 function invalidTelemetry(config: Config): ConfigFault[] {
