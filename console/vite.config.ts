@@ -23,7 +23,7 @@ const firstRequestScript: Plugin = {
 
 /**
  * Chromium then compiles the application while it is being loaded, in another thread. Without the comment, which must be the
- * first line, each function is compiled when it is first called: on a slow CPU, the first view takes a quarter longer.
+ * first line, each function is compiled when it is first called: on a slow CPU, the first view takes a quarter longer (ADR 0045).
  */
 const compileHint: Plugin = {
   name: 'compile-hint',
