@@ -91,26 +91,19 @@ export async function writeRows(writer: BatchWriter, run: RowInput, batchRows: n
   }
 }
 
-async function write(
-  writer: BatchWriter,
-  batch: Batch,
-  { resource, totals, onFaults }: RowInput,
-): Promise<void> {
+async function write(writer: BatchWriter, batch: Batch, { totals, onFaults }: RowInput): Promise<void> {
   if (batch.size === 0) return
-  const { inserted, updated, deleted, incomplete } = await writer.write(batch.rows, batch.deletes)
+  const { inserted, updated, deleted, rejected } = await writer.write(batch.rows, batch.deletes)
   totals.inserted += inserted
   totals.updated += updated + batch.repeatsChanged
   totals.deleted += deleted
-  totals.unchanged += batch.size - inserted - updated - deleted - incomplete.length + batch.repeatsUnchanged
-  totals.rejected += incomplete.length
-  if (incomplete.length === 0) return
+  totals.unchanged += batch.size - inserted - updated - deleted - rejected.length + batch.repeatsUnchanged
+  totals.rejected += rejected.length
+  if (rejected.length === 0) return
   await onFaults(
-    incomplete.map(({ rowIndex, field }) => ({
-      line: batch.lines[rowIndex] ?? 0,
-      field: field.name,
-      reason: `is required for a new ${resource.name} (no ${resource.name} has this id)`,
-      value: '',
-      id: batch.rows[rowIndex]?.[0],
-    })),
+    rejected.map(({ rowIndex, field, reason }) => {
+      const id = batch.rows[rowIndex]?.[0]
+      return { line: batch.lines[rowIndex] ?? 0, field, reason, value: field === 'id' ? (id ?? '') : '', id }
+    }),
   )
 }

@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
 import { localSettingsOf } from '../postgres/connections.ts'
@@ -18,8 +17,20 @@ export interface BatchOutcome {
   readonly inserted: number
   readonly updated: number
   readonly deleted: number
-  /** Rows that were not written: no record has their id, and a field that a new record requires is missing. */
-  readonly incomplete: readonly { readonly rowIndex: number; readonly field: Field }[]
+  /** Rows that were not written, because no record has their id and none can be created from them. */
+  readonly rejected: readonly RejectedRow[]
+}
+
+interface SessionOptions {
+  readonly trackIds: boolean
+  readonly stagesPerTransaction: boolean
+  readonly bringsIds: boolean
+}
+
+export interface RejectedRow {
+  readonly rowIndex: number
+  readonly field: string
+  readonly reason: string
 }
 
 /**
@@ -33,6 +44,8 @@ export class ImportSession {
   readonly #trackIds: boolean
   /** Whether each transaction creates the staging table, because it may run on another connection than the previous one. */
   readonly #stagesPerTransaction: boolean
+  /** Whether a row with a new id tells that another system assigns ids. */
+  readonly #bringsIds: boolean
   /** The version of the account's resource before the first batch. */
   #versionBefore = '0'
 
@@ -40,13 +53,14 @@ export class ImportSession {
     client: pg.ClientBase,
     scope: AccountScope,
     resource: Resource,
-    { trackIds, stagesPerTransaction }: { trackIds: boolean; stagesPerTransaction: boolean },
+    { trackIds, stagesPerTransaction, bringsIds }: SessionOptions,
   ) {
     this.#client = client
     this.#scope = scope
     this.#resource = resource
     this.#trackIds = trackIds
     this.#stagesPerTransaction = stagesPerTransaction
+    this.#bringsIds = bringsIds
   }
 
   /** `trackIds` stores the ids of all rows, which `deleteMissing` needs. */
@@ -56,7 +70,11 @@ export class ImportSession {
     resource: Resource,
     { trackIds }: { readonly trackIds: boolean },
   ): Promise<ImportSession> {
-    const session = new ImportSession(client, scope, resource, { trackIds, stagesPerTransaction: false })
+    const session = new ImportSession(client, scope, resource, {
+      trackIds,
+      stagesPerTransaction: false,
+      bringsIds: false,
+    })
     for (const statement of statements.temporaryTables(resource)) await session.#run(statement)
     const { rows } = await session.#run<{ version: string }>(statements.currentVersion(scope, resource))
     session.#versionBefore = rows[0]?.version ?? '0'
@@ -70,7 +88,11 @@ export class ImportSession {
     resource: Resource,
   ): Promise<ImportSession> {
     const stagesPerTransaction = localSettingsOf(client) !== undefined
-    const session = new ImportSession(client, scope, resource, { trackIds: false, stagesPerTransaction })
+    const session = new ImportSession(client, scope, resource, {
+      trackIds: false,
+      stagesPerTransaction,
+      bringsIds: true,
+    })
     if (!stagesPerTransaction && stagedResources.get(client) !== resource.name) {
       for (const statement of statements.temporaryTables(resource)) await session.#run(statement)
       stagedResources.set(client, resource.name)
@@ -85,11 +107,11 @@ export class ImportSession {
       if (this.#trackIds) await copyIn(this.#client, statements.copyIds, ids)
       const tally = await this.#lockTally()
       const existing = await this.#existingIds(ids, Number(tally.last_id))
-      const incomplete = rows.flatMap((row, rowIndex) => {
-        const field = existing.has(ids[rowIndex] ?? '') ? undefined : this.#missingField(row)
-        return field === undefined ? [] : [{ rowIndex, field }]
+      const rejected = rows.flatMap((row, rowIndex) => {
+        const fault = existing.has(ids[rowIndex] ?? '') ? undefined : this.#faultOfNew(row, tally)
+        return fault === undefined ? [] : [{ rowIndex, ...fault }]
       })
-      const skipped = new Set(incomplete.map(({ rowIndex }) => rowIndex))
+      const skipped = new Set(rejected.map(({ rowIndex }) => rowIndex))
       const added = rows.filter((_, i) => !existing.has(ids[i] ?? '') && !skipped.has(i))
       const inserted = await this.#insert(added, tally)
       const updated = await this.#update(
@@ -99,9 +121,11 @@ export class ImportSession {
       const deleted = await this.#delete(deletes, tally)
       if (inserted + updated + deleted > 0) {
         const withoutImages = !hasImages(updated) || !hasImages(deleted)
-        await this.#tick(tally, { added: inserted - deleted, lastId: highestId(added), withoutImages })
+        const bringsIds = this.#bringsIds && inserted > 0
+        const lastId = highestId(added)
+        await this.#tick(tally, { added: inserted - deleted, lastId, withoutImages, bringsIds })
       }
-      return { inserted, updated, deleted, incomplete }
+      return { inserted, updated, deleted, rejected }
     })
   }
 
@@ -127,7 +151,12 @@ export class ImportSession {
       )
       const deleted = rows[0]?.deleted ?? 0
       if (deleted > 0)
-        await this.#tick(tally, { added: -deleted, lastId: 0, withoutImages: !hasImages(deleted) })
+        await this.#tick(tally, {
+          added: -deleted,
+          lastId: 0,
+          withoutImages: !hasImages(deleted),
+          bringsIds: false,
+        })
       return deleted
     })
   }
@@ -137,9 +166,21 @@ export class ImportSession {
     await this.#run(statements.analyze(this.#resource))
   }
 
-  #missingField(row: ImportRow): Field | undefined {
-    return this.#resource.fields.find(
-      (field, fieldIndex) => field.absent === 'required' && row[fieldIndex] === undefined,
+  /** Why no record can be created from the row. */
+  #faultOfNew(
+    row: ImportRow,
+    { own_last_id: ownLastId }: LockedTally,
+  ): Omit<RejectedRow, 'rowIndex'> | undefined {
+    const { name, fields } = this.#resource
+    if ((this.#bringsIds || ownLastId !== null) && Number(row[0]) > limits.externalIdMax) {
+      return {
+        field: 'id',
+        reason: `is above ${limits.externalIdMax}: this service assigns those ids, and no ${name} has it`,
+      }
+    }
+    const missing = fields.find(({ absent }, i) => absent === 'required' && row[i] === undefined)
+    return (
+      missing && { field: missing.name, reason: `is required for a new ${name} (no ${name} has this id)` }
     )
   }
 
@@ -150,10 +191,7 @@ export class ImportSession {
     return tally
   }
 
-  async #tick(
-    { version }: LockedTally,
-    batch: { readonly added: number; readonly lastId: number; readonly withoutImages: boolean },
-  ): Promise<void> {
+  async #tick({ version }: LockedTally, batch: statements.TickOfBatch): Promise<void> {
     await this.#run(statements.updateTally(this.#scope, this.#resource, batch))
     for (const statement of trimJournal(this.#scope, this.#resource, version, { isBulk: true }))
       await this.#run(statement)

@@ -1,5 +1,6 @@
 import type { FieldType } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
+import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, value } from '../sql.ts'
 import { deleteRecords, insertImages } from '../writes/journal.ts'
@@ -61,16 +62,25 @@ export function currentVersion(scope: AccountScope, resource: Resource): Stateme
 where account_id = ${value(scope.accountId)}::bigint and resource = ${value(resource.name)}`.statement()
 }
 
+export interface TickOfBatch {
+  readonly added: number
+  readonly lastId: number
+  readonly withoutImages: boolean
+  /** Whether the batch tells that another system assigns ids. */
+  readonly bringsIds: boolean
+}
+
 /** The tick of a batch. `lastId`: the highest id that it inserted. */
-export function updateTally(
-  scope: AccountScope,
-  resource: Resource,
-  batch: { readonly added: number; readonly lastId: number; readonly withoutImages: boolean },
-): Statement {
+export function updateTally(scope: AccountScope, resource: Resource, batch: TickOfBatch): Statement {
   return tickTally(value(scope.accountId), resource, {
     added: sql`${value(batch.added)}::bigint`,
     lastId: sql`greatest(t.last_id, ${value(batch.lastId)}::bigint)`,
     withoutImages: batch.withoutImages,
+    ...(batch.bringsIds
+      ? {
+          ownLastId: sql`coalesce(t.own_last_id, greatest(${value(limits.externalIdMax)}::bigint, t.last_id))`,
+        }
+      : {}),
   }).statement()
 }
 

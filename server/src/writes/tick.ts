@@ -37,6 +37,8 @@ where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}
 /** Its `version` is the one that this write will have. */
 export interface LockedTally extends Lineages {
   readonly last_id: string
+  /** Null if this service assigns all ids. */
+  readonly own_last_id: string | null
   readonly written_at: string
 }
 
@@ -45,7 +47,7 @@ export interface LockedTally extends Lineages {
  * newer than the lock, so they see everything that the previous writer has committed.
  */
 export function lockTally(scope: AccountScope, resource: Resource): Statement {
-  return sql`select (t.version + 1)::text as version, t.last_id::text as last_id, ${lineageColumns},
+  return sql`select (t.version + 1)::text as version, t.last_id::text as last_id, t.own_last_id::text as own_last_id, ${lineageColumns},
   to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at
 from tally t where t.account_id = ${value(scope.accountId)}::bigint and t.resource = ${value(resource.name)}
 for update`.statement()
