@@ -40,7 +40,12 @@ export function wireText(): string {
     '// Generated from the OpenAPI document: npm run wire --workspace client',
     `/** The path of each list. */\nexport const paths = {\n${resources.map(({ name, path }) => `  ${name.toLowerCase()}: '${path}',\n`).join('')}} as const`,
     ...resources.flatMap(({ name, schema }) => [interfaceOf(name, schema), kindsOf(name, schema)]),
-    ...['NewPartner', 'Meta', 'Pagination', 'Problem', 'Fault'].map((name) =>
+    `/** The fields that are decimals. */\nexport const decimalFields = [${decimalsOf(
+      resources
+        .filter(({ name }) => `New${name}` in components.schemas && name !== 'Key')
+        .map(({ schema }) => schema),
+    )}] as const`,
+    ...['NewProduct', 'NewPartner', 'NewCompany', 'Meta', 'Pagination', 'Problem', 'Fault'].map((name) =>
       interfaceOf(name, components.schemas[name] ?? {}),
     ),
   ]
@@ -68,6 +73,14 @@ function interfaceOf(name: string, schema: Schema): string {
     return `${comment(property.description, '  ')}  readonly ${member}${optional}:${type.startsWith('\n') ? '' : ' '}${type}\n`
   })
   return `${comment(schema.description, '')}export interface ${name} {\n${members.join('')}}`
+}
+
+/** A number that is not an integer. */
+function decimalsOf(schemas: readonly Schema[]): string {
+  const names = schemas.flatMap(({ properties = {} }) =>
+    Object.entries(properties).flatMap(([name, property]) => (kindOf(property) === 'decimal' ? [name] : [])),
+  )
+  return [...new Set(names)].map((name) => `'${name}'`).join(', ')
 }
 
 function kindsOf(name: string, { properties = {} }: Schema): string {

@@ -79,9 +79,14 @@ export class BaseUrlInvalid extends QuartermasterError {
   }
 }
 
-/** 409 or 422: the idempotency key was used for another create, or that create is still running. */
+/** 409 or 422: the idempotency key was used for another write, or that write is still running. */
 export class IdempotencyConflict extends QuartermasterError {
   override name = 'IdempotencyConflict'
+}
+
+/** 412: another request has changed the record since the ETag of `ifMatch`. Nothing was written. Read it again. */
+export class PreconditionFailed extends QuartermasterError {
+  override name = 'PreconditionFailed'
 }
 
 /** 410: not all changes after this cursor are known any more. Start again with a complete copy, as `sync()` does. */
@@ -161,6 +166,8 @@ export function errorOf(details: ErrorDetails): QuartermasterError {
       return new IdempotencyConflict(details)
     case 410:
       return new CursorExpired(details)
+    case 412:
+      return new PreconditionFailed(details)
     case 429:
       return new RateLimited(details)
     case 502:

@@ -9,9 +9,10 @@ export interface EndMarker {
   readonly cursor?: string | undefined
 }
 
-/** Yields the records of an export, and returns its end marker. Throws StreamTruncated if the export is incomplete. */
+/** Yields the records of an export, and returns its end marker. `exact` quotes decimals. Throws StreamTruncated if the export is incomplete. */
 export async function* recordsOf<R>(
   chunks: AsyncIterable<Uint8Array>,
+  exact: (line: string) => string,
   requestId: string | undefined,
   cursor: string | undefined,
 ): AsyncGenerator<R, EndMarker, undefined> {
@@ -31,7 +32,7 @@ export async function* recordsOf<R>(
       if (end.count !== count) throw truncated(`its end marker says ${end.count}`)
       return { ...end, cursor }
     }
-    const record: R = JSON.parse(next.value)
+    const record: R = JSON.parse(exact(next.value))
     count += 1
     yield record
   }

@@ -1,12 +1,14 @@
 export { type Cache, type CacheEntry, MemoryCache } from './cache.ts'
 export type { Change, SyncBatch } from './changes.ts'
 export { Condition, type Fields } from './condition.ts'
+export type { Decimals } from './decimals.ts'
 export {
   BaseUrlInvalid,
   ConnectionFailed,
   CursorExpired,
   IdempotencyConflict,
   NotFound,
+  PreconditionFailed,
   QuartermasterError,
   QueryTooSlow,
   RateLimited,
@@ -20,8 +22,7 @@ export {
   UnexpectedResponse,
 } from './errors.ts'
 export type { EndMarker } from './export-lines.ts'
-export type { CreateOptions, Partners } from './partners.ts'
-export { Quartermaster, type QuartermasterOptions } from './quartermaster.ts'
+export { type Partners, Quartermaster, type QuartermasterOptions } from './quartermaster.ts'
 export type {
   AllOptions,
   ChangesOptions,
@@ -36,4 +37,16 @@ export type {
 } from './resource.ts'
 export type { CallOptions } from './sender.ts'
 export { FilterText, filter, type TemplateValue } from './template.ts'
-export type { Company, Fault, Meta, NewPartner, Pagination, Partner, Product } from './wire.ts'
+export type { RejectedRow, RowFault, UpsertRow, UpsertTotals } from './upsert.ts'
+export type {
+  Company,
+  Fault,
+  Meta,
+  NewCompany,
+  NewPartner,
+  NewProduct,
+  Pagination,
+  Partner,
+  Product,
+} from './wire.ts'
+export type { CreateOptions, DeleteOptions, UpsertOptions, WritableResource } from './writable-resource.ts'

@@ -22,6 +22,10 @@ export const limits = {
   /** Changes of a page, and records of a batch of `sync` while it copies. */
   changesPageRecords: 1_000,
   syncBatchRecords: 1_000,
+  /** Rows and characters of a batch that `upsert` sends, and keeps until it is confirmed; and the timeout of one attempt. */
+  upsertRows: 5_000,
+  upsertCharacters: 4 * 1024 * 1024,
+  upsertAttemptMs: 120_000,
   /** Characters of a filter that an error message shows around the wrong part. */
   excerptCharacters: 72,
   /** Default capacity of a MemoryCache. */

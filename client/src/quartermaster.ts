@@ -1,10 +1,22 @@
 import type { Cache } from './cache.ts'
-import { Partners } from './partners.ts'
-import { Resource } from './resource.ts'
+import type { Decimals, WithDecimals } from './decimals.ts'
 import { defaults, Sender } from './sender.ts'
-import { type Company, type CompanyKinds, type Product, type ProductKinds, paths } from './wire.ts'
+import {
+  type Company,
+  type CompanyKinds,
+  decimalFields,
+  type NewCompany,
+  type NewPartner,
+  type NewProduct,
+  type Partner,
+  type PartnerKinds,
+  type Product,
+  type ProductKinds,
+  paths,
+} from './wire.ts'
+import { WritableResource } from './writable-resource.ts'
 
-export interface QuartermasterOptions {
+export interface QuartermasterOptions<D extends Decimals = 'number'> {
   /** The URL of the account's host: `https://acme.example.com`. */
   readonly baseUrl: string
   readonly apiKey: string
@@ -16,15 +28,24 @@ export interface QuartermasterOptions {
   readonly cache?: Cache
   /** Replaces the global fetch. */
   readonly fetch?: typeof fetch
+  /** How records have decimals: as numbers, or as strings with every digit. Default: `number`. */
+  readonly decimals?: D
 }
 
-/** Access to one account of the service, with one of its API keys. */
-export class Quartermaster {
-  readonly products: Resource<Product, ProductKinds>
-  readonly partners: Partners
-  readonly companies: Resource<Company, CompanyKinds>
+/** Customers, vendors and employees. */
+export type Partners = WritableResource<Partner, PartnerKinds, NewPartner>
 
-  constructor(options: QuartermasterOptions) {
+/** Access to one account of the service, with one of its API keys. */
+export class Quartermaster<D extends Decimals = 'number'> {
+  readonly products: WritableResource<
+    WithDecimals<Product, ProductKinds, D> & { readonly id: number },
+    ProductKinds,
+    NewProduct
+  >
+  readonly partners: Partners
+  readonly companies: WritableResource<Company, CompanyKinds, NewCompany>
+
+  constructor(options: QuartermasterOptions<D>) {
     const sender = new Sender({
       baseUrl: normalizedUrl(options.baseUrl),
       apiKey: checkedKey(options.apiKey),
@@ -34,9 +55,10 @@ export class Quartermaster {
       // In a closure: a browser's fetch throws if it is called as a method of another object.
       fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     })
-    this.products = new Resource(sender, paths.product)
-    this.partners = new Partners(sender, paths.partner)
-    this.companies = new Resource(sender, paths.company)
+    const decimals = options.decimals === 'string' ? new Set<string>(decimalFields) : undefined
+    this.products = new WritableResource(sender, paths.product, decimals)
+    this.partners = new WritableResource(sender, paths.partner)
+    this.companies = new WritableResource(sender, paths.company)
   }
 }
 

@@ -8,6 +8,7 @@ import {
   watchChanges,
 } from './changes.ts'
 import { type Condition, type Fields, fieldsOf } from './condition.ts'
+import { quoteDecimals } from './decimals.ts'
 import { type EndMarker, recordsOf } from './export-lines.ts'
 import { iterate, type PagePosition, type RecordPage } from './iterate.ts'
 import { limits } from './limits.ts'
@@ -77,9 +78,14 @@ export class Resource<R extends { readonly id: number }, K> {
   protected readonly sender: Sender
   protected readonly path: string
 
-  constructor(sender: Sender, path: string) {
+  /** The fields whose numbers become strings; undefined if decimals are numbers. */
+  readonly #decimals: ReadonlySet<string> | undefined
+  readonly #etags = new WeakMap<object, string>()
+
+  constructor(sender: Sender, path: string, decimals?: ReadonlySet<string>) {
     this.sender = sender
     this.path = path
+    this.#decimals = decimals
   }
 
   /** One page of the matching records, ordered by id, and the total. */
@@ -138,10 +144,16 @@ export class Resource<R extends { readonly id: number }, K> {
     id: number,
     options: GetOptions<F> = {},
   ): Promise<Selected<R, F>> {
-    if (!/^\d+$/.test(String(id))) throw new TypeError(`${String(id)} is not an id: pass a positive integer.`)
-    const call = listCall(`${this.path}/${id}`, { fields: namesOf(options.fields)?.join() }, json, options)
-    const { data }: { data: Selected<R, F> } = jsonOf(await this.sender.send({ ...call, cached: true }))
-    return data
+    const path = `${this.path}/${checkedId(id)}`
+    const call = listCall(path, { fields: namesOf(options.fields)?.join() }, json, options)
+    const reply = await this.sender.send({ ...call, cached: true })
+    const { data }: { data: Selected<R, F> & object } = this.json(reply)
+    return this.withEtag(data, reply)
+  }
+
+  /** The ETag of a record that `get` or `update` has returned. */
+  etagOf(record: object): string | undefined {
+    return this.#etags.get(record)
   }
 
   /**
@@ -199,6 +211,20 @@ export class Resource<R extends { readonly id: number }, K> {
     return syncBatches(startExport, this.#changes(options), options.since, options.signal)
   }
 
+  /** The parsed body. The caller declares its type. */
+  protected json(reply: Reply): ReturnType<typeof JSON.parse> {
+    return jsonOf({ ...reply, body: this.#exact(reply.body) })
+  }
+
+  protected withEtag<S extends object>(record: S, { etag }: Reply): S {
+    if (etag !== undefined) this.#etags.set(record, etag)
+    return record
+  }
+
+  #exact(text: string): string {
+    return this.#decimals === undefined ? text : quoteDecimals(text, this.#decimals)
+  }
+
   #changes<F extends Names<R> | undefined>({
     fields,
     filter,
@@ -210,7 +236,7 @@ export class Resource<R extends { readonly id: number }, K> {
     return async (since, wait) => {
       const parameters = { ...query, since, ...(wait > 0 ? { wait } : {}) }
       const call = listCall(`${this.path}/changes`, parameters, json, { signal, timeoutMs })
-      const body: ChangesBody<Selected<R, F>> = jsonOf(
+      const body: ChangesBody<Selected<R, F>> = this.json(
         await this.sender.send({ ...call, waitMs: wait * 1000 }),
       )
       return body
@@ -227,7 +253,12 @@ export class Resource<R extends { readonly id: number }, K> {
     const cursor = response.headers.get('x-changes-cursor') ?? undefined
     return {
       cursor,
-      records: recordsOf<S>(chunks, response.headers.get('x-request-id') ?? undefined, cursor),
+      records: recordsOf<S>(
+        chunks,
+        (line) => this.#exact(line),
+        response.headers.get('x-request-id') ?? undefined,
+        cursor,
+      ),
     }
   }
 
@@ -238,12 +269,17 @@ export class Resource<R extends { readonly id: number }, K> {
 
   async #page<S>(parameters: ListParameters, options: CallOptions, cached: boolean): Promise<Page<S>> {
     const reply = await this.sender.send({ ...listCall(this.path, parameters, json, options), cached })
-    const { data, meta, pagination }: ListBody<S> = jsonOf(reply)
+    const { data, meta, pagination }: ListBody<S> = this.json(reply)
     return { data, meta, pagination, version: versionOf(reply), requestId: reply.requestId }
   }
 }
 
 const json = 'application/json'
+
+export function checkedId(id: number): number {
+  if (!/^\d+$/.test(String(id))) throw new TypeError(`${String(id)} is not an id: pass a positive integer.`)
+  return id
+}
 
 function namesOf(fields: readonly string[] | undefined): readonly string[] | undefined {
   if (fields?.length === 0) throw new TypeError('fields is empty. Leave it out to get all fields.')

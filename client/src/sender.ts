@@ -25,7 +25,7 @@ export interface CallOptions {
 
 /** A request before the API key, retries and the cache are applied. */
 export interface Call extends CallOptions {
-  readonly method: 'GET' | 'QUERY' | 'POST'
+  readonly method: 'GET' | 'QUERY' | 'POST' | 'PATCH' | 'DELETE'
   /** Path and query string. */
   readonly path: string
   readonly body?: string
@@ -78,6 +78,11 @@ export class Sender {
     if (call.cached === true && etag !== undefined && etag !== cached?.etag)
       await cache?.set(key, { etag, body })
     return reply
+  }
+
+  /** Sends a request and reads the response with `read`, whose errors are retried, too. */
+  async read<T>(call: Call, read: Read<T>): Promise<T> {
+    return await this.#retried(call, read)
   }
 
   /** Sends a request and streams the response. Retries until the response begins; then `timeoutMs` applies to each chunk. */
@@ -139,7 +144,7 @@ export class Sender {
   }
 }
 
-/** Every call is safe to retry: reads change nothing, and a create has an idempotency key. */
+/** Every call is safe to retry: reads change nothing, writes have an idempotency key, and a batch can be repeated. */
 function shouldRetry(error: unknown): boolean {
   // No response or an incomplete one: a restart or a network failure. An unknown host name or a bad certificate is permanent.
   if (error instanceof ConnectionFailed) return error.code === 'connection_failed'

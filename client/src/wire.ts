@@ -370,6 +370,28 @@ export interface DeliveryKinds {
   readonly duration_ms: 'decimal'
 }
 
+/** The fields that are decimals. */
+export const decimalFields = ['list_price', 'qty_available'] as const
+
+export interface NewProduct {
+  /** The name. */
+  readonly name: string
+  /** The product code. */
+  readonly default_code?: string | null
+  /** The price, exact. */
+  readonly list_price?: number | string
+  /** The quantity on hand, exact. */
+  readonly qty_available?: number | string
+  /** Whether the product is in use. Inactive products are listed like any other. */
+  readonly active?: boolean
+  /** The category. */
+  readonly categ_id?: number | null
+  /** The template. */
+  readonly product_tmpl_id?: number | null
+  /** Whether it is an RSD product; null if unknown. */
+  readonly is_rsd_product?: boolean | null
+}
+
 export interface NewPartner {
   /** The name. */
   readonly name: string
@@ -389,6 +411,15 @@ export interface NewPartner {
   readonly phone?: string | null
   /** Whether the partner is in use. Inactive partners are listed like any other. */
   readonly active?: boolean
+}
+
+export interface NewCompany {
+  /** The name. */
+  readonly name: string
+  /** The code of the company. */
+  readonly company_code?: string | null
+  /** A number as text, with its leading zeros. */
+  readonly branch_user: string
 }
 
 export interface Meta {

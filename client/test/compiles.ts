@@ -169,6 +169,16 @@ export async function calls(qm: Quartermaster, signal: AbortSignal, error: unkno
   await qm.products.get('5')
   // @ts-expect-error 2353 one record has no filter
   await qm.products.get(5, { filter: 'active=true' })
+  // yes: errors by class
+  if (error instanceof RequestInvalid)
+    return [error.offset, error.suggestion, error.faults[0]?.expected] as const
+  // @ts-expect-error 2339 a member that only RequestInvalid has
+  if (error instanceof NotFound) return error.suggestion
+  // yes: members of every error
+  return error instanceof QuartermasterError ? [error.code, error.status, error.requestId] : undefined
+}
+
+export async function writes(qm: Quartermaster, signal: AbortSignal) {
   // yes: a partner is created by its name, and has an id
   const { id }: { id: number } = await qm.partners.create(
     { name: 'Nordwind' },
@@ -180,13 +190,28 @@ export async function calls(qm: Quartermaster, signal: AbortSignal, error: unkno
   await qm.partners.create({ name: 'Nordwind', email: 'a@example.com', is_vendor: true })
   // @ts-expect-error 2353 but no field that the service assigns
   await qm.partners.create({ name: 'Nordwind', write_date: '2026-01-01' })
-  // @ts-expect-error 2339 products cannot be created
-  await qm.products.create({ name: 'Bolt' })
-  // yes: errors by class
-  if (error instanceof RequestInvalid)
-    return [error.offset, error.suggestion, error.faults[0]?.expected] as const
-  // @ts-expect-error 2339 a member that only RequestInvalid has
-  if (error instanceof NotFound) return error.suggestion
-  // yes: members of every error
-  return error instanceof QuartermasterError ? [error.code, error.status, error.requestId, id] : undefined
+  // yes: products, too, with decimals as numbers or as strings
+  await qm.products.create({ name: 'Bolt', list_price: '0.10', qty_available: 5 })
+  // @ts-expect-error 2345/2741 a company needs its branch_user
+  await qm.companies.create({ name: 'Quayside' })
+  // yes: a change has any of these fields, and returns the complete record
+  const changed: Product = await qm.products.update(5, { list_price: 2, default_code: null })
+  // yes: on condition that nobody else has changed it
+  await qm.products.update(5, { name: 'Bolt' }, { ifMatch: changed, idempotencyKey: 'x' })
+  // @ts-expect-error 2322 null for a field that is not nullable
+  await qm.products.update(5, { name: null })
+  // @ts-expect-error 2353 a field that the service assigns
+  await qm.products.update(5, { write_date: '2026-01-01' })
+  // yes: rows to insert or change, and rows to delete
+  await qm.products.upsert([{ id: 5, name: 'Bolt', write_date: '2026-01-01' }, { $delete: 6 }])
+  // @ts-expect-error 2322/2769 a row needs an id
+  await qm.products.upsert([{ name: 'Bolt' }])
+  // yes: decimals as strings
+  const exact = new Quartermaster({ baseUrl: '', apiKey: '', decimals: 'string' })
+  const price: string = (await exact.products.get(5)).list_price
+  const { data } = await exact.products.list({ fields: ['list_price', 'categ_id'] })
+  const categories: (number | null)[] = data.map((product) => product.categ_id)
+  // @ts-expect-error 2322 which are not numbers then
+  const wrong: number = (await exact.products.get(5)).qty_available
+  return [id, price, categories, wrong] as const
 }

@@ -126,6 +126,19 @@ describe('too slow', () => {
   })
 })
 
+it('requests with a body on one connection leave no listeners behind', async () => {
+  const warnings: Error[] = []
+  const onWarning = (warning: Error) => warnings.push(warning)
+  process.on('warning', onWarning)
+  try {
+    for (let n = 0; n < 30; n++) await service.post(acme, partners, { name: `Partner ${n}` })
+    await sleep(1)
+    expect(warnings).toEqual([])
+  } finally {
+    process.off('warning', onWarning)
+  }
+})
+
 it('clients that disconnect leave no busy connection and no statement behind', async () => {
   for (let n = 0; n < 200; n++) {
     const { socket } = await openSocket()

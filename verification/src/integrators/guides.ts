@@ -12,6 +12,7 @@ const guides = [
   'creating-partners',
   'warehouse',
   'errors-and-limits',
+  'writing-records',
 ]
 
 interface Block {

@@ -11,10 +11,8 @@ export function startReceiveTimeout(request: IncomingMessage, ms: number, onTime
   const { headers } = request
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return
   timers.set(request, setTimeout(onTimeout, ms))
-  const end = () => endReceiveTimeout(request)
-  request.once('end', end)
-  request.once('close', end)
-  request.socket.once('close', end)
+  // Also emitted if the connection breaks. Not on the socket, whose listeners would add up on a keep-alive connection.
+  request.once('close', () => endReceiveTimeout(request))
 }
 
 /** For a route that streams the body. The timeout of silent connections still applies. */

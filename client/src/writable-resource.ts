@@ -1,0 +1,112 @@
+import { UnexpectedResponse } from './errors.ts'
+import { limits } from './limits.ts'
+import { checkedId, Resource } from './resource.ts'
+import type { Call, CallOptions, Reply } from './sender.ts'
+import { batchReplyOf, type UpsertEvents, type UpsertRow, type UpsertTotals, upsertRows } from './upsert.ts'
+
+export interface CreateOptions extends CallOptions {
+  /**
+   * The same key and fields create one record, however often they are sent within 24 hours. By default each call
+   * generates a key, which makes its retries safe. Pass your own, such as an order number, to be safe across restarts
+   * of your program.
+   */
+  readonly idempotencyKey?: string | undefined
+}
+
+export interface DeleteOptions extends CreateOptions {
+  /**
+   * Only if nobody else has changed the record: an `ETag`, or the record as `get` or `update` has returned it. Otherwise the call
+   * throws PreconditionFailed.
+   */
+  readonly ifMatch?: string | object | undefined
+}
+
+export interface UpsertOptions<Row> extends CallOptions, UpsertEvents<Row> {}
+
+/** Reads and writes. R: the record; K: the kind of each field; N: the fields of a new record. */
+export class WritableResource<R extends { readonly id: number }, K, N> extends Resource<R, K> {
+  /** Creates a record: exactly one, even if the request is retried. */
+  async create(record: N, options: CreateOptions = {}): Promise<{ id: number }> {
+    const reply = await this.sender.send({
+      ...writeCall(options),
+      method: 'POST',
+      path: this.path,
+      body: JSON.stringify(record),
+    })
+    return { id: idOf(this.json(reply), reply.requestId) }
+  }
+
+  /** Changes fields of a record: those of `patch`; null clears a field. Returns the complete record. */
+  async update(id: number, patch: Partial<N>, options: DeleteOptions = {}): Promise<R> {
+    const reply = await this.sender.send({
+      ...this.#conditional(options),
+      method: 'PATCH',
+      path: `${this.path}/${checkedId(id)}`,
+      body: JSON.stringify(patch),
+    })
+    const { data }: { data: R } = this.json(reply)
+    return this.withEtag(data, reply)
+  }
+
+  /** Deletes a record. Throws NotFound if no record has this id. */
+  async delete(id: number, options: DeleteOptions = {}): Promise<void> {
+    await this.sender.send({
+      ...this.#conditional(options),
+      method: 'DELETE',
+      path: `${this.path}/${checkedId(id)}`,
+    })
+  }
+
+  /**
+   * Inserts, changes and deletes any number of records by their ids. Sends them in batches, one after the other, and sends a batch
+   * again if it was not confirmed. Rows that the service rejects are passed to `onRejected`; the others are written.
+   */
+  async upsert<Row extends UpsertRow<N>>(
+    rows: Iterable<Row> | AsyncIterable<Row>,
+    { onProgress, onRejected, signal, timeoutMs = limits.upsertAttemptMs }: UpsertOptions<Row> = {},
+  ): Promise<UpsertTotals> {
+    const headers = { accept: 'application/x-ndjson', 'content-type': 'application/x-ndjson' }
+    const call = { path: `${this.path}/batch`, parameters: {}, headers, signal, timeoutMs }
+    const send = (body: string) =>
+      this.sender.read({ ...call, method: 'POST', body }, async (response) =>
+        batchReplyOf(await response.text(), response.headers.get('x-request-id') ?? undefined),
+      )
+    return await upsertRows(rows, send, { onProgress, onRejected })
+  }
+
+  #conditional({ ifMatch, ...options }: DeleteOptions): Omit<Call, 'method' | 'path'> {
+    const call = writeCall(options)
+    if (ifMatch === undefined) return call
+    const etag = typeof ifMatch === 'string' ? ifMatch : this.etagOf(ifMatch)
+    if (etag === undefined)
+      throw new TypeError('ifMatch must be an ETag, or a record as get or update has returned it.')
+    return { ...call, headers: { ...call.headers, 'if-match': etag } }
+  }
+}
+
+function writeCall({ idempotencyKey = randomKey(), signal, timeoutMs }: CreateOptions) {
+  const headers = {
+    accept: 'application/json',
+    'content-type': 'application/json',
+    'idempotency-key': idempotencyKey,
+  }
+  return { parameters: {}, headers, signal, timeoutMs }
+}
+
+/** Accepts both response bodies of the specification: `{"data":{"id":123}}` and `123`. */
+function idOf(
+  body: { readonly data?: { readonly id?: unknown } | null } | number | null,
+  requestId: Reply['requestId'],
+): number {
+  const id = typeof body === 'number' ? body : body?.data?.id
+  if (typeof id === 'number') return id
+  const message = 'The response to the create has no id.'
+  throw new UnexpectedResponse({ status: 201, code: 'response_unexpected', message, requestId })
+}
+
+/** Not crypto.randomUUID, which browsers offer only on pages loaded over HTTPS. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')
+}

@@ -1,0 +1,149 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { account, connected, freshDatabase, type TestAccount } from '../../server/test/database.ts'
+import { startTestService, type TestService } from '../../server/test/service.ts'
+import {
+  NotFound,
+  PreconditionFailed,
+  Quartermaster,
+  type RejectedRow,
+  RequestInvalid,
+  type UpsertTotals,
+} from '../src/index.ts'
+
+/** Writes of the client against the real service. */
+
+let database: pg.Client
+let service: TestService
+let acme: TestAccount
+let qm: Quartermaster
+let exact: Quartermaster<'string'>
+/** How often the response to a request with this path is lost, after the service has processed it. */
+const lost = new Map<string, number>()
+
+beforeAll(async () => {
+  const url = await freshDatabase()
+  database = await connected(url)
+  acme = await account(database, 'acme')
+  service = await startTestService(url, { QUARTERMASTER_DEFAULT_ACCOUNT: 'acme' })
+  const options = {
+    baseUrl: `http://127.0.0.1:${service.port}`,
+    apiKey: acme.key,
+    fetch: async (input: string | URL | Request, init?: RequestInit) => {
+      const response = await fetch(input, init)
+      const path = new URL(response.url).pathname
+      const times = lost.get(path) ?? 0
+      if (times === 0) return response
+      lost.set(path, times - 1)
+      await response.text()
+      throw new TypeError('fetch failed')
+    },
+  }
+  qm = new Quartermaster(options)
+  exact = new Quartermaster({ ...options, decimals: 'string' })
+})
+
+afterAll(async () => {
+  await service.close()
+  await database.end()
+})
+
+const path = '/api/v1/inventory/product'
+
+describe('one record', () => {
+  it('is created, changed and deleted once, although responses are lost', async () => {
+    lost.set(path, 2)
+    const { id } = await qm.products.create({ name: 'Bolt', list_price: '1.50', default_code: 'B-1' })
+    expect((await qm.products.list({ limit: 1 })).meta.total).toBe(1)
+    lost.set(`${path}/${id}`, 1)
+    const changed = await qm.products.update(id, { list_price: 2, default_code: null })
+    expect(changed).toMatchObject({ id, name: 'Bolt', list_price: 2, default_code: null })
+    lost.set(`${path}/${id}`, 1)
+    await qm.products.delete(id)
+    await expect(qm.products.get(id)).rejects.toBeInstanceOf(NotFound)
+    await expect(qm.products.delete(id)).rejects.toBeInstanceOf(NotFound)
+  })
+
+  it('is changed only if nobody else has changed it', async () => {
+    const { id } = await qm.products.create({ name: 'Bolt' })
+    const mine = await qm.products.get(id, { fields: ['name'] })
+    const theirs = await qm.products.get(id)
+    const changed = await qm.products.update(id, { name: 'Theirs' }, { ifMatch: theirs })
+    await expect(qm.products.update(id, { name: 'Mine' }, { ifMatch: mine })).rejects.toBeInstanceOf(
+      PreconditionFailed,
+    )
+    await expect(qm.products.delete(id, { ifMatch: mine })).rejects.toBeInstanceOf(PreconditionFailed)
+    await expect(qm.products.delete(id, { ifMatch: { id } })).rejects.toBeInstanceOf(TypeError)
+    await qm.products.delete(id, { ifMatch: changed })
+  })
+})
+
+describe('decimals as strings', () => {
+  const price = '123456789012345678901234.123456789012'
+
+  it('have every digit in every response, and other numbers stay numbers', async () => {
+    const { id } = await exact.products.create({ name: '"list_price":1.50', list_price: price })
+    const updated = await exact.products.update(id, { qty_available: '-0.000000000001', categ_id: 7 })
+    expect(updated).toMatchObject({
+      id,
+      name: '"list_price":1.50',
+      list_price: price,
+      qty_available: '-0.000000000001',
+      categ_id: 7,
+    })
+    expect(await exact.products.get(id)).toEqual(updated)
+    const filter = `id=${id}`
+    expect((await exact.products.list({ filter })).data).toEqual([updated])
+    for await (const record of exact.products.all({ filter })) expect(record).toEqual(updated)
+    for await (const record of exact.products.export({ filter })) expect(record).toEqual(updated)
+    for await (const change of exact.products.changes({ filter }))
+      if (change.id === id) expect(change).toMatchObject({ record: updated })
+    expect((await qm.products.get(id)).list_price).toBe(Number(price))
+  })
+})
+
+describe('upsert', () => {
+  it('writes any number of rows, reports progress, and repeats batches that were not confirmed', async () => {
+    lost.set(`${path}/batch`, 2)
+    const progress: UpsertTotals[] = []
+    const rows = async function* () {
+      for (let id = 10_001; id <= 22_000; id++) yield { id, name: `Row ${id}`, list_price: '0.10' }
+    }
+    const totals = await qm.products.upsert(rows(), { onProgress: (so_far) => progress.push(so_far) })
+    // The first batch was written by the attempt whose response was lost.
+    expect(totals).toEqual({
+      read: 12_000,
+      inserted: 7_000,
+      updated: 0,
+      unchanged: 5_000,
+      deleted: 0,
+      rejected: 0,
+    })
+    expect(progress.map(({ read }) => read)).toEqual([5_000, 10_000, 12_000])
+    expect((await qm.products.list({ filter: 'id>=10001&id<=22000' })).meta.total).toBe(12_000)
+  })
+
+  it('passes rejected rows to the caller, and writes the others', async () => {
+    const rows = Array.from({ length: 6_000 }, (_, i) => ({ id: 30_001 + i, name: 'Row' }))
+    rows[2] = { id: 30_003, name: 'x'.repeat(600) }
+    rows[5_500] = { id: 0, name: 'No id' }
+    const rejected: RejectedRow<(typeof rows)[number]>[] = []
+    const totals = await qm.products.upsert(rows, { onRejected: (row) => rejected.push(row) })
+    expect(totals).toMatchObject({ read: 6_000, inserted: 5_998, rejected: 2 })
+    expect(rejected).toMatchObject([
+      { index: 2, row: rows[2], field: 'name' },
+      { index: 5_500, row: rows[5_500], field: 'id', reason: 'is below 1' },
+    ])
+    await qm.products.upsert(rows.map(({ id }) => ({ $delete: id })).filter(({ $delete }) => $delete > 0))
+    expect((await qm.products.list({ filter: 'id>=30001&id<=36000' })).meta.total).toBe(0)
+  })
+
+  it('throws if the service cannot process a batch', async () => {
+    await expect(qm.products.upsert([{ id: 1, name: 'x', nmae: 'y' }])).rejects.toBeInstanceOf(RequestInvalid)
+    const long = [
+      ...Array.from({ length: 1_500 }, (_, i) => ({ id: 40_001 + i, name: 'Row' })),
+      { id: 50_000, name: 'x'.repeat(1_100_000) },
+    ]
+    await expect(qm.products.upsert(long)).rejects.toMatchObject({ code: 'body_invalid', status: 400 })
+  })
+})
