@@ -18,12 +18,15 @@ export function changesShapes({ state, server, lineages, json, table, field }: S
     table,
     C: '(?:C|\\$)',
     columns: `(?:, ${field})*`,
-    nulls: '(?:, null)*',
+    // pg_stat_statements replaces null, too.
+    null: '(?:null|\\$)',
+    nulls: '(?:, (?:null|\\$))*',
   }
-  return [page('', '', '', '', '', '', 'null, null'), filteredPage, changedTallies, validKeys].map((text) =>
-    text
-      .replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
-      .replaceAll(/«(\w+)»/g, (_, name: string) => parts[name] ?? ''),
+  return [page('', '', '', '', '', '', '«null», «null»'), filteredPage, changedTallies, validKeys].map(
+    (text) =>
+      text
+        .replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+        .replaceAll(/«(\w+)»/g, (_, name: string) => parts[name] ?? ''),
   )
 }
 
