@@ -13,6 +13,8 @@ const guides = [
   'warehouse',
   'errors-and-limits',
   'writing-records',
+  // The last one: its batch tells that the ids of the account come from elsewhere.
+  'erp-sync',
 ]
 
 interface Block {
