@@ -8,7 +8,7 @@ export const bulkLimits = {
   accountBatchesMax: 2,
   batchesInFlightMax: 16,
   /** Connections for them. A batch uses one only while it writes rows that it has received. */
-  batchConnectionsMax: 4,
+  batchConnectionsMax: 2,
   /** A batch waits this long for a connection, for its account's tally row, and for the commit of its rows. */
   batchWaitMsMax: 30_000,
   batchLockMsMax: 10_000,

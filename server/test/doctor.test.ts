@@ -141,8 +141,8 @@ describe('doctor', () => {
     ])
     expect(await faults({ DATABASE_URL: url, QUARTERMASTER_DATABASE_POOL_MAX: '60' })).toEqual([
       [
-        'One serving process can open 128 connections; PostgreSQL allows 97.',
-        'Set QUARTERMASTER_DATABASE_POOL_MAX to 44 or less, or raise max_connections.',
+        'One serving process can open 130 connections; PostgreSQL allows 97.',
+        'Set QUARTERMASTER_DATABASE_POOL_MAX to 43 or less, or raise max_connections.',
       ],
     ])
   })
@@ -287,6 +287,18 @@ describe('doctor', () => {
       [
         'quartermaster_server has the privilege delete on product, which no request needs.',
         'revoke delete on product from "quartermaster_server", public;',
+      ],
+    ])
+  })
+
+  test('finds a role for writes that may not create temporary tables', async () => {
+    const url = await databaseAfter()
+    const name = new URL(url).pathname.slice(1)
+    await sql(url, `revoke temporary on database ${name} from public`)
+    await foundAndRepaired(url, [
+      [
+        `quartermaster_writer lacks the privilege temporary on database ${name}.`,
+        `grant temporary on database ${name} to "quartermaster_writer";`,
       ],
     ])
   })

@@ -41,18 +41,18 @@ describe('a database', () => {
   test('allows fewer connections than a process may open', () => {
     expect(problems({ connections: 17 }, 10)).toEqual([
       [
-        'One serving process can open 28 connections; PostgreSQL allows 17.',
-        'Set QUARTERMASTER_DATABASE_POOL_MAX to 4 or less, or raise max_connections.',
+        'One serving process can open 30 connections; PostgreSQL allows 17.',
+        'Set QUARTERMASTER_DATABASE_POOL_MAX to 3 or less, or raise max_connections.',
       ],
     ])
   })
 
   test('counts the connections of all processes, and of one more during a rolling restart', () => {
-    expect(problems({ connections: 84 }, 10, 2)).toEqual([])
+    expect(problems({ connections: 90 }, 10, 2)).toEqual([])
     expect(problems({ connections: 97 }, 10, 3)).toEqual([
       [
-        '3 serving processes, and one more during a rolling restart, can open 112 connections; PostgreSQL allows 97.',
-        'Set QUARTERMASTER_DATABASE_POOL_MAX to 8 or less, or raise max_connections.',
+        '3 serving processes, and one more during a rolling restart, can open 120 connections; PostgreSQL allows 97.',
+        'Set QUARTERMASTER_DATABASE_POOL_MAX to 7 or less, or raise max_connections.',
       ],
     ])
     expect(problems({ connections: 17 }, 1, 2).map(([, repair]) => repair)).toEqual([

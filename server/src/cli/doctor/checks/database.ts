@@ -18,7 +18,11 @@ export interface DatabaseProperties {
 /** A serving process has one pool for long reads and one for writes, and these connections outside the pools. */
 const poolsPerProcess = 2
 const primaryCheckConnections = 1
-const unpooledConnections = limits.pipelinedConnections + limits.exportsInFlightMax + primaryCheckConnections
+const unpooledConnections =
+  limits.pipelinedConnections +
+  limits.exportsInFlightMax +
+  limits.batchConnectionsMax +
+  primaryCheckConnections
 
 /** `processes`: the workers of `serve --processes`; undefined for a process without workers. */
 export async function checkDatabase(

@@ -13,6 +13,8 @@ interface Rights {
   readonly tables: Readonly<Record<string, readonly Privilege[]>>
   /** In these tables requests may update only these columns: never the account of a tally, nor the hash or scopes of a key. */
   readonly updatableColumns: Readonly<Record<string, readonly string[]>>
+  /** Batches stage rows in a temporary table. PostgreSQL grants this to everybody, but some operators revoke it. */
+  readonly createsTemporaryTables: boolean
 }
 
 const records = Object.keys(resources)
@@ -38,6 +40,7 @@ const reading: Rights = {
     migration: ['select'],
   },
   updatableColumns: { tally: ['version', 'total', 'last_id'], api_key: keyColumns },
+  createsTemporaryTables: false,
 }
 
 const tallyColumns =
@@ -55,6 +58,7 @@ const writing: Rights = {
     tally: tallyColumns.split(' '),
     api_key: keyColumns,
   },
+  createsTemporaryTables: true,
 }
 
 /** With a missing privilege requests fail; a superfluous one makes a defect of the service more dangerous. */
@@ -143,7 +147,7 @@ async function privilegeFaults(client: pg.Client, role: string, rights: Rights):
 async function privileges(
   client: pg.Client,
   role: string,
-  { tables: required, updatableColumns }: Rights,
+  { tables: required, updatableColumns, createsTemporaryTables }: Rights,
 ): Promise<{ lacking: string[]; excess: string[] }> {
   const { rows: tables } = await client.query<{
     table: string
@@ -160,6 +164,9 @@ async function privileges(
     `select 'connect on database ' || quote_ident(current_database()) as privilege,
             has_database_privilege($1, current_database(), 'connect') as granted
       union all
+     select 'temporary on database ' || quote_ident(current_database()),
+            not $4 or has_database_privilege($1, current_database(), 'temporary')
+      union all
      select 'usage on schema ' || quote_ident(current_schema()), has_schema_privilege($1, current_schema(), 'usage')
       union all
      select 'update (' || c.columns || ') on ' || c.t,
@@ -169,6 +176,7 @@ async function privileges(
       role,
       Object.keys(updatableColumns),
       Object.values(updatableColumns).map((columns) => columns.join(', ')),
+      createsTemporaryTables,
     ],
   )
   const isRequired = (table: string, privilege: Privilege) => required[table]?.includes(privilege) === true
