@@ -31,7 +31,7 @@ describe('--expires', () => {
 
 test('--scopes is a list of known scopes', () => {
   expect(parseScopes('product:read, partner:create')).toEqual(['product:read', 'partner:create'])
-  expect(() => parseScopes('product:write')).toThrow('"product:write" is not a scope')
+  expect(() => parseScopes('product:change')).toThrow('"product:change" is not a scope')
   expect(() => parseScopes('')).toThrow()
 })
 
