@@ -105,7 +105,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const connectionsClosed = watchConnections(app.server)
   let admin: Admin | undefined
   const finish = async () => {
-    await closeServer(app, shutdown, limits)
+    await Promise.all([closeServer(app, shutdown, limits), webhooks.stopDelivery()])
     await connectionsClosed()
     await webhooks.close()
     await activity.close()

@@ -161,6 +161,40 @@ it('retries with the same message id and range, but with the current state', asy
   )
 })
 
+it('a retry does not send a deletion that a later change has superseded', async () => {
+  const { id } = await create({ fields: ['name'] })
+  await write(client, acme, { upsert: { 1: 'one', 2: 'two', 3: 'three' } })
+  await passes(async () => expect(await stored()).toMatchObject({ version: 1 }))
+  await act(id, 'pause')
+  await write(client, acme, { delete: [1, 2, 3] })
+  await write(client, acme, { upsert: { 1: 'again', 2: 'again' } })
+  let failing = true
+  receiver.respond = () => ({ status: failing ? 500 : 200 })
+  receiver.messages.length = 0
+  await act(id, 'activate')
+  await passes(() => expect(receiver.changes.length).toBeGreaterThan(0))
+  const [, first] = receiver.messages
+  expect(first?.data.changes).toMatchObject([
+    { change: 'deleted', id: 3, version: 2 },
+    { change: 'created', id: 1, version: 3 },
+    { change: 'created', id: 2, version: 3 },
+  ])
+  // Record 1 changes, and record 2 is deleted again. The retry must not send their first deletions.
+  await write(client, acme, { upsert: { 1: 'changed' }, delete: [2] })
+  const before = receiver.messages.length
+  await passes(() => expect(receiver.messages.length).toBeGreaterThan(before + 1))
+  failing = false
+  expect(receiver.messages.at(-1)).toMatchObject({
+    id: first?.id,
+    data: { changes: [{ change: 'deleted', id: 3, version: 2 }] },
+  })
+  await passes(async () => expect(await stored()).toMatchObject({ version: 4 }))
+  expect(receiver.messages.at(-1)?.data.changes).toMatchObject([
+    { id: 1, version: 4 },
+    { change: 'deleted', id: 2, version: 4 },
+  ])
+})
+
 it('waits as long as Retry-After says, and counts a redirect as a failure', async () => {
   receiver.respond = () => ({ status: 307, headers: { location: receiver.url, 'retry-after': '600' } })
   await create()

@@ -1,5 +1,3 @@
-import { createSocket, type Socket as DatagramSocket } from 'node:dgram'
-import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { createServer as createHttpsServer } from 'node:https'
 import { createServer, type Server } from 'node:net'
@@ -7,9 +5,10 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { limits } from '../src/limits.ts'
 import { parseNetworks } from '../src/networks.ts'
-import { AddressGuard, type Resolve, SendError } from '../src/webhooks/address-guard.ts'
+import { AddressGuard, SendError } from '../src/webhooks/address-guard.ts'
 import { Sender } from '../src/webhooks/sender.ts'
 import { Authority } from './certificates.ts'
+import { ChangingDns } from './changing-dns.ts'
 import { hostileAddresses, notationsOf } from './hostile-addresses.ts'
 
 /** Webhooks must never reach an address that is not public, whatever the URL, its host name or the receiver says. */
@@ -59,35 +58,10 @@ async function receiver(handler: Handler, port = 0): Promise<number> {
   return await listen(server, '127.0.0.2', port)
 }
 
-/** A DNS server whose answer to every question is the next address. */
-async function dnsServer(
-  next: (name: string) => string,
-): Promise<{ resolve: Resolve; queries: () => number }> {
-  let queries = 0
-  const socket: DatagramSocket = createSocket('udp4')
-  socket.on('message', (query, from) => {
-    queries++
-    const labels: string[] = []
-    let at = 12
-    for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
-      labels.push(query.toString('latin1', at + 1, at + 1 + length))
-      at += length + 1
-    }
-    const question = query.subarray(12, at + 5)
-    const address = next(labels.join('.')).split('.').map(Number)
-    // An answer with one A record, whose time to live is 0.
-    const header = Buffer.from([query[0] ?? 0, query[1] ?? 0, 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0])
-    const answer = Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address])
-    socket.send(Buffer.concat([header, question, answer]), from.port, from.address)
-  })
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
-  closers.push(() => new Promise<void>((resolve) => socket.close(() => resolve())))
-  const resolver = new Resolver()
-  resolver.setServers([`127.0.0.1:${socket.address().port}`])
-  return {
-    queries: () => queries,
-    resolve: async (name) => (await resolver.resolve4(name)).map((address) => ({ address, family: 4 })),
-  }
+async function dnsServer(next: () => string): Promise<ChangingDns> {
+  const dns = await ChangingDns.start(next)
+  closers.push(() => dns.stop())
+  return dns
 }
 
 /** The error code of a message that was not sent, or the status of the response. */
@@ -143,8 +117,8 @@ describe('hostile URLs', () => {
     const { port, connections } = await trap()
     const ipv4 = hostileAddresses.filter((address) => !address.includes(':'))
     let n = 0
-    const { resolve } = await dnsServer(() => ipv4[n++ % ipv4.length] ?? '')
-    const sender = new Sender({ guard: new AddressGuard(undefined, resolve) })
+    const dns = await dnsServer(() => ipv4[n++ % ipv4.length] ?? '')
+    const sender = new Sender({ guard: new AddressGuard(undefined, dns.resolve) })
     for (let i = 0; i < ipv4.length; i++)
       expect(await outcome(sender, `https://h${i}.test:${port}/`)).toBe('address_forbidden')
     expect(n).toBe(ipv4.length)
@@ -166,12 +140,12 @@ describe('a DNS server that changes its answer', () => {
     const { connections } = await trap('127.0.0.1', port)
     let question = 0
     const answers = ['127.0.0.2', '127.0.0.1']
-    const { resolve, queries } = await dnsServer(() => answers[question++ % 2] ?? '')
-    const sender = new Sender({ guard: new AddressGuard(parseNetworks('127.0.0.2'), resolve) })
+    const dns = await dnsServer(() => answers[question++ % 2] ?? '')
+    const sender = new Sender({ guard: new AddressGuard(parseNetworks('127.0.0.2'), dns.resolve) })
     const outcomes: (string | number)[] = []
     for (let i = 0; i < 40; i++) outcomes.push(await outcome(sender, `https://receiver.test:${port}/`))
     // One query for each message: there is no second answer to which the connection could go.
-    expect(queries()).toBe(40)
+    expect(dns.queries).toBe(40)
     expect(outcomes).toEqual(Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? 200 : 'address_forbidden')))
     expect(received).toBe(20)
     expect(connections()).toBe(0)

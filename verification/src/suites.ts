@@ -1,5 +1,8 @@
 import { carriedHoles, carriedTotals } from './changes/carried-totals.ts'
 import { feedCopy } from './changes/feed-copy.ts'
+import { webhookAddresses } from './changes/webhook-addresses.ts'
+import { webhookDelay } from './changes/webhook-delay.ts'
+import { webhookKills } from './changes/webhook-kills.ts'
 import type { Check } from './check.ts'
 import { axeFindings } from './console/axe.ts'
 import { filter } from './console/filter-journey.ts'
@@ -82,7 +85,7 @@ export const suites: Record<string, readonly Check[]> = {
     firstMinute,
   ],
   lists: [neverStale, brokenIsCaught, neverLost],
-  changes: [carriedTotals, carriedHoles, feedCopy],
+  changes: [carriedTotals, carriedHoles, feedCopy, webhookKills, webhookDelay, webhookAddresses],
   integrators: [
     packedClient,
     clientSize,

@@ -54,10 +54,16 @@ export async function deliver(parts: DeliveryParts, endpoint: Endpoint): Promise
       if (typeof step === 'string') break
       webhook = step.webhook
     }
+  } catch (error) {
+    // The sweep finds the endpoint again.
+    if (!(error instanceof Failure) || !passing.has(error.code)) throw error
   } finally {
     if (step !== 'released') await parts.database.writeOne(releaseStatement(lease))
   }
 }
+
+/** Reasons that pass and are no defect: the account is busy, or the process shuts down. */
+const passing: ReadonlySet<string> = new Set(['account_busy', 'overloaded', 'client_disconnected'])
 
 async function sendNext(parts: DeliveryParts, held: Held): Promise<Step> {
   const { lease, webhook } = held

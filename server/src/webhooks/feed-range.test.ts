@@ -60,3 +60,11 @@ it('a retry has only changes up to the end of the first attempt, and the same en
     more: true,
   })
 })
+
+it('a record that was deleted and created again is sent once', () => {
+  const changes = [deleted(1, 7), change(2, 3), change(3, 7)]
+  expect(rangeOf(page(changes, position(3n, 9n)), undefined, 10_000).changes).toEqual([
+    change(2, 3),
+    change(3, 7),
+  ])
+})

@@ -7,7 +7,7 @@ import { internalError } from '../errors.ts'
 import type { Limits } from '../limits.ts'
 import type { ChangesRow } from '../query/sql/changes-statement.ts'
 import type { AccountScope } from '../scope.ts'
-import type { Statement } from '../sql.ts'
+import { identifier, type Statement, sql, value } from '../sql.ts'
 import { lineageEnd } from '../tally-state.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -60,7 +60,42 @@ export async function readRange(
     return rows
   }
   const page = await readFeedPage(read, scope, query, from, '\n')
-  return rangeOf(page, until, limits.webhookBodyBytesMax)
+  const range = rangeOf(page, until, limits.webhookBodyBytesMax)
+  const deleted = range.changes.filter((change) => change.startsWith('{"change":"deleted"'))
+  if (until === undefined || deleted.length === 0) return range
+  const statement = supersededStatement(
+    scope,
+    query,
+    deleted.map((change) => positionIn(change).id),
+    until,
+  )
+  const rows = await accountReads.read<{ id: string }>(scope, statement, signal)
+  const superseded = new Set(rows.map(({ id }) => BigInt(id)))
+  const changes = range.changes.filter(
+    (change) => !(deleted.includes(change) && superseded.has(positionIn(change).id)),
+  )
+  return { ...range, changes }
+}
+
+/**
+ * Of these deleted ids, those that the first attempt may have sent again as records: created again in the same range, and changed or
+ * deleted since. Without them a retry would send the earlier deletion alone, and the record would go back to an earlier version.
+ * What has become of them follows in a later range.
+ */
+function supersededStatement(
+  { accountId }: AccountScope,
+  { feed }: ChangesQuery,
+  ids: readonly bigint[],
+  { version, id }: FeedPosition,
+): Statement {
+  const account = value(accountId)
+  const deleted = value(ids.map(String))
+  const end = sql`(${value(String(version))}::bigint, ${value(String(id))}::bigint)`
+  return sql`select r.id from ${identifier(feed.resource)} r where r.account_id = ${account}::bigint and r.id = any(${deleted}::bigint[])
+  and (r.version, r.id) > ${end} and (r.created_version, r.id) <= ${end}
+union all
+select d.id from tombstone d where d.account_id = ${account}::bigint and d.resource = ${value(feed.resource)}::text
+  and (d.version, d.id) > ${end} and d.id = any(${deleted}::bigint[])`.statement('webhook')
 }
 
 /** Truncated at `until` and at the maximum size. */
@@ -69,7 +104,7 @@ export function rangeOf(
   until: FeedPosition | undefined,
   bytesMax: number,
 ): FeedRange {
-  const changes: string[] = []
+  const changes = new Map<bigint, string>()
   let last = page.end
   let bytes = 0
   for (const change of page.changes === '' ? [] : page.changes.split('\n')) {
@@ -77,12 +112,14 @@ export function rangeOf(
     if (until !== undefined && isAfter(position, until)) break
     bytes += Buffer.byteLength(change) + 1
     // A record larger than a message is sent alone.
-    if (bytes > bytesMax && changes.length > 0) return { changes, end: last, more: true }
-    changes.push(change)
+    if (bytes > bytesMax && changes.size > 0) return { changes: [...changes.values()], end: last, more: true }
+    // A record that was deleted and created again is sent once, in the place of its last change.
+    changes.delete(position.id)
+    changes.set(position.id, change)
     last = position
   }
-  if (until === undefined) return { changes, end: page.end, more: page.more }
-  return { changes, end: until, more: true }
+  const end = until ?? page.end
+  return { changes: [...changes.values()], end, more: until === undefined ? page.more : true }
 }
 
 const identity = /^\{"change":"[a-z]{1,20}","id":(\d{1,19}),"version":(\d{1,19})[,}]/

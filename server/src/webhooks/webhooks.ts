@@ -26,16 +26,16 @@ export interface WebhooksOptions {
 export class Webhooks {
   readonly messages: TestMessages
   readonly #loop: DeliveryLoop | undefined
-  readonly #shutdown = new AbortController()
+  readonly #stopDelivery = new AbortController()
+  readonly #stopTests = new AbortController()
 
   constructor(options: WebhooksOptions) {
     const { masterKey, networks, delivers, limits, database, emit } = options
     const guard = new AddressGuard(networks)
     const sender = new Sender({ guard, limits })
-    const shutdown = this.#shutdown.signal
-    this.messages = new TestMessages({ masterKey, guard, sender, limits, shutdown })
+    this.messages = new TestMessages({ masterKey, guard, sender, limits, shutdown: this.#stopTests.signal })
     if (masterKey === undefined || !delivers) return
-    const parts = { ...options, masterKey, sender, shutdown }
+    const parts = { ...options, masterKey, sender, shutdown: this.#stopDelivery.signal }
     const deliverTo = (endpoint: Parameters<typeof deliver>[1]) => deliver(parts, endpoint)
     this.#loop = new DeliveryLoop({ database, emit, limits, deliver: deliverTo })
   }
@@ -48,9 +48,15 @@ export class Webhooks {
   /** Subscribes to the events of requests. */
   readonly observe = (event: Event): void => this.#loop?.observe(event)
 
-  /** Aborts requests to receivers, and releases the leases of this process. */
-  async close(): Promise<void> {
-    this.#shutdown.abort()
+  /** Aborts deliveries in flight, and releases the leases of this process. */
+  async stopDelivery(): Promise<void> {
+    this.#stopDelivery.abort()
     await this.#loop?.close()
+  }
+
+  /** Also aborts the test messages of requests. */
+  async close(): Promise<void> {
+    this.#stopTests.abort()
+    await this.stopDelivery()
   }
 }
