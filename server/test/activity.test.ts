@@ -227,7 +227,7 @@ describe('the request log', () => {
           [extra.accountId],
         )
       ).rows[0]?.count
-    await client.query('set role quartermaster_server')
+    await client.query('set role quartermaster_writer')
     for (const { text, values: parameters } of trimStatements(extra.accountId))
       await client.query(text, [...parameters])
     expect(await count()).toBe(limits.requestLogRowsMax)

@@ -109,7 +109,7 @@ export function changesSamples({ plural, path }: Resource): readonly Sample[] {
   ]
 }
 
-export function createSamples({ path, plural }: Resource, record: object): readonly Sample[] {
+export function createSamples({ name, path, plural }: Resource, record: object): readonly Sample[] {
   return [
     curl(
       'curl',
@@ -117,14 +117,14 @@ export function createSamples({ path, plural }: Resource, record: object): reado
       `"$BASE_URL/api/v1/${path}"`,
       key,
       "-H 'Content-Type: application/json'",
-      "-H 'Idempotency-Key: order-4711'",
+      `-H 'Idempotency-Key: ${name}-of-order-4711'`,
       `-d '${JSON.stringify(record)}'`,
     ),
     typescript(
       'TypeScript',
       `const { id } = await qm.${plural}.create(`,
       `  ${literalOf(record)},`,
-      "  { idempotencyKey: 'order-4711' },",
+      `  { idempotencyKey: '${name}-of-order-4711' },`,
       ')',
       'console.log(id)',
     ),
@@ -160,7 +160,7 @@ export function changeSamples({ path, plural }: Resource, record: object): reado
 export function deleteSamples({ path, plural }: Resource): readonly Sample[] {
   return [
     curl('curl', 'curl --fail-with-body -X DELETE', `"$BASE_URL/api/v1/${path}/1"`, key),
-    typescript('TypeScript', `await qm.${plural}.delete(1)`),
+    typescript('TypeScript', `await qm.${plural}.delete(2)`),
   ]
 }
 
