@@ -142,7 +142,7 @@ it('are equal to the count while four writers insert, change and delete', async 
   for (const filter of Object.keys(conditions)) entries.set(filter, await counted(filter))
   let carried = 0
   try {
-    for (let n = 0; n < 120; n++) {
+    for (let n = 0; n < 60; n++) {
       for (const [filter, entry] of entries) {
         const later = await carry(filter, entry, 20 + random(250))
         if (later !== undefined) carried += 1
@@ -155,7 +155,7 @@ it('are equal to the count while four writers insert, change and delete', async 
     await Promise.all(writers.map((client) => client.end()))
   }
   // Almost all: a reader that is slower than 1000 changes counts.
-  expect(carried).toBeGreaterThan(200)
+  expect(carried).toBeGreaterThan(100)
 }, 300_000)
 
 it.each([
