@@ -204,7 +204,7 @@ export async function writes(qm: Quartermaster, signal: AbortSignal) {
   await qm.products.update(5, { write_date: '2026-01-01' })
   // yes: rows to insert or change, and rows to delete
   await qm.products.upsert([{ id: 5, name: 'Bolt', write_date: '2026-01-01' }, { $delete: 6 }])
-  // @ts-expect-error 2322/2769 a row needs an id
+  // @ts-expect-error 2345 a row needs an id
   await qm.products.upsert([{ name: 'Bolt' }])
   // yes: decimals as strings
   const exact = new Quartermaster({ baseUrl: '', apiKey: '', decimals: 'string' })
