@@ -26,7 +26,7 @@ import type { Metrics, ObservedState } from './observability/metrics.ts'
 import { otlpTarget, telemetryIdentity } from './observability/otlp.ts'
 import type { Traces } from './observability/traces.ts'
 import { Database } from './postgres/database.ts'
-import { withTimeout } from './timeout.ts'
+import { withinTime } from './timeout.ts'
 import { Webhooks, type WebhooksOptions } from './webhooks/webhooks.ts'
 
 export interface Service {
@@ -137,11 +137,6 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const port = portOf(app.server) ?? options.port
   emit({ kind: 'listening', host: options.host, port, adminPort: admin?.port })
   return { port, adminPort: admin?.port, ready, metrics: async () => metrics?.text() ?? '', close, drain }
-}
-
-/** Waits for the promise, at most `ms`. */
-async function withinTime(ms: number, promise: Promise<unknown>): Promise<void> {
-  await withTimeout(ms, promise, () => new Error('It takes longer.')).catch(() => {})
 }
 
 async function untilReady(ready: () => Promise<unknown>, limits: Limits): Promise<void> {

@@ -15,3 +15,8 @@ export async function withTimeout<T>(ms: number, running: Promise<T>, onTimeout:
     clearTimeout(timer)
   }
 }
+
+/** Waits until the promise is settled, at most `ms`. Its result does not matter. */
+export async function withinTime(ms: number, promise: Promise<unknown>): Promise<void> {
+  await withTimeout(ms, promise, () => new Error('It takes longer.')).catch(() => {})
+}

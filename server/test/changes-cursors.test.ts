@@ -1,6 +1,14 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { allChanges, changes, changesPath, changesUrl, summary, write } from './changes-fixture.ts'
+import {
+  allChanges,
+  changes,
+  changesPath,
+  changesUrl,
+  summary,
+  withProducts,
+  write,
+} from './changes-fixture.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { startTestService, type TestService } from './service.ts'
 
@@ -24,13 +32,7 @@ afterAll(async () => {
 
 const newAccount = () => account(client, `cursor${++accounts}`)
 
-/** An account with the products 1 to `count`, created by one write. */
-async function accountWith(count: number): Promise<TestAccount> {
-  const created = await newAccount()
-  const ids = Array.from({ length: count }, (_, i) => i + 1)
-  await write(client, created, { upsert: Object.fromEntries(ids.map((id) => [id, `p${id}`])) })
-  return created
-}
+const accountWith = async (count: number) => withProducts(client, await newAccount(), count)
 
 describe('what is wrong gets 400', () => {
   it.each([

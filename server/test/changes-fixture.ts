@@ -41,6 +41,17 @@ export async function write(
   return version
 }
 
+/** Creates the products 1 to `count` with one write. */
+export async function withProducts(
+  client: pg.Client,
+  created: TestAccount,
+  count: number,
+): Promise<TestAccount> {
+  const ids = Array.from({ length: count }, (_, i) => i + 1)
+  await write(client, created, { upsert: Object.fromEntries(ids.map((id) => [id, `p${id}`])) })
+  return created
+}
+
 async function tick(client: pg.Client, accountId: string): Promise<number> {
   const account = value(accountId)
   const ticked = tickTally(account, resources.product, { added: sql`0`, lastId: sql`t.last_id` })

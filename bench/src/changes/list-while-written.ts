@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Check, Context } from '../../../verification/src/check.ts'
 import { Client } from '../../../verification/src/client.ts'
-import { median, short } from '../numbers.ts'
+import { median, percentile, short } from '../numbers.ts'
 import { type Fixture, half } from '../ratios/fixture.ts'
 import { changeNames, changesFixture } from './fixture.ts'
 
@@ -31,7 +31,7 @@ export const listWhileWritten: Check = {
       return {
         value: `${(busy / quiet).toFixed(2)} (${short(busy)} ÷ ${short(quiet)} ms)`,
         ok: busy / quiet <= ratioMax,
-        note: `99th percentiles: ${short(percentile(written))} and ${short(percentile(unwritten))} ms`,
+        note: `99th percentiles: ${short(percentile(written, 99))} and ${short(percentile(unwritten, 99))} ms`,
       }
     } finally {
       client.close()
@@ -52,10 +52,6 @@ async function times(client: Client, { server, large }: Fixture, count: number):
     if (response.status !== 200) throw new Error(`${response.status} ${response.text.slice(0, 300)}`)
   }
   return all
-}
-
-function percentile(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0
 }
 
 async function whileWriting<T>(context: Context, fixture: Fixture, work: () => Promise<T>): Promise<T> {

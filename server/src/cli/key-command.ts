@@ -2,11 +2,8 @@ import { createKey, keyJson, listKeys, type NewKey, revokeKey, rotateKey } from 
 import { accountNamed } from '../accounts/directory.ts'
 import { type Scope, scopes } from '../accounts/key-format.ts'
 import type { Config } from '../config.ts'
-import { Failure } from '../errors.ts'
-import type { Transaction } from '../postgres/database.ts'
-import { inTransaction } from '../postgres/transaction.ts'
-import type { AccountScope } from '../scope.ts'
 import type { JsonOption } from './account-command.ts'
+import { changeAccount } from './change-account.ts'
 import { asOwner } from './database/owner.ts'
 import { operator } from './operator.ts'
 import { formatTime, note, printJson, printLine, printTable } from './print.ts'
@@ -31,7 +28,7 @@ interface RotateOptions extends AccountOption {
 
 export async function keyCreate(config: Config, options: CreateOptions): Promise<void> {
   const { account, name, scopes: granted, expires } = options
-  const created = await changeKeys(config, account, (transaction, scope) =>
+  const created = await changeAccount(config, account, 'key', (transaction, scope) =>
     createKey(transaction, scope, operator(), { name, scopes: granted, expiresAt: expires }),
   )
   printKey(created, account, options)
@@ -39,7 +36,7 @@ export async function keyCreate(config: Config, options: CreateOptions): Promise
 
 export async function keyRotate(config: Config, keyId: string, options: RotateOptions): Promise<void> {
   const { account, overlap, expires } = options
-  const { created, old } = await changeKeys(config, account, (transaction, scope) =>
+  const { created, old } = await changeAccount(config, account, 'key', (transaction, scope) =>
     rotateKey(transaction, scope, operator(), keyId, { overlapSeconds: overlap, expiresAt: expires }),
   )
   printKey(created, account, options)
@@ -62,24 +59,6 @@ function printKey(created: NewKey, account: string, options: JsonOption): void {
     `Key ${created.keyId} of ${account}: ${created.scopes.join(', ')}; expires ${formatTime(created.expiresAt)}.`,
   )
   note('The key is shown only now; the database stores its hash.')
-}
-
-/** Runs a change of the account's keys in a transaction. */
-async function changeKeys<T>(
-  config: Config,
-  account: string,
-  work: (transaction: Transaction, scope: AccountScope) => Promise<T>,
-): Promise<T> {
-  try {
-    return await asOwner(config, async (client) => {
-      const scope = await accountNamed(client, account)
-      return await inTransaction(client, (transaction) => work(transaction, scope))
-    })
-  } catch (error) {
-    if (!(error instanceof Failure && error.code === 'record_unknown')) throw error
-    const hint = `\`quartermaster key list --account ${account}\` lists its keys.`
-    throw new Error(`${error.message} ${hint}`, { cause: error })
-  }
 }
 
 export async function keyList(
@@ -114,7 +93,7 @@ export async function keyList(
 
 export async function keyRevoke(config: Config, keyId: string, options: AccountOption): Promise<void> {
   const { account } = options
-  const key = await changeKeys(config, account, (transaction, scope) =>
+  const key = await changeAccount(config, account, 'key', (transaction, scope) =>
     revokeKey(transaction, scope, operator(), keyId),
   )
   if (options.json === true) printJson({ account, ...keyJson(key) })

@@ -1,12 +1,9 @@
 import { accountNamed } from '../accounts/directory.ts'
 import type { ResourceName } from '../catalog/resources.ts'
 import type { Config } from '../config.ts'
-import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { parseNetworks } from '../networks.ts'
-import type { Transaction } from '../postgres/database.ts'
 import { inTransaction } from '../postgres/transaction.ts'
-import type { AccountScope } from '../scope.ts'
 import { AddressGuard } from '../webhooks/address-guard.ts'
 import { logStatement } from '../webhooks/delivery-statements.ts'
 import {
@@ -24,6 +21,7 @@ import { Sender } from '../webhooks/sender.ts'
 import { TestMessages } from '../webhooks/test-messages.ts'
 import { type Webhook, webhookJson } from '../webhooks/webhook.ts'
 import type { JsonOption } from './account-command.ts'
+import { changeAccount } from './change-account.ts'
 import { asOwner } from './database/owner.ts'
 import { operator } from './operator.ts'
 import { note, printJson, printLine, printTable } from './print.ts'
@@ -41,7 +39,7 @@ export interface CreateWebhookOptions extends WebhookOptions {
 }
 
 export async function webhookList(config: Config, options: WebhookOptions): Promise<void> {
-  const found = await change(config, options.account, listWebhooks)
+  const found = await changeAccount(config, options.account, 'webhook', listWebhooks)
   if (options.json === true) {
     printJson({ account: options.account, webhooks: found.map(webhookJson) })
     return
@@ -62,7 +60,7 @@ export async function webhookCreate(config: Config, options: CreateWebhookOption
   const fault = messages.urlFault(url)
   if (fault !== undefined) throw new Error(fault)
   const parameters = { resource, url, filter, fields, start: since }
-  await change(config, account, async (transaction, scope) => {
+  await changeAccount(config, account, 'webhook', async (transaction, scope) => {
     const webhook = await createWebhook(transaction, scope, operator(), parameters)
     printSecret(messages.secretOf(scope, webhook), webhook, options)
   })
@@ -75,7 +73,7 @@ export async function webhookCreate(config: Config, options: CreateWebhookOption
 export async function webhookRotate(config: Config, id: string, options: WebhookOptions): Promise<void> {
   const messages = messagesOf(config)
   void messages.masterKey
-  await change(config, options.account, async (transaction, scope) => {
+  await changeAccount(config, options.account, 'webhook', async (transaction, scope) => {
     const webhook = await rotateWebhook(transaction, scope, operator(), id)
     printSecret(messages.secretOf(scope, webhook), webhook, options)
   })
@@ -94,7 +92,7 @@ function printSecret(secret: string, webhook: Webhook, { account, json }: Webhoo
 
 export async function webhookPause(config: Config, id: string, options: WebhookOptions): Promise<void> {
   print(
-    await change(config, options.account, (transaction, scope) =>
+    await changeAccount(config, options.account, 'webhook', (transaction, scope) =>
       pauseWebhook(transaction, scope, operator(), id),
     ),
     options,
@@ -104,7 +102,7 @@ export async function webhookPause(config: Config, id: string, options: WebhookO
 /** Sends the challenge from this machine. */
 export async function webhookResume(config: Config, id: string, options: WebhookOptions): Promise<void> {
   const messages = messagesOf(config)
-  const webhook = await change(config, options.account, (transaction, scope) =>
+  const webhook = await changeAccount(config, options.account, 'webhook', (transaction, scope) =>
     getWebhook(transaction, scope, id),
   )
   const activated = await asOwner(config, async (client) => {
@@ -142,7 +140,7 @@ export async function webhookReplay(
   options: WebhookOptions & { readonly since: Start },
 ): Promise<void> {
   print(
-    await change(config, options.account, (transaction, scope) =>
+    await changeAccount(config, options.account, 'webhook', (transaction, scope) =>
       replayWebhook(transaction, scope, operator(), id, options.since),
     ),
     options,
@@ -150,7 +148,7 @@ export async function webhookReplay(
 }
 
 export async function webhookDelete(config: Config, id: string, options: WebhookOptions): Promise<void> {
-  await change(config, options.account, (transaction, scope) =>
+  await changeAccount(config, options.account, 'webhook', (transaction, scope) =>
     deleteWebhook(transaction, scope, operator(), id),
   )
   if (options.json === true) printJson({ account: options.account, id, deleted: true })
@@ -171,21 +169,4 @@ function messagesOf(config: Config): TestMessages {
     limits,
     shutdown: new AbortController().signal,
   })
-}
-
-async function change<T>(
-  config: Config,
-  account: string,
-  work: (transaction: Transaction, scope: AccountScope) => Promise<T>,
-): Promise<T> {
-  try {
-    return await asOwner(config, async (client) => {
-      const scope = await accountNamed(client, account)
-      return await inTransaction(client, (transaction) => work(transaction, scope))
-    })
-  } catch (error) {
-    if (!(error instanceof Failure && error.code === 'record_unknown')) throw error
-    const hint = `\`quartermaster webhook list --account ${account}\` lists its webhooks.`
-    throw new Error(`${error.message} ${hint}`, { cause: error })
-  }
 }

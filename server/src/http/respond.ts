@@ -117,16 +117,15 @@ export function sendDeleted(reply: FastifyReply, { replayed }: Written): Fastify
 export function errorHandler(emit: EmitEvent) {
   return (error: FastifyError | Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const failure = error instanceof Failure ? error : failureOfFastify(error, request.method)
-    if (statusOf[failure.code] >= 500) {
-      emit({
-        kind: 'request-failed',
-        requestId: request.id,
-        code: failure.code,
-        cause: failure.cause ?? failure,
-      })
-    }
+    reportDefect(emit, request, failure)
     return sendProblem(reply, failure, request.id)
   }
+}
+
+/** Reports the cause of a 5xx to the operator. */
+export function reportDefect(emit: EmitEvent, { id: requestId }: FastifyRequest, failure: Failure): void {
+  if (statusOf[failure.code] < 500) return
+  emit({ kind: 'request-failed', requestId, code: failure.code, cause: failure.cause ?? failure })
 }
 
 export function sendProblem(reply: FastifyReply, failure: Failure, requestId: string): FastifyReply {

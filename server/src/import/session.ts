@@ -123,7 +123,8 @@ export class ImportSession {
         const withoutImages = !hasImages(updated) || !hasImages(deleted)
         const bringsIds = this.#bringsIds && inserted > 0
         const lastId = highestId(added)
-        await this.#tick(tally, { added: inserted - deleted, lastId, withoutImages, bringsIds })
+        const records = inserted + updated + deleted
+        await this.#tick(tally, { records, added: inserted - deleted, lastId, withoutImages, bringsIds })
       }
       return { inserted, updated, deleted, rejected }
     })
@@ -152,6 +153,7 @@ export class ImportSession {
       const deleted = rows[0]?.deleted ?? 0
       if (deleted > 0)
         await this.#tick(tally, {
+          records: deleted,
           added: -deleted,
           lastId: 0,
           withoutImages: !hasImages(deleted),
@@ -193,7 +195,7 @@ export class ImportSession {
 
   async #tick({ version }: LockedTally, batch: statements.TickOfBatch): Promise<void> {
     await this.#run(statements.updateTally(this.#scope, this.#resource, batch))
-    for (const statement of trimJournal(this.#scope, this.#resource, version, { isBulk: true }))
+    for (const statement of trimJournal(this.#scope, this.#resource, version, batch.records))
       await this.#run(statement)
   }
 

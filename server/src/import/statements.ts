@@ -63,6 +63,8 @@ where account_id = ${value(scope.accountId)}::bigint and resource = ${value(reso
 }
 
 export interface TickOfBatch {
+  /** Inserted, changed and deleted. */
+  readonly records: number
   readonly added: number
   readonly lastId: number
   readonly withoutImages: boolean

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Limits } from '../limits.ts'
 import type { EmitEvent, Event } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
-import { withTimeout } from '../timeout.ts'
+import { withinTime } from '../timeout.ts'
 import {
   behindStatement,
   type Candidate,
@@ -79,12 +79,7 @@ export class DeliveryLoop {
     clearTimeout(this.#sweepTimer)
     this.#waiting.clear()
     this.#again.clear()
-    const running = Promise.all(this.#running.values())
-    await withTimeout(
-      this.#options.limits.webhookCloseMsMax,
-      running,
-      () => new Error('It takes longer.'),
-    ).catch(() => {})
+    await withinTime(this.#options.limits.webhookCloseMsMax, Promise.all(this.#running.values()))
   }
 
   #scheduleSweep(ms: number): void {

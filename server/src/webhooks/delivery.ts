@@ -1,4 +1,5 @@
 import type { AccountReads } from '../accounts/account-reads.ts'
+import type { FeedIdentity } from '../changes/cursor.ts'
 import { Failure } from '../errors.ts'
 import type { Limits } from '../limits.ts'
 import type { DeliveryOutcome, EmitEvent, StopReason } from '../observability/events.ts'
@@ -68,8 +69,9 @@ const passing: ReadonlySet<string> = new Set(['account_busy', 'overloaded', 'cli
 async function sendNext(parts: DeliveryParts, held: Held): Promise<Step> {
   const { lease, webhook } = held
   const from = positionOf(webhook)
-  const range = await nextRange(parts, held)
-  if (range === undefined) return 'released'
+  const found = await nextRange(parts, held)
+  if (found === undefined) return 'released'
+  const [range, feed] = found
   const next = { webhook: advanced(webhook, range) }
   if (range.changes.length === 0) {
     if (!isAfter(range.end, from)) return 'done'
@@ -78,7 +80,7 @@ async function sendNext(parts: DeliveryParts, held: Held): Promise<Step> {
     if (rows.length === 0) return 'released'
     return range.more ? next : 'done'
   }
-  const sent = await sendRange(parts, held, range)
+  const sent = await sendRange(parts, held, range, feed)
   if (sent === undefined) return 'released'
   const { entry, outcome, retryAfterSeconds } = sent
   parts.emit({ kind: 'webhook-sent', outcome, changes: entry.changes, ms: entry.ms })
@@ -94,15 +96,15 @@ async function sendNext(parts: DeliveryParts, held: Held): Promise<Step> {
 }
 
 /** Undefined if the endpoint had to be stopped. */
-async function nextRange(parts: DeliveryParts, { lease, webhook }: Held): Promise<FeedRange | undefined> {
+async function nextRange(
+  parts: DeliveryParts,
+  { lease, webhook }: Held,
+): Promise<[FeedRange, FeedIdentity] | undefined> {
   const { accountReads, limits, shutdown } = parts
   try {
     const query = queryOf(lease, webhook, limits.webhookChangesMax)
-    return await readRange(accountReads, lease, query, positionOf(webhook), {
-      until: sendingOf(webhook),
-      limits,
-      signal: shutdown,
-    })
+    const options = { until: sendingOf(webhook), limits, signal: shutdown }
+    return [await readRange(accountReads, lease, query, positionOf(webhook), options), query.feed]
   } catch (error) {
     const reason = error instanceof Failure ? stopReasonOf[error.code] : undefined
     if (reason === undefined) throw error
@@ -128,6 +130,7 @@ async function sendRange(
   parts: DeliveryParts,
   { lease, webhook }: Held,
   range: FeedRange,
+  feed: FeedIdentity,
 ): Promise<Sent | undefined> {
   const { database, limits, masterKey, sender, shutdown } = parts
   const startedAt = performance.now()
@@ -135,7 +138,6 @@ async function sendRange(
   if (renewed.length === 0 || performance.now() - startedAt > limits.webhookLeaseSlackMsMax) return undefined
   const from = positionOf(webhook)
   const id = messageId(lease, webhook, from, range.end)
-  const { feed } = queryOf(lease, webhook, limits.webhookChangesMax)
   const message = changesMessage(id, webhook, feed, range)
   const sentAt = performance.now()
   const entryOf = (status: number | null, error: string | null): LogEntry => ({

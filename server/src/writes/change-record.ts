@@ -1,6 +1,7 @@
 import type { Resource } from '../catalog/resources.ts'
 import { Failure, recordUnknown } from '../errors.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
+import { parameterTypes } from '../query/sql/parameter-types.ts'
 import { recordJson } from '../query/sql/record-json.ts'
 import { positionOfEtag } from '../record-etag.ts'
 import type { AccountScope } from '../scope.ts'
@@ -8,7 +9,7 @@ import { identifier, join, type Statement, sql, value } from '../sql.ts'
 import { currentLineage, isValidPosition, type Lineages } from '../tally-state.ts'
 import { type Idempotency, type WriteResult, type Written, writeOnce } from './idempotency.ts'
 import { insertImages, journaledDelete, trimJournal } from './journal.ts'
-import { type EtagOf, parameterTypes, type RecordValues, writableFields } from './record-values.ts'
+import { type EtagOf, type RecordValues, writableFields } from './record-values.ts'
 import { type LockedTally, lockTally, tickTally } from './tick.ts'
 
 /** The record to change or delete. */
@@ -80,8 +81,7 @@ async function trim(
   { scope, resource }: Target,
   { version }: LockedTally,
 ): Promise<void> {
-  for (const statement of trimJournal(scope, resource, version, { isBulk: false }))
-    await transaction.run(statement)
+  for (const statement of trimJournal(scope, resource, version, 1)) await transaction.run(statement)
 }
 
 /** The versions with which the record matches If-Match; undefined if it may have any. */

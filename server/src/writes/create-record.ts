@@ -1,10 +1,11 @@
 import { type Resource, type ResourceName, resources } from '../catalog/resources.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
+import { parameterTypes } from '../query/sql/parameter-types.ts'
 import type { AccountScope } from '../scope.ts'
 import { identifier, join, placeholder, type Statement, sql, type Template } from '../sql.ts'
 import type { Position } from '../tally-state.ts'
 import { type Idempotency, type WriteResult, type Written, writeOnce } from './idempotency.ts'
-import { type EtagOf, parameterTypes, type RecordValues, writableFields } from './record-values.ts'
+import { type EtagOf, type RecordValues, writableFields } from './record-values.ts'
 import { tickTally } from './tick.ts'
 
 interface InsertedRow extends Position {

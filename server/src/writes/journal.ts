@@ -61,13 +61,14 @@ export function fieldNames({ fields }: Resource): string[] {
 /**
  * Deletes what the journal need not hold any longer, in the transaction of a write. Versions are deleted completely, and
  * the tally states from which version on the journal is complete. Most calls return no statement: the journal is trimmed
- * every `trimVersions` versions. `isBulk`: the write is of many records, so a longer check is cheap in comparison.
+ * every `trimVersions` versions. The number of rows is checked less often, unless writes of this many `records` could exceed
+ * the maximum before the next check.
  */
 export function trimJournal(
   scope: AccountScope,
   resource: Resource,
   version: string,
-  { isBulk }: { readonly isBulk: boolean },
+  records: number,
 ): Statement[] {
   const due = (versions: number) => BigInt(version) % BigInt(versions) === 0n
   if (!due(limits.trimVersions)) return []
@@ -77,6 +78,7 @@ export function trimJournal(
     row: sql`account_id = ${account}::bigint`,
     expired: sql`at < now() - make_interval(mins => ${value(limits.imageMinutes)}::int)`,
     rowsMax: limits.imagesMax,
+    countVersions: limits.countImagesVersions,
     completeFrom: identifier('images_from'),
   }
   const tombstones: Journal = {
@@ -84,15 +86,15 @@ export function trimJournal(
     row: sql`account_id = ${account}::bigint and resource = ${value(resource.name)}::text`,
     expired: sql`at < now() - make_interval(days => ${value(limits.tombstoneDays)}::int)`,
     rowsMax: limits.tombstonesMax,
+    countVersions: limits.countTombstonesVersions,
     completeFrom: identifier('changes_from'),
   }
-  const byAge = [images, tombstones].map((journal) => trim(account, resource, journal, expiredUpTo(journal)))
-  const countImages = isBulk || due(limits.countImagesVersions)
-  const countTombstones = isBulk || due(limits.countTombstonesVersions)
+  const isCounted = ({ countVersions, rowsMax }: Journal) =>
+    due(countVersions) || records * countVersions >= rowsMax
+  const journals = [images, tombstones]
   return [
-    ...byAge,
-    ...(countImages ? [trim(account, resource, images, beyondMaximum(images))] : []),
-    ...(countTombstones ? [trim(account, resource, tombstones, beyondMaximum(tombstones))] : []),
+    ...journals.map((journal) => trim(account, resource, journal, expiredUpTo(journal))),
+    ...journals.filter(isCounted).map((journal) => trim(account, resource, journal, beyondMaximum(journal))),
   ]
 }
 
@@ -101,6 +103,8 @@ interface Journal {
   readonly row: Fragment
   readonly expired: Fragment
   readonly rowsMax: number
+  /** The number of rows is checked by every write whose version is a multiple of this. */
+  readonly countVersions: number
   /** The column of the tally. */
   readonly completeFrom: Fragment
 }
@@ -112,13 +116,11 @@ function expiredUpTo({ table, row, expired }: Journal): Fragment {
   ) oldest where ${expired} and (select ${expired} from ${table} where ${row} order by version limit 1)`
 }
 
-/** The newest version beyond the maximum number of rows. */
+/** The newest version beyond the maximum number of rows, among the oldest rows; no row if there are not that many. */
 function beyondMaximum({ table, row, rowsMax }: Journal): Fragment {
-  return sql`select least(
-    (select version from ${table} where ${row} order by version desc offset ${value(rowsMax)}::int limit 1),
-    (select max(version) from (
-      select version from ${table} where ${row} order by version limit ${value(limits.trimRowsMax)}::int) oldest)
-  ) as version where exists (select from ${table} where ${row} order by version desc offset ${value(rowsMax)}::int limit 1)`
+  return sql`select least(b.version, (select max(version) from (
+      select version from ${table} where ${row} order by version limit ${value(limits.trimRowsMax)}::int) oldest)) as version
+    from (select version from ${table} where ${row} order by version desc offset ${value(rowsMax)}::int limit 1) b`
 }
 
 function trim(

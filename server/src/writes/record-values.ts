@@ -1,6 +1,5 @@
-import type { FieldType, RecordField } from '../catalog/field.ts'
+import type { RecordField } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
-import { type Fragment, sql } from '../sql.ts'
 import type { Position } from '../tally-state.ts'
 
 /** Validated fields of a record, in the text form of PostgreSQL. */
@@ -12,13 +11,4 @@ export type EtagOf = (id: string, position: Position) => string
 /** The fields that a client may set. The service assigns the others. */
 export function writableFields({ fields }: Resource): readonly RecordField[] {
   return fields.filter(({ name, absent }) => name !== 'id' && absent !== 'now')
-}
-
-/** Types of parameters. Text has the collation of its column. */
-export const parameterTypes: Record<FieldType, Fragment> = {
-  integer: sql`bigint`,
-  decimal: sql`numeric`,
-  text: sql`text`,
-  boolean: sql`boolean`,
-  timestamp: sql`timestamptz`,
 }

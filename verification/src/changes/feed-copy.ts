@@ -4,15 +4,17 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { importRecords } from '../../../server/src/import/import-records.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Check, Context } from '../check.ts'
+import { headersFor } from '../client.ts'
 import { database, type MovableService, startMovableService } from '../failover/movable-service.ts'
 import { grouped } from '../progress.ts'
 import { Random } from '../random.ts'
 import { PrimaryAndStandby } from '../replication/primary-and-standby.ts'
 import { messageOf } from '../runner.ts'
 import { waitUntil } from '../wait-until.ts'
-import { anyProduct, asJson } from './products.ts'
+import { anyProduct, asJson, product } from './products.ts'
 import { type WriterKind, type Writing, writeOnce } from './writers.ts'
 
 const program = fileURLToPath(new URL('feed-consumer.ts', import.meta.url))
@@ -95,7 +97,6 @@ async function measure(context: Context, fixture: Fixture) {
 const scopes = 'product:read,product:write'
 
 async function fill({ ownerUrl }: Writing, context: Context): Promise<void> {
-  const { importRecords } = await import('../../../server/src/import/import-records.ts')
   const random = new Random(context.seed, 71)
   const rows = Array.from({ length: records }, (_, at) => ({ id: at + 1, ...asJson(anyProduct(random)) }))
   await importRecords({ ownerUrl, account, resource: 'product', records: rows })
@@ -151,15 +152,8 @@ async function caughtUp(writing: Writing, consumer: Consumer, round: number): Pr
     const response = await writing.client.send({
       port: writing.ports[0] ?? 0,
       method: 'POST',
-      path: '/api/v1/inventory/product',
-      headers: [
-        'Host',
-        `${account}.localhost`,
-        'Authorization',
-        `Bearer ${writing.key}`,
-        'Content-Type',
-        'application/json',
-      ],
+      path: product.path,
+      headers: [...headersFor(account, writing.key), 'Content-Type', 'application/json'],
       body: JSON.stringify({ name, list_price: 1, qty_available: 1, active: true }),
     })
     return response.status === 201

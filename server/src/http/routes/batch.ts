@@ -16,10 +16,10 @@ import { clientSignal } from '../client-signal.ts'
 import { accessFor } from '../plugins/authenticate.ts'
 import { endReceiveTimeout } from '../plugins/receive-timeout.ts'
 import { contextOf } from '../plugins/request-context.ts'
-import { problemBody, statusOf } from '../problem.ts'
+import { problemBody } from '../problem.ts'
 import { mediaTypeOf } from '../request/content-type.ts'
 import { rawQueryOf } from '../request/raw-request.ts'
-import { closeAfterResponse } from '../respond.ts'
+import { closeAfterResponse, reportDefect } from '../respond.ts'
 
 const formats: Readonly<Record<string, ImportFormat>> = {
   'application/x-ndjson': 'ndjson',
@@ -85,10 +85,7 @@ async function finish(
   } catch (error) {
     const failure = failureOfBatch(error, signal)
     Object.assign(context, { code: failure.code, detail: failure.message })
-    if (statusOf[failure.code] >= 500) {
-      const cause = failure.cause ?? failure
-      emit({ kind: 'request-failed', requestId: request.id, code: failure.code, cause })
-    }
+    reportDefect(emit, request, failure)
     if (!request.raw.complete) closeAfterResponse(reply)
     results.stream.end(`{"$error":${problemBody(failure, request.id)}}\n`)
   }

@@ -15,7 +15,7 @@ import {
 import { type Lineages, lineageColumns, stateColumns, type TallyState } from '../../tally-state.ts'
 import type { ListPlan } from '../plan.ts'
 import { memoize } from './memoize.ts'
-import { recordJson } from './record-json.ts'
+import { columnsAfterId, recordJson } from './record-json.ts'
 import { where } from './where.ts'
 
 /** The columns of the one row that the statement returns. */
@@ -145,7 +145,7 @@ function boundOf(table: Fragment): Fragment {
  * planner choose the index of the filter, and sort all matches of the account for every page.
  */
 function changedRecords(table: Fragment, fields: readonly Field[], matches: Fragment | undefined): Fragment {
-  const columns = columnsOf(fields)
+  const columns = columnsAfterId(fields)
   const scan = (
     extra: Fragment,
     limit: Fragment,
@@ -190,13 +190,6 @@ function changeJson(fields: readonly Field[], isFiltered: boolean): Fragment {
     else case when r.version <= ${baseVersion}::bigint or (r.created_version, r.id) > ${after}
       then '{"change":"created","id":' else '{"change":"updated","id":' end
       || ${ids} || ',"record":' || ${recordJson(fields)} || '}' end`
-}
-
-function columnsOf(fields: readonly Field[]): Fragment {
-  return join(
-    fields.filter(isNotId).map((field) => sql`, ${identifier(field.name)}`),
-    '',
-  )
 }
 
 function isNotId(field: Field): boolean {

@@ -25,7 +25,7 @@ import {
   type RankedId,
 } from './carry.ts'
 import { memoize } from './memoize.ts'
-import { recordJson } from './record-json.ts'
+import { columnsAfterId, recordJson } from './record-json.ts'
 import {
   anyOf,
   disjunctsOf,
@@ -176,10 +176,7 @@ interface Selection {
 function partsOf(plan: ListPlan, { total, fromEnd, isFar }: AccessPath): Parts {
   const selection: Selection = {
     table: identifier(plan.resource.name),
-    columns: join(
-      plan.fields.filter((field) => !isId(field)).map((field) => sql`, ${identifier(field.name)}`),
-      '',
-    ),
+    columns: columnsAfterId(plan.fields),
     after: fromEnd ? sql` and id > ${endId}::bigint` : sql``,
     page: sql`limit ${value(plan.limit)}::int offset ${skipped}::bigint`,
     isFar,

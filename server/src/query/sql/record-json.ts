@@ -24,6 +24,14 @@ function buildRecordJson(fields: readonly Field[]): Fragment {
   return sql`${join(members, ' || ')} || '}'`
 }
 
+/** The columns that it reads besides the id, each after a comma. */
+export function columnsAfterId(fields: readonly Field[]): Fragment {
+  return join(
+    fields.filter(({ name }) => name !== 'id').map(({ name }) => sql`, ${identifier(name)}`),
+    '',
+  )
+}
+
 const jsonText: Record<FieldType | NonNullable<Field['wire']>, (column: Fragment) => Fragment> = {
   integer: (column) => sql`${column}::text`,
   decimal: (column) => sql`${column}::text`,

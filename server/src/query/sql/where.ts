@@ -1,7 +1,8 @@
-import type { Field, FieldType } from '../../catalog/field.ts'
+import type { Field } from '../../catalog/field.ts'
 import { limits } from '../../limits.ts'
 import { type Fragment, identifier, join, sql, value } from '../../sql.ts'
 import type { Bound, Predicate, Range, Ranges } from '../predicate.ts'
+import { parameterTypes } from './parameter-types.ts'
 
 /** The predicate as SQL over the columns of one record. */
 export function where(predicate: Predicate): Fragment {
@@ -147,11 +148,11 @@ function orNull(
 function oneOf(field: Field, values: readonly (string | boolean)[]): Fragment {
   if (values.length === 0) return sql`false`
   if (values.length > 1) return sql`${column(field)} = any(${list(field, values)})`
-  return sql`${column(field)} = ${value(values[0])}::${types[field.type]}`
+  return sql`${column(field)} = ${value(values[0])}::${parameterTypes[field.type]}`
 }
 
 function list(field: Field, values: readonly (string | boolean)[]): Fragment {
-  return sql`${value(values)}::${types[field.type]}[]`
+  return sql`${value(values)}::${parameterTypes[field.type]}[]`
 }
 
 function inRange(field: Field, { from, to }: Range): Fragment {
@@ -162,17 +163,9 @@ function inRange(field: Field, { from, to }: Range): Fragment {
 }
 
 function bound(field: Field, { value: limit }: Bound): Fragment {
-  return sql`${value(limit)}::${types[field.type]}`
+  return sql`${value(limit)}::${parameterTypes[field.type]}`
 }
 
 function column(field: Field): Fragment {
   return identifier(field.name)
-}
-
-const types: Record<FieldType, Fragment> = {
-  integer: sql`bigint`,
-  decimal: sql`numeric`,
-  text: sql`text`,
-  boolean: sql`boolean`,
-  timestamp: sql`timestamptz`,
 }
