@@ -1,6 +1,7 @@
 import {
   autocompletion,
   type CompletionContext,
+  closeCompletion,
   completionKeymap,
   startCompletion,
 } from '@codemirror/autocomplete'
@@ -95,8 +96,10 @@ function measureBelow(host: HTMLElement): () => void {
 
 function stateOf(doc: string, latest: { readonly current: FilterEditorProps }): EditorState {
   // The text of the editor: the last input may not be rendered yet.
-  const submit = ({ state }: EditorView) => {
-    latest.current.onSubmit(state.doc.toString())
+  const submit = (view: EditorView) => {
+    // Also those that the last input would still open.
+    closeCompletion(view)
+    latest.current.onSubmit(view.state.doc.toString())
     return true
   }
   const extensions: Extension[] = [
@@ -150,6 +153,8 @@ const replaceOnInput = EditorView.domEventHandlers({
 })
 
 function completions(context: CompletionContext, fields: readonly Field[]) {
+  // CodeMirror asks some time after the input. It would show suggestions over what has the focus by then.
+  if (context.view?.hasFocus === false) return null
   const text = context.state.doc.toString()
   const found = completionAt(text, context.pos, fields)
   if (found === undefined) return null

@@ -57,6 +57,19 @@ export const filter = journey('filter', {
     await page.keyboard.press('Escape')
     await page.getByRole('listbox').waitFor({ state: 'detached' })
   },
+  'suggestions do not open after Enter': async ({ page }) => {
+    await page.getByRole('textbox', { name: 'Filter' }).click()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText('(list_price<=50&active=true)')
+    await page.keyboard.press('Enter')
+    await untilParameter(page, 'filter', '(list_price<=50&active=true)')
+    // Suggestions for the last input would open after 100 ms.
+    await page.waitForTimeout(500)
+    expectEqual(await page.getByRole('listbox').count(), 0)
+    await page.getByRole('textbox', { name: 'Filter' }).fill('list_price<=50&active=true')
+    await page.keyboard.press('Enter')
+    await untilParameter(page, 'filter', 'list_price<=50&active=true')
+  },
   'a condition is added, with the operators of its type': async ({ page }) => {
     await page.getByRole('button', { name: 'Add condition' }).click()
     const editor = page.getByRole('dialog', { name: 'New condition' })
