@@ -190,6 +190,26 @@ describe('a batch', () => {
     expect(gzipped.lines).toEqual([totals({ read: 1500, inserted: 1498, updated: 2 })])
   })
 
+  it('runs again with other fields on a connection that has prepared its statements', async () => {
+    await importRecords({
+      ownerUrl: url,
+      account: acme.name,
+      resource: 'partner',
+      records: [{ id: 1, name: 'Ada' }],
+    })
+    // The statements for these two fields have the same length.
+    for (const value of ['a', 'b', 'c']) {
+      for (const field of ['email', 'phone']) {
+        const body = JSON.stringify({ id: 1, [field]: value })
+        const response = await service.request(acme, 'POST', '/api/v1/resources/partner/batch', {
+          body,
+          headers: ndjson,
+        })
+        expect(response.body).toEqual(totals({ read: 1, updated: 1 }))
+      }
+    }
+  })
+
   it('without rows has only the totals', async () => {
     expect((await send('')).lines).toEqual([totals({})])
   })

@@ -272,18 +272,15 @@ export class ImportSession {
   }
 }
 
-const prepared = new WeakMap<pg.ClientBase, Map<string, string | undefined>>()
+const prepared = new WeakMap<pg.ClientBase, Map<string, string>>()
 
 /** A statement that a connection runs again is prepared: planning takes a third of the time of a write of one record. */
 function preparedName(client: pg.ClientBase, text: string): string | undefined {
-  const names = prepared.get(client) ?? new Map<string, string | undefined>()
+  const names = prepared.get(client) ?? new Map<string, string>()
   prepared.set(client, names)
-  if (!names.has(text)) {
-    if (names.size < limits.importStatementsMax) names.set(text, undefined)
-    return undefined
-  }
-  const name = names.get(text) ?? `import_${names.size}_${text.length}`
-  names.set(text, name)
+  const name = names.get(text)
+  if (name === undefined && names.size < limits.importStatementsMax)
+    names.set(text, `import_${names.size + 1}`)
   return name
 }
 
