@@ -14,7 +14,10 @@ import { partnerPath } from './read.ts'
 const account = 'paged'
 const concurrentReaders = 4
 
-/** Reading all pages by number while records with higher ids are added returns every earlier record exactly once. */
+/**
+ * Reading all pages by number returns every record that existed before exactly once, while records with higher ids are added
+ * and deleted, and the existing ones are changed.
+ */
 export const neverLost: Check = {
   name: 'never_lost',
   bound: '= 0 lost, 0 repeated',
@@ -48,7 +51,16 @@ async function measure(context: Context, fixture: Fixture) {
   const readers = context.size(20, 3)
   const progress = context.progress('readers', readers)
   const growth = new Growth(fixture, context.seed)
-  const sum = { lost: 0, repeated: 0, pages: 0, records: 0, inserted: 0, unchanged: 0 }
+  const sum = {
+    lost: 0,
+    repeated: 0,
+    pages: 0,
+    records: 0,
+    inserted: 0,
+    changed: 0,
+    deleted: 0,
+    unchanged: 0,
+  }
   try {
     await inParallel(readers, concurrentReaders, async (index) => {
       const before = growth.inserted
@@ -58,14 +70,15 @@ async function measure(context: Context, fixture: Fixture) {
       progress.step()
     })
   } finally {
-    sum.inserted = await growth.end()
+    await growth.end()
+    Object.assign(sum, { inserted: growth.inserted, changed: growth.changed, deleted: growth.deleted })
     progress.end()
   }
   return {
     value: `${sum.lost} lost, ${sum.repeated} repeated by ${readers} readers`,
     // A reader during which nothing was added would prove nothing.
     ok: sum.lost + sum.repeated + sum.unchanged === 0,
-    note: `${grouped(sum.pages)} pages, ${grouped(sum.records)} records read; ${grouped(sum.inserted)} added meanwhile`,
+    note: `${grouped(sum.pages)} pages, ${grouped(sum.records)} records read; ${grouped(sum.inserted)} added, ${grouped(sum.changed)} changed and ${grouped(sum.deleted)} deleted meanwhile`,
   }
 }
 
@@ -109,43 +122,103 @@ async function readAllPages(context: Context, { client, ports, key, records }: F
   return result
 }
 
-/** Continuously adds records with higher ids: one at a time over HTTP, and up to 50 at a time by imports. */
+/**
+ * Continuously adds records with higher ids: one at a time over HTTP, and up to 50 at a time by imports. Deletes some of those
+ * that were added over HTTP, and changes the names of earlier records by patches and batches.
+ */
 class Growth {
   readonly #fixture: Fixture
   readonly #random: Random
   readonly #ended: Promise<unknown>
+  readonly #created: number[] = []
   #isRunning = true
   inserted = 0
+  changed = 0
+  deleted = 0
 
   constructor(fixture: Fixture, seed: number) {
     this.#fixture = fixture
     this.#random = new Random(seed, 46)
-    this.#ended = Promise.all([this.#create(), this.#create(), this.#import()])
+    this.#ended = Promise.all([
+      this.#create(),
+      this.#create(),
+      this.#import(),
+      this.#delete(),
+      this.#patch(),
+      this.#batch(),
+    ])
     // Prevents an unhandled rejection; `end` throws the error.
     this.#ended.catch(() => {})
   }
 
-  async end(): Promise<number> {
+  async end(): Promise<void> {
     this.#isRunning = false
     await this.#ended
-    return this.inserted
   }
 
   async #create(): Promise<void> {
-    const { client, ports, key } = this.#fixture
     while (this.#isRunning) {
-      const response = await client.send({
-        port: this.#random.pick(ports),
-        method: 'POST',
-        path: partnerPath,
-        headers: [...headersFor(account, key), 'Content-Type', 'application/json'],
-        body: '{"name":"added"}',
-      })
-      if (response.status !== 201)
-        throw new Error(`create: ${response.status} ${response.text.slice(0, 300)}`)
+      const text = await this.#send('POST', '', 'application/json', '{"name":"added"}', 201)
+      const { data }: { data: { id: number } } = JSON.parse(text)
+      this.#created.push(data.id)
       this.inserted += 1
       await sleep(this.#random.integer(0, 40))
     }
+  }
+
+  async #delete(): Promise<void> {
+    while (this.#isRunning) {
+      const id = this.#created.shift()
+      if (id !== undefined) {
+        await this.#send('DELETE', `/${id}`, undefined, undefined, 204)
+        this.deleted += 1
+      }
+      await sleep(this.#random.integer(0, 200))
+    }
+  }
+
+  async #patch(): Promise<void> {
+    while (this.#isRunning) {
+      const id = this.#random.integer(1, this.#fixture.records)
+      await this.#send('PATCH', `/${id}`, 'application/merge-patch+json', this.#anyName(), 200)
+      this.changed += 1
+      await sleep(this.#random.integer(0, 40))
+    }
+  }
+
+  async #batch(): Promise<void> {
+    while (this.#isRunning) {
+      const first = this.#random.integer(1, this.#fixture.records - 50)
+      const rows = Array.from({ length: 50 }, (_, at) => `{"id":${first + at},${this.#anyName().slice(1)}\n`)
+      const text = await this.#send('POST', '/batch', 'application/x-ndjson', rows.join(''), 200)
+      const { $end }: { $end?: { updated: number } } = JSON.parse(text)
+      this.changed += $end?.updated ?? 0
+      await sleep(this.#random.integer(0, 100))
+    }
+  }
+
+  #anyName(): string {
+    return JSON.stringify({ name: `changed ${this.#random.digits(6)}` })
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    type: string | undefined,
+    body: string | undefined,
+    expected: number,
+  ): Promise<string> {
+    const { client, ports, key } = this.#fixture
+    const response = await client.send({
+      port: this.#random.pick(ports),
+      method,
+      path: partnerPath + path,
+      headers: [...headersFor(account, key), ...(type === undefined ? [] : ['Content-Type', type])],
+      ...(body === undefined ? {} : { body }),
+    })
+    if (response.status !== expected)
+      throw new Error(`${method} ${path}: ${response.status} ${response.text.slice(0, 300)}`)
+    return response.text
   }
 
   /** Imports ids far above those of the creates, higher each time: an existing id would be an update. */

@@ -72,7 +72,7 @@ export class Ledger implements Oracle {
   }
 
   /** Adds the states that the write passes through, before it is sent. When `work` ends, the write is acknowledged. */
-  async write(states: readonly (readonly Row[])[], work: () => Promise<void>): Promise<void> {
+  async write(states: readonly (readonly Row[])[], work: () => Promise<unknown>): Promise<void> {
     this.#states.push(...states.map((rows) => rows.toSorted((a, b) => a.id - b.id)))
     this.#lastId = Math.max(this.#lastId, ...states.map(highest))
     await work()

@@ -47,11 +47,12 @@ async function grow(account: Watched<Growing>, name: string, writing: Writing): 
   return id
 }
 
-/** Writes once to a ledger, and returns the id of a written record. */
+/** Writes once to a ledger, and returns the id of a written or deleted record. */
 async function change(account: Watched<Ledger>, name: string, writing: Writing): Promise<number> {
   const { oracle } = account
   const { random } = writing
   const nextId = oracle.lastId + 1
+  if (random.chance(0.4)) return await random.pick([patch, remove, batch])(account, name, writing)
   if (oracle.changing.length < rowsMax && random.chance(0.4)) {
     const row = { id: nextId, name, is_company: false, is_customer: false, email: null, phone: null }
     await oracle.write([[...oracle.rows, row]], async () => {
@@ -67,6 +68,64 @@ async function change(account: Watched<Ledger>, name: string, writing: Writing):
   if (oracle.changing.length >= rowsMax || random.chance(0.3)) await replace(account, name, inserted, writing)
   else await update(account, name, inserted, writing)
   return random.pick(inserted).id
+}
+
+/** Changes some fields of a record over HTTP. */
+async function patch(account: Watched<Ledger>, name: string, writing: Writing): Promise<number> {
+  const { oracle } = account
+  const { random } = writing
+  const { id, ...before } = random.pick(oracle.changing)
+  const after = Object.entries(anyRow(random, name)).filter(
+    ([field]) => field === 'name' || random.chance(0.5),
+  )
+  const row = { ...before, ...Object.fromEntries(after), id }
+  await oracle.write([merged(oracle.rows, [row])], () =>
+    send(account, writing, {
+      method: 'PATCH',
+      path: `${partnerPath}/${id}`,
+      type: 'application/merge-patch+json',
+      body: JSON.stringify(Object.fromEntries(after)),
+      expected: 200,
+    }),
+  )
+  return id
+}
+
+/** Deletes a record over HTTP, unless few are left. */
+async function remove(account: Watched<Ledger>, name: string, writing: Writing): Promise<number> {
+  const { oracle } = account
+  if (oracle.changing.length <= rowsMin) return await patch(account, name, writing)
+  const { id } = writing.random.pick(oracle.changing)
+  await oracle.write([oracle.rows.filter((row) => row.id !== id)], () =>
+    send(account, writing, { method: 'DELETE', path: `${partnerPath}/${id}`, expected: 204 }),
+  )
+  return id
+}
+
+/** Updates and deletes by a batch over HTTP: one transaction, so one step. A new id would change who assigns ids. */
+async function batch(account: Watched<Ledger>, name: string, writing: Writing): Promise<number> {
+  const { oracle } = account
+  const { random } = writing
+  const deletable = oracle.changing.length - rowsMin
+  const chosen = oracle.changing.filter(() => random.chance(0.3))
+  const deleted = new Set(chosen.slice(0, Math.min(deletable, 2)).map(({ id }) => id))
+  const changed = chosen
+    .filter(({ id }) => !deleted.has(id))
+    .map(({ id }) => ({ ...anyRow(random, name), id }))
+  const rows = merged(oracle.rows, changed).filter(({ id }) => !deleted.has(id))
+  const lines = [...changed, ...[...deleted].map((id) => ({ $delete: id }))]
+  await oracle.write([rows], async () => {
+    const result = await send(account, writing, {
+      method: 'POST',
+      path: `${partnerPath}/batch`,
+      type: 'application/x-ndjson',
+      body: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+      expected: 200,
+    })
+    const { $end }: { $end?: { updated: number; deleted: number } } = JSON.parse(result)
+    if ($end?.updated !== changed.length || $end.deleted !== deleted.size) throw new Error(`batch: ${result}`)
+  })
+  return random.pick(oracle.changing).id
 }
 
 /** Inserts and updates in one batch: one step. */
@@ -111,16 +170,43 @@ async function load(account: Watched, records: readonly Row[], replaces: boolean
   await importRecords({ ownerUrl, account: account.name, resource: 'partner', records, replace: replaces })
 }
 
-async function create(account: Watched, name: string, { client, ports, random }: Writing): Promise<number> {
+async function create(account: Watched, name: string, writing: Writing): Promise<number> {
+  const { data }: { data: { id: number } } = JSON.parse(
+    await send(account, writing, {
+      method: 'POST',
+      path: partnerPath,
+      type: 'application/json',
+      body: JSON.stringify({ name }),
+      expected: 201,
+    }),
+  )
+  return data.id
+}
+
+interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly type?: string
+  readonly body?: string
+  readonly expected: number
+}
+
+async function send(
+  account: Watched,
+  { client, ports, random }: Writing,
+  { method, path, type, body, expected }: Sent,
+): Promise<string> {
   const response = await client.send({
     port: random.pick(ports),
-    method: 'POST',
-    path: partnerPath,
-    headers: [...headersFor(account.name, account.key), 'Content-Type', 'application/json'],
-    body: JSON.stringify({ name }),
+    method,
+    path,
+    headers: [
+      ...headersFor(account.name, account.key),
+      ...(type === undefined ? [] : ['Content-Type', type]),
+    ],
+    ...(body === undefined ? {} : { body }),
   })
-  if (response.status !== 201)
-    throw new Error(`create ${name}: ${response.status} ${response.text.slice(0, 300)}`)
-  const { data }: { data: { id: number } } = JSON.parse(response.text)
-  return data.id
+  if (response.status !== expected)
+    throw new Error(`${method} ${path}: ${response.status} ${response.text.slice(0, 300)}`)
+  return response.text
 }
