@@ -1,5 +1,7 @@
 import type { Check } from '../../verification/src/check.ts'
 import { carryRatio } from './changes/carry-ratio.ts'
+import { feedPage } from './changes/feed-page.ts'
+import { feedWaiters } from './changes/feed-waiters.ts'
 import { journalCost } from './changes/journal-cost.ts'
 import { listWhileWritten } from './changes/list-while-written.ts'
 import { abuse } from './load/abuse.ts'
@@ -20,6 +22,7 @@ import { pagingFlat, pagingRate } from './ratios/paging.ts'
 import { processesRatio } from './ratios/processes.ts'
 import { coldList, create, notModified, oneRecordCold, warmList } from './ratios/rates.ts'
 import { totalAgain } from './ratios/total-again.ts'
+import { batchRate } from './transfer/batch-rate.ts'
 import { exportMemory } from './transfer/export-memory.ts'
 import { exportTime } from './transfer/export-time.ts'
 import { importRate } from './transfer/import-rate.ts'
@@ -44,8 +47,8 @@ export const suites: Readonly<Record<string, readonly Check[]>> = {
     growRecords,
     memory,
   ],
-  changes: [carryRatio, journalCost, listWhileWritten],
-  transfer: [importRate, exportTime, exportMemory],
+  changes: [carryRatio, journalCost, listWhileWritten, feedPage, feedWaiters],
+  transfer: [importRate, batchRate, exportTime, exportMemory],
   load: [
     parserLinear,
     inputsLinear,

@@ -1,0 +1,48 @@
+import type { Check } from '../../../verification/src/check.ts'
+import { Client } from '../../../verification/src/client.ts'
+import { median, short } from '../numbers.ts'
+import { changesFixture } from './fixture.ts'
+
+const ratioMax = 2
+const limit = 1000
+const path = '/api/v1/inventory/product'
+
+/** The median time of a page of the change feed from the beginning, and of a page of a list, both of 1000 products, by turns. */
+export const feedPage: Check = {
+  name: 'feed_page',
+  bound: `≤ ${ratioMax}`,
+  async run(context) {
+    const { server, large } = await changesFixture(context)
+    const client = new Client(1)
+    const headers = ['Host', large.host, 'Authorization', `Bearer ${large.key}`]
+    const get = async (query: string) => {
+      const started = performance.now()
+      const response = await client.send({ port: server.port, path: path + query, headers })
+      const ms = performance.now() - started
+      if (response.status !== 200) throw new Error(`${response.status} ${response.text.slice(0, 300)}`)
+      return { ms, text: response.text }
+    }
+    try {
+      const pages = context.size(600, 60)
+      const lists: number[] = []
+      const feeds: number[] = []
+      let since = ''
+      for (let page = 1; page <= pages; page++) {
+        const list = await get(`?limit=${limit}&page=${page}`)
+        const feed = await get(`/changes?limit=${limit}${since}`)
+        const { data, cursor }: { data: unknown[]; cursor: string } = JSON.parse(feed.text)
+        if (data.length !== limit) throw new Error(`a page of the feed has ${data.length} changes`)
+        since = `&since=${cursor}`
+        lists.push(list.ms)
+        feeds.push(feed.ms)
+      }
+      const [list, feed] = [median(lists), median(feeds)]
+      return {
+        value: `${(feed / list).toFixed(2)} (${short(feed)} ÷ ${short(list)} ms)`,
+        ok: feed / list <= ratioMax,
+      }
+    } finally {
+      client.close()
+    }
+  },
+}
