@@ -49,7 +49,8 @@ function write(file: string, bom: Bom): void {
 }
 
 mkdirSync(`${root}sbom`, { recursive: true })
-const service = bomOf('--workspace=server', '--omit=dev')
+// The console's libraries are shipped inside its built files.
+const service = bomOf('--workspace=server', '--workspace=console', '--omit=dev')
 const unverified = service.components.filter(({ purl, hashes }) => !ours.test(purl) && hashes === undefined)
 if (service.bomFormat !== 'CycloneDX' || unverified.length > 0) {
   throw new Error(
