@@ -28,6 +28,7 @@ export const activityShapes: readonly string[] = [
     'select at, key_id, route from usage where account_id = $::bigint and per = $::text ' +
     'order by at desc, key_id desc, route desc offset $::int limit $)',
   'delete from request where account_id = any($::bigint[]) and at < now() - make_interval(days => $::int)',
+  'delete from delivery where account_id = any($::bigint[]) and at < now() - make_interval(days => $::int)',
   'delete from usage where account_id = any($::bigint[]) and per = $ and at < now() - make_interval(days => $::int)',
   'select account_id as id from account order by account_id desc limit $',
   'select account_id as id from account where account_id > $::bigint order by account_id limit $::int',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { sweepStatements, trimStatements } from '../../../server/src/activity/retention.ts'
 import { Random } from '../random.ts'
 import { type Case, judge, type Rows, randomCase } from './cases.ts'
 import { evaluate } from './evaluate.ts'
@@ -167,6 +168,11 @@ describe('the grammar of statements', () => {
     'name = (select hash from api_key)',
     'account_id = $9::bigint',
   ])('rejects %s', (where) => expect(objection(list(where))).toBeDefined())
+
+  // The service runs them at intervals, so a short check may not see them.
+  it.each([...sweepStatements(['17']), ...trimStatements('17')])('accepts $text', ({ text }) =>
+    expect(objection(text)).toBeUndefined(),
+  )
 
   const exported = (where: string) =>
     String.raw`copy (select '{"id":' || r.id::text || '}' from product r where ${where} order by r.id)
