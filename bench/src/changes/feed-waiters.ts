@@ -121,11 +121,11 @@ class Readers {
       this.#requests.push(opened)
       opened.on('error', (error) => (this.#isOpen ? reject(error) : undefined))
       opened.on('response', (response) => {
-        if (response.statusCode !== 200) reject(new Error(`a reader got ${response.statusCode}`))
         response.on('error', () => {})
         response.on('close', () => (this.ended += this.#isOpen ? 1 : 0))
         response.resume()
-        resolve()
+        if (response.statusCode === 200) resolve()
+        else reject(new Error(`a reader got ${response.statusCode}`))
       })
       opened.end()
     })
