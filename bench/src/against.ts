@@ -35,12 +35,12 @@ const products = '/api/v1/inventory/product'
 
 const workloads: readonly Workload[] = [
   {
-    name: 'warm list',
+    name: 'warm_list',
     status: '200',
     requests: async ({ files }) => ({ shape: 'list', path: products, accounts: files.small }),
   },
   {
-    name: 'not modified',
+    name: 'not_modified',
     status: '304',
     requests: async (fixture, server) => ({
       shape: 'list',
@@ -49,7 +49,7 @@ const workloads: readonly Workload[] = [
     }),
   },
   {
-    name: 'cold list',
+    name: 'cold_list',
     status: '200',
     isCold: true,
     requests: async ({ files: { small: accounts, orders } }) => ({
@@ -62,7 +62,7 @@ const workloads: readonly Workload[] = [
     }),
   },
   {
-    name: 'one record',
+    name: 'one_record',
     status: '200',
     isCold: true,
     requests: async ({ files: { small: accounts, orders } }) => ({
@@ -90,7 +90,14 @@ const workloads: readonly Workload[] = [
  * Compares this build with another commit on the same database: both servers run, and wrk loads them alternately for one
  * second each, so that other work of the machine affects both. Ratios are medians of the ratios of adjacent samples.
  */
-export async function compareWith(revision: string, context: Context): Promise<void> {
+export async function compareWith(
+  revision: string,
+  context: Context,
+  only: readonly string[],
+): Promise<void> {
+  const compared = workloads.filter(({ name }) => only.includes(name))
+  if (compared.length === 0)
+    throw new Error(`The workloads are ${workloads.map(({ name }) => name).join(', ')}.`)
   const fixture = await mainFixture(context)
   const folder = join(fixture.folder, 'other')
   execFileSync('git', ['worktree', 'add', '--force', '--detach', folder, revision], {
@@ -99,12 +106,12 @@ export async function compareWith(revision: string, context: Context): Promise<v
   })
   try {
     context.log(`npm ci for ${revision}`)
-    execFileSync('npm', ['ci', '--loglevel=error'], { cwd: folder, stdio: 'ignore' })
+    execFileSync('npm', ['ci', '--prefer-offline', '--loglevel=error'], { cwd: folder, stdio: 'ignore' })
     const other = await Server.start(fixture.url, fixture.folder, false, {}, folder)
     try {
       const stolen = stealOf()
       print(['workload', 'requests/s', '', 'server µs', '', 'database µs', '', 'p99 ms', ''])
-      for (const workload of workloads) await compare(context, fixture, [other, fixture.server], workload)
+      for (const workload of compared) await compare(context, fixture, [other, fixture.server], workload)
       const { ticks, total } = stealOf()
       const share = ((ticks - stolen.ticks) / Math.max(1, total - stolen.total)) * 100
       process.stdout.write(`other → this (ratio); steal ${share.toFixed(1)} % of CPU time\n`)

@@ -10,7 +10,7 @@ import { plot } from './plot.ts'
 import { suites } from './suites.ts'
 
 const usage = `npm run bench -- [SUITE] [--quick] [--only NAME,NAME] [--profile]
-npm run bench -- --against REVISION [--quick]
+npm run bench -- --against REVISION [--quick] [--only NAME,NAME]
 
 Without a suite, all of them run.
 ${Object.entries(suites)
@@ -26,6 +26,8 @@ interface Options {
   readonly profile: boolean
   /** The commit to compare with, instead of running the benchmarks. */
   readonly against: string | undefined
+  /** The names of `--only`. */
+  readonly only: readonly string[]
 }
 
 const options = readOptions(process.argv.slice(2))
@@ -35,7 +37,7 @@ if (options === undefined) {
 } else if (options.against !== undefined) {
   const { context, stop } = contextOf(options.quick, 1)
   try {
-    await compareWith(options.against, context)
+    await compareWith(options.against, context, options.only)
   } finally {
     await stop()
   }
@@ -70,6 +72,7 @@ function readOptions(args: string[]): Options | undefined {
       quick,
       profile: values.profile ?? false,
       against: values.against,
+      only,
     }
   } catch (error) {
     process.stderr.write(`${messageOf(error)}\n\n`)

@@ -1,5 +1,5 @@
 import { resources } from '../../../server/src/catalog/resources.ts'
-import { insertStatement } from '../../../server/src/writes/create-record.ts'
+import { insertStatement } from '../../../server/src/writes/create-statements.ts'
 import { type Fixture, fieldNames, smallRecords } from './fixture.ts'
 import type { Script } from './pgbench.ts'
 
