@@ -84,7 +84,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const { QUARTERMASTER_DATABASE_POOL_MAX: connectionsMax, QUARTERMASTER_READ_MS_MAX: readMsMax } = config
   const database = new Database({ ...identityOf(config), url, emit, connectionsMax, readMsMax, limits })
   const bulk = bulkOf(config, database, limits)
-  const keyVerifier = new KeyVerifier(database, emit)
+  const keyVerifier = new KeyVerifier(database, emit, limits)
   const activity = new Activity(database, emit, limits)
   const waiters = new FeedWaiters(database, limits)
   const sharedCounters = sharedCountersOf(config, emit, worker?.counters)

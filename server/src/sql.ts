@@ -126,7 +126,7 @@ export function identifier(name: string): Fragment {
 
 export function join(
   parts: readonly Fragment[],
-  separator: ', ' | ' and ' | ' or ' | ' || ' | ' union all ' | '',
+  separator: ', ' | ' and ' | ' or ' | ' || ' | " || e'\\x1f' || " | ' union all ' | '',
 ): Fragment {
   if (parts.length === 0) return Fragment.of([''], [])
   return Fragment.of(['', ...Array<string>(parts.length - 1).fill(separator), ''], parts)

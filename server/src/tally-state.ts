@@ -96,6 +96,12 @@ export function isOlder(one: TallyState, other: TallyState): boolean {
   return one.epoch === other.epoch && BigInt(one.version) < BigInt(other.version)
 }
 
+/** Whether the state is the other one, or a later one of the same epoch. */
+export function isAtLeast(one: TallyState, other: TallyState): boolean {
+  if (one.epoch !== other.epoch) return false
+  return one.version === other.version ? one.xid === other.xid : BigInt(one.version) > BigInt(other.version)
+}
+
 /** The state as clients see it. Hashed, because start time and transaction ids would reveal the activity of other accounts. */
 export function stateName({ epoch: server, version, xid }: TallyState): string {
   return `${hash('sha256', `${server} ${version} ${xid}`, 'hex').slice(0, 12)}-${version}`

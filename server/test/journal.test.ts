@@ -5,7 +5,7 @@ import { type ImportRow, ImportSession } from '../src/import/session.ts'
 import { limits } from '../src/limits.ts'
 import { sql } from '../src/sql.ts'
 import { isValidPosition, type Lineages, lineageColumns } from '../src/tally-state.ts'
-import { insertStatement } from '../src/writes/create-record.ts'
+import { insertStatement } from '../src/writes/create-statements.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 
 /** What every write leaves for the change feed and for cached totals: versions, tombstones, before-images, lineages. */

@@ -3,12 +3,12 @@ import { LRUCache } from 'lru-cache'
 import type { ResourceName } from '../catalog/resources.ts'
 import { overloaded } from '../errors.ts'
 import { keyIsValid } from '../key-state.ts'
-import { limits } from '../limits.ts'
+import { type Limits, limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { placeholder, type Statement, sql } from '../sql.ts'
-import { epoch, type Tally } from '../tally-state.ts'
+import { epoch, isSameState, type Tally } from '../tally-state.ts'
 import { hashOfKey, type Scope, scopes } from './key-format.ts'
 
 /** The account of an accepted key, and what the key may do. */
@@ -32,6 +32,8 @@ interface Verification {
   readonly hash: string
   readonly resource: ResourceName | undefined
   readonly since: number
+  /** Called when the statement was sent. */
+  readonly onSent: (() => void) | undefined
   readonly resolve: (verified: Verified | undefined) => void
   readonly reject: (error: unknown) => void
 }
@@ -53,10 +55,14 @@ const NO_ACCOUNT_ID = '0'
 /** No account has this name, because none begins with a hyphen. It is looked up for hosts that name no account. */
 const NO_ACCOUNT_NAME = '-'
 
-/** The account of a key that has been accepted. */
-interface KeyAccount {
+/** A key that has been accepted. */
+interface AcceptedKey {
   readonly accountName: string
   readonly accountId: string
+  /** The last verification: its result, the resource of its tally, and when it ended, by `performance.now()`. */
+  verified: Verified
+  resource: ResourceName | undefined
+  verifiedAt: number
 }
 
 /**
@@ -69,12 +75,13 @@ interface KeyAccount {
 export class KeyVerifier {
   readonly #database: Database
   readonly #emit: EmitEvent
+  readonly #readAheadMs: number
   /**
    * The account ids of accepted keys, by the hash of the key. An account name is never reused, so the id cannot become
    * wrong; the key itself is verified with every request. A cache by host name would make the rejection of a wrong key
    * faster on hosts that exist, and so reveal which do.
    */
-  readonly #accepted = new LRUCache<string, KeyAccount>({ max: limits.keyAccountsCached })
+  readonly #accepted = new LRUCache<string, AcceptedKey>({ max: limits.keyAccountsCached })
   /** An existing account. Keys for unknown hosts are verified against it with a wrong hash, so that it takes as long. */
   #decoyId = NO_ACCOUNT_ID
   /** Account names to look up at the end of this event-loop iteration, and the promise of that lookup. */
@@ -88,9 +95,10 @@ export class KeyVerifier {
   /** Verifications of these statements. */
   #inFlight = 0
 
-  constructor(database: Database, emit: EmitEvent) {
+  constructor(database: Database, emit: EmitEvent, { readAheadMs }: Limits) {
     this.#database = database
     this.#emit = emit
+    this.#readAheadMs = readAheadMs
   }
 
   /** Requests whose key is not verified yet. */
@@ -103,18 +111,31 @@ export class KeyVerifier {
     return this.#waiting[0]?.since ?? Number.POSITIVE_INFINITY
   }
 
-  /** Undefined if the key is not valid for this account. A key that has been accepted before costs one statement. */
+  /**
+   * Undefined if the key is not valid for this account. A key that has been accepted before costs one statement. If that was
+   * at most `readAheadMs` ago, `ahead` is called when the statement was sent, to send a read that PostgreSQL runs after it.
+   */
   async verify(
     accountName: string = NO_ACCOUNT_NAME,
     key: string,
     resource: ResourceName | undefined,
+    ahead?: (recent: Verified) => void,
   ): Promise<Verified | undefined> {
     const hash = hashOfKey(key)
     if (hash === undefined) return undefined
     const accepted = this.#accepted.get(hash)
     if (accepted?.accountName !== accountName) return this.#verifyNew(accountName, hash, resource)
-    const verified = await this.#verifyIn(accepted.accountId, hash, resource)
-    if (verified === undefined) {
+    const isRecent = ahead !== undefined && performance.now() - accepted.verifiedAt <= this.#readAheadMs
+    const onSent = isRecent ? () => ahead(recentOf(accepted, resource)) : undefined
+    const verified = await this.#verifyIn(accepted.accountId, hash, resource, onSent)
+    if (verified !== undefined) {
+      accepted.verifiedAt = performance.now()
+      // To store an equal result would make each one outlive its request, at the cost of the garbage collector.
+      if (accepted.resource !== resource || !isSame(accepted.verified, verified)) {
+        accepted.verified = verified
+        accepted.resource = resource
+      }
+    } else {
       // Revoked or expired meanwhile. Two statements, as for every other rejection, so that the time reveals nothing.
       this.#accepted.delete(hash)
       const accountId = await this.#accountId(accountName)
@@ -141,7 +162,7 @@ export class KeyVerifier {
     }
     const verified = await this.#verifyIn(accountId, hash, resource)
     if (verified === undefined) return undefined
-    this.#accepted.set(hash, { accountName, accountId })
+    this.#accepted.set(hash, { accountName, accountId, verified, resource, verifiedAt: performance.now() })
     this.#decoyId = accountId
     return verified
   }
@@ -151,10 +172,11 @@ export class KeyVerifier {
     accountId: string,
     hash: string,
     resource: ResourceName | undefined,
+    onSent?: () => void,
   ): Promise<Verified | undefined> {
     if (this.waiting >= limits.verificationsWaitingMax) return Promise.reject(overloaded())
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ accountId, hash, resource, since: performance.now(), resolve, reject })
+      this.#waiting.push({ accountId, hash, resource, since: performance.now(), onSent, resolve, reject })
       this.#schedule()
     })
   }
@@ -200,6 +222,7 @@ export class KeyVerifier {
         this.#inFlight -= batch.length
         this.#schedule()
       })
+      for (const { onSent } of batch) onSent?.()
     })
   }
 
@@ -212,6 +235,22 @@ export class KeyVerifier {
       for (const verification of batch) verification.reject(error)
     }
   }
+}
+
+function isSame({ access, tally }: Verified, other: Verified): boolean {
+  return (
+    access.scopes === other.access.scopes &&
+    access.requestsPerMinute === other.access.requestsPerMinute &&
+    access.keyRequestsPerMinute === other.access.keyRequestsPerMinute &&
+    (tally === undefined || other.tally === undefined
+      ? tally === other.tally
+      : isSameState(tally, other.tally))
+  )
+}
+
+/** The tally is that of another resource if the last request was for another one. */
+function recentOf({ verified, resource: last }: AcceptedKey, resource: ResourceName | undefined): Verified {
+  return last === resource ? verified : { access: verified.access, tally: undefined }
 }
 
 /** The hash of no key. Not the hash itself, because the key may belong to the decoy account. */
@@ -271,9 +310,8 @@ const hashes = placeholder()
 const requestedResources = placeholder()
 
 /**
- * The only statement of requests that names several accounts. `account_id = any($1)` lets a distributed database send it only
- * to the shards of those accounts. The left joins make PostgreSQL find the key before it reads the account and the
- * tally, so that a wrong key takes the same time in every account.
+ * `account_id = any($1)` lets a distributed database send it only to the shards of these accounts. The left joins make
+ * PostgreSQL find the key before it reads the account and the tally, so that a wrong key takes the same time in every account.
  */
 const verificationTemplate = sql`select ${epoch} as epoch, string_agg(
   concat_ws(' ', q.n, k.key_id, array_to_string(k.scopes, '+'), coalesce(a.requests_per_minute, 0),

@@ -73,6 +73,14 @@ export class RateLimiter {
       : { exceeded, max: accountMax, secondsLeft: accountLeft, policy, state }
   }
 
+  /** Whether `take` would count a request. */
+  hasLeft(access: Access): boolean {
+    const now = performance.now()
+    const { account, accountMax, keys, otherKeys, keyMax } = this.#countsOf(access)
+    const key = keys.get(access.keyId) ?? otherKeys
+    return (account.endsAt <= now || account.used < accountMax) && (key.endsAt <= now || key.used < keyMax)
+  }
+
   #countsOf({ accountId, requestsPerMinute, keyRequestsPerMinute }: Access): AccountCounts {
     const accountMax = requestsPerMinute || this.#perMinute.account
     const keyMax = Math.min(keyRequestsPerMinute || this.#perMinute.key, accountMax)

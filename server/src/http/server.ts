@@ -19,12 +19,14 @@ import { type Limits, limits } from '../limits.ts'
 import type { Exports } from '../lists/exports/exports.ts'
 import { ListReader } from '../lists/list-reader.ts'
 import { PageCache } from '../lists/page-cache.ts'
+import { RecordReader } from '../lists/record-reader.ts'
 import { ResponseCache } from '../lists/response-cache.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { parseNoParameters } from '../query/list-request.ts'
 import type { TestMessages } from '../webhooks/test-messages.ts'
 import { isWebhookId } from '../webhooks/webhook.ts'
+import { CreateBatches } from '../writes/create-batches.ts'
 import { acceptsHtml, consoleRoutes, rootRoute } from './console/routes.ts'
 import { batchPath, changesPath, resourcePath, viewPath } from './paths.ts'
 import { type AuthenticationParts, authenticate, isPublic } from './plugins/authenticate.ts'
@@ -40,8 +42,8 @@ import { deleteRoute, patchRoute } from './routes/change.ts'
 import { changesRoute } from './routes/changes.ts'
 import { createRoute } from './routes/create.ts'
 import { createKeyRoute, revokeKeyRoute, rotateKeyRoute } from './routes/keys.ts'
-import { listRoute, type Reads } from './routes/list.ts'
-import { recordRoute } from './routes/record.ts'
+import { listAhead, listRoute, type Reads } from './routes/list.ts'
+import { recordAhead, recordRoute } from './routes/record.ts'
 import { oneViewRoute, viewRoute } from './routes/views.ts'
 import {
   activateWebhookRoute,
@@ -84,6 +86,8 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   app.decorateRequest('verified', undefined)
   app.decorateRequest('context', undefined)
+  for (const name of ['listQuery', 'listAhead', 'recordRequest', 'rowAhead'])
+    app.decorateRequest(name, undefined)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
@@ -114,11 +118,13 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   pageRoutes(app)
   const pageCache = new PageCache()
   const listReader = new ListReader(accountReads, pageCache)
-  const reads: Reads = { ...parts, responseCache: new ResponseCache(), pageCache, listReader }
+  const creates = new CreateBatches(parts.database)
+  const recordReader = new RecordReader(parts.database)
+  const reads: Reads = { ...parts, responseCache: new ResponseCache(), pageCache, listReader, recordReader }
   app.addHook('preClose', async () => waiters.close())
   const feed = new ChangeFeed(accountReads, waiters, parts.limits)
   for (const resource of Object.values(resources)) {
-    resourceRoutes(app, reads, writes, resource)
+    resourceRoutes(app, reads, writes, creates, resource)
     changesRoutes(app, feed, resource)
   }
   batchRoutes(app, parts)
@@ -225,7 +231,13 @@ function webhookRoutes(app: FastifyInstance, accountReads: AccountReads, parts: 
   }
 }
 
-function resourceRoutes(app: FastifyInstance, reads: Reads, writes: AccountWrites, resource: Resource): void {
+function resourceRoutes(
+  app: FastifyInstance,
+  reads: Reads,
+  writes: AccountWrites,
+  creates: CreateBatches,
+  resource: Resource,
+): void {
   const config = { resource: resource.name }
   const path = resourcePath(resource)
   const listMethods: HTTPMethods[] = ['GET', 'HEAD', 'QUERY']
@@ -233,14 +245,19 @@ function resourceRoutes(app: FastifyInstance, reads: Reads, writes: AccountWrite
     method: listMethods,
     url: path,
     bodyLimit: limits.queryBodyBytesMax,
-    config,
+    config: { ...config, readAhead: listAhead(reads, resource) },
     handler: listRoute(reads, resource),
   })
-  app.post(path, createRoute(writes, resource))
+  app.post(path, createRoute(writes, creates, resource))
   allowOnly(app, path, [...listMethods, 'POST'])
 
   const one = `${path}/:id`
-  app.route({ method: ['GET', 'HEAD'], url: one, config, handler: recordRoute(reads, resource) })
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: one,
+    config: { ...config, readAhead: recordAhead(reads, resource) },
+    handler: recordRoute(reads, resource),
+  })
   app.patch(one, patchRoute(writes, resource))
   app.delete(one, deleteRoute(writes, resource))
   allowOnly(app, one, ['GET', 'HEAD', 'PATCH', 'DELETE'])

@@ -1,25 +1,78 @@
 import type { Verified } from '../accounts/key-verifier.ts'
 import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
+import { limits } from '../limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
-import { type RecordRow, recordStatement } from '../query/sql/record-statement.ts'
+import { type RecordKey, type RecordRow, recordOf, recordsStatement } from '../query/sql/record-statement.ts'
 import { recordEtag } from '../record-etag.ts'
-import { isOlder, type Tally } from '../tally-state.ts'
+import { isAtLeast, isOlder, type Tally } from '../tally-state.ts'
 import { type ReadResponse, responseOf } from './response.ts'
 
-/** One record; undefined if no record has this id. */
-export async function readRecord(
-  database: Database,
-  { access, tally }: Verified & { readonly tally: Tally },
-  resource: Resource,
-  fields: readonly Field[],
-  id: string,
-  fieldsHash: string,
-): Promise<ReadResponse | undefined> {
-  const [row] = await database.read<RecordRow>(recordStatement(access, resource, fields, id))
-  if (row !== undefined && isOlder(row, tally)) throw failingOver()
-  if (row === undefined || row.record === null || row.record_version === null) return undefined
-  const etag = recordEtag({ version: row.record_version, lineage: row.lineage }, id, fieldsHash)
-  return responseOf(row, etag, `{"data":${row.record}}`, undefined, 1)
+interface PendingRead extends RecordKey {
+  readonly resolve: (row: RecordRow | undefined) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** The record of a request, and the fields of its response. */
+export interface RecordRequest {
+  readonly resource: Resource
+  readonly id: string
+  readonly fields: readonly Field[]
+  readonly fieldsHash: string
+}
+
+/** Reads single records. One statement reads those of all requests that arrived in an event-loop iteration. */
+export class RecordReader {
+  readonly #database: Database
+  readonly #pending = new Map<Resource, PendingRead[]>()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** The row of a record; undefined if the account has none of this resource. */
+  row({ resource, id }: RecordRequest, accountId: string): Promise<RecordRow | undefined> {
+    return new Promise((resolve, reject) => {
+      if (this.#pending.size === 0) queueMicrotask(() => this.#flush())
+      const pending = this.#pending.get(resource)
+      const read = { accountId, id, resolve, reject }
+      if (pending === undefined) this.#pending.set(resource, [read])
+      else pending.push(read)
+    })
+  }
+
+  /** One record; undefined if no record has this id. `ahead`: its row, requested together with the verification. */
+  async read(
+    { access, tally }: Verified & { readonly tally: Tally },
+    request: RecordRequest,
+    ahead: Promise<RecordRow | undefined> | undefined,
+  ): Promise<ReadResponse | undefined> {
+    let row = await ahead
+    // The row was read before the verification, or from another server.
+    if (row === undefined || !isAtLeast(row, tally)) row = await this.row(request, access.accountId)
+    if (row !== undefined && isOlder(row, tally)) throw failingOver()
+    if (row === undefined || row.fields === null || row.record_version === null) return undefined
+    const { resource, id, fields, fieldsHash } = request
+    const etag = recordEtag({ version: row.record_version, lineage: row.lineage }, id, fieldsHash)
+    return responseOf(row, etag, `{"data":${recordOf(row.fields, resource, fields)}}`, undefined, 1)
+  }
+
+  #flush(): void {
+    for (const [resource, pending] of this.#pending)
+      for (let start = 0; start < pending.length; start += limits.recordBatchMax)
+        void this.#run(resource, pending.slice(start, start + limits.recordBatchMax))
+    this.#pending.clear()
+  }
+
+  async #run(resource: Resource, batch: readonly PendingRead[]): Promise<void> {
+    try {
+      const rows = await this.#database.read<RecordRow>(recordsStatement(resource, batch))
+      const found: (RecordRow | undefined)[] = batch.map(() => undefined)
+      for (const row of rows) found[Number(row.n) - 1] = row
+      for (const [i, { resolve }] of batch.entries()) resolve(found[i])
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
 }

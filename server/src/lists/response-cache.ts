@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Verified } from '../accounts/key-verifier.ts'
 import { limits } from '../limits.ts'
+import type { AccountScope } from '../scope.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'
 import { AdmissionFilter } from './admission-filter.ts'
 import type { ReadResponse } from './response.ts'
@@ -39,6 +40,11 @@ export class ResponseCache {
     if (cached !== undefined && isSameState(cached, verified.tally)) return cached
     const flightKey = `${epoch} ${version} ${xid} ${key}`
     return this.#reads.join(flightKey, (signal) => this.#add(key, read(signal)), caller)
+  }
+
+  /** Whether a response is cached, of whatever state. */
+  has({ accountId }: AccountScope, requestHash: string): boolean {
+    return this.#cached.has(`${accountId} ${requestHash}`)
   }
 
   async #add(key: string, pending: Promise<ReadResponse>): Promise<ReadResponse> {

@@ -22,6 +22,17 @@ const max = sql`${value(limits.lineagesMax)}::int`
  * at the version of the row. If it was made by something else than this statement, nothing is known about the time before.
  */
 export function tickTally(account: Value, resource: Resource, tick: Tick): Fragment {
+  return sql`${updateTally(tick)}
+where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`
+}
+
+/** Of several accounts, whose ids are in the column `account_id` of `accounts`. */
+export function tickTallies(accounts: Fragment, resource: Resource, tick: Tick): Fragment {
+  return sql`${updateTally(tick)}
+from ${accounts} where t.account_id = ${accounts}.account_id and t.resource = ${value(resource.name)}::text`
+}
+
+function updateTally(tick: Tick): Fragment {
   const imagesFrom = sql`case when ${isOwnWrite} then t.images_from else t.version end`
   return sql`update tally t set version = t.version + 1, total = t.total + ${tick.added}, last_id = ${tick.lastId},
   lineages = case when ${isSameLineage} then t.lineages when ${isOwnWrite} then (${nextLineage} || t.lineages)[1:${max}]
@@ -30,8 +41,7 @@ export function tickTally(account: Value, resource: Resource, tick: Tick): Fragm
     else array[t.version] end,
   changes_from = case when ${isOwnWrite} then t.changes_from else t.version end,
   images_from = ${tick.withoutImages === true ? sql`t.version + 1` : imagesFrom},
-  ${tick.ownLastId === undefined ? sql`` : sql`own_last_id = ${tick.ownLastId}, `}writer_epoch = ${writerEpoch}, writer_xid = pg_current_xact_id()::xid
-where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`
+  ${tick.ownLastId === undefined ? sql`` : sql`own_last_id = ${tick.ownLastId}, `}writer_epoch = ${writerEpoch}, writer_xid = pg_current_xact_id()::xid`
 }
 
 /** Its `version` is the one that this write will have. */

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { sweepStatements, trimStatements } from '../../../server/src/activity/retention.ts'
+import { resources as serverResources } from '../../../server/src/catalog/resources.ts'
+import { recordsStatement } from '../../../server/src/query/sql/record-statement.ts'
+import { insertAllStatement } from '../../../server/src/writes/create-statements.ts'
 import { Random } from '../random.ts'
 import { type Case, judge, type Rows, randomCase } from './cases.ts'
 import { evaluate } from './evaluate.ts'
@@ -173,6 +176,14 @@ describe('the grammar of statements', () => {
   it.each([...sweepStatements(['17']), ...trimStatements('17')])('accepts $text', ({ text }) =>
     expect(objection(text)).toBeUndefined(),
   )
+
+  // Requests are read and created in batches of any size only under load.
+  it.each(
+    Object.values(serverResources).flatMap((resource) => [
+      recordsStatement(resource, [{ accountId: '17', id: '5' }]),
+      insertAllStatement(resource, [{ scope: { accountId: '17' }, values: new Map() }]),
+    ]),
+  )('accepts $text', ({ text }) => expect(objection(text)).toBeUndefined())
 
   const exported = (where: string) =>
     String.raw`copy (select '{"id":' || r.id::text || '}' from product r where ${where} order by r.id)

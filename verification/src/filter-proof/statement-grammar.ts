@@ -30,6 +30,7 @@ const literals = new Set([
   // Exports: characters that cannot occur in JSON, and patterns of formulas in spreadsheets.
   String.raw`'\x01'`,
   String.raw`'\x02'`,
+  String.raw`'\x1f'`,
   "''''",
   String.raw`'^''*[=+@\t\r\n＝＋－＠-]'`,
   String.raw`'[;\t\r\n]'`,
@@ -53,7 +54,8 @@ const group = /\((?:C|\$)(?:(?: and (?:C|\$))+|(?: or (?:C|\$))+)?\)/g
 
 // A record as JSON text: each member has a constant name and a column converted to text.
 const wire = `(?:r\\.${field}::text|to_json\\(r\\.${field}\\)::text|to_char\\(r\\.${field} at time zone \\$, \\$\\))`
-const member = `\\$ \\|\\| (?:${wire}|coalesce\\(${wire}, \\$\\))`
+const jsonValue = `(?:${wire}|coalesce\\(${wire}, \\$\\))`
+const member = `\\$ \\|\\| ${jsonValue}`
 const json = `${member}(?: \\|\\| ${member})* \\|\\| \\$`
 const account = 'account_id = \\$::bigint'
 const page = 'limit \\$::int offset \\$::bigint'
@@ -150,6 +152,10 @@ const tick = (added: string, lastId: string) =>
   `images_from = case when ${ownWrite} then t\\.images_from else t\\.version end, ` +
   `(?:own_last_id = t\\.own_last_id \\+ \\$, )?writer_epoch = ${writerEpoch}, writer_xid = pg_current_xact_id\\(\\)::xid ` +
   'where t\\.account_id = \\$::bigint and t\\.resource = \\$::text'
+const tickOfCreate = tick(
+  '\\$',
+  'greatest\\(t\\.last_id, coalesce\\(t\\.own_last_id, t\\.last_id\\) \\+ \\$\\)',
+)
 
 const lineages =
   `\\(case when ${ownWrite} then t\\.lineages else array\\[${nextLineage}\\] end\\)::text as lineages, ` +
@@ -164,11 +170,13 @@ const shapes: readonly RegExp[] = [
   list(allMatches, '\\(select count\\(\\*\\) from matches\\)', byIds('select id from matches')),
   list('', '(?:null|\\$)', knownRows),
   list(carryHead, carriedTotal, carriedRows),
-  // One record, with the lineage and version of its ETag.
-  `select ${state}, case when ${ownWrite} then t\\.lineages\\[\\$\\] else ${nextLineage} end as lineage, ` +
-    `r\\.version as record_version, ${json} as record from tally t ` +
-    `left join ${table} r on r\\.account_id = \\$::bigint and r\\.id = \\$::bigint ` +
-    'where t\\.account_id = \\$::bigint and t\\.resource = \\$::text',
+  // Single records of a batch of requests, with the lineage and version of their ETags.
+  `select q\\.n, ${state}, case when ${ownWrite} then t\\.lineages\\[\\$\\] else ${nextLineage} end as lineage, ` +
+    `r\\.version as record_version, ${jsonValue}(?: \\|\\| e?\\$ \\|\\| ${jsonValue})* as fields ` +
+    'from unnest\\(\\$::bigint\\[\\], \\$::bigint\\[\\]\\) with ordinality q\\(account_id, id, n\\) ' +
+    'join tally t on t\\.account_id = q\\.account_id and t\\.resource = \\$::text ' +
+    `left join ${table} r on r\\.account_id = q\\.account_id and r\\.id = q\\.id ` +
+    'where t\\.account_id = any\\(\\$::bigint\\[\\]\\)',
   // Accounts by name, and key verification, for a batch of waiting requests.
   'select q\\.name, a\\.account_id from unnest\\(\\$::text\\[\\]\\) q\\(name\\) left join account a on a\\.name = q\\.name',
   `select ${epoch}, string_agg\\( concat_ws\\(\\$, q\\.n, k\\.key_id, array_to_string\\(k\\.scopes, \\$\\), ` +
@@ -199,11 +207,20 @@ const shapes: readonly RegExp[] = [
   'select pg_try_advisory_xact_lock\\(hashtextextended\\(\\$::text, \\$::bigint\\)\\) as free, k\\.record_id, ' +
     'k\\.request_hash = \\$::bytea as same, k\\.status, k\\.etag, k\\.body from \\(select \\$\\) one left join idempotency k ' +
     `on k\\.account_id = \\$::bigint and k\\.key = \\$::text and k\\.created_at > ${dayAgo}`,
-  `with tick as \\( ${tick('\\$', 'greatest\\(t\\.last_id, coalesce\\(t\\.own_last_id, t\\.last_id\\) \\+ \\$\\)')} ` +
+  `with tick as \\( ${tickOfCreate} ` +
     'returning t\\.version, t\\.lineages\\[\\$\\] as lineage, coalesce\\(t\\.own_last_id, t\\.last_id\\) as id \\), inserted as \\( ' +
     `insert into ${table} \\(account_id, id, version, created_version(?:, ${field})*, create_date, write_date\\) ` +
     `select \\$::bigint, id, version, version(?:, \\$::${type})*, now\\(\\), now\\(\\) from tick returning id \\) ` +
     'select i\\.id, k\\.version, k\\.lineage from inserted i, tick k',
+  // The creates of a batch of requests, except those of accounts that are being written.
+  `with q as \\( select \\* from unnest\\(\\$::bigint\\[\\](?:, \\$::${type}\\[\\])*\\) with ordinality q\\(account_id(?:, ${field})*, n\\) \\), ` +
+    'free as \\( select t\\.account_id from tally t where t\\.account_id = any\\(\\$::bigint\\[\\]\\) and t\\.resource = \\$::text ' +
+    `for update skip locked \\), tick as \\( ${tickOfCreate.replace('where t\\.account_id = \\$::bigint', 'from free where t\\.account_id = free\\.account_id')} ` +
+    'returning t\\.account_id, t\\.version, t\\.lineages\\[\\$\\] as lineage, coalesce\\(t\\.own_last_id, t\\.last_id\\) as id \\), ' +
+    `inserted as \\( insert into ${table} \\(account_id, id, version, created_version(?:, ${field})*, create_date, write_date\\) ` +
+    `select k\\.account_id, k\\.id, k\\.version, k\\.version(?:, q\\.${field})*, now\\(\\), now\\(\\) ` +
+    'from tick k join q on q\\.account_id = k\\.account_id \\) ' +
+    'select q\\.n, k\\.id, k\\.version, k\\.lineage from tick k join q on q\\.account_id = k\\.account_id',
   'select \\$ as confirmed from idempotency where account_id = \\$::bigint and key = \\$::text for key share',
   'insert into idempotency as k \\(account_id, key, request_hash, record_id, status, etag, body\\) ' +
     'values \\(\\$::bigint, \\$::text, \\$::bytea, \\$::bigint, \\$::smallint, \\$::text, \\$::text\\) ' +

@@ -5,7 +5,7 @@ import { servingSettings } from '../../../server/src/postgres/connections.ts'
 import { parseListRequest } from '../../../server/src/query/list-request.ts'
 import { planList } from '../../../server/src/query/plan.ts'
 import { listStatement } from '../../../server/src/query/sql/list-statement.ts'
-import { recordStatement } from '../../../server/src/query/sql/record-statement.ts'
+import { recordsStatement } from '../../../server/src/query/sql/record-statement.ts'
 import type { Statement } from '../../../server/src/sql.ts'
 import { type Check, type Context, shared } from '../check.ts'
 import { Service } from '../service.ts'
@@ -65,8 +65,7 @@ export const pageBuffers: Check = {
 export const oneBuffers: Check = {
   name: 'one_record_buffers',
   bound: `< ${buffersMax} buffers`,
-  run: (context) =>
-    buffersOf(context, recordStatement(scope, resources.product, resources.product.fields, '4711')),
+  run: (context) => buffersOf(context, recordsStatement(resources.product, [{ ...scope, id: '4711' }])),
 }
 
 /**

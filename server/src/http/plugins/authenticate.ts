@@ -16,6 +16,11 @@ declare module 'fastify' {
     readonly isPublic?: boolean | ((request: FastifyRequest) => boolean)
     /** The resource of the route: its tally is read together with the key. */
     readonly resource?: ResourceName
+    /**
+     * Sends the read of the request before its key is verified. Called right after the verification was sent, if the key was
+     * accepted a few seconds ago; `recent` is the result of that verification.
+     */
+    readAhead?(this: void, request: FastifyRequest, recent: Verified): void
   }
   interface FastifyRequest {
     verified: Verified | undefined
@@ -45,10 +50,29 @@ export async function authenticate(
   const { resource } = request.routeOptions.config
   const startedAt = performance.now()
   request.verified =
-    key === undefined ? undefined : await authentication.keyVerifier.verify(account, key, resource)
+    key === undefined
+      ? undefined
+      : await authentication.keyVerifier.verify(account, key, resource, aheadOf(request, authentication))
   contextOf(request).verificationMs = performance.now() - startedAt
   if (request.verified === undefined) throw unauthenticated()
   countRequest(request.verified.access, reply, authentication.rateLimiter)
+}
+
+/** Reads of requests beyond a rate limit are not sent, and errors are left to the handler. */
+function aheadOf(
+  request: FastifyRequest,
+  { rateLimiter }: AuthenticationParts,
+): ((recent: Verified) => void) | undefined {
+  const { readAhead } = request.routeOptions.config
+  if (readAhead === undefined) return undefined
+  return (recent) => {
+    if (!rateLimiter.hasLeft(recent.access)) return
+    try {
+      readAhead(request, recent)
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+    }
+  }
 }
 
 /** Sets the headers of draft-ietf-httpapi-ratelimit-headers on the response, also on errors that are thrown later. */

@@ -69,11 +69,14 @@ export function createHttpServer(
   return server
 }
 
-/** Sheds load on queue length or on the oldest wait: the same length means a longer wait on a slower machine. */
+/**
+ * Sheds load on queue length or on the oldest wait: the same length means a longer wait on a slower machine. A request can
+ * be in both queues, so their lengths are not added.
+ */
 function isOverloaded(queues: readonly RequestQueue[], limits: Limits): boolean {
   let [waiting, since] = [0, Number.POSITIVE_INFINITY]
   for (const queue of queues) {
-    waiting += queue.waiting
+    waiting = Math.max(waiting, queue.waiting)
     since = Math.min(since, queue.waitingSince)
   }
   // A short queue is not overload, even if the database stalls.

@@ -4,6 +4,7 @@ import type { Resource } from '../../catalog/resources.ts'
 import { recordQuery } from '../../lists/plan-cache.ts'
 import { parseNoParameters } from '../../query/list-request.ts'
 import { recordEtag } from '../../record-etag.ts'
+import type { CreateBatches } from '../../writes/create-batches.ts'
 import { createRecord } from '../../writes/create-record.ts'
 import type { EtagOf } from '../../writes/record-values.ts'
 import { clientSignal } from '../client-signal.ts'
@@ -14,7 +15,7 @@ import { rawQueryOf } from '../request/raw-request.ts'
 import { idempotencyOf, recordValues } from '../request/record-body.ts'
 import { sendCreated } from '../respond.ts'
 
-export function createRoute(writes: AccountWrites, resource: Resource) {
+export function createRoute(writes: AccountWrites, batches: CreateBatches, resource: Resource) {
   const path = resourcePath(resource)
   const etagOf = etagOfRecord(resource)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -24,7 +25,7 @@ export function createRoute(writes: AccountWrites, resource: Resource) {
     const idempotency = idempotencyOf(request, path, values)
     const created = await timed(request, () =>
       writes.run(scope, clientSignal(reply), (database) =>
-        createRecord(database, scope, resource, values, { etagOf, idempotency }),
+        createRecord({ database, batches }, resource, { scope, values }, { etagOf, idempotency }),
       ),
     )
     contextOf(request).records = 1

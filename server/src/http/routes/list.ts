@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Verified } from '../../accounts/key-verifier.ts'
 import type { Resource } from '../../catalog/resources.ts'
-import type { ListReader } from '../../lists/list-reader.ts'
-import { exportQuery, listQuery } from '../../lists/plan-cache.ts'
+import type { ListAhead, ListReader } from '../../lists/list-reader.ts'
+import { exportQuery, type ListQuery, listQuery } from '../../lists/plan-cache.ts'
+import type { RecordReader } from '../../lists/record-reader.ts'
 import type { ResponseCache } from '../../lists/response-cache.ts'
 import type { Database } from '../../postgres/database.ts'
 import { resourcePath } from '../paths.ts'
@@ -9,13 +11,38 @@ import { verifiedFor } from '../plugins/authenticate.ts'
 import { contextOf, recordSource, timed } from '../plugins/request-context.ts'
 import { exportFormatOf } from '../request/accept.ts'
 import { rawParameters } from '../request/list-parameters.ts'
+import { rawQueryOf } from '../request/raw-request.ts'
 import { matchingEtag, sendNotModified, sendRead } from '../respond.ts'
 import { type ExportParts, sendExport } from './export.ts'
 
 export interface Reads extends ExportParts {
   readonly database: Database
   readonly listReader: ListReader
+  readonly recordReader: RecordReader
   readonly responseCache: ResponseCache
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Parsed before the key was verified. */
+    listQuery: ListQuery | undefined
+    /** Sent together with the verification of the key. */
+    listAhead: ListAhead | undefined
+  }
+}
+
+/** Sends the statement of the list, unless its response may be cached, by the service or by the client. */
+export function listAhead({ listReader, responseCache }: Reads, resource: Resource) {
+  return (request: FastifyRequest, recent: Verified): void => {
+    const { method, headers } = request
+    if (method === 'QUERY' || headers['if-none-match'] !== undefined) return
+    if (exportFormatOf(headers.accept) !== undefined) return
+    if (!recent.access.scopes.has(`${resource.name}:read`)) return
+    const list = listQuery(resource, rawQueryOf(request), 'url')
+    request.listQuery = list
+    if (!responseCache.has(recent.access, list.requestHash))
+      request.listAhead = listReader.ahead(recent, list)
+  }
 }
 
 /** A list, by GET with its parameters in the URL, or by QUERY with the same parameters in the body. */
@@ -28,7 +55,7 @@ export function listRoute(reads: Reads, resource: Resource) {
       const all = exportQuery(resource, raw, source, format)
       return sendExport(reads, request, reply, verified, all, format)
     }
-    const list = listQuery(resource, raw, source)
+    const list = request.listQuery ?? listQuery(resource, raw, source)
     const context = contextOf(request)
     const etag = matchingEtag(request, verified.tally, list.requestHash)
     if (etag !== undefined) {
@@ -37,7 +64,10 @@ export function listRoute(reads: Reads, resource: Resource) {
     }
     const read = (signal: AbortSignal) => {
       context.source = 'read'
-      return timed(request, () => reads.listReader.read(verified, list, resourcePath(resource), signal))
+      const { listAhead: ahead } = request
+      return timed(request, () =>
+        reads.listReader.read(verified, list, resourcePath(resource), signal, ahead),
+      )
     }
     const response = await recordSource(
       request,

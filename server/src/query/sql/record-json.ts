@@ -17,11 +17,22 @@ const fragments = new WeakMap<readonly Field[], Fragment>()
 function buildRecordJson(fields: readonly Field[]): Fragment {
   const members = fields.map((field, i) => {
     const name = identifier(field.name)
-    const text = jsonText[field.wire ?? field.type](sql`r.${name}`)
-    const json = field.nullable ? sql`coalesce(${text}, 'null')` : text
-    return i === 0 ? sql`'{"${name}":' || ${json}` : sql`',"${name}":' || ${json}`
+    return i === 0 ? sql`'{"${name}":' || ${jsonOf(field)}` : sql`',"${name}":' || ${jsonOf(field)}`
   })
   return sql`${join(members, ' || ')} || '}'`
+}
+
+/** Separates the values of `jsonValues`. JSON never contains it, because it escapes control characters. */
+export const valueSeparator = '\u001f'
+
+/** SQL that builds the values of the fields as JSON, separated by `valueSeparator`. Null if there is no record. */
+export function jsonValues(fields: readonly Field[]): Fragment {
+  return join(fields.map(jsonOf), " || e'\\x1f' || ")
+}
+
+function jsonOf(field: Field): Fragment {
+  const text = jsonText[field.wire ?? field.type](sql`r.${identifier(field.name)}`)
+  return field.nullable ? sql`coalesce(${text}, 'null')` : text
 }
 
 /** The columns that it reads besides the id, each after a comma. */

@@ -1,16 +1,30 @@
 import { expect, it } from 'vitest'
 import { resources } from '../../catalog/resources.ts'
-import { recordStatement } from './record-statement.ts'
+import { recordOf, recordsStatement } from './record-statement.ts'
 
-it('recordStatement reads the tally and the record of one account by id', () => {
-  const fields = resources.product.fields.filter((field) => field.name === 'list_price')
-  expect(recordStatement({ accountId: '12' }, resources.product, fields, '5')).toEqual({
+it('recordsStatement reads tallies and records by account and id', () => {
+  const { text, ...statement } = recordsStatement(resources.company, [
+    { accountId: '12', id: '5' },
+    { accountId: '3', id: '77' },
+  ])
+  expect(statement).toEqual({
     operation: 'record',
-    text: `select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, case when t.writer_xid = t.xmin then t.lineages[1] else hashtextextended(encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || ' ' || t.xmin::text || ' ' || t.version::text, 0) end as lineage, r.version as record_version, '{"list_price":' || r.list_price::text || '}' as record
-from tally t
-left join product r on r.account_id = $1::bigint and r.id = $2::bigint
-where t.account_id = $1::bigint and t.resource = $3::text`,
-    values: ['12', '5', 'product'],
+    values: ['{12,3}', '{5,77}', 'company'],
     execution: 'pipelined',
   })
+  expect(text).toContain(`from unnest($1::bigint[], $2::bigint[]) with ordinality q(account_id, id, n)
+join tally t on t.account_id = q.account_id and t.resource = $3::text
+left join company r on r.account_id = q.account_id and r.id = q.id
+where t.account_id = any($1::bigint[])`)
+  expect(text).toContain("r.id::text || e'\\x1f' || to_json(r.name)::text")
+})
+
+it('recordOf takes the requested fields in their order', () => {
+  const { company } = resources
+  const text = company.fields.map(({ name }) => JSON.stringify(`${name}, "quoted"`)).join('\u001f')
+  const [id, name] = company.fields
+  if (id === undefined || name === undefined) throw new Error('no fields')
+  expect(recordOf(text, company, [name, id])).toBe(
+    String.raw`{"name":"name, \"quoted\"","id":"id, \"quoted\""}`,
+  )
 })

@@ -1,42 +1,60 @@
 import type { Field } from '../../catalog/field.ts'
 import type { Resource } from '../../catalog/resources.ts'
-import type { AccountScope } from '../../scope.ts'
 import { identifier, placeholder, type Statement, sql, type Template, value } from '../../sql.ts'
 import { currentLineageColumn, stateColumns, type TallyState } from '../../tally-state.ts'
 import { memoize } from './memoize.ts'
-import { recordJson } from './record-json.ts'
+import { jsonValues, valueSeparator } from './record-json.ts'
+
+/** A record to read. */
+export interface RecordKey {
+  readonly accountId: string
+  readonly id: string
+}
 
 export interface RecordRow extends TallyState {
+  /** The position of the record in the list that was requested, from 1 on. */
+  readonly n: string
   /** The current lineage: with the version of the record, it identifies the record's content. */
   readonly lineage: string
-  /** JSON; null if there is no record with this id. */
-  readonly record: string | null
+  /** Null if there is no record with this id. */
   readonly record_version: string | null
+  /** All fields as JSON, in the order of the catalog. Null if there is no record with this id. */
+  readonly fields: string | null
 }
 
-/** Tally and record in one statement, so from one snapshot. */
-export function recordStatement(
-  scope: AccountScope,
-  resource: Resource,
-  fields: readonly Field[],
-  id: string,
-): Statement {
-  const template = memoize(templates, fields, () => recordTemplate(resource, fields))
-  return template([scope.accountId, id])
+/**
+ * Tallies and records of any accounts in one statement, so from one snapshot. It reads all fields, so that requests for any
+ * fields in any order share it.
+ */
+export function recordsStatement(resource: Resource, keys: readonly RecordKey[]): Statement {
+  const template = memoize(templates, resource, () => recordsTemplate(resource))
+  // Array literals of PostgreSQL: integers need no quotes.
+  return template([
+    `{${keys.map(({ accountId }) => accountId).join(',')}}`,
+    `{${keys.map(({ id }) => id).join(',')}}`,
+  ])
 }
 
-const templates = new WeakMap<readonly Field[], Template>()
+/** The record as a JSON object with these fields, in this order. */
+export function recordOf(text: string, { fields: all }: Resource, fields: readonly Field[]): string {
+  const values = text.split(valueSeparator)
+  let json = ''
+  for (const field of fields) {
+    const member = `"${field.name}":${values[all.findIndex(({ name }) => name === field.name)]}`
+    json += json === '' ? `{${member}` : `,${member}`
+  }
+  return `${json}}`
+}
 
-const account = placeholder()
-const recordId = placeholder()
+const templates = new WeakMap<Resource, Template>()
 
-function recordTemplate(resource: Resource, fields: readonly Field[]): Template {
-  return sql`select ${stateColumns}, ${currentLineageColumn} as lineage, r.version as record_version, ${recordJson(fields)} as record
-from tally t
-left join ${identifier(resource.name)} r on r.account_id = ${account}::bigint and r.id = ${recordId}::bigint
-where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`.template(
-    [account, recordId],
-    'record',
-    'pipelined',
-  )
+const accounts = placeholder()
+const ids = placeholder()
+
+function recordsTemplate(resource: Resource): Template {
+  return sql`select q.n, ${stateColumns}, ${currentLineageColumn} as lineage, r.version as record_version, ${jsonValues(resource.fields)} as fields
+from unnest(${accounts}::bigint[], ${ids}::bigint[]) with ordinality q(account_id, id, n)
+join tally t on t.account_id = q.account_id and t.resource = ${value(resource.name)}::text
+left join ${identifier(resource.name)} r on r.account_id = q.account_id and r.id = q.id
+where t.account_id = any(${accounts}::bigint[])`.template([accounts, ids], 'record', 'pipelined')
 }

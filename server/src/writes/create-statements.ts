@@ -1,0 +1,107 @@
+import { type Resource, type ResourceName, resources } from '../catalog/resources.ts'
+import { parameterTypes } from '../query/sql/parameter-types.ts'
+import type { AccountScope } from '../scope.ts'
+import { identifier, join, placeholder, type Statement, sql, type Template, value } from '../sql.ts'
+import type { Position } from '../tally-state.ts'
+import { type RecordValues, writableFields } from './record-values.ts'
+import { tickTallies, tickTally } from './tick.ts'
+
+/** A record to create. `values` has every required field. */
+export interface Create {
+  readonly scope: AccountScope
+  readonly values: RecordValues
+}
+
+export interface InsertedRow extends Position {
+  readonly id: string
+}
+
+/** Increments the tally and inserts the record with the new id and version, in one statement. */
+export function insertStatement(scope: AccountScope, resource: Resource, values: RecordValues): Statement {
+  return templates[resource.name].one([scope.accountId, ...valuesOf(resource, values)])
+}
+
+/** The same for different accounts, except those whose tally another transaction has locked. */
+export function insertAllStatement(resource: Resource, creates: readonly Create[]): Statement {
+  const rows = creates.map(({ values }) => valuesOf(resource, values))
+  const columns = writableFields(resource).map((_, i) => rows.map((row) => row[i]))
+  return templates[resource.name].all([creates.map(({ scope }) => scope.accountId), ...columns])
+}
+
+function valuesOf(resource: Resource, values: RecordValues): (string | null)[] {
+  return writableFields(resource).map(({ name, absent }) => {
+    const given = values.get(name)
+    if (given !== undefined) return given
+    return absent === null ? null : String(absent)
+  })
+}
+
+/** If ids come from another system, those of this service are counted by own_last_id. */
+const tickOfCreate = {
+  added: sql`1`,
+  lastId: sql`greatest(t.last_id, coalesce(t.own_last_id, t.last_id) + 1)`,
+  ownLastId: sql`t.own_last_id + 1`,
+}
+
+function insertTemplate(resource: Resource): Template {
+  const fields = writableFields(resource)
+  const account = placeholder()
+  const values = fields.map(() => placeholder())
+  const columns = fields.map(({ name }) => identifier(name))
+  const parameters = fields.map(({ type }, i) => sql`${values[i] ?? account}::${parameterTypes[type]}`)
+  return sql`with tick as (
+  ${tickTally(account, resource, tickOfCreate)}
+  returning t.version, t.lineages[1] as lineage, coalesce(t.own_last_id, t.last_id) as id
+), inserted as (
+  insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${join(columns, ', ')}, create_date, write_date)
+  select ${account}::bigint, id, version, version, ${join(parameters, ', ')}, now(), now() from tick
+  returning id
+)
+select i.id, k.version, k.lineage from inserted i, tick k`.template(
+    [account, ...values],
+    'create',
+    'pipelined',
+  )
+}
+
+function insertAllTemplate(resource: Resource): Template {
+  const fields = writableFields(resource)
+  const accounts = placeholder()
+  const values = fields.map(() => placeholder())
+  const columns = join(
+    fields.map(({ name }) => identifier(name)),
+    ', ',
+  )
+  const arrays = fields.map(({ type }, i) => sql`${values[i] ?? accounts}::${parameterTypes[type]}[]`)
+  return sql`with q as (
+  select * from unnest(${accounts}::bigint[], ${join(arrays, ', ')}) with ordinality q(account_id, ${columns}, n)
+), free as (
+  select t.account_id from tally t
+  where t.account_id = any(${accounts}::bigint[]) and t.resource = ${value(resource.name)}::text for update skip locked
+), tick as (
+  ${tickTallies(sql`free`, resource, tickOfCreate)}
+  returning t.account_id, t.version, t.lineages[1] as lineage, coalesce(t.own_last_id, t.last_id) as id
+), inserted as (
+  insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${columns}, create_date, write_date)
+  select k.account_id, k.id, k.version, k.version, ${join(
+    fields.map(({ name }) => sql`q.${identifier(name)}`),
+    ', ',
+  )}, now(), now() from tick k join q on q.account_id = k.account_id
+)
+select q.n, k.id, k.version, k.lineage from tick k join q on q.account_id = k.account_id`.template(
+    [accounts, ...values],
+    'create',
+    'generic',
+  )
+}
+
+const templatesOf = (resource: Resource) => ({
+  one: insertTemplate(resource),
+  all: insertAllTemplate(resource),
+})
+
+const templates: Record<ResourceName, { readonly one: Template; readonly all: Template }> = {
+  product: templatesOf(resources.product),
+  partner: templatesOf(resources.partner),
+  company: templatesOf(resources.company),
+}
