@@ -58,7 +58,7 @@ export async function authenticate(
   countRequest(request.verified.access, reply, authentication.rateLimiter)
 }
 
-/** Reads of requests beyond a rate limit are not sent, and errors are left to the handler. */
+/** Reads of requests beyond a rate limit are not sent. Nothing is thrown here: outside of a request it would end the process. */
 function aheadOf(
   request: FastifyRequest,
   { rateLimiter }: AuthenticationParts,
@@ -69,8 +69,8 @@ function aheadOf(
     if (!rateLimiter.hasLeft(recent.access)) return
     try {
       readAhead(request, recent)
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error
+    } catch {
+      // The handler meets the same error, and reports it.
     }
   }
 }
