@@ -1,4 +1,5 @@
 import { Agent, type ClientRequest, type OutgoingHttpHeaders, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface HttpRequest {
   readonly port: number
@@ -15,6 +16,9 @@ export interface HttpResponse {
   readonly headers: OutgoingHttpHeaders
   readonly text: string
 }
+
+/** Pause before a request that was rejected is sent again. */
+const overloadedMs = 250
 
 /** Sends requests to 127.0.0.1 over keep-alive connections. Unlike `fetch`, it lets the caller choose the Host header. */
 export class Client {
@@ -35,6 +39,16 @@ export class Client {
       body === undefined ? headers : [...headers, 'Content-Length', String(Buffer.byteLength(body))]
     const options = { agent: this.#agent, host: '127.0.0.1', port, method, path, headers: fields }
     return exchange(request(options), body)
+  }
+
+  /** Sends the request again while a busy process rejects it before it does anything. `onSend` is called before each attempt. */
+  async sendUntilAccepted(sent: HttpRequest, onSend: () => void = () => {}): Promise<HttpResponse> {
+    for (;;) {
+      onSend()
+      const response = await this.send(sent)
+      if (response.status !== 503 || !response.text.includes('"code":"overloaded"')) return response
+      await sleep(overloadedMs)
+    }
   }
 
   close(): void {

@@ -49,8 +49,7 @@ export class Checker {
     const tag = random.chance(0.7) ? account.tags.get(path) : undefined
     const port = random.pick(this.#ports)
     const byQuery = read.kind === 'list' && random.chance(0.1)
-    const floor = account.oracle.floor
-    const response = await this.#client.send({
+    const sent = {
       port,
       ...(byQuery
         ? { method: 'QUERY', path: partnerPath, body: parametersOf(read) }
@@ -60,6 +59,10 @@ export class Checker {
         ...(tag === undefined ? [] : ['If-None-Match', tag.etag]),
         ...(byQuery ? ['Content-Type', 'application/x-www-form-urlencoded'] : []),
       ],
+    }
+    let floor = 0
+    const response = await this.#client.sendUntilAccepted(sent, () => {
+      floor = account.oracle.floor
     })
     const text = this.#textOf(read, response.status, response.text, tag)
     if (text === undefined) {

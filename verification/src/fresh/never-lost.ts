@@ -98,7 +98,7 @@ async function readAllPages(context: Context, { client, ports, key, records }: F
   const result = { lost: 0, repeated: 0, pages: 0, records: 0 }
   for (let page: number | null = 1; page !== null; ) {
     const path = `${partnerPath}?fields=id,name&limit=${limit}&page=${page}${filter}`
-    const response = await client.send({
+    const response = await client.sendUntilAccepted({
       port: random.pick(ports),
       path,
       headers: headersFor(account, key),
@@ -209,7 +209,7 @@ class Growth {
     expected: number,
   ): Promise<string> {
     const { client, ports, key } = this.#fixture
-    const response = await client.send({
+    const response = await client.sendUntilAccepted({
       port: this.#random.pick(ports),
       method,
       path: partnerPath + path,

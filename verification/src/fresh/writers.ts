@@ -196,7 +196,7 @@ async function send(
   { client, ports, random }: Writing,
   { method, path, type, body, expected }: Sent,
 ): Promise<string> {
-  const response = await client.send({
+  const response = await client.sendUntilAccepted({
     port: random.pick(ports),
     method,
     path,
