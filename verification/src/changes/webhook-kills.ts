@@ -186,7 +186,7 @@ async function compared(
 ) {
   const { rows } = await withClient(service.postgres.url, (client) =>
     client.query<{ id: number; version: number; name: string; active: boolean }>(
-      'select id::int, version::int, name, active from product order by id',
+      'select id::float8, version::float8, name, active from product order by id',
     ),
   )
   const lost: string[] = []
