@@ -54,13 +54,27 @@ export async function demoCommand(config: Config, options: DemoOptions): Promise
 }
 
 async function demoOn(config: Config, databaseUrl: string, options: DemoOptions): Promise<void> {
-  const { account } = options
   const owner = ownerUrl(config)
   await explainErrors(owner, () => migrate(owner.url, { log: note }))
-  const key = await asOwner(config, async (client) => {
-    await prepareAccount(client, owner.url, options)
-    return await createDemoKey(client, account)
-  })
+  await asOwner(config, (client) => prepareAccount(client, owner.url, options))
+  // From here on a signal ends the demo in order: it must not leave a valid key behind.
+  const { promise: failed, resolve: fail } = Promise.withResolvers<void>()
+  const signalled = untilSignal(failed)
+  try {
+    await serveDemo(config, databaseUrl, options, signalled)
+  } finally {
+    fail()
+  }
+}
+
+async function serveDemo(
+  config: Config,
+  databaseUrl: string,
+  options: DemoOptions,
+  signalled: Promise<unknown>,
+): Promise<void> {
+  const { account } = options
+  const key = await asOwner(config, (client) => createDemoKey(client, account))
   try {
     const service = await startService(
       {
@@ -73,10 +87,15 @@ async function demoOn(config: Config, databaseUrl: string, options: DemoOptions)
       { databaseUrl, host: config.QUARTERMASTER_HOST, port: options.port, log: logTo('warn', 'stderr') },
     )
     printUsage(
-      { host: config.QUARTERMASTER_HOST, port: service.port, key: key.key, databaseUrl: owner.url },
+      {
+        host: config.QUARTERMASTER_HOST,
+        port: service.port,
+        key: key.key,
+        databaseUrl: ownerUrl(config).url,
+      },
       options,
     )
-    await untilSignal()
+    await signalled
     await service.close()
   } finally {
     await asOwner(config, async (client) => {
