@@ -14,7 +14,11 @@ interface Shot {
 }
 
 const folder = fileURLToPath(new URL('../../../docs/console/', import.meta.url))
-const rows = async (page: Page) => await page.getByRole('grid').getByRole('row').nth(1).waitFor()
+/** The rows, and the editor of the filter, which is loaded after them and replaces a plain input. */
+const rows = async (page: Page) => {
+  await page.getByRole('grid').getByRole('row').nth(1).waitFor()
+  await page.locator('[contenteditable=true]').waitFor({ state: 'attached' })
+}
 
 const shots: Readonly<Record<string, Shot>> = {
   'sign-in': { path: '', signedOut: true, prepare: (page) => page.getByLabel('API key').waitFor() },
