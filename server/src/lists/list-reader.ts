@@ -41,9 +41,10 @@ export class ListReader {
    */
   ahead({ access, tally }: Verified, list: ListQuery): ListAhead | undefined {
     if (tally === undefined) return undefined
-    const { isEmpty, hints } = this.#prepare({ access, tally }, list)
+    const { emptyTotal, hints } = this.#prepare({ access, tally }, list)
+    if (emptyTotal !== undefined) return undefined
     const statement = listStatement(access, list.plan, list.page, hints)
-    if (isEmpty || statement.execution !== 'pipelined') return undefined
+    if (statement.execution !== 'pipelined') return undefined
     const rows = this.#accountReads.read<ListRow>(access, statement, neverAborted)
     // Reported by `read`, if it needs the rows.
     rows.catch(() => {})
@@ -86,8 +87,8 @@ export class ListReader {
     const knownTotal = hasFilter ? (isCurrent ? cached?.total : undefined) : tally.total
     const toCarry = cached && hintsToCarry(cached, skipped, hasFilter)
     const hints = (isCurrent ? cached && hintsAt(cached, skipped) : toCarry) ?? { isSmallAccount }
-    const isEmpty = knownTotal !== undefined && skipped >= knownTotal
-    return { key, hasFilter, isSmallAccount, cached, isCurrent, knownTotal, isEmpty, toCarry, hints }
+    const emptyTotal = knownTotal !== undefined && skipped >= knownTotal ? knownTotal : undefined
+    return { key, hasFilter, isSmallAccount, cached, isCurrent, emptyTotal, toCarry, hints }
   }
 
   /** The page and the total, from one snapshot. */
@@ -100,11 +101,11 @@ export class ListReader {
     const { access, tally } = verified
     const { plan, page } = list
     const prepared = this.#prepare(verified, list)
-    const { key, hasFilter, isSmallAccount, cached, isCurrent, knownTotal, toCarry } = prepared
+    const { key, hasFilter, isSmallAccount, cached, isCurrent, emptyTotal, toCarry } = prepared
     let { hints } = prepared
     // A page beyond the last needs no scan.
-    if (prepared.isEmpty && knownTotal !== undefined)
-      return [{ ...tally, total: null, count: '0', records: '', last_id: null }, knownTotal]
+    if (emptyTotal !== undefined)
+      return [{ ...tally, total: null, count: '0', records: '', last_id: null }, emptyTotal]
     const read = async (sent?: ListAhead) => {
       const statement = listStatement(access, plan, page, hints)
       const early = sent !== undefined && isSame(sent.statement, statement) ? await sent.rows : []
@@ -146,9 +147,8 @@ interface Prepared {
   readonly isSmallAccount: boolean
   readonly cached: CachedList | undefined
   readonly isCurrent: boolean
-  readonly knownTotal: number | undefined
-  /** The page is known to be beyond the last. */
-  readonly isEmpty: boolean
+  /** The total, if the page is known to be beyond the last. */
+  readonly emptyTotal: number | undefined
   readonly toCarry: ListHints | undefined
   readonly hints: ListHints
 }

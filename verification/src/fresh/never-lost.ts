@@ -10,6 +10,7 @@ import { grouped } from '../progress.ts'
 import { Random } from '../random.ts'
 import { Service } from '../service.ts'
 import { partnerPath } from './read.ts'
+import { send } from './writers.ts'
 
 const account = 'paged'
 const concurrentReaders = 4
@@ -201,24 +202,16 @@ class Growth {
     return JSON.stringify({ name: `changed ${this.#random.digits(6)}` })
   }
 
-  async #send(
-    method: string,
-    path: string,
-    type: string | undefined,
-    body: string | undefined,
-    expected: number,
-  ): Promise<string> {
+  async #send(method: string, path: string, type?: string, body?: string, expected = 200): Promise<string> {
     const { client, ports, key } = this.#fixture
-    const response = await client.sendUntilAccepted({
-      port: this.#random.pick(ports),
+    const sent = {
       method,
       path: partnerPath + path,
-      headers: [...headersFor(account, key), ...(type === undefined ? [] : ['Content-Type', type])],
+      expected,
+      ...(type === undefined ? {} : { type }),
       ...(body === undefined ? {} : { body }),
-    })
-    if (response.status !== expected)
-      throw new Error(`${method} ${path}: ${response.status} ${response.text.slice(0, 300)}`)
-    return response.text
+    }
+    return await send({ name: account, key }, { client, ports, random: this.#random }, sent)
   }
 
   /** Imports ids far above those of the creates, higher each time: an existing id would be an update. */

@@ -191,9 +191,10 @@ interface Sent {
   readonly expected: number
 }
 
-async function send(
-  account: Watched,
-  { client, ports, random }: Writing,
+/** Sends a write to any process, and returns the body of the response. */
+export async function send(
+  account: Pick<Watched, 'name' | 'key'>,
+  { client, ports, random }: Pick<Writing, 'client' | 'ports' | 'random'>,
   { method, path, type, body, expected }: Sent,
 ): Promise<string> {
   const response = await client.sendUntilAccepted({

@@ -38,13 +38,20 @@ export function recordsStatement(resource: Resource, keys: readonly RecordKey[])
 /** The record as a JSON object with these fields, in this order. */
 export function recordOf(text: string, { fields: all }: Resource, fields: readonly Field[]): string {
   const values = text.split(valueSeparator)
-  let json = ''
-  for (const field of fields) {
-    const member = `"${field.name}":${values[all.findIndex(({ name }) => name === field.name)]}`
-    json += json === '' ? `{${member}` : `,${member}`
-  }
-  return `${json}}`
+  const members = memoize(memberPositions, fields, () =>
+    fields.map((field) => ({
+      prefix: `"${field.name}":`,
+      position: all.findIndex(({ name }) => name === field.name),
+    })),
+  )
+  return `{${members.map(({ prefix, position }) => prefix + values[position]).join(',')}}`
 }
+
+/** All requests without `fields` share the array of their resource's fields. */
+const memberPositions = new WeakMap<
+  readonly Field[],
+  readonly { readonly prefix: string; readonly position: number }[]
+>()
 
 const templates = new WeakMap<Resource, Template>()
 
