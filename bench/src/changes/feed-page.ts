@@ -1,6 +1,7 @@
 import type { Check } from '../../../verification/src/check.ts'
 import { Client } from '../../../verification/src/client.ts'
 import { median, short } from '../numbers.ts'
+import { get } from '../ratios/same-work.ts'
 import { changesFixture } from './fixture.ts'
 
 const ratioMax = 2
@@ -12,15 +13,12 @@ export const feedPage: Check = {
   name: 'feed_page',
   bound: `≤ ${ratioMax}`,
   async run(context) {
-    const { server, large } = await changesFixture(context)
+    const fixture = await changesFixture(context)
     const client = new Client(1)
-    const headers = ['Host', large.host, 'Authorization', `Bearer ${large.key}`]
-    const get = async (query: string) => {
+    const timed = async (query: string) => {
       const started = performance.now()
-      const response = await client.send({ port: server.port, path: path + query, headers })
-      const ms = performance.now() - started
-      if (response.status !== 200) throw new Error(`${response.status} ${response.text.slice(0, 300)}`)
-      return { ms, text: response.text }
+      const text = await get(client, fixture, fixture.large, path + query)
+      return { ms: performance.now() - started, text }
     }
     try {
       const pages = context.size(600, 60)
@@ -28,8 +26,8 @@ export const feedPage: Check = {
       const feeds: number[] = []
       let since = ''
       for (let page = 1; page <= pages; page++) {
-        const list = await get(`?limit=${limit}&page=${page}`)
-        const feed = await get(`/changes?limit=${limit}${since}`)
+        const list = await timed(`?limit=${limit}&page=${page}`)
+        const feed = await timed(`/changes?limit=${limit}${since}`)
         const { data, cursor }: { data: unknown[]; cursor: string } = JSON.parse(feed.text)
         if (data.length !== limit) throw new Error(`a page of the feed has ${data.length} changes`)
         since = `&since=${cursor}`

@@ -5,6 +5,7 @@ import type { Check, Context } from '../../../verification/src/check.ts'
 import { Client } from '../../../verification/src/client.ts'
 import { median, percentile, short } from '../numbers.ts'
 import { type Account, type Fixture, sharedFixture, smallRecords } from '../ratios/fixture.ts'
+import { get, headersOf } from '../ratios/same-work.ts'
 
 const shareMax = 0.1
 const ratioMax = 1.2
@@ -56,10 +57,6 @@ export const feedWaiters: Check = {
   },
 }
 
-function headersOf({ host, key }: Account): string[] {
-  return ['Host', host, 'Authorization', `Bearer ${key}`]
-}
-
 /** CPU time of the process per second. */
 async function idleShare({ server }: Fixture, seconds: number): Promise<number> {
   // What opening the connections has caused ends first.
@@ -70,7 +67,8 @@ async function idleShare({ server }: Fixture, seconds: number): Promise<number> 
 }
 
 /** Four clients request pages of small accounts. */
-async function listTimes(context: Context, client: Client, { server, small }: Fixture): Promise<number[]> {
+async function listTimes(context: Context, client: Client, used: Fixture): Promise<number[]> {
+  const { small } = used
   const times: number[] = []
   const read = async (reader: number) => {
     for (let n = 0; n < context.size(2_000, 200); n++) {
@@ -78,13 +76,8 @@ async function listTimes(context: Context, client: Client, { server, small }: Fi
       if (account === undefined) throw new Error('no account')
       const page = 1 + (n % Math.floor(smallRecords / 10))
       const started = performance.now()
-      const response = await client.send({
-        port: server.port,
-        path: `${path}?limit=10&page=${page}`,
-        headers: headersOf(account),
-      })
+      await get(client, used, account, `${path}?limit=10&page=${page}`)
       times.push(performance.now() - started)
-      if (response.status !== 200) throw new Error(`${response.status} ${response.text.slice(0, 300)}`)
     }
   }
   await Promise.all(Array.from({ length: 4 }, (_, reader) => read(reader)))

@@ -4,6 +4,7 @@ import type { Check, Context } from '../../../verification/src/check.ts'
 import { Client } from '../../../verification/src/client.ts'
 import { median, percentile, short } from '../numbers.ts'
 import { type Fixture, half } from '../ratios/fixture.ts'
+import { get } from '../ratios/same-work.ts'
 import { changeNames, changesFixture } from './fixture.ts'
 
 const ratioMax = 3
@@ -39,17 +40,12 @@ export const listWhileWritten: Check = {
   },
 }
 
-async function times(client: Client, { server, large }: Fixture, count: number): Promise<number[]> {
+async function times(client: Client, fixture: Fixture, count: number): Promise<number[]> {
   const all: number[] = []
   while (all.length < count) {
     const started = performance.now()
-    const response = await client.send({
-      port: server.port,
-      path,
-      headers: ['Host', large.host, 'Authorization', `Bearer ${large.key}`],
-    })
+    await get(client, fixture, fixture.large, path)
     all.push(performance.now() - started)
-    if (response.status !== 200) throw new Error(`${response.status} ${response.text.slice(0, 300)}`)
   }
   return all
 }
