@@ -6,7 +6,9 @@ import type { Check, Outcome } from './check.ts'
 import { commit, contextOf, messageOf, type Result, runChecks } from './runner.ts'
 import { suites } from './suites.ts'
 
-const usage = `npm run verify -- SUITE [--quick] [--only NAME,NAME] [--seed N]
+const usage = `npm run verify -- SUITE [--quick] [--only NAME,NAME] [--seed N] [--retry]
+
+--retry runs a check that throws once more. A check that finds something wrong fails at once.
 
 Suites: ${Object.keys(suites).join(', ')}
 `
@@ -16,6 +18,7 @@ interface Options {
   readonly checks: readonly Check[]
   readonly quick: boolean
   readonly seed: number
+  readonly retry: boolean
 }
 
 const options = readOptions(process.argv.slice(2))
@@ -33,7 +36,12 @@ function readOptions(args: string[]): Options | undefined {
     const { values, positionals } = parseArgs({
       args,
       allowPositionals: true,
-      options: { quick: { type: 'boolean' }, only: { type: 'string' }, seed: { type: 'string' } },
+      options: {
+        quick: { type: 'boolean' },
+        only: { type: 'string' },
+        seed: { type: 'string' },
+        retry: { type: 'boolean' },
+      },
     })
     const suite = positionals[0] ?? ''
     const all = suites[suite]
@@ -47,17 +55,17 @@ function readOptions(args: string[]): Options | undefined {
     const seed = Number(values.seed ?? 1)
     if (!Number.isSafeInteger(seed)) throw new Error(`--seed takes an integer, not ${values.seed}`)
     const checks = only ? all.filter(({ name }) => only.includes(name)) : all
-    return { suite, checks, quick: values.quick ?? false, seed }
+    return { suite, checks, quick: values.quick ?? false, seed, retry: values.retry ?? false }
   } catch (error) {
     process.stderr.write(`${messageOf(error)}\n\n`)
     return undefined
   }
 }
 
-async function runAll({ checks, quick, seed }: Options): Promise<Result<Outcome>[]> {
+async function runAll({ checks, quick, seed, retry }: Options): Promise<Result<Outcome>[]> {
   const { context, stop } = contextOf(quick, seed)
   try {
-    return await runChecks(checks, context, (outcome) => outcome)
+    return await runChecks(checks, context, (outcome) => outcome, { retry })
   } finally {
     await stop()
   }

@@ -33,18 +33,28 @@ export function contextOf(quick: boolean, seed: number): { context: Context; sto
   }
 }
 
-/** Runs checks one after the other and prints a line for each. A check that throws fails, with the properties that `broken` adds. */
+/**
+ * Runs checks one after the other and prints a line for each. A check that throws fails, with the properties that `broken` adds.
+ * With `retry`, it runs once more first: throwing shows nothing, neither that the claim holds nor that it does not.
+ */
 export async function runChecks<O extends Outcome, C extends Context>(
   checks: readonly Measured<O, C>[],
   context: C,
   broken: (outcome: Outcome) => O,
+  { retry = false } = {},
 ): Promise<Result<O>[]> {
   const results: Result<O>[] = []
+  const unstable: string[] = []
   const nameWidth = Math.max(...checks.map(({ name }) => name.length))
   const boundWidth = Math.max(...checks.map(({ bound }) => bound.length))
   for (const check of checks) {
     context.log(`— ${check.name}`)
-    const result = await measure(check, context, broken)
+    let result = await measure(check, context, broken)
+    if (result.value === notMeasured && retry) {
+      context.log(`${result.note}\nRunning ${check.name} again`)
+      result = await measure(check, context, broken)
+      if (result.ok) unstable.push(check.name)
+    }
     results.push(result)
     const { name, value, bound, ok, note } = result
     if (note !== undefined) context.log(note)
@@ -52,8 +62,11 @@ export async function runChecks<O extends Outcome, C extends Context>(
       `${name.padEnd(nameWidth)}  ${value.padEnd(34)}  ${bound.padEnd(boundWidth)}  ${ok ? 'ok' : 'SHORT'}\n`,
     )
   }
+  if (unstable.length > 0) context.log(`UNSTABLE, completed only when run again: ${unstable.join(', ')}`)
   return results
 }
+
+const notMeasured = 'not measured'
 
 /** A check that throws has failed: nothing was shown. */
 async function measure<O extends Outcome, C extends Context>(
@@ -67,7 +80,7 @@ async function measure<O extends Outcome, C extends Context>(
   try {
     return { name, bound, ...(await check.run(context)), seconds: seconds() }
   } catch (error) {
-    const outcome = broken({ value: 'not measured', ok: false, note: messageOf(error) })
+    const outcome = broken({ value: notMeasured, ok: false, note: messageOf(error) })
     return { name, bound, ...outcome, seconds: seconds() }
   }
 }
