@@ -1,103 +1,33 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Context } from '../../verification/src/check.ts'
-import { median } from './numbers.ts'
-import { type Fixture, smallRecords } from './ratios/fixture.ts'
-import { invalidateCaches } from './ratios/invalidate-caches.ts'
-import { accountsWithEtags, forms, mainFixture } from './ratios/rates.ts'
+import { DatabaseCpu } from './cpu.ts'
+import { idleBoundMax, idleName, idleSide, idleTurnSeconds } from './idle.ts'
+import { median, medianOfRatios } from './numbers.ts'
+import type { Fixture } from './ratios/fixture.ts'
+import { mainFixture, sideOf } from './ratios/rates.ts'
+import { workloads } from './ratios/workloads.ts'
 import { Server } from './server.ts'
-import { type Requests, Wrk } from './wrk.ts'
+import { byTurns, column, type Side, type Turn } from './turns.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const ticksPerSecond = 100
-const clients = 32
 
-/** One second of load on one build. */
-interface Sample {
-  readonly rate: number
-  /** CPU time per request, in µs: of the server process, and of all processes of PostgreSQL. */
-  readonly serverUs: number
-  readonly databaseUs: number
-  readonly p99Ms: number
-}
+/** What `--only` may name with `--against`. */
+export const comparable: readonly string[] = [...workloads.map(({ name }) => name), idleName]
 
-interface Workload {
-  readonly name: string
-  readonly status: '200' | '201' | '304'
-  readonly requests: (fixture: Fixture, server: Server) => Promise<Requests>
-  /** Invalidates all caches before each sample. */
-  readonly isCold?: boolean
-}
-
-const products = '/api/v1/inventory/product'
-
-const workloads: readonly Workload[] = [
-  {
-    name: 'warm_list',
-    status: '200',
-    requests: async ({ files }) => ({ shape: 'list', path: products, accounts: files.small }),
-  },
-  {
-    name: 'not_modified',
-    status: '304',
-    requests: async (fixture, server) => ({
-      shape: 'list',
-      path: products,
-      accounts: await accountsWithEtags({ ...fixture, server }, `known-${server.port}.txt`),
-    }),
-  },
-  {
-    name: 'cold_list',
-    status: '200',
-    isCold: true,
-    requests: async ({ files: { small: accounts, orders } }) => ({
-      shape: 'cold',
-      path: products,
-      accounts,
-      orders,
-      forms,
-      pages: smallRecords / 10,
-    }),
-  },
-  {
-    name: 'one_record',
-    status: '200',
-    isCold: true,
-    requests: async ({ files: { small: accounts, orders } }) => ({
-      shape: 'one',
-      path: products,
-      accounts,
-      orders,
-      forms,
-      ids: smallRecords,
-    }),
-  },
-  {
-    name: 'create',
-    status: '201',
-    requests: async ({ files }) => ({
-      shape: 'create',
-      path: '/api/v1/resources/partner',
-      accounts: files.small,
-      body: '{"name":"Nordwind Logistics"}',
-    }),
-  },
-]
+/** Both builds, each with the name of its side. */
+type Builds = readonly { readonly name: string; readonly server: Server }[]
 
 /**
- * Compares this build with another commit on the same database: both servers run, and wrk loads them alternately for one
- * second each, so that other work of the machine affects both. Ratios are medians of the ratios of adjacent samples.
+ * Compares this build with another commit on the same database: both servers run and are loaded alternately. Returns whether
+ * all bounds are met.
  */
 export async function compareWith(
   revision: string,
   context: Context,
   only: readonly string[],
-): Promise<void> {
-  const compared = workloads.filter(({ name }) => only.includes(name))
-  if (compared.length === 0)
-    throw new Error(`The workloads are ${workloads.map(({ name }) => name).join(', ')}.`)
+): Promise<boolean> {
   const fixture = await mainFixture(context)
   const folder = join(fixture.folder, 'other')
   execFileSync('git', ['worktree', 'add', '--force', '--detach', folder, revision], {
@@ -109,12 +39,10 @@ export async function compareWith(
     execFileSync('npm', ['ci', '--prefer-offline', '--loglevel=error'], { cwd: folder, stdio: 'ignore' })
     const other = await Server.start(fixture.url, fixture.folder, false, {}, folder)
     try {
-      const stolen = stealOf()
-      print(['workload', 'requests/s', '', 'server µs', '', 'database µs', '', 'p99 ms', ''])
-      for (const workload of compared) await compare(context, fixture, [other, fixture.server], workload)
-      const { ticks, total } = stealOf()
-      const share = ((ticks - stolen.ticks) / Math.max(1, total - stolen.total)) * 100
-      process.stdout.write(`other → this (ratio); steal ${share.toFixed(1)} % of CPU time\n`)
+      return await compareAll(context, fixture, only, [
+        { name: revision, server: other },
+        { name: 'this build', server: fixture.server },
+      ])
     } finally {
       await other.stop()
     }
@@ -123,79 +51,78 @@ export async function compareWith(
   }
 }
 
-async function compare(
+async function compareAll(
   context: Context,
   fixture: Fixture,
-  servers: readonly [Server, Server],
-  { name, status, requests, isCold = false }: Workload,
-): Promise<void> {
-  const wrks: Wrk[] = []
-  for (const server of servers) {
-    const wrk = new Wrk(server.port, await requests(fixture, server), clients)
-    await wrk.verify(status)
-    wrks.push(wrk)
+  only: readonly string[],
+  builds: Builds,
+): Promise<boolean> {
+  const database = await DatabaseCpu.of(fixture.url)
+  print([
+    'workload',
+    'requests/s',
+    '',
+    'server µs',
+    '',
+    'database µs',
+    '',
+    'p50 ms',
+    '',
+    'p99 ms',
+    '',
+    'steal',
+    'other work',
+  ])
+  for (const workload of workloads.filter(({ name }) => only.includes(name))) {
+    const sides: Side[] = []
+    for (const build of builds) sides.push(await sideOf(context, fixture, workload, build))
+    printTurns(workload.name, await byTurns(sides, { rounds: context.size(15, 6), seconds: 1, database }))
   }
-  const samples: [Sample[], Sample[]] = [[], []]
-  for (let round = 0; round < context.size(15, 6); round++) {
-    for (const side of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-      const [server, wrk] = [servers[side], wrks[side]]
-      if (wrk === undefined) continue
-      if (isCold) await invalidateCaches(fixture)
-      samples[side].push(await sample(server, wrk))
-    }
-  }
-  const cells = (['rate', 'serverUs', 'databaseUs', 'p99Ms'] as const).flatMap((column) => {
-    const [before, now] = samples.map((side) => side.map((one) => one[column]))
-    const ratios = (now ?? []).map((value, i) => value / (before?.[i] ?? Number.NaN))
-    const digits = column === 'p99Ms' ? 1 : 0
-    return [
-      `${median(before ?? []).toFixed(digits)} → ${median(now ?? []).toFixed(digits)}`,
-      median(ratios).toFixed(2),
-    ]
+  if (!only.includes(idleName)) return true
+  const sides: Side[] = []
+  for (const build of builds) sides.push(await idleSide(context, fixture, build))
+  const turns = await byTurns(sides, {
+    rounds: context.size(120, 40),
+    seconds: idleTurnSeconds,
+    database,
   })
-  print([name, ...cells])
+  printTurns(idleName, turns)
+  const ratio = ratioOf(turns, 'p99Ms')
+  const ok = ratio <= idleBoundMax
+  process.stdout.write(`${idleName}  ${ratio.toFixed(2)}  ≤ ${idleBoundMax}  ${ok ? 'ok' : 'SHORT'}\n`)
+  return ok
 }
 
-async function sample(server: Server, wrk: Wrk): Promise<Sample> {
-  const [serverBefore, databaseBefore] = [server.cpuSeconds(), databaseCpuSeconds()]
-  const { requests, seconds, p99Ms } = await wrk.measure(1)
-  return {
-    rate: requests / seconds,
-    serverUs: ((server.cpuSeconds() - serverBefore) / requests) * 1e6,
-    databaseUs: ((databaseCpuSeconds() - databaseBefore) / requests) * 1e6,
-    p99Ms,
-  }
+const columns = [
+  { name: 'rate', digits: 0 },
+  { name: 'serverUs', digits: 0 },
+  { name: 'databaseUs', digits: 0 },
+  { name: 'p50Ms', digits: 2 },
+  { name: 'p99Ms', digits: 2 },
+] as const
+
+/** For each column `other → this`, and the median of the ratios of pairs. */
+function printTurns(name: string, [before = [], now = []]: readonly Turn[][]): void {
+  const cells = columns.flatMap(({ name: key, digits }) => [
+    [before, now].map((turns) => median(column(turns, key)).toFixed(digits)).join(' → '),
+    ratioOf([before, now], key).toFixed(2),
+  ])
+  const noise = (['stealPercent', 'otherPercent'] as const).map(
+    (key) => `${median(column([...before, ...now], key)).toFixed(1)} %`,
+  )
+  print([name, ...cells, ...noise])
 }
 
-/** CPU time of all processes named postgres, including those of other servers on the machine. */
-function databaseCpuSeconds(): number {
-  let ticks = 0
-  for (const pid of readdirSync('/proc')) {
-    if (!/^\d+$/.test(pid)) continue
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      const end = stat.lastIndexOf(')')
-      if (!stat.slice(stat.indexOf('(') + 1, end).startsWith('postgres')) continue
-      const [user, system] = stat
-        .slice(end + 2)
-        .split(' ')
-        .slice(11, 13)
-      ticks += Number(user) + Number(system)
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  return ticks / ticksPerSecond
-}
-
-/** CPU time stolen by the hypervisor, and the total. */
-function stealOf(): { ticks: number; total: number } {
-  const [, ...all] = (readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? '').split(/\s+/)
-  const numbers = all.map(Number)
-  return { ticks: numbers[7] ?? 0, total: numbers.slice(0, 8).reduce((sum, one) => sum + one, 0) }
+function ratioOf([before = [], now = []]: readonly Turn[][], key: keyof Turn): number {
+  return medianOfRatios(column(now, key), column(before, key))
 }
 
 function print(cells: readonly string[]): void {
-  const widths = [14, 18, 7, 14, 7, 14, 7, 14, 7]
-  process.stdout.write(`${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('')}\n`)
+  const widths = [14, 18, 7, 14, 7, 14, 7, 17, 7, 18, 7, 8, 10]
+  process.stdout.write(
+    `${cells
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('')
+      .trimEnd()}\n`,
+  )
 }

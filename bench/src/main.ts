@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Check } from '../../verification/src/check.ts'
 import { commit, contextOf, messageOf, type Result, runChecks } from '../../verification/src/runner.ts'
-import { compareWith } from './against.ts'
+import { comparable, compareWith } from './against.ts'
 import type { BenchContext, BenchOutcome } from './benchmark.ts'
 import { plot } from './plot.ts'
 import { suites } from './suites.ts'
@@ -12,7 +12,8 @@ import { suites } from './suites.ts'
 const usage = `npm run bench -- [SUITE] [--quick] [--only NAME,NAME] [--profile]
 npm run bench -- --against REVISION [--quick] [--only NAME,NAME]
 
-Without a suite, all of them run.
+Without a suite, all of them run. A name includes the benchmarks that begin with it: total_again is total_again_p50 and total_again_p99.
+--against compares ${comparable.join(', ')}.
 ${Object.entries(suites)
   .map(([name, benchmarks]) => `${name}: ${benchmarks.map((benchmark) => benchmark.name).join(', ')}`)
   .join('\n')}
@@ -37,7 +38,7 @@ if (options === undefined) {
 } else if (options.against !== undefined) {
   const { context, stop } = contextOf(options.quick, 1)
   try {
-    await compareWith(options.against, context, options.only)
+    process.exitCode = (await compareWith(options.against, context, options.only)) ? 0 : 1
   } finally {
     await stop()
   }
@@ -62,9 +63,8 @@ function readOptions(args: string[]): Options | undefined {
     const [suite] = positionals
     const all = suite === undefined ? Object.values(suites).flat() : suites[suite]
     if (all === undefined || positionals.length > 1) return undefined
-    const only = values.only?.split(',') ?? all.map(({ name }) => name)
-    const unknown = only.filter((name) => !all.some((benchmark) => benchmark.name === name))
-    if (unknown.length > 0) throw new Error(`unknown benchmark: ${unknown.join(', ')}`)
+    const known = values.against === undefined ? all.map(({ name }) => name) : comparable
+    const only = values.only?.split(',').flatMap((given) => namedBy(given, known)) ?? known
     const quick = values.quick ?? false
     return {
       benchmarks: all.filter(({ name }) => only.includes(name)),
@@ -78,6 +78,13 @@ function readOptions(args: string[]): Options | undefined {
     process.stderr.write(`${messageOf(error)}\n\n`)
     return undefined
   }
+}
+
+/** The benchmarks with this name, or with one that begins with it and an underscore: they share a measurement or a subject. */
+function namedBy(given: string, known: readonly string[]): string[] {
+  const found = known.filter((name) => name === given || name.startsWith(`${given}_`))
+  if (found.length === 0) throw new Error(`unknown benchmark: ${given}`)
+  return found
 }
 
 type BenchResult = Result<Partial<BenchOutcome> & Awaited<ReturnType<Check['run']>>>

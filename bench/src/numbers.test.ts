@@ -1,11 +1,16 @@
 import { expect, it } from 'vitest'
-import { median, percentile, short, sum } from './numbers.ts'
+import { median, medianOfRatios, percentile, short, sum } from './numbers.ts'
 
 it('median: the middle value, or the mean of the two middle values', () => {
   expect(median([3, 1, 200])).toBe(3)
   expect(median([4, 1, 2, 300])).toBe(3)
   expect(median([7])).toBe(7)
   expect(() => median([])).toThrow('no measurements')
+})
+
+it('medianOfRatios: of pairs, so that a turn on a slow machine does not count more', () => {
+  expect(medianOfRatios([10, 1, 30], [5, 0.5, 10])).toBe(2)
+  expect(() => medianOfRatios([1], [])).toThrow('1 values for 0 others')
 })
 
 it('short: three significant digits', () => {

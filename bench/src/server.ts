@@ -6,14 +6,12 @@ import { fileURLToPath } from 'node:url'
 import { freePort } from '../../server/src/cli/database/temporary-postgres.ts'
 import { isReady } from '../../verification/src/is-ready.ts'
 import { unlimited } from '../../verification/src/service.ts'
+import { cpuSecondsOf } from './cpu.ts'
 
 const ownRoot = fileURLToPath(new URL('../../', import.meta.url))
 const profiles = fileURLToPath(new URL('../out/', import.meta.url))
 const readyMsMax = 30_000
 const endMsMax = 20_000
-/** The unit of CPU times in /proc on Linux. */
-const ticksPerSecond = 100
-
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
@@ -45,29 +43,44 @@ export class Server {
     environment: Record<string, string> = {},
     root = ownRoot,
   ): Promise<Server> {
-    const port = await freePort()
-    const log = join(folder, `server-${port}.log`)
-    const out = openSync(log, 'a')
     mkdirSync(profiles, { recursive: true })
     // Recommended by docs/operating/processes.md to save memory.
     const flags = ['--max-semi-space-size=16']
     if (profile) flags.push('--cpu-prof', `--cpu-prof-dir=${profiles}`)
     const program = join(root, 'server/bin/quartermaster.js')
-    const child = spawn(process.execPath, [...flags, program, 'serve', '--port', String(port)], {
-      env: {
-        ...process.env,
+    const server = await Server.spawn(folder, (port) => ({
+      args: [...flags, program, 'serve', '--port', String(port)],
+      environment: {
         DATABASE_URL: databaseUrl,
         QUARTERMASTER_LOG_LEVEL: 'warn',
         QUARTERMASTER_SHUTDOWN_DELAY_MS: '0',
         ...unlimited,
         ...environment,
       },
+    }))
+    servers.add(server)
+    return server
+  }
+
+  /** Starts any Node program that answers `/readyz` on its port. Its memory is not that of a server. */
+  static async spawn(
+    folder: string,
+    commandOf: (port: number) => {
+      readonly args: readonly string[]
+      readonly environment: Record<string, string>
+    },
+  ): Promise<Server> {
+    const port = await freePort()
+    const { args, environment } = commandOf(port)
+    const log = join(folder, `server-${port}.log`)
+    const out = openSync(log, 'a')
+    const child = spawn(process.execPath, args, {
+      env: { ...process.env, ...environment },
       stdio: ['ignore', out, out],
     })
     closeSync(out)
     running.add(child)
     child.once('exit', () => running.delete(child))
-    const server = new Server(port, child)
     const until = Date.now() + readyMsMax
     while (!(await isReady(port))) {
       if (child.exitCode !== null || Date.now() > until) {
@@ -76,8 +89,7 @@ export class Server {
       }
       await sleep(50)
     }
-    servers.add(server)
-    return server
+    return new Server(port, child)
   }
 
   /** This process and its workers. */
@@ -90,16 +102,7 @@ export class Server {
 
   /** CPU time of all its threads and workers so far. */
   cpuSeconds(): number {
-    return this.pids.reduce((sum, pid) => sum + Server.cpuSecondsOf(pid), 0)
-  }
-
-  static cpuSecondsOf(pid: number): number {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const [user, system] = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .slice(11, 13)
-    return (Number(user) + Number(system)) / ticksPerSecond
+    return this.pids.reduce((sum, pid) => sum + cpuSecondsOf(pid), 0)
   }
 
   recordMemory(): void {
@@ -111,8 +114,9 @@ export class Server {
 
   /** By SIGTERM, because a profile is written only on a regular exit. */
   async stop(): Promise<void> {
-    if (!servers.delete(this) || this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    this.recordMemory()
+    const isServer = servers.delete(this)
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    if (isServer) this.recordMemory()
     const ended = new Promise((resolve) => this.#child.once('exit', resolve))
     this.#child.kill('SIGTERM')
     const late = setTimeout(() => this.#child.kill('SIGKILL'), endMsMax)

@@ -1,6 +1,7 @@
 import type { Context } from '../../verification/src/check.ts'
 import type { Bar, BenchOutcome, Series } from './benchmark.ts'
-import { median, short } from './numbers.ts'
+import { median, medianOfRatios, short } from './numbers.ts'
+import { alternately } from './turns.ts'
 
 export type Run = (seconds: number) => Promise<number>
 
@@ -17,34 +18,15 @@ export async function sideBySide(
   { service, other, repeats = context.size(5, 3) }: Sides,
 ): Promise<{ service: number[]; other: number[] }> {
   const seconds = context.size(5, 2)
-  const runs: { service: number[]; other: number[] } = { service: [], other: [] }
-  for (let i = 0; i < repeats; i++) {
-    if (i % 2 === 1) runs.other.push(await other(seconds))
-    runs.service.push(await service(seconds))
-    if (i % 2 === 0) runs.other.push(await other(seconds))
-  }
-  return runs
+  const [measured = [], baseline = []] = await alternately(
+    [() => service(seconds), () => other(seconds)],
+    repeats,
+  )
+  return { service: measured, other: baseline }
 }
 
 export function bar(name: string, runs: readonly number[]): Bar {
   return { name, value: median(runs), runs }
-}
-
-/** The rate of the service divided by that of plain PostgreSQL, with a lower bound. */
-export async function ratesAtLeast(
-  context: Context,
-  label: string,
-  boundMin: number,
-  sides: Sides,
-): Promise<BenchOutcome> {
-  const runs = await sideBySide(context, sides)
-  const [service, other] = [bar('service', runs.service), bar('plain PostgreSQL', runs.other)]
-  const ratio = service.value / other.value
-  return {
-    value: `${ratio.toFixed(2)} (${short(service.value)} ÷ ${short(other.value)} /s)`,
-    ok: ratio >= boundMin,
-    series: [{ label, unit: '/s', service, other, limit: other.value * boundMin }],
-  }
 }
 
 /** A time divided by the time of the baseline, with an upper bound. The worst of several pairs counts. */
@@ -62,5 +44,5 @@ export function timesAtMost(boundMax: number, pairs: readonly Omit<Series, 'limi
 }
 
 function ratioOf({ service, other }: Pick<Series, 'service' | 'other'>): number {
-  return service.value / (other?.value ?? Number.NaN)
+  return other === undefined ? Number.NaN : medianOfRatios(service.runs, other.runs)
 }

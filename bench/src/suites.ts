@@ -20,7 +20,7 @@ import { jump } from './ratios/jump.ts'
 import { memory } from './ratios/memory.ts'
 import { pagingFlat, pagingRate } from './ratios/paging.ts'
 import { processesRatio } from './ratios/processes.ts'
-import { coldList, create, notModified, oneRecordCold, warmList } from './ratios/rates.ts'
+import { rates } from './ratios/rates.ts'
 import { totalAgain } from './ratios/total-again.ts'
 import { batchRate } from './transfer/batch-rate.ts'
 import { exportMemory } from './transfer/export-memory.ts'
@@ -33,13 +33,9 @@ import { importRate } from './transfer/import-rate.ts'
  */
 export const suites: Readonly<Record<string, readonly Check[]>> = {
   ratios: [
-    warmList,
-    notModified,
-    coldList,
-    oneRecordCold,
-    create,
+    ...rates,
     processesRatio,
-    totalAgain,
+    ...totalAgain,
     pagingFlat,
     pagingRate,
     jump,

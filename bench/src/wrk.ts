@@ -34,7 +34,7 @@ export interface WrkResult {
 }
 
 /** The rate of a new process grows for several seconds, until V8 has compiled its hot functions. */
-const warmUpSeconds = 5
+const warmUpSecondsFull = 5
 
 const script = fileURLToPath(new URL('../lua/requests.lua', import.meta.url))
 const run = promisify(execFile)
@@ -55,7 +55,10 @@ export class Wrk {
   }
 
   /** Warms up and counts statuses: all responses must have this status. */
-  async verify(status: '200' | '201' | '304', requestsMin = 1): Promise<void> {
+  async verify(
+    status: '200' | '201' | '304',
+    { requestsMin = 1, warmUpSeconds = warmUpSecondsFull } = {},
+  ): Promise<void> {
     let seen = 0
     do {
       const result = await this.#run(warmUpSeconds, true)
@@ -80,11 +83,6 @@ export class Wrk {
       throw new Error(`${result.requests} requests, but only ${result.space} distinct ones`)
     }
     return result
-  }
-
-  async rate(seconds: number): Promise<number> {
-    const result = await this.measure(seconds)
-    return result.requests / result.seconds
   }
 
   async #run(seconds: number, count: boolean): Promise<WrkResult> {

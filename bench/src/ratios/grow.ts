@@ -6,7 +6,7 @@ import { bar, type Run, sideBySide, timesAtMost } from '../side-by-side.ts'
 import { Wrk } from '../wrk.ts'
 import { type Fixture, sharedFixture, smallRecords } from './fixture.ts'
 import { invalidateCaches, uncachedMs } from './invalidate-caches.ts'
-import { forms } from './rates.ts'
+import { forms } from './workloads.ts'
 
 const boundMax = 1.3
 const clients = 8
@@ -33,7 +33,7 @@ export const growAccounts: Benchmark = {
       const requests = { shape: 'cold', path, accounts, orders, forms, pages } as const
       const wrk = new Wrk(fixture.server.port, requests, clients)
       // A process looks up the id of an account once. Sending a request for every account excludes that from the measurement.
-      await wrk.verify('200', fixture.small.length)
+      await wrk.verify('200', { requestsMin: fixture.small.length })
       return async (seconds) => {
         await invalidateCaches(fixture)
         return (await wrk.measure(seconds)).p95Ms

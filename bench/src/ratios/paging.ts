@@ -10,7 +10,7 @@ import { bar, timesAtMost } from '../side-by-side.ts'
 import { columns } from './bare.ts'
 import { type Fixture, half } from './fixture.ts'
 import { invalidateCaches } from './invalidate-caches.ts'
-import { verifiedFixture } from './rates.ts'
+import { memoized } from './rates.ts'
 import { get } from './same-work.ts'
 
 const limit = 1000
@@ -31,7 +31,7 @@ interface PagingTimes {
   readonly copyMs: number[]
 }
 
-const measured = new WeakMap<Fixture, Promise<PagingTimes[]>>()
+const measureOnce = memoized(measure)
 
 export const pagingFlat: Benchmark = {
   name: 'paging_flat',
@@ -65,15 +65,6 @@ export const pagingRate: Benchmark = {
       })),
     )
   },
-}
-
-async function measureOnce(context: Context): Promise<PagingTimes[]> {
-  const fixture = await verifiedFixture(context)
-  const found = measured.get(fixture)
-  if (found !== undefined) return found
-  const times = measure(context, fixture)
-  measured.set(fixture, times)
-  return times
 }
 
 async function measure(context: Context, fixture: Fixture): Promise<PagingTimes[]> {

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Load } from '../turns.ts'
 
 const run = promisify(execFile)
 
@@ -12,13 +13,13 @@ export interface Script {
   readonly variables: Readonly<Record<string, string | number>>
 }
 
-/** Transactions per second of plain PostgreSQL: prepared statements over TCP, with the same number of clients as the service. */
-export async function pgbenchRate(
+/** Loads plain PostgreSQL: prepared statements over TCP, with the same number of clients as the service. */
+export async function pgbenchLoad(
   url: string,
   script: Script,
   clients: number,
   seconds: number,
-): Promise<number> {
+): Promise<Load> {
   const out = await pgbench(url, script, [
     '-c',
     String(clients),
@@ -27,7 +28,9 @@ export async function pgbenchRate(
     '-T',
     String(seconds),
   ])
-  return Number(/^tps = ([\d.]+)/m.exec(out)?.[1])
+  const requests = Number(/^number of transactions actually processed: (\d+)/m.exec(out)?.[1])
+  // Without the time that its connections took to start.
+  return { requests, seconds: requests / Number(/^tps = ([\d.]+)/m.exec(out)?.[1]) }
 }
 
 /** The time of each of `count` consecutive transactions. */

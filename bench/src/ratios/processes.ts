@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
-import { withClient } from '../../../server/src/postgres/client.ts'
-import type { Context } from '../../../verification/src/check.ts'
 import type { Benchmark } from '../benchmark.ts'
-import { median, short } from '../numbers.ts'
+import { DatabaseCpu, treeOf } from '../cpu.ts'
+import { median, medianOfRatios, short } from '../numbers.ts'
 import { Server } from '../server.ts'
 import { bar } from '../side-by-side.ts'
+import { alternately, column, describeTurns, type Side as Measured, type Turn, turn } from '../turns.ts'
 import { Wrk } from '../wrk.ts'
 import { mainFixture } from './rates.ts'
 
@@ -29,7 +28,7 @@ export const processesRatio: Benchmark = {
   bound: `≥ ${boundMin.separate}; with less than 4 CPUs only measured`,
   async run(context) {
     const { url, folder, files, small } = await mainFixture(context)
-    const postgres = await postmasterPid(url)
+    const postgres = await DatabaseCpu.of(url)
     const ports = [await freePort(), await freePort()] as const
     const servers = [
       await Server.start(url, folder, false, { QUARTERMASTER_ADMIN_PORT: String(ports[0]) }),
@@ -43,11 +42,14 @@ export const processesRatio: Benchmark = {
       const two = new Side(servers[1], processes, clients, ports[1], postgres, files.small)
       const idle = new Side(servers[0], 1, fewClients, ports[0], postgres, files.small)
       for (const side of [one, two]) await side.warmUp(small.length * processes)
-      await runAlternately(context, [one, two, idle])
+      await alternately(
+        [one, two, idle].map((side) => () => side.run(context.size(5, 2))),
+        context.size(10, 3),
+      )
       return outcome(one, two, idle)
     } finally {
       // This process and PostgreSQL may use all CPUs again.
-      for (const pid of [process.pid, ...treeOf(postgres)]) bind(pid, allCpus)
+      for (const pid of [process.pid, ...treeOf(postgres.postmaster)]) bind(pid, allCpus)
       await Promise.all(servers.map((server) => server.stop()))
     }
   },
@@ -55,16 +57,13 @@ export const processesRatio: Benchmark = {
 
 class Side {
   readonly count: number
-  readonly rates: number[] = []
-  /** CPU time per request in µs: of the serving processes, and of PostgreSQL. */
-  readonly serverMicroseconds: number[] = []
-  readonly postgresMicroseconds: number[] = []
+  readonly turns: Turn[] = []
   /** Keys per statement that verifies keys. */
   readonly batchSizes: number[] = []
   readonly clients: number
   readonly #server: Server
   readonly #adminPort: number
-  readonly #postgres: number
+  readonly #postgres: DatabaseCpu
   readonly #wrk: Wrk
 
   constructor(
@@ -72,7 +71,7 @@ class Side {
     count: number,
     connections: number,
     adminPort: number,
-    postgres: number,
+    postgres: DatabaseCpu,
     accounts: string,
   ) {
     this.#server = server
@@ -89,22 +88,26 @@ class Side {
 
   async warmUp(requests: number): Promise<void> {
     this.#bindAll()
-    await this.#wrk.verify('200', requests)
+    await this.#wrk.verify('200', { requestsMin: requests })
   }
 
   async run(seconds: number): Promise<void> {
     this.#bindAll()
     const batchesBefore = await verifications(this.#adminPort)
-    const before = [this.#server.cpuSeconds(), cpuSecondsOf(this.#postgres)] as const
-    const { requests, seconds: took } = await this.#wrk.measure(seconds)
-    const after = [this.#server.cpuSeconds(), cpuSecondsOf(this.#postgres)] as const
+    this.turns.push(await turn(this.measured, seconds, this.#postgres))
     const batches = await verifications(this.#adminPort)
     this.batchSizes.push(
       (batches.keys - batchesBefore.keys) / (batches.statements - batchesBefore.statements),
     )
-    this.rates.push(requests / took)
-    this.serverMicroseconds.push(((after[0] - before[0]) / requests) * 1e6)
-    this.postgresMicroseconds.push(((after[1] - before[1]) / requests) * 1e6)
+  }
+
+  get measured(): Measured {
+    const processesText = `${this.count} ${this.count === 1 ? 'process' : 'processes'}`
+    return {
+      name: `${processesText}, ${this.clients} clients`,
+      load: (seconds) => this.#wrk.measure(seconds),
+      cpuSeconds: () => this.#server.cpuSeconds(),
+    }
   }
 
   /** wrk is started by this process and inherits its CPUs. */
@@ -112,13 +115,7 @@ class Side {
     const serving = allCpus.slice(0, this.count)
     const others = allCpus.length > this.count ? allCpus.slice(this.count) : allCpus.slice(-1)
     for (const pid of this.#server.pids) bind(pid, serving)
-    for (const pid of [process.pid, ...treeOf(this.#postgres)]) bind(pid, others)
-  }
-}
-
-async function runAlternately(context: Context, sides: readonly Side[]): Promise<void> {
-  for (let i = 0; i < context.size(10, 3); i++) {
-    for (const side of i % 2 === 0 ? sides : sides.toReversed()) await side.run(context.size(5, 2))
+    for (const pid of [process.pid, ...treeOf(this.#postgres.postmaster)]) bind(pid, others)
   }
 }
 
@@ -137,13 +134,14 @@ async function verifications(adminPort: number): Promise<{ statements: number; k
 }
 
 function outcome(one: Side, two: Side, idle: Side) {
-  const [service, other] = [bar('2 processes', two.rates), bar('1 process', one.rates)]
-  const ratio = service.value / other.value
+  const [service, other] = [
+    bar('2 processes', column(two.turns, 'rate')),
+    bar('1 process', column(one.turns, 'rate')),
+  ]
+  const ratio = medianOfRatios(service.runs, other.runs)
   const limit = allCpus.length >= 2 * processes ? boundMin.separate : boundMin.shared
-  const shown = ({ count, clients: of, serverMicroseconds, postgresMicroseconds, rates, batchSizes }: Side) =>
-    `${count} ${count === 1 ? 'process' : 'processes'}, ${of} clients: ${short(median(rates))} requests/s, ` +
-    `${median(batchSizes).toFixed(1)} keys per statement, ${median(serverMicroseconds).toFixed(0)} µs CPU of serving processes ` +
-    `and ${median(postgresMicroseconds).toFixed(0)} µs of PostgreSQL per request`
+  const shown = ({ measured, turns, batchSizes }: Side) =>
+    `${describeTurns(measured, turns)}, ${median(batchSizes).toFixed(1)} keys per statement`
   return {
     value: `${ratio.toFixed(2)} (${short(service.value)} ÷ ${short(other.value)} /s)`,
     ok: ratio >= limit,
@@ -158,25 +156,6 @@ function outcome(one: Side, two: Side, idle: Side) {
       },
     ],
   }
-}
-
-async function postmasterPid(url: string): Promise<number> {
-  const { rows } = await withClient(url, (client) =>
-    client.query<{ folder: string }>(`select current_setting('data_directory') as folder`),
-  )
-  return Number(readFileSync(`${rows[0]?.folder}/postmaster.pid`, 'utf8').split('\n')[0])
-}
-
-/** A process and its children. */
-function treeOf(pid: number): number[] {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
-  )
-  return [pid, ...children]
-}
-
-function cpuSecondsOf(pid: number): number {
-  return treeOf(pid).reduce((sum, one) => sum + Server.cpuSecondsOf(one), 0)
 }
 
 function bind(pid: number, cpus: readonly number[]): void {

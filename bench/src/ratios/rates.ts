@@ -1,28 +1,17 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Context } from '../../../verification/src/check.ts'
-import { Client } from '../../../verification/src/client.ts'
-import { inParallel } from '../../../verification/src/parallel.ts'
-import type { Benchmark } from '../benchmark.ts'
-import { ratesAtLeast } from '../side-by-side.ts'
-import { type Requests, Wrk } from '../wrk.ts'
-import { createPartner, oneRecord, pageAndCount } from './bare.ts'
-import { accountLines, type Fixture, sharedFixture, smallRecords } from './fixture.ts'
+import type { Benchmark, BenchOutcome } from '../benchmark.ts'
+import { DatabaseCpu } from '../cpu.ts'
+import { median, medianOfRatios, short } from '../numbers.ts'
+import { type Peer, startPeers } from '../peers/peers.ts'
+import { bar } from '../side-by-side.ts'
+import { byTurns, column, describeTurns, type Side, type Turn } from '../turns.ts'
+import { Wrk } from '../wrk.ts'
+import { type Fixture, sharedFixture } from './fixture.ts'
 import { invalidateCaches } from './invalidate-caches.ts'
-import { pgbenchRate, type Script } from './pgbench.ts'
-import { headersOf, verifySameWork } from './same-work.ts'
-
-const readers = 32
-const writers = 16
-/**
- * Orders of fields: enough that no request of a run is repeated. More of them would measure the preparation of their
- * statements on each connection. The baseline has one statement.
- */
-export const forms = 8
-const productPath = '/api/v1/inventory/product'
-const partnerPath = '/api/v1/resources/partner'
-const partnerName = 'Nordwind Logistics'
+import { pgbenchLoad } from './pgbench.ts'
+import { verifySameWork } from './same-work.ts'
+import { type Workload, type WorkloadName, workloads } from './workloads.ts'
 
 export const mainFixture = sharedFixture('main', (context) => ({
   records: context.size(1_000_000, 100_000),
@@ -39,115 +28,135 @@ export async function verifiedFixture(context: Context): Promise<Fixture> {
   return fixture
 }
 
-export const warmList: Benchmark = {
-  name: 'warm_list',
-  bound: '≥ 1.5',
-  async run(context) {
+const peersOf = memoized(startPeers)
+
+/** Each workload twice: compared with plain PostgreSQL, and with the fastest of the other servers. */
+export const rates: readonly Benchmark[] = workloads.flatMap((workload: Workload): Benchmark[] => {
+  // Both use the same turns.
+  const measured = memoized((context, fixture) => measure(context, fixture, workload))
+  const { name, boundMin } = workload
+  return [
+    {
+      name,
+      bound: `≥ ${boundMin}`,
+      run: async (context) => comparedWithBare(workload, await measured(context)),
+    },
+    {
+      name: `${name}_peer`,
+      bound: '> 1',
+      run: async (context) => comparedWithPeers(workload, await measured(context)),
+    },
+  ]
+})
+
+/** Runs once for the fixture, for benchmarks that use the same measurement. */
+export function memoized<T>(
+  make: (context: Context, fixture: Fixture) => Promise<T>,
+): (context: Context) => Promise<T> {
+  const made = new WeakMap<Fixture, Promise<T>>()
+  return async (context) => {
     const fixture = await verifiedFixture(context)
-    const requests: Requests = { shape: 'list', path: productPath, accounts: fixture.files.small }
-    const wrk = new Wrk(fixture.server.port, requests, readers)
-    await wrk.verify('200', fixture.small.length)
-    return ratesAtLeast(context, 'list, cached', 1.5, {
-      service: (seconds) => wrk.rate(seconds),
-      other: bareRate(fixture, pageAndCount(fixture, 1), readers),
-    })
-  },
+    const found = made.get(fixture) ?? make(context, fixture)
+    made.set(fixture, found)
+    return found
+  }
 }
 
-export const notModified: Benchmark = {
-  name: 'not_modified',
-  bound: '≥ 1.8',
-  async run(context) {
-    const fixture = await verifiedFixture(context)
-    const accounts = await accountsWithEtags(fixture)
-    const wrk = new Wrk(fixture.server.port, { shape: 'list', path: productPath, accounts }, readers)
-    await wrk.verify('304')
-    return ratesAtLeast(context, 'list, not modified', 1.8, {
-      service: (seconds) => wrk.rate(seconds),
-      other: bareRate(fixture, pageAndCount(fixture, 1), readers),
-    })
-  },
+/** A side and its turns. */
+interface Measured {
+  readonly side: Side
+  readonly turns: readonly Turn[]
 }
 
-export const coldList: Benchmark = {
-  name: 'cold_list',
-  bound: '≥ 0.6',
-  async run(context) {
-    const fixture = await verifiedFixture(context)
-    const pages = smallRecords / 10
-    const { small: accounts, orders } = fixture.files
-    const requests: Requests = { shape: 'cold', path: productPath, accounts, orders, forms, pages }
-    const wrk = new Wrk(fixture.server.port, requests, readers)
-    await wrk.verify('200')
-    return ratesAtLeast(context, 'list, not cached', 0.6, {
-      service: (seconds) => invalidateCaches(fixture).then(() => wrk.rate(seconds)),
-      other: bareRate(fixture, pageAndCount(fixture, pages), readers),
-    })
-  },
+interface Measurement {
+  readonly bare: Measured
+  readonly service: Measured
+  readonly peers: readonly Measured[]
 }
 
-export const oneRecordCold: Benchmark = {
-  name: 'one_record',
-  bound: '≥ 0.35',
-  async run(context) {
-    const fixture = await verifiedFixture(context)
-    const { small: accounts, orders } = fixture.files
-    const requests: Requests = { shape: 'one', path: productPath, accounts, orders, forms, ids: smallRecords }
-    const wrk = new Wrk(fixture.server.port, requests, readers)
-    await wrk.verify('200')
-    return ratesAtLeast(context, 'one record, not cached', 0.35, {
-      service: (seconds) => invalidateCaches(fixture).then(() => wrk.rate(seconds)),
-      other: bareRate(fixture, oneRecord(fixture), readers),
-    })
-  },
-}
-
-export const create: Benchmark = {
-  name: 'create',
-  bound: '≥ 0.5',
-  async run(context) {
-    const fixture = await verifiedFixture(context)
-    const body = JSON.stringify({ name: partnerName })
-    const requests: Requests = { shape: 'create', path: partnerPath, accounts: fixture.files.small, body }
-    const wrk = new Wrk(fixture.server.port, requests, writers)
-    await wrk.verify('201')
-    const outcome = await ratesAtLeast(context, 'partners created', 0.5, {
-      service: (seconds) => wrk.rate(seconds),
-      other: bareRate(fixture, createPartner(fixture, partnerName), writers),
-    })
-    await verifyCreated(fixture)
-    return outcome
-  },
-}
-
-function bareRate({ url }: Fixture, script: Script, clients: number): (seconds: number) => Promise<number> {
-  return (seconds) => pgbenchRate(url, script, clients, seconds)
-}
-
-/** Writes a file with the accounts and the current ETag of each one's list. */
-export async function accountsWithEtags(fixture: Fixture, name = 'known.txt'): Promise<string> {
-  const client = new Client()
-  const known: (Fixture['small'][number] & { etag: string })[] = []
-  await inParallel(fixture.small.length, readers, async (i) => {
-    const account = fixture.small[i]
-    if (account === undefined) return
-    const response = await client.send({
-      port: fixture.server.port,
-      path: productPath,
-      headers: headersOf(account),
-    })
-    const { etag } = response.headers
-    if (response.status !== 200 || typeof etag !== 'string')
-      throw new Error(`status ${response.status}, ETag ${etag}`)
-    known.push({ ...account, etag })
+async function measure(context: Context, fixture: Fixture, workload: Workload): Promise<Measurement> {
+  const sides: Side[] = [
+    {
+      name: 'plain PostgreSQL',
+      load: (seconds) => pgbenchLoad(fixture.url, workload.bare(fixture), workload.clients, seconds),
+    },
+    await sideOf(context, fixture, workload, { name: 'service', server: fixture.server }),
+  ]
+  for (const peer of await peersOf(context)) sides.push(await sideOf(context, fixture, workload, peer))
+  const turns = await byTurns(sides, {
+    rounds: context.size(15, 4),
+    seconds: 1,
+    database: await DatabaseCpu.of(fixture.url),
   })
-  client.close()
-  const file = join(fixture.folder, name)
-  writeFileSync(file, accountLines(known))
-  return file
+  if (workload.name === ('create' satisfies WorkloadName)) await verifyCreated(fixture)
+  const [bare, service, ...others] = sides.map((side, i) => ({ side, turns: turns[i] ?? [] }))
+  if (bare === undefined || service === undefined) throw new Error('no measurements')
+  return { bare, service, peers: others }
 }
 
-/** The tallies must match the partners that both sides have created. */
+/** A server under the requests of a workload, after a warm-up that verifies their status. */
+export async function sideOf(
+  context: Context,
+  fixture: Fixture,
+  { requests, clients, status, isCold = false }: Workload,
+  { name, server }: Peer,
+): Promise<Side> {
+  const wrk = new Wrk(server.port, await requests(fixture, server.port), clients)
+  // Every list is cached after one request for each account.
+  const requestsMin = !isCold && status === '200' ? fixture.small.length : 1
+  await wrk.verify(status, { requestsMin, warmUpSeconds: context.size(5, 2) })
+  return {
+    name,
+    ...(isCold ? { prepare: () => invalidateCaches(fixture) } : {}),
+    load: (seconds) => wrk.measure(seconds),
+    cpuSeconds: () => server.cpuSeconds(),
+  }
+}
+
+function comparedWithBare({ label, boundMin }: Workload, { bare, service }: Measurement): BenchOutcome {
+  const ratio = ratioOf(service, bare)
+  return { ...outcomeOf(label, boundMin, service, [bare]), ok: ratio >= boundMin }
+}
+
+function comparedWithPeers({ label }: Workload, { service, peers }: Measurement): BenchOutcome {
+  const fastestFirst = peers.toSorted((a, b) => rateOf(b) - rateOf(a))
+  const [fastest] = fastestFirst
+  if (fastest === undefined) throw new Error('no peers')
+  return { ...outcomeOf(label, 1, service, fastestFirst), ok: ratioOf(service, fastest) > 1 }
+}
+
+/** Compares the service with the first of the others. The note has all of them. */
+function outcomeOf(label: string, boundMin: number, service: Measured, others: readonly Measured[]) {
+  const [first = service] = others
+  const [measuredBar, other] = [service, first].map(({ side, turns }) =>
+    bar(side.name, column(turns, 'rate')),
+  )
+  if (measuredBar === undefined || other === undefined) throw new Error('no measurements')
+  return {
+    value: `${ratioOf(service, first).toFixed(2)} (${short(measuredBar.value)} ÷ ${short(other.value)} /s)`,
+    note: [
+      ...[service, ...others].map(({ side, turns }) => describeTurns(side, turns)),
+      `CPU per request: ${medianOfRatios(cpuOf(service), cpuOf(first)).toFixed(2)} × that of ${first.side.name}`,
+    ].join('\n'),
+    series: [{ label, unit: '/s' as const, service: measuredBar, other, limit: other.value * boundMin }],
+    turns: Object.fromEntries([service, ...others].map(({ side, turns }) => [side.name, turns])),
+  }
+}
+
+function ratioOf(service: Measured, other: Measured): number {
+  return medianOfRatios(column(service.turns, 'rate'), column(other.turns, 'rate'))
+}
+
+/** CPU time per request of each turn: of the process and of PostgreSQL. */
+function cpuOf({ turns }: Measured): number[] {
+  return turns.map(({ serverUs, databaseUs }) => serverUs + databaseUs)
+}
+
+function rateOf({ turns }: Measured): number {
+  return median(column(turns, 'rate'))
+}
+
+/** The tallies must match the partners that all sides have created. */
 async function verifyCreated({ url }: Fixture): Promise<void> {
   const { rows } = await withClient(url, (client) =>
     client.query<{ stored: string; tallied: string }>(

@@ -1,0 +1,90 @@
+import { type DatabaseCpu, machineCpu, otherPercentSince, ownCpuSeconds, stealPercentSince } from './cpu.ts'
+import { median, short } from './numbers.ts'
+
+/** What a load generator reports of one turn. */
+export interface Load {
+  readonly requests: number
+  readonly seconds: number
+  readonly p50Ms?: number
+  readonly p99Ms?: number
+}
+
+/** One of the programs that are compared, with its load generator. */
+export interface Side {
+  readonly name: string
+  /** Runs before each turn and is not measured. */
+  readonly prepare?: () => Promise<void>
+  readonly load: (seconds: number) => Promise<Load>
+  /** CPU time of its process so far. Absent if there is none besides PostgreSQL. */
+  readonly cpuSeconds?: () => number
+}
+
+export interface Turn {
+  readonly rate: number
+  /** CPU time per request, in µs: of the process, and of all processes of PostgreSQL. */
+  readonly serverUs: number
+  readonly databaseUs: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** CPU time that the hypervisor gave to other machines, and that other processes of this machine used. */
+  readonly stealPercent: number
+  readonly otherPercent: number
+}
+
+/**
+ * Loads all sides in turn, in one order and then in the reverse, so that other work of the machine affects all of them. The nth
+ * turns of two sides are a pair: they are compared with each other, because the speed of the machine differs less between
+ * them than over the whole measurement.
+ */
+export async function byTurns(
+  sides: readonly Side[],
+  { rounds, seconds, database }: { rounds: number; seconds: number; database: DatabaseCpu },
+): Promise<Turn[][]> {
+  return alternately(
+    sides.map((side) => () => turn(side, seconds, database)),
+    rounds,
+  )
+}
+
+/** Runs all functions once per round, in alternating order. Returns the results of each. */
+export async function alternately<T>(runs: readonly (() => Promise<T>)[], rounds: number): Promise<T[][]> {
+  const results = runs.map((run): { run: () => Promise<T>; all: T[] } => ({ run, all: [] }))
+  for (let round = 0; round < rounds; round++) {
+    for (const { run, all } of round % 2 === 0 ? results : results.toReversed()) all.push(await run())
+  }
+  return results.map(({ all }) => all)
+}
+
+export async function turn(
+  side: Side,
+  seconds: number,
+  database: Pick<DatabaseCpu, 'seconds'>,
+): Promise<Turn> {
+  await side.prepare?.()
+  const cpu = () => ({ server: side.cpuSeconds?.() ?? 0, database: database.seconds(), own: ownCpuSeconds() })
+  const [machine, before] = [machineCpu(), cpu()]
+  const load = await side.load(seconds)
+  const after = cpu()
+  const [server, postgres] = [after.server - before.server, after.database - before.database]
+  return {
+    rate: load.requests / load.seconds,
+    serverUs: (server / load.requests) * 1e6,
+    databaseUs: (postgres / load.requests) * 1e6,
+    p50Ms: load.p50Ms ?? Number.NaN,
+    p99Ms: load.p99Ms ?? Number.NaN,
+    stealPercent: stealPercentSince(machine),
+    otherPercent: otherPercentSince(machine, server + postgres + after.own - before.own),
+  }
+}
+
+export function column(turns: readonly Turn[], name: keyof Turn): number[] {
+  return turns.map((one) => one[name])
+}
+
+/** The medians of a side, in one line. */
+export function describeTurns({ name, cpuSeconds }: Side, turns: readonly Turn[]): string {
+  const of = (key: keyof Turn) => median(column(turns, key))
+  const cpu = cpuSeconds === undefined ? '' : `${of('serverUs').toFixed(0)} µs of its process and `
+  const latency = Number.isNaN(of('p99Ms')) ? '' : `, p99 ${short(of('p99Ms'))} ms`
+  return `${name}: ${short(of('rate'))} /s, ${cpu}${of('databaseUs').toFixed(0)} µs of PostgreSQL per request${latency}, steal ${of('stealPercent').toFixed(1)} %, other work ${of('otherPercent').toFixed(0)} %`
+}
