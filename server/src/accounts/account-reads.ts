@@ -48,9 +48,10 @@ export class AccountReads {
     let overdue = Promise.resolve()
     try {
       if (signal.aborted) throw clientDisconnected()
-      return await this.#database.read<Row>(statement, signal, (ended) => {
+      const onOverdue = (ended: Promise<void>) => {
         overdue = ended
-      })
+      }
+      return await this.#database.read<Row>(statement, { signal, onOverdue })
     } finally {
       // A statement that is still running in the database holds its slot until it has ended.
       void overdue.then(release)

@@ -2,8 +2,7 @@ import type pg from 'pg'
 import { Failure, overloaded } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { EmitEvent, PoolName } from '../observability/events.ts'
-import { destroyConnection } from './connections.ts'
-import type { Primary } from './primary/primary.ts'
+import { destroyConnection, type ServingConfig } from './connections.ts'
 
 /** Counts of connections, and of callers that wait for one. */
 export interface PoolState {
@@ -19,8 +18,17 @@ export interface PoolOptions {
   readonly max: number
   /** How long a caller waits while all connections are in use; then it fails with `overloaded`. */
   readonly waitMsMax: number
-  readonly config: pg.ClientConfig
+  readonly config: ServingConfig
   readonly emit?: EmitEvent
+}
+
+/** Opens the connections of a pool: to the primary, or to a replica. */
+export interface ConnectionSource {
+  open(config: ServingConfig): Promise<pg.Client>
+  /** Whether the connection leads to the server to which new connections are opened. */
+  isCurrentConnection(client: pg.Client): boolean
+  /** The listener is called when open connections are no longer current, and must close them. */
+  onChange(listener: () => void): void
 }
 
 interface Waiter {
@@ -34,12 +42,12 @@ interface IdleConnection {
 }
 
 /**
- * Connections to the primary, each used by one caller at a time. Unlike `pg.Pool`, it reports a timeout while waiting for
+ * Connections to one server, each used by one caller at a time. Unlike `pg.Pool`, it reports a timeout while waiting for
  * a connection (the service is overloaded) and a failure to open one (the database is unavailable) as different errors,
- * and closes all connections to a server that is no longer the primary.
+ * and closes all connections that are no longer current.
  */
 export class ConnectionPool {
-  readonly #primary: Primary
+  readonly #source: ConnectionSource
   readonly #options: PoolOptions
   /** In use or idle. */
   readonly #open = new Set<pg.Client>()
@@ -50,11 +58,11 @@ export class ConnectionPool {
   #isClosed = false
   readonly #timer: NodeJS.Timeout
 
-  constructor(primary: Primary, options: PoolOptions) {
-    this.#primary = primary
+  constructor(source: ConnectionSource, options: PoolOptions) {
+    this.#source = source
     this.#options = options
     this.#timer = setInterval(() => this.#closeIdle(), limits.poolIdleMsMax / 2).unref()
-    primary.onChange(() => this.#closeOutdated())
+    source.onChange(() => this.#closeOutdated())
   }
 
   get state(): PoolState {
@@ -77,7 +85,7 @@ export class ConnectionPool {
   release(client: pg.Client, isBroken = false): void {
     if (!this.#open.has(client)) {
       this.#openForNext()
-    } else if (isBroken || this.#isClosed || !this.#primary.isCurrentConnection(client)) {
+    } else if (isBroken || this.#isClosed || !this.#source.isCurrentConnection(client)) {
       this.#remove(client)
     } else {
       const [next] = this.#waiting
@@ -120,7 +128,7 @@ export class ConnectionPool {
   async #openNew(): Promise<pg.Client> {
     this.#opening++
     try {
-      const client = await this.#primary.open(this.#options.config)
+      const client = await this.#source.open(this.#options.config)
       this.#open.add(client)
       client.once('end', () => this.#remove(client))
       return client
@@ -146,9 +154,9 @@ export class ConnectionPool {
       next.resolve(this.#openNew())
   }
 
-  /** Closes connections in use, too: a result of the previous primary, above all a commit, is not reliable. */
+  /** Closes connections in use, too: a result of the previous server, above all a commit, is not reliable. */
   #closeOutdated(): void {
-    for (const client of this.#open) if (!this.#primary.isCurrentConnection(client)) this.#remove(client)
+    for (const client of this.#open) if (!this.#source.isCurrentConnection(client)) this.#remove(client)
   }
 
   #closeIdle(): void {

@@ -1,16 +1,16 @@
 import type pg from 'pg'
 import type { QueryResultRow } from 'pg'
-import { clientDisconnected, Failure } from '../errors.ts'
+import { Failure } from '../errors.ts'
 import type { Limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Operation, Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
-import { cancelRunning } from './cancel.ts'
 import { ConnectionPool, type PoolState } from './connection-pool.ts'
-import { beginText, localSettingsOf, type ServingDatabase, servingConnection } from './connections.ts'
+import { beginText, type ServingDatabase, servingConnection } from './connections.ts'
 import { PipelinedConnections } from './pipelined-connections.ts'
+import { PooledReads, type ReadOptions, runRead } from './pooled-reads.ts'
 import { Primary } from './primary/primary.ts'
-import { deadlineExceeded, failingOver, failureOf, isConnectionError, mayHaveCommitted } from './sqlstate.ts'
+import { failingOver, failureOf, isConnectionError, mayHaveCommitted } from './sqlstate.ts'
 import { statementCache } from './statement-cache.ts'
 import { readText, type TextRow } from './text-rows.ts'
 
@@ -30,30 +30,26 @@ export interface Transaction {
 /** Runs the statements of requests: reads with a deadline, and writes, which are never cancelled. */
 export class Database {
   readonly primary: Primary
-  readonly #reads: ConnectionPool
+  readonly #reads: PooledReads
   readonly #pipelined: PipelinedConnections
   readonly #writes: ConnectionPool
-  readonly #readMsMax: number
-  readonly #readGraceMs: number
-  readonly #cancelAfterMs: number
   readonly #writeMsMax: number
   readonly #emit: EmitEvent
 
   constructor(options: DatabaseOptions) {
     const { connectionsMax: max, readMsMax, limits, emit } = options
     this.#emit = emit
-    this.#readMsMax = readMsMax
-    this.#readGraceMs = limits.readGraceMs
-    this.#cancelAfterMs = limits.cancelAfterMs
     this.#writeMsMax = limits.writeMsMax
     this.primary = new Primary(options)
-    this.#reads = new ConnectionPool(this.primary, {
+    const reads = new ConnectionPool(this.primary, {
       name: 'reads',
       max,
       waitMsMax: limits.readWaitMsMax,
       config: servingConnection(options, { statement_timeout: readMsMax }),
       emit,
     })
+    const terminate = (client: pg.Client) => this.primary.terminate(client)
+    this.#reads = new PooledReads(reads, { readMsMax, limits, terminate })
     // Separate from the pool of reads, so that slow reads do not delay the key verification of every request. The best
     // plan of these statements does not depend on their values. PostgreSQL estimates that it does if a value is an
     // offset, and would plan every execution.
@@ -79,72 +75,25 @@ export class Database {
   }
 
   get pools(): readonly PoolState[] {
-    return [this.#reads.state, { pool: 'pipelined', ...this.#pipelined.state }, this.#writes.state]
+    return [this.#reads.pool.state, { pool: 'pipelined', ...this.#pipelined.state }, this.#writes.state]
   }
 
-  /**
-   * When the signal is aborted, the statement is cancelled and its connection released. A pipelined statement is not
-   * cancelled: it takes milliseconds. A read that PostgreSQL does not end at its deadline fails, and `onOverdue` is called
-   * with a promise that resolves when the statement has really ended.
-   */
-  read<Row extends TextRow<Row>>(
-    statement: Statement,
-    signal?: AbortSignal,
-    onOverdue?: (ended: Promise<void>) => void,
-  ): Promise<Row[]> {
+  /** A pipelined statement is not cancelled: it takes milliseconds. */
+  read<Row extends TextRow<Row>>(statement: Statement, options: ReadOptions = {}): Promise<Row[]> {
     if (statement.execution === 'pipelined') return this.#pipelined.read<Row>(statement)
-    return this.#readOnPool<Row>(statement, signal, onOverdue)
+    return this.#readOnPool<Row>(statement, options)
   }
 
-  async #readOnPool<Row extends TextRow<Row>>(
-    statement: Statement,
-    signal: AbortSignal | undefined,
-    onOverdue: ((ended: Promise<void>) => void) | undefined,
-    isRetry = false,
-  ): Promise<Row[]> {
-    const client = await this.#reads.acquire()
-    let cancelled: Promise<void> | undefined
-    let cancelTimer: NodeJS.Timeout | undefined
-    const onAbort = () => {
-      cancelTimer = setTimeout(() => {
-        cancelled = cancelRunning(client)
-      }, this.#cancelAfterMs)
-    }
-    signal?.addEventListener('abort', onAbort)
-    const release = async (error?: unknown) => {
-      signal?.removeEventListener('abort', onAbort)
-      clearTimeout(cancelTimer)
-      if (cancelled !== undefined) await cancelled
-      this.#reads.release(client, error !== undefined && isConnectionError(error))
-    }
-    let rows: Row[]
-    let isOverdue = false
-    try {
-      if (signal?.aborted === true) throw clientDisconnected()
-      const running = this.#run<Row>(client, statement)
-      rows = await withTimeout(this.#readMsMax + this.#readGraceMs, running, () => {
-        isOverdue = true
-        // Its connection counts as in use until the backend has ended: otherwise such reads would pile up in PostgreSQL.
-        this.primary.terminate(client)
-        const ended = running.then(() => release(), release)
-        onOverdue?.(ended)
-        return deadlineExceeded()
-      })
-    } catch (error) {
-      if (!isOverdue) await release(error)
-      throw signal?.aborted === true ? clientDisconnected(error) : failureOf(error)
-    }
-    const isCurrent = this.primary.isCurrentRow(rows[0])
-    await release(isCurrent ? undefined : 'not the current primary')
-    if (isCurrent) return rows
-    if (isRetry) throw failingOver()
+  async #readOnPool<Row extends TextRow<Row>>(statement: Statement, options: ReadOptions): Promise<Row[]> {
+    const isCurrent = (rows: Row[]) => this.primary.isCurrentRow(rows[0])
+    const read = () =>
+      this.#reads.read((client) => runRead<Row>(client, statement, this.#emit), options, isCurrent)
+    const rows = await read()
+    if (isCurrent(rows)) return rows
     await this.primary.check()
-    return await this.#readOnPool<Row>(statement, signal, onOverdue, true)
-  }
-
-  async #run<Row extends TextRow<Row>>(client: pg.Client, statement: Statement): Promise<Row[]> {
-    await setPlanCacheMode(client, statement)
-    return await this.#timed(statement.operation, readText<Row>(client, statement))
+    const again = await read()
+    if (!isCurrent(again)) throw failingOver()
+    return again
   }
 
   /** Pipelined statements in flight. */
@@ -227,7 +176,7 @@ export class Database {
 
   async close(): Promise<void> {
     this.primary.close()
-    await Promise.all([this.#reads.close(), this.#pipelined.close(), this.#writes.close()])
+    await Promise.all([this.#reads.pool.close(), this.#pipelined.close(), this.#writes.close()])
   }
 
   async #timed<T>(operation: Operation | 'commit', running: Promise<T>): Promise<T> {
@@ -241,23 +190,6 @@ export class Database {
       this.#emit({ kind: 'statement-ended', operation, ms: performance.now() - started, failed })
     }
   }
-}
-
-/** Connections with `plan_cache_mode = force_generic_plan`. */
-const withGenericPlans = new WeakSet<pg.Client>()
-
-/**
- * For a statement of class `generic`, one plan is best for all values. If a limit or an offset is among the values,
- * PostgreSQL estimates otherwise and plans every execution, which takes longer than the execution itself.
- */
-async function setPlanCacheMode(client: pg.Client, { execution }: Statement): Promise<void> {
-  const isGeneric = execution !== undefined
-  // Behind a pooler, each transaction sets it.
-  if (localSettingsOf(client) !== undefined) return
-  if (withGenericPlans.has(client) === isGeneric) return
-  await client.query(`set plan_cache_mode = ${isGeneric ? 'force_generic_plan' : 'auto'}`)
-  if (isGeneric) withGenericPlans.add(client)
-  else withGenericPlans.delete(client)
 }
 
 async function run<Row extends QueryResultRow>(client: pg.Client, statement: Statement): Promise<Row[]> {
