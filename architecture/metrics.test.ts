@@ -26,6 +26,7 @@ let labels: Set<string>
 beforeAll(() => {
   const state = {
     pools: () => [],
+    replicas: () => undefined,
     verificationsWaiting: () => 0,
     feedWaiters: () => 0,
     ready: async () => {},
@@ -136,7 +137,10 @@ it('no label contains an account, a key or a path', () => {
     'http_request_method',
     'http_response_status_code',
     'http_route',
+    'operation',
     'outcome',
+    'reason',
+    'server',
     'source',
     'state',
   ])

@@ -15,6 +15,8 @@ const schema = Type.Object({
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   /** The same database, as its owner, for migrations and the operator's commands. Default: DATABASE_URL. */
   DATABASE_OWNER_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
+  /** Standbys of the same database, separated by spaces, that run long reads and exports. Each URL can name several servers. */
+  DATABASE_REPLICA_URLS: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   /** The role that serving connections SET. Empty if a connection pooler does not allow that. */
   QUARTERMASTER_DATABASE_ROLE: Type.String({
     default: 'quartermaster_server',
@@ -108,6 +110,7 @@ export function writeRoleOf(config: Config): string {
 export const secretSettings = [
   'DATABASE_URL',
   'DATABASE_OWNER_URL',
+  'DATABASE_REPLICA_URLS',
   'REDIS_URL',
   'OTEL_EXPORTER_OTLP_HEADERS',
   'QUARTERMASTER_WEBHOOK_SECRET',
@@ -224,6 +227,7 @@ function faultOf({ instancePath, message, params }: SchemaError, data: Data): Co
 const rules: Readonly<Record<string, string>> = {
   DATABASE_URL: 'does not begin with postgres://',
   DATABASE_OWNER_URL: 'does not begin with postgres://',
+  DATABASE_REPLICA_URLS: 'does not begin with postgres://',
   REDIS_URL: 'does not begin with redis:// or rediss://',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'does not begin with http:// or https://',
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'does not begin with http:// or https://',

@@ -51,6 +51,17 @@ export const connectionLimits = {
   /** Wait for a pool connection, for long reads and for writes, then 503. Writes are short. */
   readWaitMsMax: 5_000,
   writeWaitMsMax: 1_500,
+  /** Interval at which each replica is checked. */
+  replicaCheckMs: 1_000,
+  /** A replica that does not respond to the check, or to the comparison before a read, for this long: the primary answers. */
+  replicaSilenceMsMax: 1_000,
+  /** After a failed read, a replica gets no others for this long; doubled each time up to the maximum. */
+  replicaPauseMsMin: 500,
+  replicaPauseMsMax: 10_000,
+  /** Replicas that are tried for one read before the primary runs it. */
+  replicaAttemptsMax: 2,
+  /** Replicas that DATABASE_REPLICA_URLS can name. */
+  replicasMax: 16,
   /** An idle pool connection is closed after this time. */
   poolIdleMsMax: 10_000,
   /** Requests that may wait for a pool connection; further ones get 503 at once. */

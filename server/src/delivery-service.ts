@@ -25,6 +25,7 @@ export async function startDelivery(
   let stopping = false
   const observed = {
     pools: () => database.pools,
+    replicas: () => undefined,
     verificationsWaiting: () => 0,
     feedWaiters: () => 0,
     ready: () => ready(),

@@ -26,6 +26,8 @@ import type { Metrics, ObservedState } from './observability/metrics.ts'
 import { otlpTarget, telemetryIdentity } from './observability/otlp.ts'
 import type { Traces } from './observability/traces.ts'
 import { Database } from './postgres/database.ts'
+import { replicaUrls } from './postgres/primary/database-url.ts'
+import { Replicas } from './postgres/replicas/replicas.ts'
 import { withinTime } from './timeout.ts'
 import { Webhooks, type WebhooksOptions } from './webhooks/webhooks.ts'
 
@@ -74,28 +76,28 @@ export async function startService(config: Config, options: ServeOptions): Promi
   let stopping = false
   const shutdown = new AbortController()
   const observed: ObservedState = {
-    pools: () => database.pools,
+    pools: () => [...database.pools, ...(replicas?.pools ?? [])],
+    replicas: () => replicas?.counts,
     verificationsWaiting: () => keyVerifier.waiting,
     feedWaiters: () => waiters.count,
     ready: () => ready(),
     logLinesDropped: options.log.dropped,
   }
   const { metrics, traces, emit } = await telemetryOf(config, options, observed, limits)
-  const { QUARTERMASTER_DATABASE_POOL_MAX: connectionsMax, QUARTERMASTER_READ_MS_MAX: readMsMax } = config
-  const database = new Database({ ...identityOf(config), url, emit, connectionsMax, readMsMax, limits })
-  const bulk = bulkOf(config, database, limits)
-  const keyVerifier = new KeyVerifier(database, emit, limits)
+  const { database, replicas, readMsMax } = databaseOf(config, url, emit, limits)
+  const bulk = bulkOf(config, database, limits, replicas)
+  const keyVerifier = new KeyVerifier(database, emit, limits, replicas !== undefined)
   const activity = new Activity(database, emit, limits)
   const waiters = new FeedWaiters(database, limits)
   const sharedCounters = sharedCountersOf(config, emit, worker?.counters)
   const ready = readiness(database, () => stopping, limits.readinessCacheMs)
-  const accountReads = accountReadsOf(config, database, limits)
+  const accountReads = accountReadsOf(config, database, limits, replicas)
   const webhooks = webhooksOf(config, { database, accountReads, emit, limits })
   const parts = { database, accountReads, waiters, ready, readMsMax, limits }
   const app = buildServer({
     ...parts,
     webhooks: webhooks.messages,
-    writes: new AccountWrites(database, connectionsMax, limits.accountWriteWaitMsMax),
+    writes: new AccountWrites(database, config.QUARTERMASTER_DATABASE_POOL_MAX, limits.accountWriteWaitMsMax),
     ...bulk,
     authentication: authentication(config, keyVerifier, sharedCounters),
     emit: emitToAll(emit, (event) => activity.record(event), webhooks.observe),
@@ -112,7 +114,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
     await admin?.close()
     await Promise.all([metrics?.close(), traces?.close()])
     sharedCounters?.close()
-    await Promise.all([database.close(), bulk.exports.close(), bulk.batches.close()])
+    await Promise.all([database.close(), replicas?.close(), bulk.exports.close(), bulk.batches.close()])
     heapTuning.close()
   }
   const close = async (delayMs = 0) => {
@@ -169,8 +171,28 @@ export function identityOf(config: Config) {
   }
 }
 
-export function accountReadsOf(config: Config, database: Database, limits: Limits): AccountReads {
-  return new AccountReads(database, config.QUARTERMASTER_ACCOUNT_READS_MAX, limits.readWaitMsMax)
+function databaseOf(
+  config: Config,
+  url: string,
+  emit: EmitEvent,
+  limits: Limits,
+): { database: Database; replicas: Replicas | undefined; readMsMax: number } {
+  const { QUARTERMASTER_DATABASE_POOL_MAX: connectionsMax, QUARTERMASTER_READ_MS_MAX: readMsMax } = config
+  const options = { ...identityOf(config), emit, connectionsMax, readMsMax, limits }
+  const database = new Database({ ...options, url })
+  const urls = config.DATABASE_REPLICA_URLS
+  const replicas = urls === undefined ? undefined : new Replicas(replicaUrls(urls), { ...options, database })
+  return { database, replicas, readMsMax }
+}
+
+export function accountReadsOf(
+  config: Config,
+  database: Database,
+  limits: Limits,
+  replicas?: Replicas,
+): AccountReads {
+  const { QUARTERMASTER_ACCOUNT_READS_MAX: runningMax } = config
+  return new AccountReads(database, runningMax, limits.readWaitMsMax, replicas)
 }
 
 export function webhooksOf(
@@ -190,11 +212,12 @@ function bulkOf(
   config: Config,
   { primary }: Database,
   limits: Limits,
+  replicas: Replicas | undefined,
 ): { exports: Exports; batches: Batches } {
   const identity = identityOf(config)
   const msMax = config.QUARTERMASTER_EXPORT_MS_MAX
   return {
-    exports: new Exports(primary, { ...identity, msMax, limits }),
+    exports: new Exports(primary, { ...identity, msMax, limits, replicas }),
     batches: new Batches(primary, { ...identity, role: identity.writeRole, limits }),
   }
 }

@@ -16,6 +16,7 @@ export type Operation =
   | 'verify_key'
   | 'list'
   | 'record'
+  | 'replica_check'
   | 'changes'
   | 'changes_check'
   | 'create'

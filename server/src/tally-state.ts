@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { sql } from './sql.ts'
+import { type Statement, sql } from './sql.ts'
 
 /**
  * Identifies the content of one account's resource. Cached data and an `ETag` are valid only while all three values are
@@ -16,6 +16,8 @@ export interface TallyState {
 /** Also has the number of all records of the resource. */
 export interface Tally extends TallyState {
   readonly total: number
+  /** The server that wrote the row, as in `ReplicaState`. Only read if there are replicas. */
+  readonly writer?: string | undefined
 }
 
 /**
@@ -32,6 +34,8 @@ export const stateColumns = sql`${epoch} as epoch, t.version, t.xmin::text as xi
 export const writerEpoch = sql`hashtextextended(${epoch}, 0)`
 /** False after any write that was not made by `tickTally`: a restore, psql, or a process of the previous version. */
 export const isOwnWrite = sql`t.writer_xid = t.xmin`
+/** Null if the last write was not made by `tickTally`. */
+export const writerColumn = sql`case when ${isOwnWrite} then t.writer_epoch end`
 /** The lineage that begins with the row as it is. Its reads and its next write compute the same value. */
 export const nextLineage = sql`hashtextextended(${epoch} || ' ' || t.xmin::text || ' ' || t.version::text, 0)`
 
@@ -58,6 +62,9 @@ export interface Lineages {
 export const lineageColumns = sql`(case when ${isOwnWrite} then t.lineages else array[${nextLineage}] end)::text as lineages,
   (case when ${isOwnWrite} then t.lineage_starts else array[t.version] end)::text as lineage_starts,
   case when ${isOwnWrite} then t.changes_from else t.version end as changes_from`
+
+/** The same if the last write was made by `tickTally`. These can be read on a replica, too. */
+export const storedLineageColumns = sql`t.lineages::text as lineages, t.lineage_starts::text as lineage_starts, t.changes_from`
 
 /** The newest lineage; null if the last write was not made by `tickTally`. */
 export const lineageColumn = sql`case when ${isOwnWrite} then t.lineages[1] end as lineage`
@@ -105,4 +112,37 @@ export function isAtLeast(one: TallyState, other: TallyState): boolean {
 /** The state as clients see it. Hashed, because start time and transaction ids would reveal the activity of other accounts. */
 export function stateName({ epoch: server, version, xid }: TallyState): string {
   return `${hash('sha256', `${server} ${version} ${xid}`, 'hex').slice(0, 12)}-${version}`
+}
+
+/**
+ * The state of a row on a replica, which has no epoch of its own. Instead it names the server whose transaction `xid` wrote the
+ * row. If that and the version are the same as on the primary, one transaction wrote both rows, so the data is the same,
+ * whatever timeline the replica follows.
+ */
+export interface ReplicaState extends Pick<TallyState, 'version' | 'xid'> {
+  /** A hash of the epoch of that server. Null if it is not known. */
+  readonly writer: string | null
+}
+
+/** The columns of `ReplicaState`, for a statement in which the tally table has the alias `t`. */
+export const replicaColumns = sql`${writerColumn} as writer, t.version, t.xmin::text as xid`
+
+const stateText = stateColumns.statement().text
+const replicaText = replicaColumns.statement().text
+
+/** The same statement for a replica: it returns `ReplicaState` instead of `TallyState`. */
+export function forReplica(statement: Statement): Statement {
+  return { ...statement, text: statement.text.replace(stateText, replicaText) }
+}
+
+/** How a row of a replica compares with what the verification has read from the primary. */
+export type ReplicaStanding = 'same' | 'later' | 'behind' | 'diverged' | 'unproven'
+
+export function compareReplica(row: ReplicaState, tally: Tally): ReplicaStanding {
+  const [has, needs] = [BigInt(row.version), BigInt(tally.version)]
+  if (has < needs) return 'behind'
+  if (row.writer === null) return 'unproven'
+  if (has > needs) return 'later'
+  if (tally.writer === undefined) return 'unproven'
+  return row.writer === tally.writer && row.xid === tally.xid ? 'same' : 'diverged'
 }

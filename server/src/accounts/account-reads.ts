@@ -1,9 +1,12 @@
 import { clientDisconnected, Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Database } from '../postgres/database.ts'
+import type { ReadOptions } from '../postgres/pooled-reads.ts'
+import type { Replicas, VerifiedState } from '../postgres/replicas/replicas.ts'
 import type { TextRow } from '../postgres/text-rows.ts'
 import type { AccountScope } from '../scope.ts'
 import type { Statement } from '../sql.ts'
+import type { TallyState } from '../tally-state.ts'
 import { AccountLimiter } from './account-limiter.ts'
 
 /**
@@ -12,10 +15,12 @@ import { AccountLimiter } from './account-limiter.ts'
  */
 export class AccountReads {
   readonly #database: Database
+  readonly #replicas: Replicas | undefined
   readonly #limiter: AccountLimiter
 
-  constructor(database: Database, runningMax: number, waitMsMax: number) {
+  constructor(database: Database, runningMax: number, waitMsMax: number, replicas?: Replicas) {
     this.#database = database
+    this.#replicas = replicas
     this.#limiter = new AccountLimiter({
       runningMax,
       waitingMax: limits.accountReadsWaitingMax,
@@ -36,14 +41,34 @@ export class AccountReads {
     signal: AbortSignal,
   ): Promise<Row[]> {
     if (statement.execution === 'pipelined') return this.#database.read<Row>(statement)
-    return this.#readLimited<Row>(scope, statement, signal)
+    return this.#limited(scope, signal, (options) => this.#database.read<Row>(statement, options))
   }
 
-  async #readLimited<Row extends TextRow<Row>>(
+  /**
+   * For a statement that returns the state of the tally, and one row: on a replica, if one has the state that the
+   * verification has read.
+   */
+  readAt<Row extends TextRow<Row> & TallyState>(
     scope: AccountScope,
     statement: Statement,
+    verified: Omit<VerifiedState, 'accountId'>,
     signal: AbortSignal,
   ): Promise<Row[]> {
+    const replicas = this.#replicas
+    if (replicas === undefined || statement.execution === 'pipelined')
+      return this.read<Row>(scope, statement, signal)
+    const { accountId } = scope
+    return this.#limited(scope, signal, async (options) => {
+      const row = await replicas.read<Row>(statement, { ...verified, accountId }, options)
+      return row === undefined ? await this.#database.read<Row>(statement, options) : [row]
+    })
+  }
+
+  async #limited<Result>(
+    scope: AccountScope,
+    signal: AbortSignal,
+    run: (options: ReadOptions) => Promise<Result>,
+  ): Promise<Result> {
     const release = await this.#limiter.acquire(scope, signal)
     let overdue = Promise.resolve()
     try {
@@ -51,7 +76,7 @@ export class AccountReads {
       const onOverdue = (ended: Promise<void>) => {
         overdue = ended
       }
-      return await this.#database.read<Row>(statement, { signal, onOverdue })
+      return await run({ signal, onOverdue })
     } finally {
       // A statement that is still running in the database holds its slot until it has ended.
       void overdue.then(release)

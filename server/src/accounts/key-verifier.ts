@@ -7,8 +7,8 @@ import { type Limits, limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
-import { placeholder, type Statement, sql } from '../sql.ts'
-import { epoch, isSameState, type Tally } from '../tally-state.ts'
+import { type Fragment, placeholder, type Statement, sql, type Template } from '../sql.ts'
+import { epoch, isSameState, type Tally, writerColumn } from '../tally-state.ts'
 import { hashOfKey, type Scope, scopes } from './key-format.ts'
 
 /** The account of an accepted key, and what the key may do. */
@@ -41,7 +41,7 @@ interface Verification {
 interface VerificationRow {
   /** Of the server that ran the statement. On a distributed database, `found` has the epoch of each account's server. */
   readonly epoch: string
-  /** `n key_id scope+scope rate key_rate epoch version xid total` for each valid key, separated by commas. */
+  /** `n key_id scope+scope rate key_rate epoch version xid total writer` for each valid key, separated by commas. */
   readonly found: string | null
 }
 
@@ -76,6 +76,7 @@ export class KeyVerifier {
   readonly #database: Database
   readonly #emit: EmitEvent
   readonly #readAheadMs: number
+  readonly #template: Template
   /**
    * The account ids of accepted keys, by the hash of the key. An account name is never reused, so the id cannot become
    * wrong; the key itself is verified with every request. A cache by host name would make the rejection of a wrong key
@@ -95,8 +96,10 @@ export class KeyVerifier {
   /** Verifications of these statements. */
   #inFlight = 0
 
-  constructor(database: Database, emit: EmitEvent, { readAheadMs }: Limits) {
+  /** `hasReplicas`: the tally must name its writer, for comparison with a replica. */
+  constructor(database: Database, emit: EmitEvent, { readAheadMs }: Limits, hasReplicas = false) {
     this.#database = database
+    this.#template = hasReplicas ? verificationWithWriter : verificationTemplate
     this.#emit = emit
     this.#readAheadMs = readAheadMs
   }
@@ -228,7 +231,7 @@ export class KeyVerifier {
 
   async #run(batch: readonly Verification[]): Promise<void> {
     try {
-      const [row] = await this.#database.read<VerificationRow>(verificationStatement(batch))
+      const [row] = await this.#database.read<VerificationRow>(verificationStatement(this.#template, batch))
       const results = row === undefined ? [] : resultsOf(row, batch)
       for (const [i, verification] of batch.entries()) verification.resolve(results[i])
     } catch (error) {
@@ -265,7 +268,7 @@ function resultsOf(
   const results: (Verified | undefined)[] = batch.map(() => undefined)
   if (found === null) return results
   for (const entry of found.split(',')) {
-    const [n = '', keyId = '', granted = '', rate, keyRate, server = '', version, xid = '', total] =
+    const [n = '', keyId = '', granted = '', rate, keyRate, server = '', version, xid = '', total, writer] =
       entry.split(' ')
     const verification = batch[Number(n) - 1]
     if (verification === undefined) continue
@@ -281,7 +284,14 @@ function resultsOf(
         version === undefined || version === ''
           ? undefined
           : // Uses the row's own epoch string: a substring would retain all of `found` in memory while the tally is cached.
-            { epoch: server === current ? current : server, version, xid, total: Number(total) },
+            {
+              epoch: server === current ? current : server,
+              version,
+              xid,
+              total: Number(total),
+              // For the same reason copied, unless it is too short to be a substring in memory.
+              writer: writer && Buffer.from(writer, 'latin1').toString('latin1'),
+            },
     }
   }
   return results
@@ -313,22 +323,26 @@ const requestedResources = placeholder()
  * `account_id = any($1)` lets a distributed database send it only to the shards of these accounts. The left joins make
  * PostgreSQL find the key before it reads the account and the tally, so that a wrong key takes the same time in every account.
  */
-const verificationTemplate = sql`select ${epoch} as epoch, string_agg(
+const verification = (more: Fragment) =>
+  sql`select ${epoch} as epoch, string_agg(
   concat_ws(' ', q.n, k.key_id, array_to_string(k.scopes, '+'), coalesce(a.requests_per_minute, 0),
-    coalesce(a.key_requests_per_minute, 0), ${epoch}, t.version, t.xmin, t.total), ',')
+    coalesce(a.key_requests_per_minute, 0), ${epoch}, t.version, t.xmin, t.total${more}), ',')
   filter (where a.status = 'active') as found
 from unnest(${accounts}::bigint[], ${hashes}::text[], ${requestedResources}::text[]) with ordinality q(account_id, hash, resource, n)
 join api_key k on k.account_id = q.account_id and k.hash = decode(q.hash, 'hex')
 left join account a on a.account_id = k.account_id
 left join tally t on t.account_id = k.account_id and t.resource = q.resource
 where k.account_id = any(${accounts}::bigint[]) and ${keyIsValid}`.template(
-  [accounts, hashes, requestedResources],
-  'verify_key',
-  'pipelined',
-)
+    [accounts, hashes, requestedResources],
+    'verify_key',
+    'pipelined',
+  )
+const verificationTemplate = verification(sql``)
+/** `concat_ws` omits it if it is null. */
+const verificationWithWriter = verification(sql`, ${writerColumn}`)
 
-function verificationStatement(batch: readonly Verification[]): Statement {
-  return verificationTemplate([
+function verificationStatement(template: Template, batch: readonly Verification[]): Statement {
+  return template([
     arrayOf(batch.map(({ accountId }) => accountId)),
     arrayOf(batch.map(({ hash }) => hash)),
     arrayOf(batch.map(({ resource }) => resource ?? 'none')),

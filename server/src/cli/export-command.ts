@@ -6,7 +6,7 @@ import { type ResourceName, resources } from '../catalog/resources.ts'
 import { snapshotCursor } from '../changes/feed-page.ts'
 import { Failure } from '../errors.ts'
 import { countLineFeeds, exportBody } from '../lists/exports/export-body.ts'
-import { type StartedExport, startExport } from '../lists/exports/export-copy.ts'
+import { primaryTally, type StartedExport, startExport } from '../lists/exports/export-copy.ts'
 import { exportQuery } from '../lists/plan-cache.ts'
 import { withClient } from '../postgres/client.ts'
 import { type ExportFormat, exportStatement } from '../query/sql/export-statement.ts'
@@ -53,7 +53,8 @@ async function writeAll(options: ExportOptions, onStart: () => void): Promise<vo
   const start = performance.now()
   await withClient(options.ownerUrl, async (client) => {
     const scope = await accountNamed(client, options.account)
-    const source = await startExport(client, scope, resource.name, exportStatement(scope, plan, format))
+    const copy = exportStatement(scope, plan, format)
+    const source = await startExport(client, { scope, resource: resource.name, copy }, primaryTally)
     const total = plan.where === undefined ? source.total : undefined
     // Only for progress: a CSV text with a line feed counts twice.
     let lines = 0

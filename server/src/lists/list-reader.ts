@@ -111,7 +111,8 @@ export class ListReader {
       const early = sent !== undefined && isSame(sent.statement, statement) ? await sent.rows : []
       // Otherwise it was read before the verification, or from another server.
       if (early[0] !== undefined && isAtLeast(early[0], tally)) return early[0]
-      const [row] = await this.#accountReads.read<ListRow>(access, statement, signal)
+      const at = { resource: plan.resource.name, tally }
+      const [row] = await this.#accountReads.readAt<ListRow>(access, statement, at, signal)
       if (row === undefined) throw internalError()
       return row
     }

@@ -24,8 +24,28 @@ export interface RequestContext {
   waitedMs: number
 }
 
-/** `reads`: for statements that may take long. `pipelined`: for short ones, which share connections. */
-export type PoolName = 'reads' | 'pipelined' | 'writes' | 'exports' | 'batches'
+/** `reads`: for statements that may take long. `pipelined`: for short ones, which share connections. `replicas`: long ones there. */
+export type PoolName = 'reads' | 'pipelined' | 'writes' | 'exports' | 'batches' | 'replicas'
+
+/**
+ * Why the primary answered a long read although there are replicas. `unavailable`: no replica responds, or it has just failed.
+ * `busy`: all connections are in use. `behind`: it has not replayed a write that the primary has. `diverged`: its
+ * last write is not in the history of the primary. `unproven`: the last write was not made by this service, so that servers
+ * cannot be compared. `unconfirmed`: the replica has a write that the primary does not show yet. `conflict`: replaying the
+ * primary's changes cancelled the statement. `failed`: any other error. `no_feedback`: exports need hot_standby_feedback.
+ */
+export const fallbackReasons = [
+  'unavailable',
+  'busy',
+  'behind',
+  'diverged',
+  'unproven',
+  'unconfirmed',
+  'conflict',
+  'failed',
+  'no_feedback',
+] as const
+export type FallbackReason = (typeof fallbackReasons)[number]
 
 /**
  * Every event of the service. The log, metrics, traces and the accounts' own request log subscribe to them. Each subscriber
@@ -63,6 +83,16 @@ export type Event =
   | { readonly kind: 'connection-broken'; readonly error: Error }
   /** Another server is the primary. All connections to the previous one were closed. */
   | { readonly kind: 'primary-changed'; readonly timeline: string }
+  /** A replica of DATABASE_REPLICA_URLS responds, or does not. `address`: its host and port. */
+  | { readonly kind: 'replica-available'; readonly address: string }
+  | { readonly kind: 'replica-unavailable'; readonly address: string; readonly error: unknown }
+  /** Which server ran a read that a replica may run. */
+  | {
+      readonly kind: 'replica-read'
+      readonly operation: 'list' | 'export'
+      readonly server: 'primary' | 'replica'
+      readonly reason: FallbackReason | 'none'
+    }
   /** Rate limits are shared by all processes through Redis; or, while Redis is unavailable, counted by each process alone. */
   | { readonly kind: 'rate-limits-shared' }
   | { readonly kind: 'rate-limits-local'; readonly reason: string }

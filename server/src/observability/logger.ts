@@ -17,6 +17,9 @@ const levels: Record<Event['kind'], Level> = {
   'connection-acquired': 'debug',
   'connection-broken': 'warn',
   'primary-changed': 'warn',
+  'replica-available': 'info',
+  'replica-unavailable': 'warn',
+  'replica-read': 'debug',
   'keys-verified': 'debug',
   'statement-ended': 'debug',
   'spans-dropped': 'warn',
@@ -210,6 +213,12 @@ function loggable(event: Exclude<Event, RequestCompleted>): object {
       return { cause: event.error.message }
     case 'primary-changed':
       return { timeline: event.timeline }
+    case 'replica-available':
+      return { address: event.address }
+    case 'replica-unavailable':
+      return { address: event.address, cause: messageOf(event.error) }
+    case 'replica-read':
+      return { operation: event.operation, server: event.server, reason: event.reason }
     case 'connection-acquired':
       return { pool: event.pool, ms: event.ms }
     case 'statement-ended':

@@ -6,6 +6,7 @@ import { Exposition, type OtlpMetricsOptions } from './exposition.ts'
 import { Counter, Histogram, type Instrument, ObservableInstrument } from './instruments.ts'
 import type { TelemetryIdentity } from './otlp.ts'
 import { ProcessMetrics } from './process-metrics.ts'
+import { type ReplicaCounts, ReplicaMetrics } from './replica-metrics.ts'
 import { resourceOf } from './resource.ts'
 
 /** State that is read at scrape time, because no event reports it. */
@@ -17,6 +18,8 @@ export interface ObservedState {
     idle: number
     waiting: number
   }[]
+  /** Undefined without replicas. */
+  readonly replicas: () => ReplicaCounts | undefined
   readonly verificationsWaiting: () => number
   readonly feedWaiters: () => number
   /** Rejects if the process cannot serve requests. */
@@ -153,11 +156,13 @@ export class Metrics {
     'gauge',
     () => (this.#isRateShared === undefined ? [] : [[this.#isRateShared ? 1 : 0]]),
   )
+  readonly #replicas: ReplicaMetrics
   readonly #process = new ProcessMetrics()
   readonly instruments: readonly Instrument[]
   readonly #exposition: Exposition
 
   constructor(state: ObservedState, identity: TelemetryIdentity, otlp?: OtlpMetricsOptions) {
+    this.#replicas = new ReplicaMetrics(state.replicas)
     this.instruments = [
       this.#requests,
       this.#errors,
@@ -176,6 +181,7 @@ export class Metrics {
       this.#deliveries,
       this.#stoppedWebhooks,
       this.#failedSweeps,
+      ...this.#replicas.instruments,
       ...stateInstruments(state),
       ...this.#process.instruments,
     ]
@@ -229,6 +235,13 @@ export class Metrics {
         return
       case 'primary-changed':
         this.#primaryChanges.add(1)
+        return
+      case 'replica-read':
+        this.#replicas.record(event)
+        return
+      case 'replica-available':
+      case 'replica-unavailable':
+        this.#replicas.start()
         return
       case 'spans-dropped':
         this.#droppedSpans.add(event.spans)

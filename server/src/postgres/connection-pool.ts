@@ -70,6 +70,11 @@ export class ConnectionPool {
     return { pool, max, open: this.#open.size, idle: this.#idle.length, waiting: this.#waiting.size }
   }
 
+  /** Whether a caller would get a connection without waiting for another caller. */
+  get hasFree(): boolean {
+    return this.#idle.length > 0 || this.#open.size + this.#opening < this.#options.max
+  }
+
   /** The caller must call `release`. */
   async acquire(): Promise<pg.Client> {
     const startedAt = performance.now()

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
+import { databaseUnavailable } from './sqlstate.ts'
 
 /** A connection pooler before PostgreSQL. `transaction`: it assigns a backend to each transaction, not to each connection. */
 export type Pooler = 'none' | 'transaction'
@@ -118,4 +119,24 @@ export async function currentSettings(
     [names],
   )
   return rows
+}
+
+/**
+ * A pooler may be configured to ignore startup options. Requests would then run with the login's own privileges and
+ * without the limits on what a statement may cost. Therefore the connection is rejected.
+ */
+export async function verifySettings(
+  client: pg.ClientBase,
+  expected: Readonly<Record<string, string>>,
+): Promise<void> {
+  const names = Object.keys(expected)
+  if (names.length === 0) return
+  const rows = await currentSettings(client, names)
+  const dropped = rows.filter(({ name, is }) => is !== expected[name]).map(({ name }) => name)
+  if (dropped.length === 0) return
+  throw databaseUnavailable(
+    undefined,
+    `A connection pooler between the service and the database drops settings of the service (${dropped.join(', ')}). The operator must ` +
+      'set QUARTERMASTER_DATABASE_POOLER=transaction, or set them for the login: quartermaster doctor shows how.',
+  )
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { maskedUrl } from './masked.ts'
+import { maskedUrl, maskedUrls } from './masked.ts'
 
 it.each([
   ['postgres://app:hunter2@db1:5432,db2/erp', 'postgres://app:***@db1:5432,db2/erp'],
@@ -22,4 +22,14 @@ it.each([
   'redis://cache?a=hunter2@x',
 ])('%s is masked completely', (url) => {
   expect(maskedUrl(url)).toBe('***')
+})
+
+it.each([
+  [
+    'postgres://a:hunter2@r1,r2/erp  postgres://a:hunter2@r3/erp',
+    'postgres://a:***@r1,r2/erp postgres://a:***@r3/erp',
+  ],
+  ['postgres://a:hun ter2@r1/erp', '***'],
+])('%s are shown as %s', (urls, shown) => {
+  expect(maskedUrls(urls)).toBe(shown)
 })

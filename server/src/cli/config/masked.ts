@@ -5,7 +5,14 @@ export function maskedValue({ name, value }: Setting): string | number | boolean
   if (value === undefined) return null
   if (typeof value !== 'string') return value
   if (name.endsWith('_HEADERS')) return maskedHeaders(value)
+  if (name === 'DATABASE_REPLICA_URLS') return maskedUrls(value)
   return /^[a-z]+:\/\//.test(value) ? maskedUrl(value) : value
+}
+
+/** If one of several does not begin as a URL, a space may be part of a password: then all are masked. */
+export function maskedUrls(urls: string): string {
+  const parts = urls.split(' ').filter((part) => part !== '')
+  return parts.every((part) => /^postgres(?:ql)?:\/\//.test(part)) ? parts.map(maskedUrl).join(' ') : mask
 }
 
 export const mask = '***'

@@ -2,16 +2,24 @@ import pg from 'pg'
 import { RedisUrlWithoutTls, redisTarget } from '../../accounts/redis-target.ts'
 import type { Config } from '../../config.ts'
 import type { ConfigFault } from '../../config-fault.ts'
-import { exampleUrl, InvalidDatabaseUrl, serverUrls } from '../../postgres/primary/database-url.ts'
+import {
+  exampleUrl,
+  InvalidDatabaseUrl,
+  replicaUrls,
+  serverUrls,
+} from '../../postgres/primary/database-url.ts'
 
 /**
  * Checks the URLs of the configuration before a command starts: a service with an invalid URL would fail every request.
  * Messages do not contain the URL, because it may contain a password.
  */
 export function invalidUrls(config: Config): ConfigFault[] {
-  const databases = (['DATABASE_URL', 'DATABASE_OWNER_URL'] as const).flatMap((variable) =>
-    databaseUrlFault(variable, config[variable]),
-  )
+  const databases = [
+    ...(['DATABASE_URL', 'DATABASE_OWNER_URL'] as const).flatMap((variable) =>
+      databaseUrlFault(variable, config[variable], serverUrls),
+    ),
+    ...databaseUrlFault('DATABASE_REPLICA_URLS', config.DATABASE_REPLICA_URLS, replicaUrls),
+  ]
   const others = otherUrls
     .filter((variable) => config[variable] !== undefined && !URL.canParse(config[variable]))
     .map((variable) => ({
@@ -29,11 +37,15 @@ const otherUrls = [
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
 ] as const
 
-function databaseUrlFault(variable: string, url: string | undefined): ConfigFault[] {
+function databaseUrlFault(
+  variable: string,
+  url: string | undefined,
+  split: (url: string) => readonly string[],
+): ConfigFault[] {
   if (url === undefined) return []
   try {
     // Does not connect, but reads the certificate files that the URL names.
-    serverUrls(url).map((serverUrl) => new pg.Client({ connectionString: serverUrl }))
+    split(url).map((serverUrl) => new pg.Client({ connectionString: serverUrl }))
     return []
   } catch (error) {
     const unreadable = unreadableFile(variable, error)

@@ -6,7 +6,7 @@ import { databaseFault } from './database-fault.ts'
 export interface OwnerUrl {
   readonly url: string
   /** The environment variable it comes from, for error messages. */
-  readonly variable: 'DATABASE_OWNER_URL' | 'DATABASE_URL'
+  readonly variable: 'DATABASE_OWNER_URL' | 'DATABASE_URL' | 'DATABASE_REPLICA_URLS'
 }
 
 export function findOwnerUrl(config: Config): OwnerUrl | undefined {

@@ -4,6 +4,7 @@ export interface Finding {
     | 'configuration'
     | 'connection'
     | 'redis'
+    | 'replicas'
     | 'database'
     | 'extensions'
     | 'migrations'

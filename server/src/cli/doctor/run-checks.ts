@@ -13,6 +13,7 @@ import { checkIndexes } from './checks/indexes.ts'
 import { checkMigrations, pendingMigrations } from './checks/migrations.ts'
 import { checkPrivileges } from './checks/privileges.ts'
 import { checkRedis } from './checks/redis.ts'
+import { checkReplicas } from './checks/replicas.ts'
 import { checkServing } from './checks/serving.ts'
 import { checkTallies, type TallyOptions } from './checks/tallies.ts'
 import { connectedMessage, faultFinding } from './connection-fault.ts'
@@ -71,6 +72,7 @@ async function* checkOpenDatabase(client: pg.Client, config: Config, options: Ch
   yield* await checkIndexes(client)
   yield* await checkPrivileges(client, config)
   yield* await checkServing(config)
+  yield* await checkReplicas(client, config)
   yield* await checkDefaultAccount(client, config)
   yield* checkTallies(client, options)
 }

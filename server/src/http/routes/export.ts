@@ -11,7 +11,7 @@ import type { ExportQuery } from '../../lists/plan-cache.ts'
 import { etagOf } from '../../lists/response.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import { type ExportFormat, exportStatement } from '../../query/sql/export-statement.ts'
-import type { TallyState } from '../../tally-state.ts'
+import type { Tally } from '../../tally-state.ts'
 import { clientSignal } from '../client-signal.ts'
 import { contextOf, timed } from '../plugins/request-context.ts'
 import { acceptsGzip } from '../request/accept.ts'
@@ -38,7 +38,7 @@ export async function sendExport(
   { exports, pageCache, emit, shutdown }: ExportParts,
   request: FastifyRequest,
   reply: FastifyReply,
-  { access, tally }: Verified & { readonly tally: TallyState },
+  { access, tally }: Verified & { readonly tally: Tally },
   { plan, filterKey, feedFilter, requestHash }: ExportQuery,
   format: ExportFormat,
 ): Promise<FastifyReply> {
@@ -57,7 +57,8 @@ export async function sendExport(
   })
   if (reply.raw.destroyed) running.end()
   const copy = exportStatement(access, plan, format)
-  await timed(request, () => running.start(access, plan.resource.name, copy))
+  const all = { scope: access, resource: plan.resource.name, copy }
+  await timed(request, () => running.start(all, tally))
   const name = listKey(access, plan.resource.name, filterKey)
   const cached = pageCache.get(name, running)
   const total =

@@ -6,7 +6,7 @@ import type { ResourceName } from '../../catalog/resources.ts'
 import { limits } from '../../limits.ts'
 import { beginText } from '../../postgres/connections.ts'
 import type { AccountScope } from '../../scope.ts'
-import { type Statement, sql, value } from '../../sql.ts'
+import { type Fragment, type Statement, sql, value } from '../../sql.ts'
 import { type Lineages, lineageColumns, stateColumns, type TallyState } from '../../tally-state.ts'
 
 /** A statement without an operation: its duration is not measured, because it depends on the reader of the export. */
@@ -22,33 +22,58 @@ export interface StartedExport extends TallyState, Lineages {
   finish(): Promise<number>
 }
 
+export interface ExportRequest {
+  readonly scope: AccountScope
+  readonly resource: ResourceName
+  readonly copy: CopyStatement
+}
+
+export interface ExportRow extends Lineages {
+  readonly total: string
+}
+
+/** How the tally is read before the COPY. */
+export interface TallyReader<Row extends ExportRow> {
+  readonly columns: Fragment
+  /** The state of the row. Throws if the server may not run the export. */
+  readonly accept: (row: Row) => TallyState | Promise<TallyState>
+}
+
+/** On the primary. */
+export const primaryTally: TallyReader<ExportRow & TallyState> = {
+  columns: sql`${stateColumns}, ${lineageColumns}`,
+  accept: ({ epoch, version, xid }) => ({ epoch, version, xid }),
+}
+
 /**
  * Reads the tally and the records in one transaction, so from one snapshot. Returns when the first chunk is available,
  * or the result is known to be empty: errors of the statement are thrown here, before anything is sent to the client.
  */
-export async function startExport(
+export async function startExport<Row extends ExportRow>(
   client: pg.ClientBase,
-  scope: AccountScope,
-  resource: ResourceName,
-  copy: CopyStatement,
+  { scope, resource, copy }: ExportRequest,
+  { columns, accept }: TallyReader<Row>,
 ): Promise<StartedExport> {
   await client.query(beginText(client, ' isolation level repeatable read read only'))
-  const tally = tallyStatement(scope, resource)
-  const { rows } = await client.query<TallyState & Lineages & { total: string }>(tally.text, [
-    ...tally.values,
-  ])
-  const [state] = rows
-  if (state === undefined)
+  const tally = tallyStatement(scope, resource, columns)
+  const { rows } = await client.query<Row>(tally.text, [...tally.values])
+  const [row] = rows
+  if (row === undefined)
     throw new Error(`the account ${scope.accountId} has no tally of the resource ${resource}`)
+  const state = await accept(row)
   const { text, settings } = withSettings(copy, scope)
   for (const { text: set, values } of settings) await client.query(set, [...values])
   const chunks = client.query(to(text))
   // If the connection breaks between two reads, the next read throws the error.
   chunks.on('error', () => {})
   await once(chunks, 'readable')
+  const { lineages, lineage_starts, changes_from, total } = row
   return {
     ...state,
-    total: Number(state.total),
+    lineages,
+    lineage_starts,
+    changes_from,
+    total: Number(total),
     chunks,
     finish: async () => {
       await client.query('commit')
@@ -57,8 +82,8 @@ export async function startExport(
   }
 }
 
-function tallyStatement(scope: AccountScope, resource: ResourceName): Statement {
-  return sql`select ${stateColumns}, ${lineageColumns}, t.total from tally t
+function tallyStatement(scope: AccountScope, resource: ResourceName, columns: Fragment): Statement {
+  return sql`select ${columns}, t.total from tally t
 where account_id = ${value(scope.accountId)}::bigint and resource = ${value(resource)}::text`.statement()
 }
 

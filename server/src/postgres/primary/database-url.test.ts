@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { serverUrls } from './database-url.ts'
+import { replicaUrls, serverUrls } from './database-url.ts'
 
 it.each([
   ['postgres://u:p@db:5432/q', ['postgres://u:p@db:5432/q']],
@@ -34,4 +34,19 @@ it.each([
   } catch (error) {
     expect(String(error)).not.toContain('s3cret')
   }
+})
+
+it('replicas are named by several URLs, by several hosts of one, or both', () => {
+  expect(replicaUrls('postgres://u@r1:5432,r2/q?target_session_attrs=standby  postgresql://u@r3/q ')).toEqual(
+    ['postgres://u@r1:5432/q', 'postgres://u@r2/q', 'postgresql://u@r3/q'],
+  )
+})
+
+it.each([
+  ['postgres://r1/q,postgres://r2/q', 'two URLs must be separated by a space'],
+  ['postgres://r1/q r2/q', 'does not start with postgres://'],
+  ['postgres://r1/q?target_session_attrs=primary', 'connections always go to a standby'],
+  [`postgres://${Array.from({ length: 17 }, (_, i) => `r${i}`).join(',')}/q`, 'it names 17 servers'],
+])('rejects the replicas %s', (urls, reason) => {
+  expect(() => replicaUrls(urls)).toThrow(reason)
 })

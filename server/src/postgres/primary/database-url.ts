@@ -1,12 +1,17 @@
+import { limits } from '../../limits.ts'
+
 /**
  * Splits a `DATABASE_URL` that names several servers, in libpq's syntax (`postgres://user@one:5432,two:5433/db` or
  * `?host=one,two&port=5432,5433`), into one URL for each server, in the same order. `pg` accepts one server only.
  */
-export function serverUrls(url: string): readonly [string, ...string[]] {
+export function serverUrls(
+  url: string,
+  targets: readonly string[] = primaryTargets,
+): readonly [string, ...string[]] {
   const [, scheme = '', user = '', authority = '', path = '', query = ''] = urlPattern.exec(url) ?? []
   if (scheme === '') throw invalidUrl('it does not start with postgres://')
   const parameters = new URLSearchParams(query)
-  rejectOtherTargets(parameters)
+  rejectOtherTargets(parameters, targets)
   const servers = authority === '' ? fromParameters(parameters) : fromAuthority(authority)
   const rest = parameters.toString()
   const urls = servers.map(({ host, port, isSocket }) => {
@@ -55,12 +60,26 @@ function fromParameters(parameters: URLSearchParams): Server[] {
   }))
 }
 
-/** Requests are served from the primary only. */
-function rejectOtherTargets(parameters: URLSearchParams): void {
+/** The URLs of `DATABASE_REPLICA_URLS`, one for each server. A server that is the primary at the time is not used. */
+export function replicaUrls(urls: string): readonly string[] {
+  const parts = urls.split(' ').filter((part) => part !== '')
+  if (parts.some((part) => part.split('://').length > 2))
+    throw invalidUrl('two URLs must be separated by a space')
+  const servers = parts.flatMap((part) => serverUrls(part, replicaTargets))
+  if (servers.length > limits.replicasMax)
+    throw invalidUrl(`it names ${servers.length} servers, more than ${limits.replicasMax}`)
+  return servers
+}
+
+const primaryTargets = ['read-write', 'primary']
+const replicaTargets = ['standby', 'prefer-standby', 'read-only', 'any']
+
+function rejectOtherTargets(parameters: URLSearchParams, targets: readonly string[]): void {
   const target = parameters.get('target_session_attrs')
-  if (target !== null && target !== 'read-write' && target !== 'primary') {
+  if (target !== null && !targets.includes(target)) {
+    const which = targets === primaryTargets ? 'the primary' : 'a standby'
     throw invalidUrl(
-      `target_session_attrs=${target} is not supported; connections always go to the primary (read-write or primary)`,
+      `target_session_attrs=${target} is not supported; connections always go to ${which} (${targets.join(' or ')})`,
     )
   }
   parameters.delete('target_session_attrs')

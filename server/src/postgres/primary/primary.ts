@@ -5,13 +5,13 @@ import { sql } from '../../sql.ts'
 import { epoch } from '../../tally-state.ts'
 import {
   connectionDefaults,
-  currentSettings,
   destroyConnection,
   isDestroyed,
   localSettingsOf,
   type ServingConfig,
   type ServingDatabase,
   setLocalSettings,
+  verifySettings,
 } from '../connections.ts'
 import {
   connectFailureOf,
@@ -74,6 +74,11 @@ export class Primary {
   /** A misconfiguration that makes requests fail although the database responds. It remains until the process restarts. */
   get fault(): Failure | undefined {
     return this.#fault
+  }
+
+  /** The system identifier of the primary, which its replicas share. Undefined before the first connection. */
+  get system(): string | undefined {
+    return this.#current?.system
   }
 
   /** The listener is called with the epoch of the new primary, and must close its connections to other servers. */
@@ -254,23 +259,6 @@ export class Primary {
     this.#failure = failure
     return failure
   }
-}
-
-/**
- * A pooler may be configured to ignore startup options. Requests would then run with the login's own privileges and
- * without the limits on what a statement may cost. Therefore the connection is rejected.
- */
-async function verifySettings(client: pg.Client, expected: Readonly<Record<string, string>>): Promise<void> {
-  const names = Object.keys(expected)
-  if (names.length === 0) return
-  const rows = await currentSettings(client, names)
-  const dropped = rows.filter(({ name, is }) => is !== expected[name]).map(({ name }) => name)
-  if (dropped.length === 0) return
-  throw databaseUnavailable(
-    undefined,
-    `A connection pooler between the service and the database drops settings of the service (${dropped.join(', ')}). The operator must ` +
-      'set QUARTERMASTER_DATABASE_POOLER=transaction, or set them for the login: quartermaster doctor shows how.',
-  )
 }
 
 /** By timeline: promoting a standby starts a new one. */

@@ -119,7 +119,7 @@ async function droppedSettings(client: pg.Client, config: Config): Promise<Findi
 }
 
 /** PostgreSQL rejects the connection if the login role is not a member of the role. */
-function roleFault(error: unknown, { url }: OwnerUrl, role: string): Finding | undefined {
+export function roleFault(error: unknown, { url }: OwnerUrl, role: string): Finding | undefined {
   if (!(error instanceof pg.DatabaseError) || error.code !== '42501') return undefined
   const { user } = targetOf(url)
   const repair = `grant ${pg.escapeIdentifier(role)} to ${pg.escapeIdentifier(user)};`

@@ -1,0 +1,158 @@
+import { clientDisconnected, Failure } from '../../errors.ts'
+import type { Limits } from '../../limits.ts'
+import { failureOf } from '../../postgres/sqlstate.ts'
+import type { Tally, TallyState } from '../../tally-state.ts'
+import type { ExportConnection, ExportConnections, ExportHolder } from './export-connections.ts'
+import type { ExportRequest, StartedExport } from './export-copy.ts'
+import type { SlotHolder } from './export-slots.ts'
+import { ReaderThroughput } from './reader-throughput.ts'
+
+export interface RunningOptions {
+  readonly msMax: number
+  readonly limits: Limits
+  /** Releases the slot of the export. */
+  readonly release: () => void
+}
+
+/** One export with its connection. A timer ends it if it takes too long or makes no progress. */
+export class RunningExport implements TallyState, SlotHolder, ExportHolder {
+  readonly #connections: ExportConnections
+  readonly #release: () => void
+  /** Undefined before it is started. */
+  #connection: ExportConnection | undefined
+  readonly #timer: NodeJS.Timeout
+  #started: StartedExport | undefined
+  readonly #reader: ReaderThroughput
+  #progressAt = performance.now()
+  #isComplete = false
+  #isEnded = false
+  /** Why the service aborted it. */
+  #abortReason: Failure | undefined
+
+  constructor(connections: ExportConnections, { msMax, limits, release }: RunningOptions) {
+    this.#connections = connections
+    this.#release = release
+    this.#reader = new ReaderThroughput(limits)
+    const endAt = performance.now() + msMax
+    this.#timer = setInterval(
+      () => {
+        const now = performance.now()
+        const stalled = now - this.#progressAt > limits.exportStallMsMax
+        if (now < endAt && !stalled) return
+        this.#abortReason = stalled
+          ? aborted(`It made no progress for ${limits.exportStallMsMax / 1000} s.`)
+          : aborted('It exceeded its timeout.')
+        this.end()
+      },
+      Math.min(1000, msMax),
+    )
+    this.#timer.unref()
+  }
+
+  /** Resolves when the first records are available. `tally`: as read by the verification. */
+  async start(request: ExportRequest, tally: Tally): Promise<void> {
+    try {
+      this.#started = await this.#connections.start(request, tally, this)
+    } catch (error) {
+      throw this.#failureOf(error)
+    }
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded
+  }
+
+  use(connection: ExportConnection): void {
+    this.#connection = connection
+    if (!this.#isEnded) return
+    connection.release(true)
+    throw clientDisconnected()
+  }
+
+  get epoch(): string {
+    return this.#running.epoch
+  }
+
+  get version(): string {
+    return this.#running.version
+  }
+
+  get xid(): string {
+    return this.#running.xid
+  }
+
+  get lineages(): string {
+    return this.#running.lineages
+  }
+
+  get total(): number {
+    return this.#running.total
+  }
+
+  get chunks(): AsyncIterable<Buffer> {
+    return this.#measuredChunks()
+  }
+
+  async finish(): Promise<number> {
+    try {
+      const count = await this.#running.finish()
+      this.#isComplete = true
+      return count
+    } catch (error) {
+      throw this.#failureOf(error)
+    } finally {
+      this.end()
+    }
+  }
+
+  async *#measuredChunks(): AsyncGenerator<Buffer> {
+    try {
+      for await (const chunk of this.#running.chunks) {
+        this.#reader.waitStarted()
+        yield chunk
+        this.#reader.chunkTaken(chunk.length)
+        this.#progressAt = performance.now()
+      }
+    } catch (error) {
+      throw this.#failureOf(error)
+    }
+  }
+
+  isReaderSlow(): boolean {
+    return this.#reader.isSlow()
+  }
+
+  abort(): void {
+    this.#abortReason = aborted('The client read it too slowly while another account waited for an export.')
+    this.end()
+  }
+
+  /** The service aborted the export, the client disconnected, or the database failed. */
+  #failureOf(error: unknown): Failure {
+    if (this.#abortReason !== undefined) return this.#abortReason
+    if (this.#isEnded) return clientDisconnected(error)
+    this.end()
+    return failureOf(error)
+  }
+
+  /** Can be called at any time, also twice. Closes the connection of an incomplete export, which cancels its statement. */
+  end(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    clearInterval(this.#timer)
+    this.#connection?.release(!this.#isComplete)
+    this.#release()
+  }
+
+  get #running(): StartedExport {
+    if (this.#started === undefined) throw new Error('the export was not started')
+    return this.#started
+  }
+}
+
+function aborted(reason: string): Failure {
+  return new Failure(
+    'deadline_exceeded',
+    `The export was aborted. ${reason} Narrow the filter, or read the response faster.`,
+  )
+}

@@ -1,0 +1,207 @@
+import pg from 'pg'
+import type { Limits } from '../../limits.ts'
+import type { EmitEvent } from '../../observability/events.ts'
+import { withTimeout } from '../../timeout.ts'
+import { ConnectionPool, type ConnectionSource } from '../connection-pool.ts'
+import {
+  connectionDefaults,
+  destroyConnection,
+  isDestroyed,
+  type ServingConfig,
+  type ServingIdentity,
+  servingConnection,
+  setLocalSettings,
+  verifySettings,
+} from '../connections.ts'
+import { PooledReads } from '../pooled-reads.ts'
+import { connectFailureOf, databaseUnavailable } from '../sqlstate.ts'
+
+export interface ReplicaOptions extends ServingIdentity {
+  readonly connectionsMax: number
+  readonly readMsMax: number
+  readonly emit: EmitEvent
+  readonly limits: Limits
+  /** The system identifier of the primary. Undefined before the first connection to it. */
+  readonly primarySystem: () => string | undefined
+}
+
+interface ProbeRow {
+  readonly recovering: boolean
+  readonly feedback: boolean
+  readonly system: string
+}
+
+const probe = `select pg_is_in_recovery() as recovering, current_setting('hot_standby_feedback')::boolean as feedback,
+  (pg_control_system()).system_identifier::text as system`
+
+/**
+ * PostgreSQL checks every second that the service is still connected: a connection is closed without a message if its
+ * server does not respond, and then its statement should end, too.
+ */
+const settings = { client_connection_check_interval: '1s' }
+
+/**
+ * One replica and the connections to it. A connection of its own checks once a second that it responds and is in recovery.
+ * If not, all connections are closed, including those in use: the primary then answers their requests.
+ */
+export class Replica implements ConnectionSource {
+  /** Host and port, for the log. */
+  readonly address: string
+  readonly reads: PooledReads
+  readonly exports: ConnectionPool
+  readonly #url: string
+  readonly #options: ReplicaOptions
+  readonly #timer: NodeJS.Timeout
+  readonly #onChange = new Set<() => void>()
+  /** Counts the times at which all connections were closed; the number that a connection was opened with. */
+  #generation = 0
+  readonly #generations = new WeakMap<pg.Client, number>()
+  #checking: Promise<void> | undefined
+  #probe: pg.Client | undefined
+  /** Undefined before the first check. */
+  #isAvailable: boolean | undefined
+  #hasFeedback = false
+  #failures = 0
+  #pausedUntil = 0
+
+  constructor(url: string, options: ReplicaOptions) {
+    const { limits, readMsMax, emit } = options
+    this.#url = url
+    this.#options = options
+    this.address = addressOf(url)
+    const pool = { waitMsMax: limits.readWaitMsMax }
+    const reads = new ConnectionPool(this, {
+      ...pool,
+      name: 'replicas',
+      max: options.connectionsMax,
+      config: servingConnection(options, { statement_timeout: readMsMax, settings }),
+      emit,
+    })
+    this.reads = new PooledReads(reads, { readMsMax, limits, terminate: destroyConnection })
+    this.exports = new ConnectionPool(this, {
+      ...pool,
+      name: 'exports',
+      max: limits.exportsInFlightMax,
+      config: servingConnection(options, { application_name: 'quartermaster export', settings }),
+    })
+    this.#timer = setInterval(() => void this.check(), limits.replicaCheckMs).unref()
+    void this.check()
+  }
+
+  /** Whether it responds, and has not failed just now. */
+  get isAvailable(): boolean {
+    return this.#isAvailable === true && performance.now() >= this.#pausedUntil
+  }
+
+  /** Without hot_standby_feedback, VACUUM on the primary would cancel long exports here. */
+  get allowsExports(): boolean {
+    return this.#hasFeedback
+  }
+
+  async open(config: ServingConfig): Promise<pg.Client> {
+    const generation = this.#generation
+    const client = await this.#connect(config)
+    this.#generations.set(client, generation)
+    if (this.isCurrentConnection(client)) return client
+    destroyConnection(client)
+    throw databaseUnavailable()
+  }
+
+  isCurrentConnection(client: pg.Client): boolean {
+    return this.#generations.get(client) === this.#generation
+  }
+
+  onChange(listener: () => void): void {
+    this.#onChange.add(listener)
+  }
+
+  /** A request was served. */
+  succeeded(): void {
+    this.#failures = 0
+  }
+
+  /** A request failed here. No others are sent for a time that doubles with every failure in a row. */
+  failed(): void {
+    const { replicaPauseMsMin: min, replicaPauseMsMax: max } = this.#options.limits
+    this.#pausedUntil = performance.now() + Math.min(min * 2 ** this.#failures, max)
+    this.#failures = Math.min(this.#failures + 1, 16)
+    void this.check()
+  }
+
+  check(): Promise<void> {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined
+    })
+    return this.#checking
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    if (this.#probe !== undefined) destroyConnection(this.#probe)
+    await Promise.all([this.reads.pool.close(), this.exports.close()])
+  }
+
+  async #check(): Promise<void> {
+    try {
+      const { recovering, feedback, system } = await this.#runProbe()
+      const primarySystem = this.#options.primarySystem()
+      if (!recovering) throw new Error('It is not in recovery: it is a primary.')
+      if (primarySystem !== undefined && system !== primarySystem)
+        throw new Error('It is not a replica of this primary: its system identifier is another one.')
+      this.#hasFeedback = feedback
+      if (this.#isAvailable !== true) this.#options.emit({ kind: 'replica-available', address: this.address })
+      this.#isAvailable = true
+    } catch (error) {
+      this.#closeAll(error)
+    }
+  }
+
+  async #runProbe(): Promise<ProbeRow> {
+    this.#probe ??= await this.#connect({ application_name: 'quartermaster check' })
+    const running = this.#probe.query<ProbeRow>(probe)
+    const ms = this.#options.limits.replicaSilenceMsMax
+    const { rows } = await withTimeout(ms, running, () => new Error(`It has not responded for ${ms} ms.`))
+    const [row] = rows
+    if (row === undefined) throw new Error('It did not return its state.')
+    return row
+  }
+
+  #closeAll(cause: unknown): void {
+    if (this.#probe !== undefined) destroyConnection(this.#probe)
+    this.#probe = undefined
+    const wasAvailable = this.#isAvailable
+    this.#isAvailable = false
+    this.#generation++
+    for (const listener of this.#onChange) listener()
+    if (wasAvailable !== false)
+      this.#options.emit({ kind: 'replica-unavailable', address: this.address, error: cause })
+  }
+
+  async #connect(config: ServingConfig): Promise<pg.Client> {
+    const ms = this.#options.limits.replicaSilenceMsMax
+    const timing = { connectionTimeoutMillis: ms, connectionString: this.#url }
+    const client = new pg.Client({ ...connectionDefaults, ...config, ...timing })
+    // A broken connection fails its statement, and pg also emits an error event. Without a listener, the process would exit.
+    client.on('error', (error) => {
+      if (!isDestroyed(client)) this.#options.emit({ kind: 'connection-broken', error })
+    })
+    const timeout = setTimeout(() => destroyConnection(client), ms)
+    try {
+      await client.connect()
+      if (config.localSettings !== undefined) setLocalSettings(client, config.localSettings)
+      else await verifySettings(client, config.expected ?? {})
+      return client
+    } catch (error) {
+      destroyConnection(client)
+      throw connectFailureOf(error)
+    } finally {
+      clearTimeout(timeout)
+    }
+  }
+}
+
+function addressOf(url: string): string {
+  // Node's URL requires a host after the @.
+  const { host, searchParams } = new URL(url.replace('@/', '@localhost/'))
+  return searchParams.get('host') ?? host
+}
