@@ -343,6 +343,9 @@ export const limits = {
   /** Interval at which `migrate` reads which sessions block it. */
   migratePollMs: 100,
 
+  /** Shards of a distributed table. A statement over all accounts has a task for each. */
+  shardsMax: 1_024,
+
   ...bulkLimits,
 } as const
 

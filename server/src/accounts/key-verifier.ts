@@ -2,48 +2,13 @@ import { setImmediate as nextIteration } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { ResourceName } from '../catalog/resources.ts'
 import { overloaded } from '../errors.ts'
-import { keyIsValid } from '../key-state.ts'
 import { type Limits, limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
-import type { AccountScope } from '../scope.ts'
-import { type Fragment, placeholder, type Statement, sql, type Template } from '../sql.ts'
-import { epoch, isSameState, type Tally, writerColumn } from '../tally-state.ts'
-import { hashOfKey, type Scope, scopes } from './key-format.ts'
-
-/** The account of an accepted key, and what the key may do. */
-export interface Access extends AccountScope {
-  readonly keyId: string
-  readonly scopes: ReadonlySet<Scope>
-  /** Set by the operator for this account. 0: the default of the deployment. */
-  readonly requestsPerMinute: number
-  readonly keyRequestsPerMinute: number
-}
-
-export interface Verified {
-  readonly access: Access
-  /** Read after the request arrived. Undefined if the request is not for a resource. */
-  readonly tally: Tally | undefined
-}
-
-interface Verification {
-  readonly accountId: string
-  /** SHA-256 of the key, in hexadecimal. */
-  readonly hash: string
-  readonly resource: ResourceName | undefined
-  readonly since: number
-  /** Called when the statement was sent. */
-  readonly onSent: (() => void) | undefined
-  readonly resolve: (verified: Verified | undefined) => void
-  readonly reject: (error: unknown) => void
-}
-
-interface VerificationRow {
-  /** Of the server that ran the statement. On a distributed database, `found` has the epoch of each account's server. */
-  readonly epoch: string
-  /** `n key_id scope+scope rate key_rate epoch version xid total writer` for each valid key, separated by commas. */
-  readonly found: string | null
-}
+import { placeholder, sql } from '../sql.ts'
+import { isSameState } from '../tally-state.ts'
+import { hashOfKey } from './key-format.ts'
+import { type Verification, type Verified, verifications } from './verifications.ts'
 
 interface AccountRow {
   readonly name: string
@@ -76,7 +41,7 @@ export class KeyVerifier {
   readonly #database: Database
   readonly #emit: EmitEvent
   readonly #readAheadMs: number
-  readonly #template: Template
+  readonly #hasReplicas: boolean
   /**
    * The account ids of accepted keys, by the hash of the key. An account name is never reused, so the id cannot become
    * wrong; the key itself is verified with every request. A cache by host name would make the rejection of a wrong key
@@ -99,7 +64,7 @@ export class KeyVerifier {
   /** `hasReplicas`: the tally must name its writer, for comparison with a replica. */
   constructor(database: Database, emit: EmitEvent, { readAheadMs }: Limits, hasReplicas = false) {
     this.#database = database
-    this.#template = hasReplicas ? verificationWithWriter : verificationTemplate
+    this.#hasReplicas = hasReplicas
     this.#emit = emit
     this.#readAheadMs = readAheadMs
   }
@@ -230,10 +195,10 @@ export class KeyVerifier {
   }
 
   async #run(batch: readonly Verification[]): Promise<void> {
+    const { topology } = this.#database.primary
     try {
-      const [row] = await this.#database.read<VerificationRow>(verificationStatement(this.#template, batch))
-      const results = row === undefined ? [] : resultsOf(row, batch)
-      for (const [i, verification] of batch.entries()) verification.resolve(results[i])
+      const verify = verifications[topology ?? (await this.#database.topology())]
+      await verify(this.#database, batch, this.#hasReplicas)
     } catch (error) {
       for (const verification of batch) verification.reject(error)
     }
@@ -261,95 +226,7 @@ function wrongHashOf(hash: string): string {
   return hash.slice(1) + hash.slice(0, 1)
 }
 
-function resultsOf(
-  { epoch: current, found }: VerificationRow,
-  batch: readonly Verification[],
-): (Verified | undefined)[] {
-  const results: (Verified | undefined)[] = batch.map(() => undefined)
-  if (found === null) return results
-  for (const entry of found.split(',')) {
-    const [n = '', keyId = '', granted = '', rate, keyRate, server = '', version, xid = '', total, writer] =
-      entry.split(' ')
-    const verification = batch[Number(n) - 1]
-    if (verification === undefined) continue
-    results[Number(n) - 1] = {
-      access: {
-        accountId: verification.accountId,
-        keyId,
-        scopes: scopeSet(granted),
-        requestsPerMinute: Number(rate),
-        keyRequestsPerMinute: Number(keyRate),
-      },
-      tally:
-        version === undefined || version === ''
-          ? undefined
-          : // Uses the row's own epoch string: a substring would retain all of `found` in memory while the tally is cached.
-            {
-              epoch: server === current ? current : server,
-              version,
-              xid,
-              total: Number(total),
-              // For the same reason copied, unless it is too short to be a substring in memory.
-              writer: writer && Buffer.from(writer, 'latin1').toString('latin1'),
-            },
-    }
-  }
-  return results
-}
-
-/** Memoized: there are only 32 combinations of scopes. */
-const scopeSets = new Map<string, ReadonlySet<Scope>>()
-
-function scopeSet(granted: string): ReadonlySet<Scope> {
-  let set = scopeSets.get(granted)
-  if (set === undefined) {
-    const names = granted.split('+')
-    set = new Set(scopes.filter((scope) => names.includes(scope)))
-    scopeSets.set(granted, set)
-  }
-  return set
-}
-
 const names = placeholder()
 /** One row for each name, found or not, so that reading the result takes the same time. */
 const accountIds = sql`select q.name, a.account_id from unnest(${names}::text[]) q(name)
 left join account a on a.name = q.name`.template([names], 'account', 'pipelined')
-
-const accounts = placeholder()
-const hashes = placeholder()
-const requestedResources = placeholder()
-
-/**
- * `account_id = any($1)` lets a distributed database send it only to the shards of these accounts. The left joins make
- * PostgreSQL find the key before it reads the account and the tally, so that a wrong key takes the same time in every account.
- */
-const verification = (more: Fragment) =>
-  sql`select ${epoch} as epoch, string_agg(
-  concat_ws(' ', q.n, k.key_id, array_to_string(k.scopes, '+'), coalesce(a.requests_per_minute, 0),
-    coalesce(a.key_requests_per_minute, 0), ${epoch}, t.version, t.xmin, t.total${more}), ',')
-  filter (where a.status = 'active') as found
-from unnest(${accounts}::bigint[], ${hashes}::text[], ${requestedResources}::text[]) with ordinality q(account_id, hash, resource, n)
-join api_key k on k.account_id = q.account_id and k.hash = decode(q.hash, 'hex')
-left join account a on a.account_id = k.account_id
-left join tally t on t.account_id = k.account_id and t.resource = q.resource
-where k.account_id = any(${accounts}::bigint[]) and ${keyIsValid}`.template(
-    [accounts, hashes, requestedResources],
-    'verify_key',
-    'pipelined',
-  )
-const verificationTemplate = verification(sql``)
-/** `concat_ws` omits it if it is null. */
-const verificationWithWriter = verification(sql`, ${writerColumn}`)
-
-function verificationStatement(template: Template, batch: readonly Verification[]): Statement {
-  return template([
-    arrayOf(batch.map(({ accountId }) => accountId)),
-    arrayOf(batch.map(({ hash }) => hash)),
-    arrayOf(batch.map(({ resource }) => resource ?? 'none')),
-  ])
-}
-
-/** An array literal of PostgreSQL. Account ids, hashes and resource names need no quotes. */
-function arrayOf(elements: readonly string[]): string {
-  return `{${elements.join(',')}}`
-}

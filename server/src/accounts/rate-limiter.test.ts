@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { limits } from '../limits.ts'
-import type { Access } from './key-verifier.ts'
 import { RateLimiter } from './rate-limiter.ts'
+import type { Access } from './verifications.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())

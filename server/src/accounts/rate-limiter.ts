@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { limits } from '../limits.ts'
-import type { Access } from './key-verifier.ts'
 import type { Count, SharedCounters } from './shared-counters.ts'
+import type { Access } from './verifications.ts'
 
 interface AccountCounts {
   readonly account: Count

@@ -40,21 +40,29 @@ export class Activity {
     this.#usage = new Usage(limits.usageFlushMs)
     this.#retention = new Retention(database)
     this.#writers = [
-      new BatchWriter(this.#log, insertRequestsStatement, {
+      new BatchWriter(this.#log, {
+        statementOf: insertRequestsStatement,
+        accountOf: ({ event }) => event.access.accountId,
         onWritten: (rows) => this.#retention.countAdded(rows.map(({ event }) => event.access.accountId)),
         onDropped: (rows) => {
           this.#unlogged += rows.length
           for (const { atMs, event } of rows) this.#usage.countUnlogged(atMs, event)
         },
       }),
-      new BatchWriter(this.#usage, (sums) => addUsageStatement(sums, this.#usage.nextBatch()), {
+      new BatchWriter(this.#usage, {
+        statementOf: (sums) => addUsageStatement(sums, this.#usage.nextBatch()),
+        accountOf: ({ access }) => access.accountId,
         onWritten: (sums) => this.#retention.countAdded(sums.map(({ access }) => access.accountId)),
         onDropped: (sums) => {
           this.#uncounted += sums.reduce((all, { requests }) => all + requests, 0)
         },
       }),
       // If today's use of a key is not written, the key's first request of the next day writes that day.
-      new BatchWriter(this.#lastUse, lastUseStatement, { onDropped: () => {} }),
+      new BatchWriter(this.#lastUse, {
+        statementOf: lastUseStatement,
+        accountOf: ({ accountId }) => accountId,
+        onDropped: () => {},
+      }),
     ]
     this.#timer = setInterval(() => void this.#write(), limits.activityFlushMs).unref()
   }

@@ -1,6 +1,7 @@
 import { Failure } from '../errors.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Statement } from '../sql.ts'
+import type { Topology } from '../topology.ts'
 
 /** A queue of rows. */
 export interface Collector<Row> {
@@ -12,74 +13,89 @@ export interface Collector<Row> {
 interface Batch<Row> {
   readonly rows: readonly Row[]
   readonly statement: Statement
+  /** Undefined if the rows are of several accounts. */
+  readonly accountId: string | undefined
+}
+
+export interface BatchWriterOptions<Row> {
+  readonly statementOf: (rows: readonly Row[]) => Statement
+  readonly accountOf: (row: Row) => string
+  readonly onWritten?: (rows: readonly Row[]) => void
+  /** The rows will not be written: the database rejected them, or the process exits. */
+  readonly onDropped: (rows: readonly Row[]) => void
 }
 
 /**
  * Writes rows in batches, one statement each, exactly once. If the connection breaks, the batch may or may not have been
  * committed. The same statement is then sent again, before any newer batch, until its outcome is known. The statements
  * are idempotent.
+ *
+ * On Citus, each batch has the rows of one account. While its worker is away, rows of other accounts are written.
  */
 export class BatchWriter<Row> {
   readonly #from: Collector<Row>
-  readonly #statementOf: (rows: readonly Row[]) => Statement
-  readonly #onWritten: (rows: readonly Row[]) => void
-  readonly #onDropped: (rows: readonly Row[]) => void
-  #batch: Batch<Row> | undefined
+  readonly #options: BatchWriterOptions<Row>
+  #batches: readonly Batch<Row>[] = []
 
-  constructor(
-    from: Collector<Row>,
-    statementOf: (rows: readonly Row[]) => Statement,
-    callbacks: {
-      readonly onWritten?: (rows: readonly Row[]) => void
-      /** The rows will not be written: the database rejected them, or the process exits. */
-      readonly onDropped: (rows: readonly Row[]) => void
-    },
-  ) {
+  constructor(from: Collector<Row>, options: BatchWriterOptions<Row>) {
     this.#from = from
-    this.#statementOf = statementOf
-    this.#onWritten = callbacks.onWritten ?? (() => {})
-    this.#onDropped = callbacks.onDropped
+    this.#options = options
   }
 
   get isEmpty(): boolean {
-    return this.#batch === undefined && this.#from.isEmpty
+    return this.#batches.length === 0 && this.#from.isEmpty
   }
 
-  /** Writes the batch whose outcome is unknown, if there is one, otherwise the next. */
+  /** Writes the batches whose outcome is unknown, if there are any, and those that may be written beside them. */
   async write(database: Database, before: number): Promise<void> {
-    const batch = this.#batch ?? this.#next(before)
-    if (batch === undefined) return
-    this.#batch = batch
-    try {
-      await database.writeOne(batch.statement)
-    } catch (error) {
-      if (isPermanent(error)) this.#drop(batch.rows)
-      throw error
+    const topology = await database.topology()
+    this.#batches = [...this.#batches, ...this.#next(before, topology)]
+    const unknown: Batch<Row>[] = []
+    let failure: { readonly error: unknown } | undefined
+    for (const batch of this.#batches) {
+      try {
+        await database.writeOne(batch.statement)
+        this.#options.onWritten?.(batch.rows)
+      } catch (error) {
+        failure ??= { error }
+        if (isPermanent(error)) this.#options.onDropped(batch.rows)
+        else unknown.push(batch)
+      }
     }
-    this.#batch = undefined
-    this.#onWritten(batch.rows)
+    this.#batches = unknown
+    if (failure !== undefined) throw failure.error
   }
 
   /** Drops all queued rows. */
   dropAll(): void {
-    if (this.#batch !== undefined) this.#drop(this.#batch.rows)
-    while (!this.#from.isEmpty) this.#drop(this.#from.take(Number.POSITIVE_INFINITY))
+    for (const { rows } of this.#batches) this.#options.onDropped(rows)
+    this.#batches = []
+    while (!this.#from.isEmpty) this.#options.onDropped(this.#from.take(Number.POSITIVE_INFINITY))
   }
 
-  #next(before: number): Batch<Row> | undefined {
+  /** An account gets no newer batch while the outcome of an older one is unknown: its rows are dropped. */
+  #next(before: number, topology: Topology): readonly Batch<Row>[] {
+    const { statementOf, accountOf, onDropped } = this.#options
+    if (topology === 'single' && this.#batches.length > 0) return []
     const rows = this.#from.take(before)
-    if (rows.length === 0) return undefined
-    try {
-      return { rows, statement: this.#statementOf(rows) }
-    } catch (error) {
-      this.#drop(rows)
-      throw error
+    if (rows.length === 0) return []
+    const groups: [string | undefined, readonly Row[]][] =
+      topology === 'single' ? [[undefined, rows]] : [...Map.groupBy(rows, accountOf)]
+    const unknown = new Set(this.#batches.map(({ accountId }) => accountId))
+    const batches: Batch<Row>[] = []
+    for (const [accountId, group] of groups) {
+      if (unknown.has(accountId)) {
+        onDropped(group)
+        continue
+      }
+      try {
+        batches.push({ rows: group, statement: statementOf(group), accountId })
+      } catch (error) {
+        onDropped(group)
+        throw error
+      }
     }
-  }
-
-  #drop(rows: readonly Row[]): void {
-    this.#batch = undefined
-    this.#onDropped(rows)
+    return batches
   }
 }
 

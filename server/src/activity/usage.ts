@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { limits } from '../limits.ts'
 import type { RequestAccess } from '../observability/events.ts'
-import { type Statement, sql, value } from '../sql.ts'
+import { constant, type Statement, sql, value } from '../sql.ts'
 import type { AuthenticatedRequest } from './authenticated-request.ts'
 import { latencyBucket } from './latency.ts'
 
@@ -187,7 +187,7 @@ set requests = u.requests + excluded.requests, errors = u.errors + excluded.erro
   batches = excluded.batches || array(
     select o.batch from unnest(u.batches) with ordinality o(batch, n)
     where split_part(o.batch, '-', 1) <> split_part(excluded.batches[1], '-', 1)
-    order by o.n limit ${value(limits.usageWritersMax - 1)}::int
+    order by o.n limit ${constant(limits.usageWritersMax - 1)}
   )
 where not u.batches && excluded.batches`.statement('activity'),
   }

@@ -69,8 +69,8 @@ export class Batches {
       this.#pool.release(client)
       return outcome
     } catch (error) {
-      const failure = mayHaveCommitted(error) ? unconfirmed(error) : failureOf(error)
-      this.#pool.release(client, failure.code === 'outcome_unknown' || isConnectionError(error))
+      const failure = mayHaveCommitted(error) ? unconfirmed(error) : failureOf(error, client)
+      this.#pool.release(client, failure.code === 'outcome_unknown' || isConnectionError(error, client))
       throw failure
     }
   }

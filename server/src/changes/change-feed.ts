@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AccountReads } from '../accounts/account-reads.ts'
-import type { Access } from '../accounts/key-verifier.ts'
+import type { Access } from '../accounts/verifications.ts'
 import { Failure, unauthenticated } from '../errors.ts'
 import type { Limits } from '../limits.ts'
 import { type Caller, SharedReads } from '../lists/shared-reads.ts'

@@ -1,8 +1,10 @@
 import type { ResourceName } from '../catalog/resources.ts'
 import { keyIsValid } from '../key-state.ts'
+import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
-import { placeholder, type Statement, sql } from '../sql.ts'
+import { placeholder, sql } from '../sql.ts'
 import { epoch, type TallyState } from '../tally-state.ts'
+import type { Topology } from '../topology.ts'
 
 /** A tally whose changes clients wait for, at its last known state. */
 export interface WatchedTally extends AccountScope {
@@ -14,7 +16,7 @@ export interface KeyOfAccount extends AccountScope {
   readonly keyId: string
 }
 
-export interface CheckRow {
+interface CheckRow {
   /** Of the server that ran the statement. */
   readonly epoch: string
   /** One entry for each row found, separated by commas. */
@@ -43,25 +45,71 @@ where t.account_id = any(${accounts}::bigint[]) and (t.version <> q.version or t
     'generic',
   )
 
-export function changedTallies(watched: readonly WatchedTally[]): Statement {
-  return changed([
-    arrayOf(watched.map(({ accountId }) => accountId)),
-    arrayOf(watched.map(({ resource }) => resource)),
-    arrayOf(watched.map(({ known }) => known.version)),
-    arrayOf(watched.map(({ known }) => known.xid)),
-  ])
-}
+/** Citus aggregates where it plans the statement, which has another epoch than the worker with the row: so one row for each. */
+const changedRows =
+  sql`select q.n, t.version, t.xmin::text as xid, ${epoch} as epoch from unnest(${accounts}::bigint[], ${resourceNames}::text[],
+  ${versions}::bigint[], ${xids}::text[]) with ordinality q(account_id, resource, version, xid, n)
+join tally t on t.account_id = q.account_id and t.resource = q.resource
+where t.account_id = any(${accounts}::bigint[]) and (t.version <> q.version or t.xmin::text <> q.xid)`.template(
+    [accounts, resourceNames, versions, xids],
+    'changes_check',
+    'generic',
+  )
+
+type Changed<Watched> = [Watched, TallyState]
 
 /** The tallies that have changed, each with its new state. */
-export function changesOf<Watched extends WatchedTally>(
-  { found }: CheckRow,
+export async function changedTallies<Watched extends WatchedTally>(
+  database: Database,
   watched: readonly Watched[],
-): [Watched, TallyState][] {
-  return entriesOf(found).flatMap((entry): [Watched, TallyState][] => {
-    const [n, version = '', xid = '', server = ''] = entry.split(' ')
-    const tally = watched[Number(n) - 1]
-    return tally === undefined ? [] : [[tally, { epoch: server, version, xid }]]
+): Promise<Changed<Watched>[]> {
+  return await eachIfOneFails(database, watched, async (some) => {
+    const values = [
+      arrayOf(some.map(({ accountId }) => accountId)),
+      arrayOf(some.map(({ resource }) => resource)),
+      arrayOf(some.map(({ known }) => known.version)),
+      arrayOf(some.map(({ known }) => known.xid)),
+    ]
+    return (await reads[await database.topology()](database, values)).flatMap(({ n, ...state }) => {
+      const tally = some[Number(n) - 1]
+      return tally === undefined ? [] : [[tally, state] satisfies Changed<Watched>]
+    })
   })
+}
+
+interface ChangedRow extends TallyState {
+  readonly n: string
+}
+
+const reads: Record<Topology, (database: Database, values: readonly string[]) => Promise<ChangedRow[]>> = {
+  single: async (database, values) => {
+    const [row] = await database.read<CheckRow>(changed(values))
+    return entriesOf(row?.found).map((entry) => {
+      const [n = '', version = '', xid = '', server = ''] = entry.split(' ')
+      return { n, version, xid, epoch: server }
+    })
+  },
+  distributed: (database, values) => database.read<ChangedRow>(changedRows(values)),
+}
+
+/**
+ * Runs a check of several accounts. On Citus, if that fails, the check of each account on its own: a worker that is away affects
+ * its own accounts only, of which nothing is known.
+ */
+async function eachIfOneFails<Item extends AccountScope, Result>(
+  database: Database,
+  items: readonly Item[],
+  check: (items: readonly Item[]) => Promise<Result[]>,
+): Promise<Result[]> {
+  try {
+    return await check(items)
+  } catch (error) {
+    if ((await database.topology()) === 'single') throw error
+  }
+  const results: Result[] = []
+  for (const some of Map.groupBy(items, ({ accountId }) => accountId).values())
+    results.push(...(await check(some).catch(() => [])))
+  return results
 }
 
 const valid = sql`select ${epoch} as epoch, string_agg(q.n::text, ',') as found
@@ -74,18 +122,25 @@ where k.account_id = any(${accounts}::bigint[]) and a.status = 'active' and ${ke
   'generic',
 )
 
-/** The keys that are still accepted. */
-export function validKeys(keys: readonly KeyOfAccount[]): Statement {
-  return valid([arrayOf(keys.map(({ accountId }) => accountId)), arrayOf(keys.map(({ keyId }) => keyId))])
+/** For each key whether it is still accepted. */
+export async function checkKeys<Key extends KeyOfAccount>(
+  database: Database,
+  keys: readonly Key[],
+): Promise<{ readonly key: Key; readonly isValid: boolean }[]> {
+  return await eachIfOneFails(database, keys, async (some) => {
+    const statement = valid([
+      arrayOf(some.map(({ accountId }) => accountId)),
+      arrayOf(some.map(({ keyId }) => keyId)),
+    ])
+    const [row] = await database.read<CheckRow>(statement)
+    if (row === undefined) return []
+    const found = new Set(entriesOf(row.found))
+    return some.map((key, i) => ({ key, isValid: found.has(String(i + 1)) }))
+  })
 }
 
-/** The indexes of the valid keys. */
-export function validIndexes({ found }: CheckRow): ReadonlySet<number> {
-  return new Set(entriesOf(found).map((n) => Number(n) - 1))
-}
-
-function entriesOf(found: string | null): string[] {
-  return found === null ? [] : found.split(',')
+function entriesOf(found: string | null | undefined): string[] {
+  return found == null ? [] : found.split(',')
 }
 
 /** An array literal of PostgreSQL. Numbers, key ids and names of resources need no quotes. */

@@ -3,15 +3,7 @@ import { Failure } from '../errors.ts'
 import type { Limits } from '../limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { isOlder, type TallyState } from '../tally-state.ts'
-import {
-  type CheckRow,
-  changedTallies,
-  changesOf,
-  type KeyOfAccount,
-  validIndexes,
-  validKeys,
-  type WatchedTally,
-} from './check-statements.ts'
+import { changedTallies, checkKeys, type KeyOfAccount, type WatchedTally } from './check-statements.ts'
 
 /** Why a client no longer waits: the process shuts down or another account needs the slot; or its key is no longer valid. */
 export type SlotEnd = 'stopped' | 'key-invalid'
@@ -123,8 +115,7 @@ export class FeedWaiters {
   async #check(): Promise<void> {
     try {
       for (const feeds of batches([...this.#feeds.values()], this.#limits.feedCheckBatchMax)) {
-        const [row] = await this.#database.read<CheckRow>(changedTallies(feeds))
-        for (const [feed, state] of row === undefined ? [] : changesOf(row, feeds)) update(feed, state)
+        for (const [feed, state] of await changedTallies(this.#database, feeds)) update(feed, state)
       }
       if (performance.now() - this.#keysCheckedAt >= this.#limits.feedKeyCheckMs) await this.#checkKeys()
     } catch {
@@ -139,13 +130,10 @@ export class FeedWaiters {
       ({ key }) => `${key.accountId} ${key.keyId}`,
     )
     for (const groups of batches([...byKey.values()], this.#limits.feedCheckBatchMax)) {
-      const keys = groups.flatMap(([slot]) => (slot === undefined ? [] : [slot.key]))
-      const [row] = await this.#database.read<CheckRow>(validKeys(keys))
-      if (row === undefined) continue
-      const valid = validIndexes(row)
-      for (const [i, slots] of groups.entries()) {
-        for (const slot of slots) {
-          if (valid.has(i)) slot.verifiedAt = startedAt
+      const keys = groups.flatMap((slots) => slots.slice(0, 1).map(({ key }) => ({ ...key, slots })))
+      for (const { key, isValid } of await checkKeys(this.#database, keys)) {
+        for (const slot of key.slots) {
+          if (isValid) slot.verifiedAt = startedAt
           else slot.end('key-invalid')
         }
       }

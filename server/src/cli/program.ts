@@ -12,7 +12,6 @@ import {
   accountSuspend,
 } from './account-command.ts'
 import {
-  collectSetting,
   integerBetween,
   parseExpiry,
   parseOverlap,
@@ -20,6 +19,7 @@ import {
   parseProcesses,
   parseScopes,
 } from './arguments.ts'
+import { addDatabaseCommands } from './database/database-commands.ts'
 import { ownerUrl } from './database/owner.ts'
 import type { DoctorOptions } from './doctor/doctor-command.ts'
 import { defaultScopes, keyCreate, keyList, keyRevoke, keyRotate } from './key-command.ts'
@@ -335,33 +335,6 @@ function addChangesCommand(command: Command, config: Config): void {
         process.exitCode = await done
       },
     )
-}
-
-function addDatabaseCommands(command: Command, config: Config): void {
-  command
-    .command('migrate')
-    .description('apply pending migrations to the database')
-    .addOption(json())
-    .action(async (options: { json?: boolean }) => {
-      const { migrateCommand } = await import('./migrate-command.ts')
-      await migrateCommand(config, options)
-    })
-
-  command
-    .command('postgres')
-    .description(
-      'start a temporary PostgreSQL for development and tests; with --json it stops when stdin is closed',
-    )
-    .addOption(
-      new Option('-c, --set <name=value>', 'PostgreSQL setting, such as work_mem=64MB; can be repeated')
-        .argParser(collectSetting)
-        .default({}, 'none'),
-    )
-    .addOption(json())
-    .action(async (options: { json?: boolean; set: Record<string, string> }) => {
-      const { postgresCommand } = await import('./postgres-command.ts')
-      await postgresCommand(options)
-    })
 }
 
 /** Commands that report faults of the configuration themselves. */

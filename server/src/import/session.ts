@@ -1,12 +1,14 @@
 import type pg from 'pg'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
+import { topologyOf } from '../postgres/client-topology.ts'
 import { localSettingsOf } from '../postgres/connections.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { identifier, type Statement } from '../sql.ts'
 import { hasImages, trimJournal } from '../writes/journal.ts'
 import { type LockedTally, lockTally } from '../writes/tick.ts'
+import { batchWrites, type Run } from './batch-writes.ts'
 import { copyIn } from './copy.ts'
 import * as statements from './statements.ts'
 
@@ -134,8 +136,7 @@ export class ImportSession {
   async deleteMissing(onBatch: (deleted: number) => void): Promise<void> {
     await this.#run(statements.analyzeIds)
     const before = this.#versionBefore
-    const { rowCount } = await this.#run(statements.findMissing(this.#scope, this.#resource, before))
-    const found = rowCount ?? 0
+    const found = await this.#writes.findMissing(this.#runOne, this.#scope, this.#resource, before)
     // A batch may delete nothing, if others have changed or deleted its records. The next one may still delete some.
     for (let from = 1; from <= found; from += limits.importBatchRows) {
       const to = from + limits.importBatchRows - 1
@@ -147,10 +148,8 @@ export class ImportSession {
     return await inTransaction(this.#client, async () => {
       const tally = await this.#lockTally()
       const { version } = tally
-      const { rows } = await this.#run<{ deleted: number }>(
-        statements.deleteMissing(this.#scope, this.#resource, { version, versionBefore, from, to }),
-      )
-      const deleted = rows[0]?.deleted ?? 0
+      const batch = { version, versionBefore, from, to }
+      const deleted = await this.#writes.deleteMissing(this.#runOne, this.#scope, this.#resource, batch)
       if (deleted > 0)
         await this.#tick(tally, {
           records: deleted,
@@ -187,15 +186,17 @@ export class ImportSession {
   }
 
   async #lockTally(): Promise<LockedTally> {
-    const { rows } = await this.#run<LockedTally>(lockTally(this.#scope, this.#resource))
+    const { rows } = await this.#run<LockedTally>(
+      lockTally(this.#scope, this.#resource, topologyOf(this.#client)),
+    )
     const tally = rows[0]
     if (tally === undefined) throw new Error(`The account has no tally of ${this.#resource.plural}.`)
     return tally
   }
 
-  async #tick({ version }: LockedTally, batch: statements.TickOfBatch): Promise<void> {
-    await this.#run(statements.updateTally(this.#scope, this.#resource, batch))
-    for (const statement of trimJournal(this.#scope, this.#resource, version, batch.records))
+  async #tick(tally: LockedTally, batch: statements.TickOfBatch): Promise<void> {
+    await this.#run(statements.updateTally(this.#scope, this.#resource, batch, tally))
+    for (const statement of trimJournal(this.#scope, this.#resource, tally.version, batch.records))
       await this.#run(statement)
   }
 
@@ -230,9 +231,7 @@ export class ImportSession {
 
   async #delete(ids: readonly string[], { version }: LockedTally): Promise<number> {
     if (ids.length === 0) return 0
-    const statement = statements.deleteIds(this.#scope, this.#resource, version, ids)
-    const { rows } = await this.#run<{ deleted: number }>(statement)
-    return rows[0]?.deleted ?? 0
+    return await this.#writes.delete(this.#runOne, this.#scope, this.#resource, { version, ids })
   }
 
   /** Copies rows of existing records into a temporary table, then updates the records that differ. */
@@ -256,11 +255,15 @@ export class ImportSession {
       ),
     )
     const ids = rows.map((row) => row[0] ?? '')
-    const { rowCount } = await this.#run(
-      statements.update(this.#scope, this.#resource, { ids, columns, version, writtenAt }),
-    )
-    return rowCount ?? 0
+    const batch = { ids, columns, version, writtenAt }
+    return await this.#writes.update(this.#runOne, this.#scope, this.#resource, batch)
   }
+
+  get #writes() {
+    return batchWrites[topologyOf(this.#client)]
+  }
+
+  readonly #runOne: Run = (statement) => this.#run(statement)
 
   async #run<Row extends pg.QueryResultRow>({ text, values }: Statement): Promise<pg.QueryResult<Row>> {
     const name = this.#stagesPerTransaction ? undefined : preparedName(this.#client, text)

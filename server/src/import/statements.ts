@@ -2,9 +2,9 @@ import type { FieldType } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
-import { type Fragment, identifier, join, type Statement, sql, value } from '../sql.ts'
+import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
 import { deleteRecords, insertImages } from '../writes/journal.ts'
-import { tickTally } from '../writes/tick.ts'
+import { type LockedTally, tickTally } from '../writes/tick.ts'
 
 const columnTypes: Record<FieldType, Fragment> = {
   integer: sql`bigint`,
@@ -73,8 +73,13 @@ export interface TickOfBatch {
 }
 
 /** The tick of a batch. `lastId`: the highest id that it inserted. */
-export function updateTally(scope: AccountScope, resource: Resource, batch: TickOfBatch): Statement {
-  return tickTally(value(scope.accountId), resource, {
+export function updateTally(
+  scope: AccountScope,
+  resource: Resource,
+  batch: TickOfBatch,
+  locked: LockedTally,
+): Statement {
+  const tick = {
     added: sql`${value(batch.added)}::bigint`,
     lastId: sql`greatest(t.last_id, ${value(batch.lastId)}::bigint)`,
     withoutImages: batch.withoutImages,
@@ -83,7 +88,8 @@ export function updateTally(scope: AccountScope, resource: Resource, batch: Tick
           ownLastId: sql`coalesce(t.own_last_id, greatest(${value(limits.externalIdMax)}::bigint, t.last_id))`,
         }
       : {}),
-  }).statement()
+  }
+  return tickTally(value(scope.accountId), resource, tick, locked).statement()
 }
 
 export function existing(scope: AccountScope, resource: Resource, ids: readonly string[]): Statement {
@@ -98,38 +104,58 @@ export interface UpdateColumn {
   readonly always: boolean
 }
 
+/** The rows of `import_staging`, whose records exist. */
+export interface StagedBatch {
+  readonly ids: readonly string[]
+  readonly columns: readonly UpdateColumn[]
+  readonly version: string
+  readonly writtenAt: string
+}
+
 /** Writes only records that change, and their before-images. If a row has no write_date, its record gets the time of the batch. */
-export function update(
-  scope: AccountScope,
-  resource: Resource,
-  batch: {
-    readonly ids: readonly string[]
-    readonly columns: readonly UpdateColumn[]
-    readonly version: string
-    readonly writtenAt: string
-  },
-): Statement {
-  const writtenAt = sql`${value(batch.writtenAt)}::timestamptz`
-  const columns = batch.columns.filter(({ name }) => name !== 'id')
-  const stored = columns.map(({ name }) => sql`t.${identifier(name)}`)
-  const imported = columns.map((column) => importedOr(column, sql`t.${identifier(column.name)}`))
-  const assignments = columns.map((column) => {
-    const name = identifier(column.name)
-    return sql`${name} = ${importedOr(column, column.name === 'write_date' ? writtenAt : sql`t.${name}`)}`
-  })
-  if (!columns.some(({ name }) => name === 'write_date')) assignments.push(sql`write_date = ${writtenAt}`)
+export function update(scope: AccountScope, resource: Resource, batch: StagedBatch): Statement {
   const account = value(scope.accountId)
   const version = value(batch.version)
   return sql`with changed as (
-  select t.* from ${identifier(resource.name)} t join import_staging s on s.id = t.id
-  where t.account_id = ${account}::bigint and t.id = any(${value(batch.ids)}::bigint[])
-    and row(${join(stored, ', ')}) is distinct from row(${join(imported, ', ')})
+  select t.* from ${changed(account, resource, batch)}
 ), images as (
   ${insertImages(account, resource, version, sql`changed`)}
 )
-update ${identifier(resource.name)} t set version = ${version}::bigint, ${join(assignments, ', ')}
+update ${identifier(resource.name)} t set version = ${version}::bigint, ${assignments(batch)}
 from changed c join import_staging s on s.id = c.id
 where t.account_id = ${account}::bigint and t.id = c.id`.statement()
+}
+
+/** The ids of the records that change. */
+export function changedIds(scope: AccountScope, resource: Resource, batch: StagedBatch): Statement {
+  return sql`select t.id::text as id from ${changed(value(scope.accountId), resource, batch)}`.statement()
+}
+
+/** Writes the records with the ids of the batch. */
+export function updateStaged(scope: AccountScope, resource: Resource, batch: StagedBatch): Statement {
+  return sql`update ${identifier(resource.name)} t set version = ${value(batch.version)}::bigint, ${assignments(batch)}
+from import_staging s
+where t.account_id = ${value(scope.accountId)}::bigint and t.id = s.id and t.id = any(${value(batch.ids)}::bigint[])`.statement()
+}
+
+function changed(account: Value, resource: Resource, { ids, ...batch }: StagedBatch): Fragment {
+  const columns = batch.columns.filter(({ name }) => name !== 'id')
+  const stored = columns.map(({ name }) => sql`t.${identifier(name)}`)
+  const imported = columns.map((column) => importedOr(column, sql`t.${identifier(column.name)}`))
+  return sql`${identifier(resource.name)} t join import_staging s on s.id = t.id
+  where t.account_id = ${account}::bigint and t.id = any(${value(ids)}::bigint[])
+    and row(${join(stored, ', ')}) is distinct from row(${join(imported, ', ')})`
+}
+
+function assignments(batch: StagedBatch): Fragment {
+  const writtenAt = sql`${value(batch.writtenAt)}::timestamptz`
+  const columns = batch.columns.filter(({ name }) => name !== 'id')
+  const assigned = columns.map((column) => {
+    const name = identifier(column.name)
+    return sql`${name} = ${importedOr(column, column.name === 'write_date' ? writtenAt : sql`t.${name}`)}`
+  })
+  if (!columns.some(({ name }) => name === 'write_date')) assigned.push(sql`write_date = ${writtenAt}`)
+  return join(assigned, ', ')
 }
 
 function importedOr(column: UpdateColumn, fallback: Fragment): Fragment {
@@ -148,20 +174,19 @@ where t.account_id = ${value(scope.accountId)}::bigint and t.version <= ${value(
   and not exists (select from import_ids s where s.id = t.id)`.statement()
 }
 
+/** Rows of `import_missing`, by their numbers. */
+export interface MissingBatch {
+  readonly version: string
+  readonly versionBefore: string
+  readonly from: number
+  readonly to: number
+}
+
 /**
  * Deletes one batch of them. The caller holds the lock of the tally. The version is compared again, because another
  * import may have written some of these records since `findMissing`.
  */
-export function deleteMissing(
-  scope: AccountScope,
-  resource: Resource,
-  batch: {
-    readonly version: string
-    readonly versionBefore: string
-    readonly from: number
-    readonly to: number
-  },
-): Statement {
+export function deleteMissing(scope: AccountScope, resource: Resource, batch: MissingBatch): Statement {
   const { version, versionBefore, from, to } = batch
   return deleteRecords(
     scope,

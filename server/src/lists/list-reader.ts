@@ -1,5 +1,5 @@
 import type { AccountReads } from '../accounts/account-reads.ts'
-import type { Verified } from '../accounts/key-verifier.ts'
+import type { Verified } from '../accounts/verifications.ts'
 import { internalError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { failingOver } from '../postgres/sqlstate.ts'

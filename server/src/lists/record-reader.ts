@@ -1,12 +1,20 @@
-import type { Verified } from '../accounts/key-verifier.ts'
+import type { Verified } from '../accounts/verifications.ts'
 import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
-import { type RecordKey, type RecordRow, recordOf, recordsStatement } from '../query/sql/record-statement.ts'
+import {
+  type RecordKey,
+  type RecordRow,
+  recordOf,
+  recordsOfAccount,
+  recordsStatement,
+} from '../query/sql/record-statement.ts'
 import { recordEtag } from '../record-etag.ts'
+import type { Statement } from '../sql.ts'
 import { isAtLeast, isOlder, type Tally } from '../tally-state.ts'
+import type { Topology } from '../topology.ts'
 import { type ReadResponse, responseOf } from './response.ts'
 
 interface PendingRead extends RecordKey {
@@ -61,13 +69,19 @@ export class RecordReader {
   #flush(): void {
     for (const [resource, pending] of this.#pending)
       for (let start = 0; start < pending.length; start += limits.recordBatchMax)
-        void this.#run(resource, pending.slice(start, start + limits.recordBatchMax))
+        void this.#runBatch(resource, pending.slice(start, start + limits.recordBatchMax))
     this.#pending.clear()
   }
 
-  async #run(resource: Resource, batch: readonly PendingRead[]): Promise<void> {
+  async #runBatch(resource: Resource, batch: readonly PendingRead[]): Promise<void> {
+    // The key of each request was verified or sent before its record is read, so the topology is known.
+    const statements = batchStatements[this.#database.primary.topology ?? 'single'](resource, batch)
+    await Promise.all(statements.map(([statement, reads]) => this.#run(statement, reads)))
+  }
+
+  async #run(statement: Statement, batch: readonly PendingRead[]): Promise<void> {
     try {
-      const rows = await this.#database.read<RecordRow>(recordsStatement(resource, batch))
+      const rows = await this.#database.read<RecordRow>(statement)
       const found: (RecordRow | undefined)[] = batch.map(() => undefined)
       for (const row of rows) found[Number(row.n) - 1] = row
       for (const [i, { resolve }] of batch.entries()) resolve(found[i])
@@ -75,4 +89,18 @@ export class RecordReader {
       for (const { reject } of batch) reject(error)
     }
   }
+}
+
+/** The statements of a batch, each with the reads that it answers. */
+type BatchStatements = (
+  resource: Resource,
+  batch: readonly PendingRead[],
+) => (readonly [Statement, readonly PendingRead[]])[]
+
+const batchStatements: Record<Topology, BatchStatements> = {
+  single: (resource, batch) => [[recordsStatement(resource, batch), batch]],
+  distributed: (resource, batch) =>
+    [...Map.groupBy(batch, ({ accountId }) => accountId)].map(
+      ([accountId, reads]) => [recordsOfAccount(resource, accountId, reads), reads] as const,
+    ),
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Verified } from '../accounts/key-verifier.ts'
+import type { Verified } from '../accounts/verifications.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { markDistributed } from './client-topology.ts'
 import { connectionDefaults, destroyConnection } from './connections.ts'
 import { serverUrls } from './primary/database-url.ts'
 import { firstServer } from './primary/first-server.ts'
@@ -44,7 +45,9 @@ async function openClient(config: pg.ClientConfig, hasOthers: boolean): Promise<
     destroyConnection(client)
     throw error
   }
-  if (!hasOthers) return { client, isStandby: false }
-  const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
-  return { client, isStandby: rows[0]?.standby === true }
+  const { rows } = await client.query<{ standby: boolean; distributed: boolean }>(
+    `select pg_is_in_recovery() as standby, exists (select from pg_extension where extname = 'citus') as distributed`,
+  )
+  if (rows[0]?.distributed === true) markDistributed(client)
+  return { client, isStandby: hasOthers && rows[0]?.standby === true }
 }

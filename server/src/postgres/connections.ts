@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
+import { markDistributed } from './client-topology.ts'
 import { databaseUnavailable } from './sqlstate.ts'
 
 /** A connection pooler before PostgreSQL. `transaction`: it assigns a backend to each transaction, not to each connection. */
@@ -61,6 +62,20 @@ export function setLocalSettings(client: pg.ClientBase, settings: string): void 
 /** Undefined unless a pooler assigns a backend to each transaction. */
 export function localSettingsOf(client: pg.ClientBase): string | undefined {
   return localSettings.get(client)
+}
+
+/**
+ * A statement on several tables has no generic plan on Citus: the shard is chosen by the value of the account. One connection to
+ * each worker is enough, because the statements of a request have one task.
+ */
+const distributedSettings = { plan_cache_mode: 'auto', 'citus.max_adaptive_executor_pool_size': '1' }
+
+/** Sets what the statements of requests need on a node of a Citus cluster. */
+export async function useDistributed(client: pg.ClientBase): Promise<void> {
+  markDistributed(client)
+  const local = localSettings.get(client)
+  if (local !== undefined) localSettings.set(client, `${local}; ${setLocal(distributedSettings)}`)
+  else await client.query(setLocal(distributedSettings).replaceAll('set local', 'set'))
 }
 
 /** `begin`, with the connection's local settings if it has any. */

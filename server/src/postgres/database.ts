@@ -5,6 +5,8 @@ import type { Limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Operation, Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
+import type { Topology } from '../topology.ts'
+import { topologyOf } from './client-topology.ts'
 import { ConnectionPool, type PoolState } from './connection-pool.ts'
 import { beginText, type ServingDatabase, servingConnection } from './connections.ts'
 import { PipelinedConnections } from './pipelined-connections.ts'
@@ -24,6 +26,7 @@ export interface DatabaseOptions extends ServingDatabase {
 
 /** Runs statements in an open transaction. */
 export interface Transaction {
+  readonly topology: Topology
   run<Row extends QueryResultRow>(statement: Statement): Promise<Row[]>
 }
 
@@ -74,6 +77,12 @@ export class Database {
     })
   }
 
+  /** Of the current primary. Opens a connection only if there has been none yet. */
+  async topology(): Promise<Topology> {
+    if (this.primary.topology === undefined) await this.#pipelined.connect()
+    return this.primary.topology ?? 'single'
+  }
+
   get pools(): readonly PoolState[] {
     return [this.#reads.pool.state, { pool: 'pipelined', ...this.#pipelined.state }, this.#writes.state]
   }
@@ -114,12 +123,12 @@ export class Database {
       this.#timed(statement.operation, readText<Row>(client, statement)),
     )
     const release = (error?: unknown) =>
-      this.#writes.release(client, error !== undefined && isConnectionError(error))
+      this.#writes.release(client, error !== undefined && isConnectionError(error, client))
     running.then(() => release(), release)
     try {
       return await withTimeout(until - performance.now(), running, () => outcomeUnknown(undefined))
     } catch (error) {
-      throw mayHaveCommitted(error) ? outcomeUnknown(error) : failureOf(error)
+      throw mayHaveCommitted(error) ? outcomeUnknown(error) : failureOf(error, client)
     }
   }
 
@@ -143,7 +152,9 @@ export class Database {
       // Waits for the rollback: the caller's next request may need the locks of this transaction.
       if (!progress.isAbandoned)
         await withTimeout(until - performance.now(), ended, writeTimedOut).catch(() => {})
-      throw progress.isCommitting && mayHaveCommitted(error) ? outcomeUnknown(error) : failureOf(error)
+      throw progress.isCommitting && mayHaveCommitted(error)
+        ? outcomeUnknown(error)
+        : failureOf(error, client)
     }
   }
 
@@ -154,6 +165,7 @@ export class Database {
   ): Promise<T> {
     await client.query(beginText(client))
     const result = await work({
+      topology: topologyOf(client),
       run: (statement) => {
         if (progress.isAbandoned) throw writeTimedOut()
         return this.#timed(statement.operation, run(client, statement))
@@ -167,8 +179,8 @@ export class Database {
 
   async #rollBack(client: pg.Client, error: unknown): Promise<void> {
     try {
-      if (!isConnectionError(error)) await client.query('rollback')
-      this.#writes.release(client, isConnectionError(error))
+      if (!isConnectionError(error, client)) await client.query('rollback')
+      this.#writes.release(client, isConnectionError(error, client))
     } catch {
       this.#writes.release(client, true)
     }

@@ -5,6 +5,7 @@ import { runner } from 'node-pg-migrate'
 import type pg from 'pg'
 import { limits } from '../limits.ts'
 import { withClient } from './client.ts'
+import { distributeAdded } from './distribute.ts'
 import { isConcurrentMigration, isLockFailure, LockMonitor, retryDelayMs } from './migration-lock.ts'
 
 const folder = fileURLToPath(new URL('../../migrations', import.meta.url))
@@ -36,6 +37,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
     const before = new Set(await appliedMigrations(monitor))
     await applyPending(url, monitor, { ...options, count: options.count ?? Number.POSITIVE_INFINITY })
     await grantReadOfMigrations(monitor)
+    for (const name of await distributeAdded(monitor)) options.log?.(`distributed ${name}`)
     return (await appliedMigrations(monitor)).filter((name) => !before.has(name))
   })
 }

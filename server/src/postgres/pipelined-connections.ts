@@ -50,6 +50,11 @@ export class PipelinedConnections {
     return connection.read<Row>(statement)
   }
 
+  /** Opens a connection, unless one is open. */
+  async connect(): Promise<void> {
+    await this.#connections[0].connect()
+  }
+
   /** Statements without a result yet. */
   get inFlight(): number {
     let sum = 0
@@ -131,6 +136,14 @@ class PipelinedConnection {
     return this.#sentAt[0] ?? Number.POSITIVE_INFINITY
   }
 
+  async connect(): Promise<void> {
+    try {
+      if (this.#client === undefined) await this.#connect()
+    } catch (error) {
+      throw failureOf(error)
+    }
+  }
+
   async read<Row extends TextRow<Row>>(statement: Statement, isRetry = false): Promise<Row[]> {
     const sentAt = performance.now()
     this.#sentAt.push(sentAt)
@@ -140,7 +153,7 @@ class PipelinedConnection {
       client ??= await this.#connect()
       rows = await readText<Row>(client, statement)
     } catch (error) {
-      if (client === undefined || !isConnectionError(error)) throw failureOf(error)
+      if (client === undefined || !isConnectionError(error, client)) throw failureOf(error, client)
       this.#destroy(client)
       if (!this.#outdated.has(client)) throw failureOf(error)
     } finally {

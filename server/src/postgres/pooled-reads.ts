@@ -5,6 +5,7 @@ import type { EmitEvent } from '../observability/events.ts'
 import type { Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
 import { cancelRunning } from './cancel.ts'
+import { topologyOf } from './client-topology.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { localSettingsOf } from './connections.ts'
 import { deadlineExceeded, failureOf, isConnectionError } from './sqlstate.ts'
@@ -56,7 +57,7 @@ export class PooledReads {
       if (cancelled !== undefined) await cancelled
       this.pool.release(client, isBroken)
     }
-    const releaseAfter = (error: unknown) => release(isConnectionError(error))
+    const releaseAfter = (error: unknown) => release(isConnectionError(error, client))
     let result: Result
     let isOverdue = false
     try {
@@ -72,7 +73,7 @@ export class PooledReads {
       })
     } catch (error) {
       if (!isOverdue) await releaseAfter(error)
-      throw signal?.aborted === true ? clientDisconnected(error) : failureOf(error)
+      throw signal?.aborted === true ? clientDisconnected(error) : failureOf(error, client)
     }
     await release(!isUsable(result))
     return result
@@ -107,8 +108,8 @@ const withGenericPlans = new WeakSet<pg.Client>()
  */
 async function setPlanCacheMode(client: pg.Client, { execution }: Statement): Promise<void> {
   const isGeneric = execution !== undefined
-  // Behind a pooler, each transaction sets it.
-  if (localSettingsOf(client) !== undefined) return
+  // Behind a pooler, each transaction sets it. On Citus there is no generic plan for several tables.
+  if (localSettingsOf(client) !== undefined || topologyOf(client) === 'distributed') return
   if (withGenericPlans.has(client) === isGeneric) return
   await client.query(`set plan_cache_mode = ${isGeneric ? 'force_generic_plan' : 'auto'}`)
   if (isGeneric) withGenericPlans.add(client)

@@ -1,8 +1,13 @@
+import type pg from 'pg'
 import { DatabaseError } from 'pg'
 import { Failure, internalError } from '../errors.ts'
+import { topologyOf } from './client-topology.ts'
 
-/** Maps an error of PostgreSQL or of the connection to it to a `Failure`. The only function that maps SQLSTATEs. */
-export function failureOf(error: unknown): Failure {
+/**
+ * Maps an error of PostgreSQL or of the connection to it to a `Failure`. The only function that maps SQLSTATEs. `client`: the
+ * connection that the error came from.
+ */
+export function failureOf(error: unknown, client?: pg.ClientBase): Failure {
   if (error instanceof Failure) return error
   if (!(error instanceof DatabaseError)) return databaseUnavailable(error)
   switch (error.code ?? '') {
@@ -48,6 +53,10 @@ export function failureOf(error: unknown): Failure {
     case '26000': // invalid_sql_statement_name
     case '42P05': // duplicate_prepared_statement
       return preparedStatementsLost(error)
+    case 'XX000': // internal_error: Citus could not reach a worker, or the shard was moved or split meanwhile
+      return client !== undefined && topologyOf(client) === 'distributed'
+        ? failingOver(error)
+        : internalError(error)
     default:
       return internalError(error)
   }
@@ -102,11 +111,13 @@ export function failingOver(cause?: unknown): Failure {
 
 /**
  * Whether the error is about the connection or its server, not about the statement: the server shuts down, is a standby,
- * or the connection broke. The connection must not be used again.
+ * or the connection broke. The connection must not be used again. On Citus, an error that did not end the session is about a
+ * worker: other statements on the connection may be for accounts on other workers.
  */
-export function isConnectionError(error: unknown): boolean {
+export function isConnectionError(error: unknown, client: pg.ClientBase): boolean {
   if (error instanceof Failure) return false
   if (!(error instanceof DatabaseError)) return true
+  if (topologyOf(client) === 'distributed' && error.severity === 'ERROR') return false
   const code = error.code ?? ''
   return code.startsWith('57P') || code.startsWith('08') || code === '25006' || code === '55000'
 }

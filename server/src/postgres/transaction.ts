@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { topologyOf } from './client-topology.ts'
 import { beginText } from './connections.ts'
 import { failOnWarning, type Transaction } from './database.ts'
 
@@ -10,6 +11,7 @@ export async function inTransaction<T>(
   await client.query(beginText(client))
   try {
     const result = await work({
+      topology: topologyOf(client),
       run: async ({ text, values }) => (await client.query(text, [...values])).rows,
     })
     await failOnWarning(client, () => client.query('commit'))

@@ -5,7 +5,6 @@ import type { StopReason } from '../observability/events.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, placeholder, type Statement, sql, type Value, value } from '../sql.ts'
 import { ofWebhook } from './endpoints.ts'
-import { webhookColumns } from './webhook.ts'
 
 /** Times are those of the database: the clocks of processes may differ. */
 
@@ -34,13 +33,20 @@ export interface LogEntry {
 const until = (leaseMs: number) => sql`now() + make_interval(secs => ${value(leaseMs / 1000)}::float8)`
 const released = sql`lease_until = '-infinity'`
 
-/** Returns the webhook and the fence, unless the endpoint is not due, is stopped, or another process has the lease. */
-export function claimStatement({ accountId, id }: Endpoint, leaseMs: number): Statement {
+/** A change of an endpoint, and the entry of the log that is written with it. */
+export interface LoggedChange {
+  readonly endpoint: Endpoint
+  readonly change: Fragment
+  readonly entry: LogEntry | undefined
+}
+
+/** `returned`: the columns to return, unless the endpoint is not due, is stopped, or another process has the lease. */
+export function claimStatement({ accountId, id }: Endpoint, leaseMs: number, returned: Fragment): Statement {
   const account = value(accountId)
   return sql`update webhook set lease_until = ${until(leaseMs)}, fence = fence + 1
 where ${ofWebhook(account, id)} and status = 'active' and due_at <= now() and lease_until < now()
   and exists (select from account a where a.account_id = ${account}::bigint and a.status = 'active')
-returning ${webhookColumns}, fence::text as fence`.statement('webhook')
+returning ${returned}`.statement('webhook')
 }
 
 /** Renews the lease and stores the end of the range, before it is sent. Returns no row if the lease was lost. */
@@ -51,36 +57,32 @@ where ${underFence(value(held.accountId), held)} and status = 'active' returning
 }
 
 /** Moves the position. Returns no row if the lease was lost. */
-export function deliveredStatement(held: Lease, end: FeedPosition, entry: LogEntry | undefined): Statement {
+export function delivered(held: Lease, end: FeedPosition, entry: LogEntry | undefined): LoggedChange {
   const account = value(held.accountId)
-  const acknowledge = sql`update webhook set position_lineage = ${value(end.lineage)}::bigint, position_version = ${value(end.version)}::bigint,
+  const change = sql`update webhook set position_lineage = ${value(end.lineage)}::bigint, position_version = ${value(end.version)}::bigint,
   position_id = ${value(end.id)}::bigint, position_base = ${value(end.base)}::bigint, sending_lineage = null, sending_version = null,
   sending_id = null, failures = 0, failing_since = null, due_at = now()
 where ${underFence(account, held)} returning id`
-  return entry === undefined ? acknowledge.statement('webhook') : logged(account, held, acknowledge, entry)
+  return { endpoint: held, change, entry }
 }
 
 /** Delays the next attempt, and pauses an endpoint that has failed for too long. */
-export function failedStatement(held: Lease, delaySeconds: number, entry: LogEntry): Statement {
+export function failed(held: Lease, delaySeconds: number, entry: LogEntry): LoggedChange {
   const account = value(held.accountId)
   const isOverdue = sql`failing_since < now() - make_interval(days => ${value(limits.webhookFailingDaysMax)}::int)`
-  return logged(
-    account,
-    held,
-    sql`update webhook set failures = failures + 1, failing_since = coalesce(failing_since, now()),
+  const change = sql`update webhook set failures = failures + 1, failing_since = coalesce(failing_since, now()),
   due_at = now() + make_interval(secs => ${value(delaySeconds)}::float8), ${released},
   status = case when ${isOverdue} then 'paused' else status end, reason = case when ${isOverdue} then 'failing' else reason end
-where ${underFence(account, held)} returning id, status`,
-    entry,
-  )
+where ${underFence(account, held)} returning id, status`
+  return { endpoint: held, change, entry }
 }
 
-export function stoppedStatement(held: Lease, reason: StopReason, entry: LogEntry | undefined): Statement {
+export function stopped(held: Lease, reason: StopReason, entry: LogEntry | undefined): LoggedChange {
   const account = value(held.accountId)
   const status = value(reason === 'gone' ? 'disabled' : 'paused')
-  const stop = sql`update webhook set status = ${status}::text, reason = ${value(reason)}::text, ${released}
+  const change = sql`update webhook set status = ${status}::text, reason = ${value(reason)}::text, ${released}
 where ${underFence(account, held)} returning id, status`
-  return entry === undefined ? stop.statement('webhook') : logged(account, held, stop, entry)
+  return { endpoint: held, change, entry }
 }
 
 export function releaseStatement(held: Lease): Statement {
@@ -90,9 +92,10 @@ export function releaseStatement(held: Lease): Statement {
 }
 
 /** Writes the entry in the statement of the change, or neither. */
-function logged(account: Value, held: Endpoint, change: Fragment, entry: LogEntry): Statement {
+export function changeStatement({ endpoint, change, entry }: LoggedChange): Statement {
+  if (entry === undefined) return change.statement('webhook')
   return sql`with changed as (${change}),
-log as (${logFragment(account, held, entry)} from changed returning id)
+log as (${logFragment(value(endpoint.accountId), endpoint, entry)} from changed returning id)
 select * from changed`.statement('webhook')
 }
 

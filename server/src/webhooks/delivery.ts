@@ -7,15 +7,15 @@ import type { Database } from '../postgres/database.ts'
 import { SendError } from './address-guard.ts'
 import {
   beginStatement,
-  claimStatement,
-  deliveredStatement,
+  delivered,
   type Endpoint,
-  failedStatement,
+  failed,
   type Lease,
   type LogEntry,
   releaseStatement,
-  stoppedStatement,
+  stopped,
 } from './delivery-statements.ts'
+import { claim, storeChange } from './delivery-store.ts'
 import { type FeedRange, isAfter, queryOf, readRange } from './feed-range.ts'
 import { changesMessage, messageId, secretsOf } from './messages.ts'
 import type { Sender } from './sender.ts'
@@ -42,9 +42,7 @@ type Step = { readonly webhook: Webhook } | 'done' | 'released'
 
 /** Sends what an endpoint has not received yet, in order, as long as this process has the lease. */
 export async function deliver(parts: DeliveryParts, endpoint: Endpoint): Promise<void> {
-  const [claimed] = await parts.database.writeOne<Webhook & { fence: string }>(
-    claimStatement(endpoint, parts.limits.webhookLeaseMs),
-  )
+  const claimed = await claim(parts.database, endpoint, parts.limits.webhookLeaseMs)
   if (claimed === undefined) return
   const lease: Lease = { ...endpoint, fence: claimed.fence }
   let webhook: Webhook = claimed
@@ -76,7 +74,7 @@ async function sendNext(parts: DeliveryParts, held: Held): Promise<Step> {
   if (range.changes.length === 0) {
     if (!isAfter(range.end, from)) return 'done'
     // All changes of the range have been superseded, or do not match the filter.
-    const rows = await parts.database.writeOne(deliveredStatement(lease, range.end, undefined))
+    const rows = await storeChange(parts.database, delivered(lease, range.end, undefined))
     if (rows.length === 0) return 'released'
     return range.more ? next : 'done'
   }
@@ -85,7 +83,7 @@ async function sendNext(parts: DeliveryParts, held: Held): Promise<Step> {
   const { entry, outcome, retryAfterSeconds } = sent
   parts.emit({ kind: 'webhook-sent', outcome, changes: entry.changes, ms: entry.ms })
   if (outcome === 'delivered') {
-    const rows = await parts.database.writeOne(deliveredStatement(lease, range.end, entry))
+    const rows = await storeChange(parts.database, delivered(lease, range.end, entry))
     if (rows.length === 0) return 'released'
     return range.more ? next : 'done'
   }
@@ -169,7 +167,7 @@ async function fail(
   retryAfterSeconds: number | undefined,
 ): Promise<void> {
   const delay = retryDelaySeconds(Number(webhook.failures) + 1, retryAfterSeconds, limits)
-  const [row] = await database.writeOne<{ status: string }>(failedStatement(lease, delay, entry))
+  const [row] = await storeChange(database, failed(lease, delay, entry))
   if (row?.status === 'paused') emit({ kind: 'webhook-stopped', reason: 'failing' })
 }
 
@@ -179,7 +177,7 @@ async function stop(
   reason: StopReason,
   entry: LogEntry | undefined,
 ): Promise<void> {
-  const rows = await database.writeOne(stoppedStatement(lease, reason, entry))
+  const rows = await storeChange(database, stopped(lease, reason, entry))
   if (rows.length > 0) emit({ kind: 'webhook-stopped', reason })
 }
 

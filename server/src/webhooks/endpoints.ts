@@ -52,8 +52,9 @@ export async function createWebhook(
     )
   }
   const position = await startPosition(transaction, scope, feed, created.start)
-  const [webhook] = await transaction.run<Webhook>(insertStatement(scope, created, position))
-  if (webhook === undefined) throw internalError()
+  const id = newWebhookId()
+  await transaction.run(insertStatement(scope, id, created, position))
+  const webhook = await getWebhook(transaction, scope, id)
   await audit(transaction, scope, actor, webhook, 'webhook.create', descriptionOf(webhook))
   return webhook
 }
@@ -203,12 +204,9 @@ async function update(
   assignments: readonly Fragment[],
 ): Promise<Webhook> {
   if (!isWebhookId(id)) throw unknownWebhook(id)
-  const [webhook] = await transaction.run<Webhook>(
-    sql`update webhook set ${join(assignments, ', ')} where ${ofWebhook(value(scope.accountId), id)} returning ${webhookColumns}`.statement(
-      'webhook',
-    ),
-  )
-  return webhook ?? unknown(id)
+  const change = sql`update webhook set ${join(assignments, ', ')} where ${ofWebhook(value(scope.accountId), id)}`
+  await transaction.run(change.statement('webhook'))
+  return await getWebhook(transaction, scope, id)
 }
 
 /** Filter and fields are checked as in a list; a fault refers to the member of the body. */
@@ -264,20 +262,25 @@ function startInvalid(message: string): Failure {
 
 function insertStatement(
   { accountId }: AccountScope,
+  webhookId: string,
   { resource, url, filter, fields }: NewWebhook,
   { lineage, version, id, base }: FeedPosition,
 ): Statement {
   return sql`insert into webhook (account_id, id, resource, url, filter, fields, position_lineage, position_version, position_id, position_base)
-values (${value(accountId)}::bigint, ${value(newWebhookId())}::text, ${value(resource)}::text, ${value(url)}::text, ${value(filter)}::text,
-  ${value(fields)}::text, ${value(lineage)}::bigint, ${value(version)}::bigint, ${value(id)}::bigint, ${value(base)}::bigint)
-returning ${webhookColumns}`.statement('webhook')
-}
-
-/** Webhooks of an account are created one after the other, so that their number cannot exceed the limit. */
-function lockStatement({ accountId }: AccountScope): Statement {
-  return sql`select pg_advisory_xact_lock(hashtextextended('webhook', ${value(accountId)}::bigint))`.statement(
+values (${value(accountId)}::bigint, ${value(webhookId)}::text, ${value(resource)}::text, ${value(url)}::text, ${value(filter)}::text,
+  ${value(fields)}::text, ${value(lineage)}::bigint, ${value(version)}::bigint, ${value(id)}::bigint, ${value(base)}::bigint)`.statement(
     'webhook',
   )
+}
+
+/**
+ * Webhooks of an account are created one after the other, so that their number cannot exceed the limit. A distributed database
+ * takes the lock where the account is, because the statement reads its tally.
+ */
+function lockStatement({ accountId }: AccountScope): Statement {
+  const account = value(accountId)
+  return sql`select pg_advisory_xact_lock(hashtextextended('webhook', ${account}::bigint)) from tally
+where account_id = ${account}::bigint and resource = 'product'`.statement('webhook')
 }
 
 export function ofWebhook(account: Value, id: string): Fragment {

@@ -4,37 +4,15 @@ import type { Database, Transaction } from '../postgres/database.ts'
 import { parameterTypes } from '../query/sql/parameter-types.ts'
 import { recordJson } from '../query/sql/record-json.ts'
 import { positionOfEtag } from '../record-etag.ts'
-import type { AccountScope } from '../scope.ts'
 import { identifier, join, type Statement, sql, value } from '../sql.ts'
 import { currentLineage, isValidPosition, type Lineages } from '../tally-state.ts'
-import { type Idempotency, type WriteResult, type Written, writeOnce } from './idempotency.ts'
+import type { Topology } from '../topology.ts'
+import { deleteDistributed, patchDistributed } from './distributed-writes.ts'
+import { type WriteResult, type Written, writeOnce } from './idempotency.ts'
 import { insertImages, journaledDelete, trimJournal } from './journal.ts'
+import type { DeleteRow, PatchRow, Target } from './record-change.ts'
 import { type EtagOf, type RecordValues, writableFields } from './record-values.ts'
 import { type LockedTally, lockTally, tickTally } from './tick.ts'
-
-/** The record to change or delete. */
-export interface Target {
-  readonly scope: AccountScope
-  readonly resource: Resource
-  readonly id: string
-  /** The ETags of If-Match, of which the record must have one; undefined if any state will do. */
-  readonly etags: readonly string[] | undefined
-  readonly idempotency: Idempotency | undefined
-}
-
-interface PatchRow {
-  /** The version of the record before the write; null if there is no record. */
-  readonly version_before: string | null
-  /** Null if nothing was changed. */
-  readonly lineage: string | null
-  readonly version: string | null
-  readonly record: string | null
-}
-
-interface DeleteRow {
-  readonly version_before: string | null
-  readonly deleted: boolean
-}
 
 /** Sets the fields in `values`. If they have these values already, nothing is written and the version stays. */
 export async function patchRecord(
@@ -47,7 +25,7 @@ export async function patchRecord(
   return await writeOnce(database, scope, idempotency, async (transaction) => {
     const tally = await locked(transaction, target)
     const versions = matchingVersions(target, tally)
-    const [row] = await transaction.run<PatchRow>(patchStatement(target, values, tally, versions))
+    const row = await patches[transaction.topology](transaction, target, values, tally, versions)
     if (row?.version_before == null || row.version === null) throw recordUnknown(resource.noun, id)
     requireMatch(resource, row.version_before, versions)
     if (row.lineage !== null) await trim(transaction, target, tally)
@@ -62,7 +40,7 @@ export async function deleteRecord(database: Database, target: Target): Promise<
   return await writeOnce(database, scope, idempotency, async (transaction) => {
     const tally = await locked(transaction, target)
     const versions = matchingVersions(target, tally)
-    const [row] = await transaction.run<DeleteRow>(deleteStatement(target, tally, versions))
+    const row = await deletes[transaction.topology](transaction, target, tally, versions)
     if (row?.version_before == null) throw recordUnknown(resource.noun, id)
     requireMatch(resource, row.version_before, versions)
     await trim(transaction, target, tally)
@@ -71,7 +49,7 @@ export async function deleteRecord(database: Database, target: Target): Promise<
 }
 
 async function locked(transaction: Transaction, { scope, resource }: Target): Promise<LockedTally> {
-  const [tally] = await transaction.run<LockedTally>(lockTally(scope, resource))
+  const [tally] = await transaction.run<LockedTally>(lockTally(scope, resource, transaction.topology))
   if (tally === undefined) throw new Error(`the account has no tally of ${resource.plural}`)
   return tally
 }
@@ -98,6 +76,18 @@ function requireMatch({ noun }: Resource, version: string, versions: readonly st
     'precondition_failed',
     `The ${noun} does not have the ETag of If-Match any more. Nothing was written. Read it again, and repeat the change if it still applies.`,
   )
+}
+
+const patches: Record<Topology, typeof patchDistributed> = {
+  single: async (transaction, target, values, tally, versions) =>
+    (await transaction.run<PatchRow>(patchStatement(target, values, tally, versions)))[0],
+  distributed: patchDistributed,
+}
+
+const deletes: Record<Topology, typeof deleteDistributed> = {
+  single: async (transaction, target, tally, versions) =>
+    (await transaction.run<DeleteRow>(deleteStatement(target, tally, versions)))[0],
+  distributed: deleteDistributed,
 }
 
 /** Runs after the tally was locked, so that the before-image is what the previous writer left. */

@@ -1,7 +1,9 @@
 import type { Resource } from '../catalog/resources.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
+import type { Topology } from '../topology.ts'
 import type { CreateBatches } from './create-batches.ts'
 import { type Create, type InsertedRow, insertStatement } from './create-statements.ts'
+import { createDistributed } from './distributed-writes.ts'
 import { type Idempotency, type WriteResult, type Written, writeOnce } from './idempotency.ts'
 import type { EtagOf } from './record-values.ts'
 
@@ -16,11 +18,19 @@ export async function createRecord(
     if (row === undefined) throw new Error(`the account has no tally of ${resource.plural}`)
     return { id: row.id, status: 201, etag: etagOf(row.id, row), record: null }
   }
-  if (idempotency === undefined)
+  const inTransaction = async (transaction: Transaction) =>
+    resultOf(await creates[transaction.topology](transaction, resource, create))
+  // On Citus, creates of several accounts in one transaction would need two-phase commit.
+  if (idempotency === undefined && (await database.topology()) === 'single')
     return { ...resultOf(await batches.create(resource, create)), replayed: false }
-  const { scope, values } = create
-  return await writeOnce(database, scope, idempotency, async (transaction: Transaction) => {
-    const [row] = await transaction.run<InsertedRow>(insertStatement(scope, resource, values))
-    return resultOf(row)
-  })
+  return await writeOnce(database, create.scope, idempotency, inTransaction)
+}
+
+const creates: Record<
+  Topology,
+  (transaction: Transaction, resource: Resource, create: Create) => Promise<InsertedRow | undefined>
+> = {
+  single: async (transaction, resource, { scope, values }) =>
+    (await transaction.run<InsertedRow>(insertStatement(scope, resource, values)))[0],
+  distributed: createDistributed,
 }

@@ -28,7 +28,7 @@ export function insertAllStatement(resource: Resource, creates: readonly Create[
   return templates[resource.name].all([creates.map(({ scope }) => scope.accountId), ...columns])
 }
 
-function valuesOf(resource: Resource, values: RecordValues): (string | null)[] {
+export function valuesOf(resource: Resource, values: RecordValues): (string | null)[] {
   return writableFields(resource).map(({ name, absent }) => {
     const given = values.get(name)
     if (given !== undefined) return given
@@ -37,7 +37,7 @@ function valuesOf(resource: Resource, values: RecordValues): (string | null)[] {
 }
 
 /** If ids come from another system, those of this service are counted by own_last_id. */
-const tickOfCreate = {
+export const tickOfCreate = {
   added: sql`1`,
   lastId: sql`greatest(t.last_id, coalesce(t.own_last_id, t.last_id) + 1)`,
   ownLastId: sql`t.own_last_id + 1`,

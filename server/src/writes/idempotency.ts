@@ -2,7 +2,7 @@ import { Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
-import { type Statement, sql, value } from '../sql.ts'
+import { constant, type Statement, sql, value } from '../sql.ts'
 
 /** Makes a write safe to retry. */
 export interface Idempotency {
@@ -114,7 +114,10 @@ where account_id = ${value(scope.accountId)}::bigint and key = ${value(key)}::te
   )
 }
 
-/** Returns no row if an unexpired one exists: the unique key, not the lock, guarantees that a write runs once. */
+/**
+ * Returns no row if an unexpired one exists: the unique key, not the lock, guarantees that a write runs once. `excluded.created_at`
+ * is the current time, and the times are compared without a time zone: Citus accepts only immutable functions here.
+ */
 function storeStatement(
   scope: AccountScope,
   { key, requestHash }: Idempotency,
@@ -126,7 +129,7 @@ values (${value(scope.accountId)}::bigint, ${value(key)}::text, ${value(requestH
 on conflict (account_id, key) do update
   set request_hash = excluded.request_hash, record_id = excluded.record_id, created_at = excluded.created_at,
     status = excluded.status, etag = excluded.etag, body = excluded.body
-  where k.created_at <= now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)
+  where k.created_at at time zone 'UTC' <= excluded.created_at at time zone 'UTC' - make_interval(hours => ${constant(limits.idempotencyHours)})
 returning 1 as stored`.statement('idempotency')
 }
 

@@ -1,8 +1,16 @@
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits.ts'
 import type { AccountScope } from '../scope.ts'
-import { type Fragment, type Statement, sql, type Value, value } from '../sql.ts'
-import { isOwnWrite, type Lineages, lineageColumns, nextLineage, writerEpoch } from '../tally-state.ts'
+import { type Fragment, join, type Statement, sql, type Value, value } from '../sql.ts'
+import {
+  currentLineage,
+  isOwnWrite,
+  type Lineages,
+  lineageColumns,
+  nextLineage,
+  writerEpoch,
+} from '../tally-state.ts'
+import type { Topology } from '../topology.ts'
 
 /** What one write does to the tally, besides incrementing the version. */
 export interface Tick {
@@ -17,31 +25,51 @@ export interface Tick {
 const isSameLineage = sql`(${isOwnWrite} and t.writer_epoch = ${writerEpoch})`
 const max = sql`${value(limits.lineagesMax)}::int`
 
+/** The columns that identify the server and the transaction of a write, by which the next write detects an interruption. */
+interface Series {
+  readonly lineages: Fragment
+  readonly lineage_starts: Fragment
+  readonly changes_from: Fragment
+  readonly images_from: Fragment
+  readonly writer_epoch: Fragment
+  readonly writer_xid: Fragment
+}
+
+/** Evaluated by the server that has the row. */
+const series: Series = {
+  lineages: sql`case when ${isSameLineage} then t.lineages when ${isOwnWrite} then (${nextLineage} || t.lineages)[1:${max}]
+    else array[${nextLineage}] end`,
+  lineage_starts: sql`case when ${isSameLineage} then t.lineage_starts when ${isOwnWrite} then (t.version || t.lineage_starts)[1:${max}]
+    else array[t.version] end`,
+  changes_from: sql`case when ${isOwnWrite} then t.changes_from else t.version end`,
+  images_from: sql`case when ${isOwnWrite} then t.images_from else t.version end`,
+  writer_epoch: writerEpoch,
+  writer_xid: sql`pg_current_xact_id()::xid`,
+}
+
 /**
  * The only way to increment the version of a tally. If the last write was made before a restart or failover, a new lineage begins
  * at the version of the row. If it was made by something else than this statement, nothing is known about the time before.
+ * `locked`: the tally, if an earlier statement of the transaction has locked it.
  */
-export function tickTally(account: Value, resource: Resource, tick: Tick): Fragment {
-  return sql`${updateTally(tick)}
+export function tickTally(account: Value, resource: Resource, tick: Tick, locked?: LockedTally): Fragment {
+  return sql`${updateTally(tick, locked?.series === undefined ? series : readSeries(locked.series))}
 where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`
 }
 
 /** Of several accounts, whose ids are in the column `account_id` of `accounts`. */
 export function tickTallies(accounts: Fragment, resource: Resource, tick: Tick): Fragment {
-  return sql`${updateTally(tick)}
+  return sql`${updateTally(tick, series)}
 from ${accounts} where t.account_id = ${accounts}.account_id and t.resource = ${value(resource.name)}::text`
 }
 
-function updateTally(tick: Tick): Fragment {
-  const imagesFrom = sql`case when ${isOwnWrite} then t.images_from else t.version end`
+function updateTally(tick: Tick, next: Series): Fragment {
   return sql`update tally t set version = t.version + 1, total = t.total + ${tick.added}, last_id = ${tick.lastId},
-  lineages = case when ${isSameLineage} then t.lineages when ${isOwnWrite} then (${nextLineage} || t.lineages)[1:${max}]
-    else array[${nextLineage}] end,
-  lineage_starts = case when ${isSameLineage} then t.lineage_starts when ${isOwnWrite} then (t.version || t.lineage_starts)[1:${max}]
-    else array[t.version] end,
-  changes_from = case when ${isOwnWrite} then t.changes_from else t.version end,
-  images_from = ${tick.withoutImages === true ? sql`t.version + 1` : imagesFrom},
-  ${tick.ownLastId === undefined ? sql`` : sql`own_last_id = ${tick.ownLastId}, `}writer_epoch = ${writerEpoch}, writer_xid = pg_current_xact_id()::xid`
+  lineages = ${next.lineages},
+  lineage_starts = ${next.lineage_starts},
+  changes_from = ${next.changes_from},
+  images_from = ${tick.withoutImages === true ? sql`t.version + 1` : next.images_from},
+  ${tick.ownLastId === undefined ? sql`` : sql`own_last_id = ${tick.ownLastId}, `}writer_epoch = ${next.writer_epoch}, writer_xid = ${next.writer_xid}`
 }
 
 /** Its `version` is the one that this write will have. */
@@ -50,15 +78,44 @@ export interface LockedTally extends Lineages {
   /** Null if this service assigns all ids. */
   readonly own_last_id: string | null
   readonly written_at: string
+  /** If the tables are distributed: the columns of `Series` as text, separated by spaces. */
+  readonly series?: string
+}
+
+/**
+ * Citus evaluates the functions of an UPDATE on the node that plans it, where both the epoch and the transaction are others than
+ * on the worker with the row. A SELECT of one account is evaluated on that worker, so there the statement that locks the row
+ * computes the series.
+ */
+const seriesColumn: Record<Topology, Fragment> = {
+  single: sql``,
+  distributed: sql`, concat_ws(' ', ${join(Object.values(series), ', ')}) as series`,
+}
+
+/** The lineage of this write. Only if the tables are distributed. */
+export function nextLineageOf({ series: next = '' }: LockedTally): string {
+  return currentLineage({ lineages: next.split(' ', 1)[0] ?? '' })
+}
+
+function readSeries(text: string): Series {
+  const [lineages, starts, changesFrom, imagesFrom, writer, xid] = text.split(' ')
+  return {
+    lineages: sql`${value(lineages)}::bigint[]`,
+    lineage_starts: sql`${value(starts)}::bigint[]`,
+    changes_from: sql`${value(changesFrom)}::bigint`,
+    images_from: sql`${value(imagesFrom)}::bigint`,
+    writer_epoch: sql`${value(writer)}::bigint`,
+    writer_xid: sql`${value(xid)}::xid`,
+  }
 }
 
 /**
  * Excludes other writers of the account's resource until the transaction ends. The statements after it have snapshots that are
  * newer than the lock, so they see everything that the previous writer has committed.
  */
-export function lockTally(scope: AccountScope, resource: Resource): Statement {
+export function lockTally(scope: AccountScope, resource: Resource, topology: Topology): Statement {
   return sql`select (t.version + 1)::text as version, t.last_id::text as last_id, t.own_last_id::text as own_last_id, ${lineageColumns},
-  to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at
+  to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at${seriesColumn[topology]}
 from tally t where t.account_id = ${value(scope.accountId)}::bigint and t.resource = ${value(resource.name)}
 for update`.statement()
 }

@@ -16,7 +16,7 @@ export const activityShapes: readonly string[] = [
     'union all select * from unnest(excluded.classes, excluded.counts) ) b(class, count) group by b.class ) m ), ' +
     'batches = excluded.batches || array( select o.batch from unnest(u.batches) with ordinality o(batch, n) ' +
     'where split_part(o.batch, $, $) <> split_part(excluded.batches[$], $, $) ' +
-    'order by o.n limit $::int ) where not u.batches && excluded.batches',
+    'order by o.n limit $ ) where not u.batches && excluded.batches',
   'with due as ( select k.account_id, k.key_id, q.day from unnest($::bigint[], $::text[], $::date[]) ' +
     'q(account_id, key_id, day) join api_key k on k.account_id = q.account_id and k.key_id = q.key_id ' +
     'where k.account_id = any($::bigint[]) and (k.last_used_on is null or k.last_used_on < q.day) ' +

@@ -16,7 +16,7 @@ const type = '(?:bigint|numeric|text|boolean|timestamptz)'
 
 /** The only string constants in statements: those of the server's code and the names of JSON members. */
 const literals = new Set([
-  ...`'UTC' '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"' ',' '' '}' 'null' 'partner' 'active' '+' 'hex' 'minute' 'day'`.split(
+  ...`'UTC' '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"' ',' '' '}' 'null' 'partner' 'active' '+' 'hex' 'minute' 'day' 'citus'`.split(
     ' ',
   ),
   "' '",
@@ -201,7 +201,8 @@ const shapes: readonly RegExp[] = [
   // Whether a pooler has dropped the settings of a connection.
   'select name, current_setting\\(name\\) as is from unnest\\(\\$::text\\[\\]\\) name',
   // The identity of the server behind a connection.
-  `select ${epoch}, \\(pg_control_system\\(\\)\\)\\.system_identifier::text as system`,
+  `select ${epoch}, \\(pg_control_system\\(\\)\\)\\.system_identifier::text as system, ` +
+    'exists \\(select from pg_extension where extname = \\$\\) as distributed',
   // A create: locking the idempotency key, the insert, storing the key, and deleting expired keys.
   'begin|commit|rollback',
   'select pg_try_advisory_xact_lock\\(hashtextextended\\(\\$::text, \\$::bigint\\)\\) as free, k\\.record_id, ' +
@@ -226,7 +227,8 @@ const shapes: readonly RegExp[] = [
     'values \\(\\$::bigint, \\$::text, \\$::bytea, \\$::bigint, \\$::smallint, \\$::text, \\$::text\\) ' +
     'on conflict \\(account_id, key\\) do update set request_hash = excluded\\.request_hash, ' +
     'record_id = excluded\\.record_id, created_at = excluded\\.created_at, status = excluded\\.status, ' +
-    `etag = excluded\\.etag, body = excluded\\.body where k\\.created_at <= ${dayAgo} returning \\$ as stored`,
+    'etag = excluded\\.etag, body = excluded\\.body where k\\.created_at at time zone \\$ <= ' +
+    'excluded\\.created_at at time zone \\$ - make_interval\\(hours => \\$\\) returning \\$ as stored',
   'delete from idempotency where account_id = \\$::bigint and key in \\( select key from idempotency ' +
     `where account_id = \\$::bigint and created_at <= ${dayAgo} order by created_at limit \\$::int \\)`,
 ].map((text) => new RegExp(`^(?:${text})$`))

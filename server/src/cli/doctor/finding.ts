@@ -10,6 +10,7 @@ export interface Finding {
     | 'migrations'
     | 'indexes'
     | 'rights'
+    | 'distribution'
     | 'tallies'
   readonly status: 'ok' | 'problem' | 'repaired' | 'unchecked'
   readonly message: string

@@ -8,6 +8,7 @@ import { findOwnerUrl } from '../database/owner.ts'
 import { processesOf } from '../process-count.ts'
 import { checkConfiguration } from './checks/configuration.ts'
 import { checkDatabase } from './checks/database.ts'
+import { checkDistribution } from './checks/distribution.ts'
 import { checkExtensions } from './checks/extensions.ts'
 import { checkIndexes } from './checks/indexes.ts'
 import { checkMigrations, pendingMigrations } from './checks/migrations.ts'
@@ -71,6 +72,7 @@ async function* checkOpenDatabase(client: pg.Client, config: Config, options: Ch
   }
   yield* await checkIndexes(client)
   yield* await checkPrivileges(client, config)
+  yield* await checkDistribution(client, config)
   yield* await checkServing(config)
   yield* await checkReplicas(client, config)
   yield* await checkDefaultAccount(client, config)

@@ -1,7 +1,7 @@
 import { pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Verified } from '../../accounts/key-verifier.ts'
+import type { Verified } from '../../accounts/verifications.ts'
 import { snapshotCursor } from '../../changes/feed-page.ts'
 import { Failure } from '../../errors.ts'
 import { exportBody } from '../../lists/exports/export-body.ts'

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Verified } from '../../accounts/key-verifier.ts'
+import type { Verified } from '../../accounts/verifications.ts'
 import type { Resource } from '../../catalog/resources.ts'
 import { recordUnknown } from '../../errors.ts'
 import { excerpt } from '../../faults.ts'

@@ -7,7 +7,7 @@ import { type ServingIdentity, servingConnection } from '../../postgres/connecti
 import type { Primary } from '../../postgres/primary/primary.ts'
 import type { Replica } from '../../postgres/replicas/replica.ts'
 import type { Replicas } from '../../postgres/replicas/replicas.ts'
-import { failingOver } from '../../postgres/sqlstate.ts'
+import { failingOver, failureOf } from '../../postgres/sqlstate.ts'
 import { sql } from '../../sql.ts'
 import { type ReplicaState, replicaColumns, storedLineageColumns, type Tally } from '../../tally-state.ts'
 import {
@@ -95,7 +95,9 @@ export class ExportConnections {
 
   async #startOnPrimary(request: ExportRequest, holder: ExportHolder): Promise<StartedExport> {
     const connection = await connect(this.#pool, holder)
-    const started = await startExport(connection.client, request, primaryTally)
+    const started = await startExport(connection.client, request, primaryTally).catch((error: unknown) => {
+      throw failureOf(error, connection.client)
+    })
     if (!this.#primary.isCurrentRow(started)) throw failingOver()
     return started
   }

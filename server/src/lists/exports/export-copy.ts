@@ -4,10 +4,12 @@ import type pg from 'pg'
 import { to } from 'pg-copy-streams'
 import type { ResourceName } from '../../catalog/resources.ts'
 import { limits } from '../../limits.ts'
+import { topologyOf } from '../../postgres/client-topology.ts'
 import { beginText } from '../../postgres/connections.ts'
 import type { AccountScope } from '../../scope.ts'
 import { type Fragment, type Statement, sql, value } from '../../sql.ts'
 import { type Lineages, lineageColumns, stateColumns, type TallyState } from '../../tally-state.ts'
+import type { Topology } from '../../topology.ts'
 
 /** A statement without an operation: its duration is not measured, because it depends on the reader of the export. */
 type CopyStatement = Pick<Statement, 'text' | 'values'>
@@ -62,7 +64,9 @@ export async function startExport<Row extends ExportRow>(
     throw new Error(`the account ${scope.accountId} has no tally of the resource ${resource}`)
   const state = await accept(row)
   const { text, settings } = withSettings(copy, scope)
-  for (const { text: set, values } of settings) await client.query(set, [...values])
+  for (const statement of settings)
+    for (const { text: set, values } of settingsOn[topologyOf(client)](statement, scope))
+      await client.query(set, [...values])
   const chunks = client.query(to(text))
   // If the connection breaks between two reads, the next read throws the error.
   chunks.on('error', () => {})
@@ -112,6 +116,18 @@ export function withSettings(
     }),
     settings: settingStatements(values),
   }
+}
+
+/** Citus reads the settings where it plans the COPY, and on the worker with the records. */
+const settingsOn: Record<Topology, (statement: CopyStatement, scope: AccountScope) => CopyStatement[]> = {
+  single: (statement) => [statement],
+  distributed: ({ text, values }, { accountId }) => {
+    const onWorker = `${text} from tally where account_id = $${values.length + 1}::bigint and resource = 'product'`
+    return [
+      { text, values },
+      { text: onWorker, values: [...values, accountId] },
+    ]
+  },
 }
 
 /** The numbers of the values that are read for every record. Every element of a list counts towards the limit. */

@@ -3,6 +3,7 @@ import type { Failure } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { sql } from '../../sql.ts'
 import { epoch } from '../../tally-state.ts'
+import type { Topology } from '../../topology.ts'
 import {
   connectionDefaults,
   destroyConnection,
@@ -11,6 +12,7 @@ import {
   type ServingConfig,
   type ServingDatabase,
   setLocalSettings,
+  useDistributed,
   verifySettings,
 } from '../connections.ts'
 import {
@@ -27,6 +29,8 @@ interface Server {
   readonly epoch: string
   /** The same on all servers that replicate from each other. */
   readonly system: string
+  /** Whether it is a node of a Citus cluster. */
+  readonly distributed: boolean
 }
 
 /** A connection that is being opened. */
@@ -37,8 +41,8 @@ interface Opening {
 }
 
 /** Fails on a standby, which has no current WAL position. */
-const identify =
-  sql`select ${epoch} as epoch, (pg_control_system()).system_identifier::text as system`.statement().text
+const identify = sql`select ${epoch} as epoch, (pg_control_system()).system_identifier::text as system,
+  exists (select from pg_extension where extname = 'citus') as distributed`.statement().text
 
 /**
  * Finds out which server is the primary, and opens all connections of the process. It opens a new connection once a
@@ -48,7 +52,7 @@ const identify =
 export class Primary {
   readonly #database: ServingDatabase
   readonly #urls: readonly string[]
-  readonly #epochs = new WeakMap<pg.ClientBase, string>()
+  readonly #servers = new WeakMap<pg.ClientBase, Server>()
   readonly #onChange = new Set<(epoch: string) => void>()
   /** Connections whose backend still runs a statement after its deadline. */
   readonly #overdue = new Set<pg.Client>()
@@ -86,15 +90,24 @@ export class Primary {
     this.#onChange.add(listener)
   }
 
-  /** Whether the row was read from the current primary. True if the row has no epoch. */
+  /** Undefined until the first connection is open. */
+  get topology(): Topology | undefined {
+    if (this.#current === undefined) return undefined
+    return this.#current.distributed ? 'distributed' : 'single'
+  }
+
+  /**
+   * Whether the row was read from the current primary. True if the row has no epoch. On Citus its epoch is that of the worker
+   * with the account, and the node that this process is connected to knows which server that is.
+   */
   isCurrentRow(row: object | undefined): boolean {
-    if (row === undefined || !('epoch' in row)) return true
+    if (row === undefined || !('epoch' in row) || this.#current?.distributed === true) return true
     return row.epoch === this.#current?.epoch
   }
 
   /** Whether the connection is to the current primary. */
   isCurrentConnection(client: pg.ClientBase): boolean {
-    return this.#epochs.get(client) === this.#current?.epoch
+    return isSame(this.#servers.get(client), this.#current)
   }
 
   /** Opens a connection to the primary. For a short time after a failure, calls fail at once with the same error. */
@@ -207,6 +220,7 @@ export class Primary {
       if (server === undefined) throw new Error('The server did not return its epoch.')
       if (config.localSettings !== undefined) setLocalSettings(client, config.localSettings)
       else await verifySettings(client, config.expected ?? {})
+      if (server.distributed) await useDistributed(client)
       return { ...opening, server }
     } catch (error) {
       destroyConnection(client)
@@ -220,8 +234,8 @@ export class Primary {
   #accept({ client, server, number, startedAt }: Opening & { readonly server: Server }): void {
     const previous = this.#current
     this.#updateCurrent(server, number)
-    this.#epochs.set(client, server.epoch)
-    const hasChanged = server.epoch !== previous?.epoch
+    this.#servers.set(client, server)
+    const hasChanged = !isSame(server, previous)
     // Attempts that started earlier and are still not open are likely to a server that does not respond.
     for (const other of this.#opening) {
       const isOvertaken =
@@ -241,11 +255,11 @@ export class Primary {
       )
     }
     if (number < this.#newestAccepted) {
-      if (server.epoch !== current?.epoch) throw failingOver()
+      if (!isSame(server, current)) throw failingOver()
       return
     }
     this.#newestAccepted = number
-    if (server.epoch === current?.epoch) return
+    if (isSame(server, current)) return
     this.#current = server
     if (current === undefined) return
     this.#database.emit({ kind: 'primary-changed', timeline: timelineOf(server) })
@@ -259,6 +273,11 @@ export class Primary {
     this.#failure = failure
     return failure
   }
+}
+
+/** Distributing the tables of a running server changes the statements that it needs. */
+function isSame(one: Server | undefined, other: Server | undefined): boolean {
+  return one?.epoch === other?.epoch && one?.distributed === other?.distributed
 }
 
 /** By timeline: promoting a standby starts a new one. */

@@ -1,0 +1,48 @@
+import { type Command, Option } from 'commander'
+import type { Config } from '../../config.ts'
+import { limits } from '../../limits.ts'
+import { collectSetting, integerBetween } from '../arguments.ts'
+
+const json = () => new Option('--json', 'print one line of JSON')
+
+/** The commands about the database itself. */
+export function addDatabaseCommands(command: Command, config: Config): void {
+  command
+    .command('migrate')
+    .description('apply pending migrations to the database')
+    .addOption(json())
+    .action(async (options: { json?: boolean }) => {
+      const { migrateCommand } = await import('../migrate-command.ts')
+      await migrateCommand(config, options)
+    })
+
+  command
+    .command('distribute')
+    .description('distribute the tables over the workers of a Citus cluster, by account')
+    .addOption(
+      new Option('--shards <count>', 'shards of each table (default: citus.shard_count)').argParser(
+        integerBetween(1, limits.shardsMax),
+      ),
+    )
+    .addOption(json())
+    .action(async (options: { json?: boolean; shards?: number }) => {
+      const { distributeCommand } = await import('./distribute-command.ts')
+      await distributeCommand(config, options)
+    })
+
+  command
+    .command('postgres')
+    .description(
+      'start a temporary PostgreSQL for development and tests; with --json it stops when stdin is closed',
+    )
+    .addOption(
+      new Option('-c, --set <name=value>', 'PostgreSQL setting, such as work_mem=64MB; can be repeated')
+        .argParser(collectSetting)
+        .default({}, 'none'),
+    )
+    .addOption(json())
+    .action(async (options: { json?: boolean; set: Record<string, string> }) => {
+      const { postgresCommand } = await import('../postgres-command.ts')
+      await postgresCommand(options)
+    })
+}
