@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Context } from '../../verification/src/check.ts'
 import { DatabaseCpu } from './cpu.ts'
@@ -29,14 +30,7 @@ export async function compareWith(
   only: readonly string[],
 ): Promise<boolean> {
   const fixture = await mainFixture(context)
-  const folder = join(fixture.folder, 'other')
-  execFileSync('git', ['worktree', 'add', '--force', '--detach', folder, revision], {
-    cwd: root,
-    stdio: 'ignore',
-  })
-  try {
-    context.log(`npm ci for ${revision}`)
-    execFileSync('npm', ['ci', '--prefer-offline', '--loglevel=error'], { cwd: folder, stdio: 'ignore' })
+  return inCheckout(revision, join(fixture.folder, 'other'), context, async (folder) => {
     const other = await Server.start(fixture.url, fixture.folder, false, {}, folder)
     try {
       return await compareAll(context, fixture, only, [
@@ -46,6 +40,25 @@ export async function compareWith(
     } finally {
       await other.stop()
     }
+  })
+}
+
+/** A revision is checked out in `folder` and installed. A path is used as it is: a checkout that has been installed before. */
+async function inCheckout<T>(
+  revision: string,
+  folder: string,
+  context: Context,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
+  if (existsSync(join(revision, 'server/bin/quartermaster.js'))) return work(resolve(revision))
+  execFileSync('git', ['worktree', 'add', '--force', '--detach', folder, revision], {
+    cwd: root,
+    stdio: 'ignore',
+  })
+  try {
+    context.log(`npm ci for ${revision}`)
+    execFileSync('npm', ['ci', '--prefer-offline', '--loglevel=error'], { cwd: folder, stdio: 'ignore' })
+    return await work(folder)
   } finally {
     execFileSync('git', ['worktree', 'remove', '--force', folder], { cwd: root, stdio: 'ignore' })
   }

@@ -10,7 +10,7 @@ import { plot } from './plot.ts'
 import { suites } from './suites.ts'
 
 const usage = `npm run bench -- [SUITE] [--quick] [--only NAME,NAME] [--profile]
-npm run bench -- --against REVISION [--quick] [--only NAME,NAME]
+npm run bench -- --against REVISION|FOLDER [--quick] [--only NAME,NAME]
 
 Without a suite, all of them run. A name includes the benchmarks that begin with it: total_again is total_again_p50 and total_again_p99.
 --against compares ${comparable.join(', ')}.
