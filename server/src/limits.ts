@@ -117,7 +117,7 @@ export const limits = {
   /** Characters of request texts that are parsed for one such statement: also 1 to 2 ms. */
   activityWriteCharacters: 512 * 1024,
   /** Usage is aggregated in memory for this long: the longer, the more requests share a row. */
-  usageFlushMs: 5_000,
+  usageFlushMs: 15_000,
   /** Time for the last of these writes when the process exits. */
   activityCloseMsMax: 5_000,
   /** Requests that wait to be logged: of all accounts, of one account, and their characters. Further ones are only counted. */
@@ -186,10 +186,19 @@ export const limits = {
   cachedResponseBytesMax: 4 * 1024 * 1024,
   /** Slots of the admission filter that a full response cache uses: a response is cached on its second request. 4 bytes each. */
   responseAdmissionSlots: 64 * 1024,
+  /** Clients whose last page is remembered, 200 bytes each, to read the next one ahead if they request page after page. */
+  prefetchPositions: 2_000,
+  /** Pages with fewer records are read so fast that nothing is gained. */
+  prefetchRecordsMin: 200,
+  /** No page is read ahead while as many long reads are in flight. */
+  prefetchReadsInFlightMax: 3,
+  prefetchedBytesMax: 16 * 1024 * 1024,
   /** Garbage on top of the live heap before a full collection. */
   heapGarbageBytes: 40 * 1024 * 1024,
   /** Cached responses up to this length are stored as strings, longer ones as buffers. */
   textResponseCharactersMax: 16 * 1024,
+  /** Rows from this size on, such as that of a long page, are not decoded. */
+  longRowBytesMin: 16 * 1024,
   /** Compressing a smaller response costs more than it saves. */
   gzipBytesMin: 1_024,
   /** Filters whose total and page ends are cached, and page ends for each. */

@@ -85,7 +85,7 @@ async function read(filter: string, page: number, hints?: ListHints): Promise<Se
 }
 
 function firstIdOf({ records: json }: ListRow): string | undefined {
-  return /"id":(\d+)/.exec(json)?.[1]
+  return /"id":(\d+)/.exec(json.toString())?.[1]
 }
 
 /** What is cached after a request for the page, which is far enough from the start for a list without a filter. */

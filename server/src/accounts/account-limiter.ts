@@ -38,6 +38,11 @@ export class AccountLimiter {
     return this.#inFlight
   }
 
+  /** Whether the account has an operation running. */
+  isRunning({ accountId }: AccountScope): boolean {
+    return this.#queues.has(accountId)
+  }
+
   /**
    * Waits for a slot of the account. Returns the function that releases it, which the caller must call once. Rejects if the
    * signal is aborted while the operation waits.

@@ -35,6 +35,11 @@ export class AccountReads {
     return this.#limiter.inFlight >= limits.readsInFlightMax / 2
   }
 
+  /** Whether an additional read would delay no other: the account has none in flight, and there are few of other accounts. */
+  isIdleFor(scope: AccountScope): boolean {
+    return this.#limiter.inFlight < limits.prefetchReadsInFlightMax && !this.#limiter.isRunning(scope)
+  }
+
   read<Row extends TextRow<Row>>(
     scope: AccountScope,
     statement: Statement,

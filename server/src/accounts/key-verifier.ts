@@ -6,9 +6,8 @@ import { type Limits, limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { placeholder, sql } from '../sql.ts'
-import { isSameState } from '../tally-state.ts'
 import { hashOfKey } from './key-format.ts'
-import { type Verification, type Verified, verifications } from './verifications.ts'
+import { type LastVerification, type Verification, type Verified, verifications } from './verifications.ts'
 
 interface AccountRow {
   readonly name: string
@@ -21,7 +20,7 @@ const NO_ACCOUNT_ID = '0'
 const NO_ACCOUNT_NAME = '-'
 
 /** A key that has been accepted. */
-interface AcceptedKey {
+interface AcceptedKey extends LastVerification {
   readonly accountName: string
   readonly accountId: string
   /** The last verification: its result, the resource of its tally, and when it ended, by `performance.now()`. */
@@ -95,14 +94,11 @@ export class KeyVerifier {
     if (accepted?.accountName !== accountName) return this.#verifyNew(accountName, hash, resource)
     const isRecent = ahead !== undefined && performance.now() - accepted.verifiedAt <= this.#readAheadMs
     const onSent = isRecent ? () => ahead(recentOf(accepted, resource)) : undefined
-    const verified = await this.#verifyIn(accepted.accountId, hash, resource, onSent)
+    const verified = await this.#verifyIn(accepted.accountId, hash, resource, accepted, onSent)
     if (verified !== undefined) {
       accepted.verifiedAt = performance.now()
-      // To store an equal result would make each one outlive its request, at the cost of the garbage collector.
-      if (accepted.resource !== resource || !isSame(accepted.verified, verified)) {
-        accepted.verified = verified
-        accepted.resource = resource
-      }
+      accepted.verified = verified
+      accepted.resource = resource
     } else {
       // Revoked or expired meanwhile. Two statements, as for every other rejection, so that the time reveals nothing.
       this.#accepted.delete(hash)
@@ -140,11 +136,13 @@ export class KeyVerifier {
     accountId: string,
     hash: string,
     resource: ResourceName | undefined,
+    last?: LastVerification,
     onSent?: () => void,
   ): Promise<Verified | undefined> {
     if (this.waiting >= limits.verificationsWaitingMax) return Promise.reject(overloaded())
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ accountId, hash, resource, since: performance.now(), onSent, resolve, reject })
+      const since = performance.now()
+      this.#waiting.push({ accountId, hash, resource, since, onSent, last, resolve, reject })
       this.#schedule()
     })
   }
@@ -203,17 +201,6 @@ export class KeyVerifier {
       for (const verification of batch) verification.reject(error)
     }
   }
-}
-
-function isSame({ access, tally }: Verified, other: Verified): boolean {
-  return (
-    access.scopes === other.access.scopes &&
-    access.requestsPerMinute === other.access.requestsPerMinute &&
-    access.keyRequestsPerMinute === other.access.keyRequestsPerMinute &&
-    (tally === undefined || other.tally === undefined
-      ? tally === other.tally
-      : isSameState(tally, other.tally))
-  )
 }
 
 /** The tally is that of another resource if the last request was for another one. */

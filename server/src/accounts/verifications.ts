@@ -20,6 +20,13 @@ export interface Verified {
   readonly access: Access
   /** Read after the request arrived. Undefined if the request is not for a resource. */
   readonly tally: Tally | undefined
+  /** The text from which it was parsed, if there is one. */
+  readonly text?: string
+}
+
+export interface LastVerification {
+  readonly verified: Verified
+  readonly resource: ResourceName | undefined
 }
 
 /** A key to verify. */
@@ -31,6 +38,8 @@ export interface Verification {
   readonly since: number
   /** Called when the statement was sent. */
   readonly onSent: (() => void) | undefined
+  /** The last successful verification of this key. */
+  readonly last: LastVerification | undefined
   readonly resolve: (verified: Verified | undefined) => void
   readonly reject: (error: unknown) => void
 }
@@ -50,7 +59,7 @@ export const verifications: Record<Topology, Verify> = {
     const template = hasReplicas ? verificationWithWriter : verificationTemplate
     const [row] = await database.read<VerificationRow>(verificationStatement(template, batch))
     const results = row === undefined ? [] : resultsOf(row, batch)
-    for (const [i, verification] of batch.entries()) verification.resolve(results[i])
+    for (let i = 0; i < batch.length; i++) batch[i]?.resolve(results[i])
   },
   distributed: async (database, batch) => {
     const ofAccounts = Map.groupBy(batch, ({ accountId }) => accountId)
@@ -64,34 +73,55 @@ function resultsOf(
 ): (Verified | undefined)[] {
   const results: (Verified | undefined)[] = batch.map(() => undefined)
   if (found === null) return results
-  for (const entry of found.split(',')) {
-    const [n = '', keyId = '', granted = '', rate, keyRate, server = '', version, xid = '', total, writer] =
-      entry.split(' ')
-    const verified = batch[Number(n) - 1]
-    if (verified === undefined) continue
-    results[Number(n) - 1] = {
-      access: {
-        accountId: verified.accountId,
-        keyId,
-        scopes: scopeSet(granted),
-        requestsPerMinute: Number(rate),
-        keyRequestsPerMinute: Number(keyRate),
-      },
-      tally:
-        version === undefined || version === ''
-          ? undefined
-          : // Uses the row's own epoch string: a substring would retain all of `found` in memory while the tally is cached.
-            {
-              epoch: server === current ? current : server,
-              version,
-              xid,
-              total: Number(total),
-              // For the same reason copied, unless it is too short to be a substring in memory.
-              writer: writer && Buffer.from(writer, 'latin1').toString('latin1'),
-            },
+  for (let start = 0; start < found.length; ) {
+    const space = found.indexOf(' ', start)
+    const comma = found.indexOf(',', space)
+    const end = comma < 0 ? found.length : comma
+    const n = Number(found.slice(start, space))
+    const each = batch[n - 1]
+    if (each !== undefined) {
+      const unchanged = unchangedResult(each, found, space + 1, end)
+      results[n - 1] = unchanged ?? resultOf(each, found.slice(space + 1, end), current)
     }
+    start = end + 1
   }
   return results
+}
+
+/**
+ * The result of the last verification, if nothing has changed since. A new one would be stored instead of it, and so outlive its
+ * request, at the cost of the garbage collector.
+ */
+function unchangedResult(
+  { last, resource }: Verification,
+  found: string,
+  start: number,
+  end: number,
+): Verified | undefined {
+  if (last?.verified.text === undefined || last.resource !== resource) return undefined
+  const { text } = last.verified
+  return text.length === end - start && found.startsWith(text, start) ? last.verified : undefined
+}
+
+function resultOf({ accountId }: Verification, entry: string, current: string): Verified {
+  // A substring would retain all of `found` in memory while the result is stored.
+  const text = Buffer.from(entry, 'latin1').toString('latin1')
+  const [keyId = '', granted = '', rate, keyRate, server = '', version, xid = '', total, writer] =
+    text.split(' ')
+  return {
+    access: {
+      accountId,
+      keyId,
+      scopes: scopeSet(granted),
+      requestsPerMinute: Number(rate),
+      keyRequestsPerMinute: Number(keyRate),
+    },
+    tally:
+      version === undefined || version === ''
+        ? undefined
+        : { epoch: server === current ? current : server, version, xid, total: Number(total), writer },
+    text,
+  }
 }
 
 /** Memoized: there are only 32 combinations of scopes. */

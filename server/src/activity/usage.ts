@@ -16,8 +16,9 @@ interface Sum {
   errors: number
   /** Requests that are missing from the request log. */
   unlogged: number
-  /** Requests by latency bucket. */
-  readonly counts: Map<number, number>
+  /** Latency buckets, and the requests of each. */
+  readonly buckets: number[]
+  readonly counts: number[]
 }
 
 interface AccountUsage {
@@ -125,22 +126,31 @@ function routeName({ method, route }: Sum): string {
 }
 
 function emptySum(of: Pick<Sum, 'access' | 'per' | 'startMs' | 'method' | 'route'>): Sum {
-  return { ...of, requests: 0, errors: 0, unlogged: 0, counts: new Map() }
+  return { ...of, requests: 0, errors: 0, unlogged: 0, buckets: [], counts: [] }
 }
 
 function add(sum: Sum, { status, ms }: AuthenticatedRequest, logged: boolean): void {
-  const bucket = latencyBucket(ms)
   sum.requests++
   if (status >= 400) sum.errors++
   if (!logged) sum.unlogged++
-  sum.counts.set(bucket, (sum.counts.get(bucket) ?? 0) + 1)
+  addToBucket(sum, latencyBucket(ms), 1)
+}
+
+/** Most sums have one or two buckets: a Map would take more memory and time. */
+function addToBucket({ buckets, counts }: Sum, bucket: number, count: number): void {
+  const i = buckets.indexOf(bucket)
+  if (i >= 0) counts[i] = (counts[i] ?? 0) + count
+  else {
+    buckets.push(bucket)
+    counts.push(count)
+  }
 }
 
 function merge(into: Sum, sum: Sum): void {
   into.requests += sum.requests
   into.errors += sum.errors
   into.unlogged += sum.unlogged
-  for (const [bucket, count] of sum.counts) into.counts.set(bucket, (into.counts.get(bucket) ?? 0) + count)
+  for (const [i, bucket] of sum.buckets.entries()) addToBucket(into, bucket, sum.counts[i] ?? 0)
 }
 
 /**
@@ -160,8 +170,7 @@ export function addUsageStatement(minutes: readonly Sum[], batch: string): State
   }
   const sums = [...minutes, ...days.values()].toSorted(byPrimaryKey)
   const numbers = (name: 'requests' | 'errors' | 'unlogged') => value(sums.map((sum) => sum[name]))
-  const lists = (of: (counts: Map<number, number>) => Iterable<number>) =>
-    value(sums.map(({ counts }) => `{${[...of(counts)].join(',')}}`))
+  const lists = (name: 'buckets' | 'counts') => value(sums.map((sum) => `{${sum[name].join(',')}}`))
   return {
     execution: 'generic',
     ...sql`insert into usage as u (account_id, per, at, key_id, route, requests, errors, unlogged, classes, counts,
@@ -172,7 +181,7 @@ from unnest(${value(sums.map(({ access }) => access.accountId))}::bigint[], ${va
   ${value(sums.map(({ startMs }) => new Date(startMs).toISOString()))}::timestamptz[],
   ${value(sums.map(({ access }) => access.keyId))}::text[], ${value(sums.map(routeName))}::text[],
   ${numbers('requests')}::bigint[], ${numbers('errors')}::bigint[], ${numbers('unlogged')}::bigint[],
-  ${lists((counts) => counts.keys())}::text[], ${lists((counts) => counts.values())}::text[])
+  ${lists('buckets')}::text[], ${lists('counts')}::text[])
   s(account_id, per, at, key_id, route, requests, errors, unlogged, classes, counts)
 on conflict (account_id, per, at, key_id, route) do update
 set requests = u.requests + excluded.requests, errors = u.errors + excluded.errors,

@@ -19,6 +19,7 @@ import { type Limits, limits } from '../limits.ts'
 import type { Exports } from '../lists/exports/exports.ts'
 import { ListReader } from '../lists/list-reader.ts'
 import { PageCache } from '../lists/page-cache.ts'
+import { PagePrefetcher } from '../lists/page-prefetcher.ts'
 import { RecordReader } from '../lists/record-reader.ts'
 import { ResponseCache } from '../lists/response-cache.ts'
 import type { EmitEvent } from '../observability/events.ts'
@@ -86,7 +87,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   app.decorateRequest('verified', undefined)
   app.decorateRequest('context', undefined)
-  for (const name of ['listQuery', 'listAhead', 'recordRequest', 'rowAhead'])
+  for (const name of ['route', 'listQuery', 'listAhead', 'recordRequest', 'rowAhead'])
     app.decorateRequest(name, undefined)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -120,7 +121,9 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   const listReader = new ListReader(accountReads, pageCache)
   const creates = new CreateBatches(parts.database)
   const recordReader = new RecordReader(parts.database)
-  const reads: Reads = { ...parts, responseCache: new ResponseCache(), pageCache, listReader, recordReader }
+  const responseCache = new ResponseCache()
+  const prefetcher = new PagePrefetcher(accountReads, listReader, responseCache)
+  const reads: Reads = { ...parts, responseCache, pageCache, listReader, prefetcher, recordReader }
   app.addHook('preClose', async () => waiters.close())
   const feed = new ChangeFeed(accountReads, waiters, parts.limits)
   for (const resource of Object.values(resources)) {

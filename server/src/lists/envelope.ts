@@ -17,8 +17,28 @@ export function pageNumbers(page: number, limit: number, total: number): PageNum
 }
 
 /** `records` is JSON text from PostgreSQL, which is not parsed. */
-export function listBody(records: string, count: string, total: number, pages: PageNumbers): string {
-  return `{"data":[${records}],"meta":{"count":${count},"total":${total}},"pagination":{"previousPage":${pages.previousPage},"currentPage":${pages.currentPage},"nextPage":${pages.nextPage},"totalPages":${pages.totalPages}}}`
+export function listBody(records: string, count: string, total: number, pages: PageNumbers): string
+export function listBody(
+  records: string | Buffer,
+  count: string,
+  total: number,
+  pages: PageNumbers,
+): string | Buffer
+export function listBody(
+  records: string | Buffer,
+  count: string,
+  total: number,
+  pages: PageNumbers,
+): string | Buffer {
+  const closing = endOf(count, total, pages)
+  if (typeof records === 'string') return `${opening}${records}${closing}`
+  return Buffer.concat([Buffer.from(opening), records, Buffer.from(closing)])
+}
+
+const opening = '{"data":['
+
+function endOf(count: string, total: number, pages: PageNumbers): string {
+  return `],"meta":{"count":${count},"total":${total}},"pagination":{"previousPage":${pages.previousPage},"currentPage":${pages.currentPage},"nextPage":${pages.nextPage},"totalPages":${pages.totalPages}}}`
 }
 
 /**

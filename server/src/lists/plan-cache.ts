@@ -26,9 +26,6 @@ export interface ListQuery {
   readonly requestHash: string
   /** The query string of the list, before and after the page number. */
   readonly pageQuery: readonly [string, string]
-}
-
-interface CachedListQuery extends ListQuery {
   /** The hash of the list without the page number. */
   readonly listHash: string
 }
@@ -50,7 +47,7 @@ export interface RecordQuery {
  * the first page is cached; its other pages differ in the page number only.
  */
 const admission = new AdmissionFilter(limits.planAdmissionSlots)
-const listQueries = new LRUCache<string, CachedListQuery>({ max: limits.plansCached })
+const listQueries = new LRUCache<string, ListQuery>({ max: limits.plansCached })
 const recordQueries = new LRUCache<string, RecordQuery>({ max: limits.plansCached })
 
 export function listQuery(resource: Resource, raw: string, source: ListSource): ListQuery {
@@ -58,13 +55,21 @@ export function listQuery(resource: Resource, raw: string, source: ListSource): 
   if (number === undefined) return firstPage(resource, raw, source)
   const first = firstPage(resource, raw.replace(plainPage, '$1page=1'), source)
   const page = Number(number)
-  return page === first.page ? first : { ...first, page, requestHash: pageHash(page, first.listHash) }
+  return page === first.page ? first : atPage(first, page)
+}
+
+export function nextPageOf(list: ListQuery): ListQuery {
+  return atPage(list, list.page + 1)
+}
+
+function atPage(list: ListQuery, page: number): ListQuery {
+  return { ...list, page, requestHash: pageHash(page, list.listHash) }
 }
 
 /** A valid page number. The parser handles all others, including invalid ones. */
 const plainPage = /(^|&)page=([1-9]\d{0,11})(?=&|$)/
 
-function firstPage(resource: Resource, raw: string, source: ListSource): CachedListQuery {
+function firstPage(resource: Resource, raw: string, source: ListSource): ListQuery {
   return cached(listQueries, `${resource.name} ${source} ${raw}`, () => {
     const request = parseListRequest(raw, source)
     const { page } = request

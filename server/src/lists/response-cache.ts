@@ -21,6 +21,11 @@ export class ResponseCache {
     maxEntrySize: limits.cachedResponseBytesMax,
     sizeCalculation: sizeOf,
   })
+  /** Prefetched pages. Apart from the others, because a full cache would not admit them. */
+  readonly #prefetched = new LRUCache<string, ReadResponse>({
+    maxSize: limits.prefetchedBytesMax,
+    sizeCalculation: sizeOf,
+  })
   readonly #admission = new AdmissionFilter(limits.responseAdmissionSlots)
   readonly #reads = new SharedReads<ReadResponse>()
 
@@ -34,21 +39,46 @@ export class ResponseCache {
     read: (signal: AbortSignal) => Promise<ReadResponse>,
     caller: Caller,
   ): ReadResponse | Promise<ReadResponse> {
-    const { epoch, version, xid } = verified.tally
-    const key = `${verified.access.accountId} ${requestHash}`
+    const key = keyOf(verified.access, requestHash)
     const cached = this.#cached.get(key)
     if (cached !== undefined && isSameState(cached, verified.tally)) return cached
-    const flightKey = `${epoch} ${version} ${xid} ${key}`
-    return this.#reads.join(flightKey, (signal) => this.#add(key, read(signal)), caller)
+    const prefetched = this.#prefetched.size > 0 ? this.#prefetched.get(key) : undefined
+    if (prefetched !== undefined) {
+      this.#prefetched.delete(key)
+      if (isSameState(prefetched, verified.tally)) return this.#admit(key, prefetched)
+    }
+    return this.#reads.join(flightKeyOf(verified, key), (signal) => this.#add(key, read(signal)), caller)
+  }
+
+  /** Reads a response that is likely to be requested next. If it is requested meanwhile, that request joins the read. */
+  prefetch(
+    verified: Verified & { readonly tally: TallyState },
+    requestHash: string,
+    read: (signal: AbortSignal) => Promise<ReadResponse>,
+    caller: Caller,
+  ): void {
+    const key = keyOf(verified.access, requestHash)
+    if (this.#cached.has(key)) return
+    const readAndKeep = async (signal: AbortSignal) => {
+      const response = await read(signal)
+      this.#prefetched.set(key, response)
+      return response
+    }
+    // If it fails, the request reads again and reports the cause.
+    this.#reads.join(flightKeyOf(verified, key), readAndKeep, caller).catch(() => {})
   }
 
   /** Whether a response is cached, of whatever state. */
-  has({ accountId }: AccountScope, requestHash: string): boolean {
-    return this.#cached.has(`${accountId} ${requestHash}`)
+  has(scope: AccountScope, requestHash: string): boolean {
+    const key = keyOf(scope, requestHash)
+    return this.#cached.has(key) || this.#prefetched.has(key)
   }
 
   async #add(key: string, pending: Promise<ReadResponse>): Promise<ReadResponse> {
-    const response = await pending
+    return this.#admit(key, await pending)
+  }
+
+  #admit(key: string, response: ReadResponse): ReadResponse {
     if (this.#cached.has(key) || this.#fits(response, key) || this.#admission.add(key)) {
       this.#cached.set(key, response)
     }
@@ -58,6 +88,17 @@ export class ResponseCache {
   #fits(response: ReadResponse, key: string): boolean {
     return this.#cached.calculatedSize + sizeOf(response, key) <= limits.responseCacheBytesMax
   }
+}
+
+function keyOf({ accountId }: AccountScope, requestHash: string): string {
+  return `${accountId} ${requestHash}`
+}
+
+function flightKeyOf(
+  { tally: { epoch, version, xid } }: Verified & { readonly tally: TallyState },
+  key: string,
+): string {
+  return `${epoch} ${version} ${xid} ${key}`
 }
 
 /** Twice the body, because it may also be cached gzipped; 400 bytes for the entry itself. */

@@ -16,11 +16,12 @@ export interface ReadResponse extends TallyState {
 export function responseOf(
   { epoch, version, xid }: TallyState,
   etag: string,
-  text: string,
+  text: string | Buffer,
   link: string | undefined,
   records: number,
 ): ReadResponse {
-  const body = text.length <= limits.textResponseCharactersMax ? text : Buffer.from(text)
+  const isShort = text.length <= limits.textResponseCharactersMax
+  const body = typeof text === 'string' && !isShort ? Buffer.from(text) : text
   return { epoch, version, xid, etag, body, bytes: Buffer.byteLength(body), link, records }
 }
 

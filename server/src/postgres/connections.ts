@@ -32,6 +32,8 @@ export interface ServingConfig extends pg.ClientConfig {
   readonly expected?: Readonly<Record<string, string>>
   /** `set local …` at the start of every transaction, because the next transaction has another backend. */
   readonly localSettings?: string
+  /** The fields of long rows are Buffers. */
+  readonly keepsLongRows?: boolean
 }
 
 export const connectionDefaults: pg.ClientConfig = {

@@ -48,7 +48,7 @@ export class Database {
       name: 'reads',
       max,
       waitMsMax: limits.readWaitMsMax,
-      config: servingConnection(options, { statement_timeout: readMsMax }),
+      config: { ...servingConnection(options, { statement_timeout: readMsMax }), keepsLongRows: true },
       emit,
     })
     const terminate = (client: pg.Client) => this.primary.terminate(client)

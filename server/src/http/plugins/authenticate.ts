@@ -9,7 +9,7 @@ import type { ResourceName } from '../../catalog/resources.ts'
 import { Failure, unauthenticated } from '../../errors.ts'
 import type { Tally } from '../../tally-state.ts'
 import { isTrusted } from '../request/client-address.ts'
-import { contextOf } from './request-context.ts'
+import { contextOf, routeOf } from './request-context.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -36,7 +36,7 @@ export interface AuthenticationParts {
 }
 
 export function isPublic(request: FastifyRequest): boolean {
-  const { isPublic: setting } = request.routeOptions.config
+  const { isPublic: setting } = routeOf(request).config
   return typeof setting === 'function' ? setting(request) : setting === true
 }
 
@@ -48,7 +48,7 @@ export async function authenticate(
 ): Promise<void> {
   const key = bearerOf(request.headers.authorization)
   const account = accountNameOf(hostOf(request, authentication.trustedProxies), authentication.hosts)
-  const { resource } = request.routeOptions.config
+  const { resource } = routeOf(request).config
   const startedAt = performance.now()
   request.verified =
     key === undefined
@@ -64,7 +64,7 @@ function aheadOf(
   request: FastifyRequest,
   { rateLimiter }: AuthenticationParts,
 ): ((recent: Verified) => void) | undefined {
-  const { readAhead } = request.routeOptions.config
+  const { readAhead } = routeOf(request).config
   if (readAhead === undefined) return undefined
   return (recent) => {
     if (!rateLimiter.hasLeft(recent.access)) return
@@ -110,7 +110,8 @@ export function verifiedFor(request: FastifyRequest, scope: Scope): Verified & {
 
 /** The bearer token. No regular expression: `RegExp.lastMatch` and its siblings would retain the key. */
 function bearerOf(header: string | undefined): string | undefined {
-  if (header === undefined || header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
+  if (header === undefined) return undefined
+  if (!header.startsWith('Bearer ') && header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
   let [start, end] = [7, header.length]
   while (header[start] === ' ') start++
   while (end > start && header[end - 1] === ' ') end--
@@ -132,7 +133,7 @@ function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const header = rawHeaders[i]
-    if (header?.length === name.length && header.toLowerCase() === name) count++
+    if (header?.length === name.length && (header === name || header.toLowerCase() === name)) count++
   }
   return count > 1
 }

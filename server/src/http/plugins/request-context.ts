@@ -1,5 +1,6 @@
 import type { BlockList } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RequestRouteOptions } from 'fastify/types/request.js'
 import { errorTitles } from '../../errors.ts'
 import type { EmitEvent, RequestCompleted, RequestContext, Source } from '../../observability/events.ts'
 import { statusOf } from '../problem.ts'
@@ -8,7 +9,14 @@ import { isTrusted } from '../request/client-address.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     context: RequestContext | undefined
+    route: RequestRouteOptions | undefined
   }
+}
+
+/** The route of the request. Fastify's own getter creates an object with every use. */
+export function routeOf(request: FastifyRequest): RequestRouteOptions {
+  request.route ??= request.routeOptions
+  return request.route
 }
 
 export function contextOf(request: FastifyRequest): RequestContext {
@@ -91,7 +99,7 @@ function completionOf(
     kind: 'request-completed',
     requestId: request.id,
     method: request.method,
-    route: request.routeOptions.url ?? 'unknown',
+    route: routeOf(request).url ?? 'unknown',
     status,
     ms: millis(Math.max(0, reply.elapsedTime - (request.context?.waitedMs ?? 0))),
     source: sourceOf(request, status),
@@ -141,10 +149,10 @@ function millis(time = 0): number {
   return Math.round(time * 1000) / 1000
 }
 
-function sourceOf({ routeOptions, context }: FastifyRequest, status: number): Source | undefined {
+function sourceOf(request: FastifyRequest, status: number): Source | undefined {
   if (status === 304) return 'unchanged'
-  if (status !== 200 || routeOptions.config.resource === undefined) return undefined
-  return context?.source ?? 'read'
+  if (status !== 200 || routeOf(request).config.resource === undefined) return undefined
+  return request.context?.source ?? 'read'
 }
 
 /** Only from trusted proxies: any other client could choose which requests are traced, and add spans to others' traces. */

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { containsKey } from '../../accounts/key-format.ts'
 import { Failure } from '../../errors.ts'
 import { limits } from '../../limits.ts'
+import { routeOf } from '../plugins/request-context.ts'
 import { contentTypeFailure } from './content-type.ts'
 
 declare module 'fastify' {
@@ -20,21 +21,20 @@ export function requireHost({ headers, httpVersion }: IncomingMessage): void {
 }
 
 /** Rejects what no route supports. */
-export function rejectUnsupported({
-  method,
-  headers,
-  raw: { url = '' },
-  routeOptions: { config },
-}: FastifyRequest): void {
+export function rejectUnsupported(request: FastifyRequest): void {
+  const { method, headers } = request
+  const { url = '' } = request.raw
   rejectLongUrl(url)
   rejectFragment(url)
   rejectExpectation(headers.expect)
-  rejectContentEncoding(headers['content-encoding'], config.acceptsGzip === true)
+  rejectContentEncoding(headers['content-encoding'], routeOf(request).config.acceptsGzip === true)
   if (method === 'GET' || method === 'HEAD') rejectBody(headers)
   else rejectContentType(method, headers['content-type'])
 }
 
 function rejectLongUrl(url: string): void {
+  // No character is longer than three bytes.
+  if (url.length * 3 <= limits.urlBytesMax) return
   if (Buffer.byteLength(url) > limits.urlBytesMax) {
     throw new Failure(
       'url_too_long',

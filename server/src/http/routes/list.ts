@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Verified } from '../../accounts/verifications.ts'
 import type { Resource } from '../../catalog/resources.ts'
 import type { ListAhead, ListReader } from '../../lists/list-reader.ts'
+import type { PagePrefetcher } from '../../lists/page-prefetcher.ts'
 import { exportQuery, type ListQuery, listQuery } from '../../lists/plan-cache.ts'
 import type { RecordReader } from '../../lists/record-reader.ts'
 import type { ResponseCache } from '../../lists/response-cache.ts'
@@ -18,6 +19,7 @@ import { type ExportParts, sendExport } from './export.ts'
 export interface Reads extends ExportParts {
   readonly database: Database
   readonly listReader: ListReader
+  readonly prefetcher: PagePrefetcher
   readonly recordReader: RecordReader
   readonly responseCache: ResponseCache
 }
@@ -47,6 +49,7 @@ export function listAhead({ listReader, responseCache }: Reads, resource: Resour
 
 /** A list, by GET with its parameters in the URL, or by QUERY with the same parameters in the body. */
 export function listRoute(reads: Reads, resource: Resource) {
+  const path = resourcePath(resource)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const verified = verifiedFor(request, `${resource.name}:read`)
     const [raw, source] = rawParameters(request)
@@ -65,15 +68,14 @@ export function listRoute(reads: Reads, resource: Resource) {
     const read = (signal: AbortSignal) => {
       context.source = 'read'
       const { listAhead: ahead } = request
-      return timed(request, () =>
-        reads.listReader.read(verified, list, resourcePath(resource), signal, ahead),
-      )
+      return timed(request, () => reads.listReader.read(verified, list, path, signal, ahead))
     }
     const response = await recordSource(
       request,
       reads.responseCache.get(verified, list.requestHash, read, reply.raw),
     )
     context.records = response.records
+    reads.prefetcher.onPage(verified, list, path, response, request.raw.socket)
     return sendRead(request, reply, response)
   }
 }

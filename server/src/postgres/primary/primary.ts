@@ -15,6 +15,7 @@ import {
   useDistributed,
   verifySettings,
 } from '../connections.ts'
+import { keepLongRows } from '../long-rows.ts'
 import {
   connectFailureOf,
   databaseUnavailable,
@@ -203,6 +204,7 @@ export class Primary {
 
   async #openOne(url: string, config: ServingConfig): Promise<Opening & { readonly server: Server }> {
     const client = new pg.Client({ ...connectionDefaults, ...config, connectionString: url })
+    if (config.keepsLongRows === true) keepLongRows(client)
     // A broken connection fails its statement, and pg also emits an error event. Without a listener, the process would exit.
     client.on('error', (error) => {
       if (!isDestroyed(client)) this.#database.emit({ kind: 'connection-broken', error })

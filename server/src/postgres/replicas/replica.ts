@@ -13,6 +13,7 @@ import {
   setLocalSettings,
   verifySettings,
 } from '../connections.ts'
+import { keepLongRows } from '../long-rows.ts'
 import { PooledReads } from '../pooled-reads.ts'
 import { connectFailureOf, databaseUnavailable } from '../sqlstate.ts'
 
@@ -74,7 +75,10 @@ export class Replica implements ConnectionSource {
       ...pool,
       name: 'replicas',
       max: options.connectionsMax,
-      config: servingConnection(options, { statement_timeout: readMsMax, settings }),
+      config: {
+        ...servingConnection(options, { statement_timeout: readMsMax, settings }),
+        keepsLongRows: true,
+      },
       emit,
     })
     this.reads = new PooledReads(reads, { readMsMax, limits, terminate: destroyConnection })
@@ -181,6 +185,7 @@ export class Replica implements ConnectionSource {
     const ms = this.#options.limits.replicaSilenceMsMax
     const timing = { connectionTimeoutMillis: ms, connectionString: this.#url }
     const client = new pg.Client({ ...connectionDefaults, ...config, ...timing })
+    if (config.keepsLongRows === true) keepLongRows(client)
     // A broken connection fails its statement, and pg also emits an error event. Without a listener, the process would exit.
     client.on('error', (error) => {
       if (!isDestroyed(client)) this.#options.emit({ kind: 'connection-broken', error })

@@ -45,8 +45,8 @@ export interface ListRow extends TallyState {
   readonly gained?: CarryColumns['gained']
   readonly lost?: CarryColumns['lost']
   readonly count: string
-  /** The records as JSON objects, separated by commas. */
-  readonly records: string
+  /** The records as JSON objects, separated by commas. Many of them are a Buffer. */
+  readonly records: string | Buffer
   /** The id of the last record; null if there are no records. */
   readonly last_id: string | null
 }
