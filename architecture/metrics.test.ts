@@ -102,6 +102,28 @@ it('docs/operating/incidents.md has a row for every alert, and no other', () => 
   expect(rows.toSorted()).toEqual(alerts.toSorted())
 })
 
+it('the entries of every alert have a command that confirms it', () => {
+  const rows = [...incidents.matchAll(/^\| `(Quartermaster\w+)` \| .* \| (.*) \|$/gm)]
+  expect(rows.length).toBeGreaterThan(10)
+  for (const [, alert = '', entries = ''] of rows) {
+    const anchors = [...entries.matchAll(/\(#([\w-]+)\)/g)].map((match) => match[1])
+    const sections = incidents.split(/^## /m).filter((section) => anchors.includes(anchorOf(section)))
+    expect(sections, alert).toHaveLength(anchors.length)
+    expect(
+      sections.some((section) => /^```(?:sh|sql) \S+$/m.test(section)),
+      alert,
+    ).toBe(true)
+  }
+})
+
+function anchorOf(section: string): string {
+  const [title = ''] = section.split('\n', 1)
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, '')
+    .replaceAll(' ', '-')
+}
+
 /**
  * A process rejects new requests when a queue reaches its limit, so an alert with a higher threshold would never fire. If the
  * database is slow, requests are rejected from `requestsWaitingMin` on.

@@ -43,6 +43,12 @@ export const connectionLimits = {
   connectLagMsMax: 500,
   /** TCP keepalive of an idle connection: a machine that failed sends no FIN. */
   keepAliveMs: 5_000,
+  /** The same in PostgreSQL, of a backend whose process is gone: seconds without traffic, between probes, and probes. */
+  backendKeepAliveSeconds: 10,
+  backendKeepAliveProbeSeconds: 5,
+  backendKeepAliveProbes: 3,
+  /** PostgreSQL rolls back a write whose process sends nothing for this long: longer than the timeout of a write. */
+  idleTransactionMsMax: 6_000,
   /** Interval at which a new connection is opened to check which server is the primary. */
   primaryCheckMs: 1_000,
   /** After a failed connection attempt, further ones fail at once for this long; doubled each time up to the maximum. */

@@ -8,6 +8,7 @@ import { sql } from '../src/sql.ts'
 import { account, connected, type TestAccount } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
+import { startSilentProxy } from './silent-proxy.ts'
 
 /** A database that is reachable but does not respond, on its own server, because tests change its settings. */
 
@@ -173,6 +174,27 @@ describe('readiness', () => {
   })
 })
 
+describe('a process whose packets vanish during a write', () => {
+  it('does not keep the account locked', async () => {
+    const proxy = await startSilentProxy(postgres.url)
+    const lost = await startTestService(proxy.databaseUrl)
+    try {
+      expect((await create(lost, 'before')).status).toBe(201)
+      // PostgreSQL receives the statement that locks the tally, and nothing more.
+      proxy.silenceAfter('Nordwind')
+      const unanswered = create(lost, 'unanswered')
+      await eventually(async () => (await backends(`state = 'idle in transaction'`)).length > 0)
+      await withService({}, {}, async (service) => {
+        await eventually(async () => (await create(service, 'after')).status === 201)
+      })
+      expect((await unanswered).status).toBe(503)
+    } finally {
+      await lost.close()
+      await proxy.close()
+    }
+  })
+})
+
 describe('while no synchronous standby responds', () => {
   const writing = { writeMsMax: 2_000, writeWaitMsMax: 500, accountWriteWaitMsMax: 500 }
 
@@ -213,6 +235,57 @@ describe('while no synchronous standby responds', () => {
         await setSynchronous('')
       }
       await eventually(async () => (await create(service)).status === 201)
+    })
+  })
+
+  it('the session of a batch can be terminated, so that the server can shut down', async () => {
+    await withService({}, {}, async (service) => {
+      const sessions = async () => {
+        const { rows } = await observer.query<{ pid: number }>(
+          `select pid from pg_stat_activity where application_name = 'quartermaster batch'`,
+        )
+        return rows.map(({ pid }) => pid)
+      }
+      const response = await service.request(acme, 'POST', `${products}/batch`, {
+        headers: { 'content-type': 'application/x-ndjson' },
+        body: `${JSON.stringify({ id: 2000, name: 'Hex bolt' })}\n`,
+      })
+      expect(response.status).toBe(200)
+      const before = await sessions()
+      expect(before).not.toEqual([])
+      await setSynchronous('absent')
+      try {
+        await observer.query('select pg_terminate_backend(pid) from unnest($1::int[]) pid', [before])
+        await eventually(async () => !(await sessions()).some((pid) => before.includes(pid)))
+      } finally {
+        await setSynchronous('')
+      }
+    })
+  })
+
+  it('batches end with an unknown outcome, and use no more connections than their pool has', async () => {
+    const shortened = { batchWriteMsMax: 1_000, batchWaitMsMax: 500 }
+    await withService({}, shortened, async (service) => {
+      const batch = (id: number) =>
+        service.request(acme, 'POST', `${products}/batch`, {
+          headers: { 'content-type': 'application/x-ndjson' },
+          body: `${JSON.stringify({ id, name: 'Hex bolt' })}\n`,
+        })
+      expect((await batch(2001)).status).toBe(200)
+      await setSynchronous('absent')
+      try {
+        const codes: unknown[] = []
+        // Each waits for the lock of the one before, or for a connection.
+        for (let n = 0; n < 4; n++) codes.push((await batch(2002 + n)).body)
+        expect(JSON.stringify(codes)).toContain('outcome_unknown')
+        const { rows } = await observer.query(
+          `select from pg_stat_activity where application_name = 'quartermaster batch'`,
+        )
+        expect(rows.length).toBeLessThanOrEqual(limits.batchConnectionsMax)
+      } finally {
+        await setSynchronous('')
+      }
+      await eventually(async () => (await batch(2010)).status === 200)
     })
   })
 })

@@ -18,6 +18,10 @@ export interface Outcome {
 export interface Context {
   readonly quick: boolean
   readonly seed: number
+  /** The number of faults of the suite `chaos`, if it was given. */
+  readonly faults?: number
+  /** Whether the plots in docs/ are replaced. */
+  readonly plots?: boolean
   /** `full` for the size that the claim states, `quick` with --quick. */
   size(full: number, quick: number): number
   progress(label: string, total: number): Progress

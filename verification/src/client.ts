@@ -2,6 +2,8 @@ import { Agent, type ClientRequest, type OutgoingHttpHeaders, request } from 'no
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface HttpRequest {
+  /** Default: this machine. */
+  readonly address?: string
   readonly port: number
   readonly method?: string
   /** Sent unchanged: not normalised or encoded. */
@@ -20,7 +22,7 @@ export interface HttpResponse {
 /** Pause before a request that was rejected is sent again. */
 const overloadedMs = 250
 
-/** Sends requests to 127.0.0.1 over keep-alive connections. Unlike `fetch`, it lets the caller choose the Host header. */
+/** Sends requests over keep-alive connections. Unlike `fetch`, it lets the caller choose the Host header. */
 export class Client {
   readonly #agent: Agent
   #sent = 0
@@ -33,11 +35,18 @@ export class Client {
     return this.#sent
   }
 
-  send({ port, method = 'GET', path, headers, body }: HttpRequest): Promise<HttpResponse> {
+  send({
+    address = '127.0.0.1',
+    port,
+    method = 'GET',
+    path,
+    headers,
+    body,
+  }: HttpRequest): Promise<HttpResponse> {
     this.#sent += 1
     const fields =
       body === undefined ? headers : [...headers, 'Content-Length', String(Buffer.byteLength(body))]
-    const options = { agent: this.#agent, host: '127.0.0.1', port, method, path, headers: fields }
+    const options = { agent: this.#agent, host: address, port, method, path, headers: fields }
     return exchange(request(options), body)
   }
 

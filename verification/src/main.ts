@@ -2,13 +2,14 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { Check, Outcome } from './check.ts'
+import type { Check, Context, Outcome } from './check.ts'
 import { commit, contextOf, messageOf, type Result, runChecks } from './runner.ts'
 import { suites } from './suites.ts'
 
-const usage = `npm run verify -- SUITE [--quick] [--only NAME,NAME] [--seed N] [--retry]
+const usage = `npm run verify -- SUITE [--quick] [--only NAME,NAME] [--seed N] [--retry] [--faults N] [--plots]
 
 --retry runs a check that throws once more. A check that finds something wrong fails at once.
+--faults is the number of faults of the suite chaos, and --plots replaces its plots in docs/chaos.
 
 Suites: ${Object.keys(suites).join(', ')}
 `
@@ -19,6 +20,7 @@ interface Options {
   readonly quick: boolean
   readonly seed: number
   readonly retry: boolean
+  readonly chaos: Pick<Context, 'faults' | 'plots'>
 }
 
 const options = readOptions(process.argv.slice(2))
@@ -41,6 +43,8 @@ function readOptions(args: string[]): Options | undefined {
         only: { type: 'string' },
         seed: { type: 'string' },
         retry: { type: 'boolean' },
+        faults: { type: 'string' },
+        plots: { type: 'boolean' },
       },
     })
     const suite = positionals[0] ?? ''
@@ -54,16 +58,20 @@ function readOptions(args: string[]): Options | undefined {
     }
     const seed = Number(values.seed ?? 1)
     if (!Number.isSafeInteger(seed)) throw new Error(`--seed takes an integer, not ${values.seed}`)
+    const faults = values.faults === undefined ? undefined : Number(values.faults)
+    if (faults !== undefined && !(Number.isSafeInteger(faults) && faults > 0))
+      throw new Error(`--faults takes a positive integer, not ${values.faults}`)
+    const chaos = { ...(faults === undefined ? {} : { faults }), plots: values.plots ?? false }
     const checks = only ? all.filter(({ name }) => only.includes(name)) : all
-    return { suite, checks, quick: values.quick ?? false, seed, retry: values.retry ?? false }
+    return { suite, checks, quick: values.quick ?? false, seed, retry: values.retry ?? false, chaos }
   } catch (error) {
     process.stderr.write(`${messageOf(error)}\n\n`)
     return undefined
   }
 }
 
-async function runAll({ checks, quick, seed, retry }: Options): Promise<Result<Outcome>[]> {
-  const { context, stop } = contextOf(quick, seed)
+async function runAll({ checks, quick, seed, retry, chaos }: Options): Promise<Result<Outcome>[]> {
+  const { context, stop } = contextOf(quick, seed, chaos)
   try {
     return await runChecks(checks, context, (outcome) => outcome, { retry })
   } finally {

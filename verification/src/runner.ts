@@ -14,12 +14,17 @@ export interface Measured<O extends Outcome, C extends Context> extends Omit<Che
 }
 
 /** A context that writes progress and notes to stderr, and `stop`, which stops the fixtures in reverse order of their start. */
-export function contextOf(quick: boolean, seed: number): { context: Context; stop: () => Promise<void> } {
+export function contextOf(
+  quick: boolean,
+  seed: number,
+  options: Pick<Context, 'faults' | 'plots'> = {},
+): { context: Context; stop: () => Promise<void> } {
   const stops: (() => Promise<void>)[] = []
   // process.exit runs the exit handlers, which kill the processes that this run started.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
   return {
     context: {
+      ...options,
       quick,
       seed,
       size: (full, small) => (quick ? small : full),

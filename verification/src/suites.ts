@@ -3,6 +3,18 @@ import { feedCopy } from './changes/feed-copy.ts'
 import { webhookAddresses } from './changes/webhook-addresses.ts'
 import { webhookDelay } from './changes/webhook-delay.ts'
 import { webhookKills } from './changes/webhook-kills.ts'
+import {
+  chaosLost,
+  chaosStale,
+  fullDisk,
+  longestWait,
+  readyzWrong,
+  writeBackKilled,
+  writeBackSwitchover,
+} from './chaos/checks.ts'
+import { asyncControl } from './chaos/control.ts'
+import { runbook } from './chaos/runbook.ts'
+import { soak } from './chaos/soak.ts'
 import type { Check } from './check.ts'
 import { axeFindings } from './console/axe.ts'
 import { filter } from './console/filter-journey.ts'
@@ -139,6 +151,19 @@ export const suites: Record<string, readonly Check[]> = {
     scrolling,
     keysNowhere,
     csp,
+  ],
+  // The first check lets all faults happen. `chaos_async_control` changes the cluster, so it is the last one.
+  chaos: [
+    chaosLost,
+    chaosStale,
+    writeBackKilled,
+    writeBackSwitchover,
+    longestWait,
+    readyzWrong,
+    fullDisk,
+    runbook,
+    soak,
+    asyncControl,
   ],
   trust: [revocation, wrongChecksum, secrets, alertFires, cardinality, epoch, switchover],
 }

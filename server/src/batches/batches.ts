@@ -6,7 +6,7 @@ import type { BatchWriter } from '../import/import-rows.ts'
 import { type BatchOutcome, ImportSession } from '../import/session.ts'
 import type { Limits } from '../limits.ts'
 import { ConnectionPool } from '../postgres/connection-pool.ts'
-import { type ServingIdentity, servingConnection } from '../postgres/connections.ts'
+import { abandonedTransactions, type ServingIdentity, servingConnection } from '../postgres/connections.ts'
 import type { Primary } from '../postgres/primary/primary.ts'
 import { failureOf, isConnectionError, mayHaveCommitted } from '../postgres/sqlstate.ts'
 import type { AccountScope } from '../scope.ts'
@@ -38,6 +38,7 @@ export class Batches {
       config: servingConnection(identity, {
         application_name: 'quartermaster batch',
         lock_timeout: limits.batchLockMsMax,
+        settings: abandonedTransactions,
       }),
     })
   }
@@ -62,16 +63,20 @@ export class Batches {
     await this.#pool.close()
   }
 
+  /** If the commit takes too long, the connection stays in use until it has ended: otherwise repeated batches would open more and more. */
   async #connected(work: (client: pg.Client) => Promise<BatchOutcome>): Promise<BatchOutcome> {
     const client = await this.#pool.acquire()
+    const running = work(client)
+    const release = (error?: unknown) =>
+      this.#pool.release(
+        client,
+        error !== undefined && (mayHaveCommitted(error) || isConnectionError(error, client)),
+      )
+    running.then(() => release(), release)
     try {
-      const outcome = await withTimeout(this.#limits.batchWriteMsMax, work(client), unconfirmed)
-      this.#pool.release(client)
-      return outcome
+      return await withTimeout(this.#limits.batchWriteMsMax, running, unconfirmed)
     } catch (error) {
-      const failure = mayHaveCommitted(error) ? unconfirmed(error) : failureOf(error, client)
-      this.#pool.release(client, failure.code === 'outcome_unknown' || isConnectionError(error, client))
-      throw failure
+      throw mayHaveCommitted(error) ? unconfirmed(error) : failureOf(error, client)
     }
   }
 }

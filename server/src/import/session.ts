@@ -105,7 +105,7 @@ export class ImportSession {
   /** Writes rows with distinct ids, and deletes records with other ids. If nothing changes, the version does not change either. */
   async write(rows: readonly ImportRow[], deletes: readonly string[] = []): Promise<BatchOutcome> {
     const ids = rows.map((row) => row[0] ?? '')
-    return await inTransaction(this.#client, async () => {
+    return await this.#inTransaction(async () => {
       if (this.#trackIds) await copyIn(this.#client, statements.copyIds, ids)
       const tally = await this.#lockTally()
       const existing = await this.#existingIds(ids, Number(tally.last_id))
@@ -145,7 +145,7 @@ export class ImportSession {
   }
 
   async #deleteBatch(versionBefore: string, from: number, to: number): Promise<number> {
-    return await inTransaction(this.#client, async () => {
+    return await this.#inTransaction(async () => {
       const tally = await this.#lockTally()
       const { version } = tally
       const batch = { version, versionBefore, from, to }
@@ -159,6 +159,13 @@ export class ImportSession {
           bringsIds: false,
         })
       return deleted
+    })
+  }
+
+  async #inTransaction<T>(work: () => Promise<T>): Promise<T> {
+    return await inTransaction(this.#client, async () => {
+      if (!this.#stagesPerTransaction) await this.#run(statements.defaultCommit)
+      return await work()
     })
   }
 

@@ -21,12 +21,18 @@ const columnTypes: Record<FieldType, Fragment> = {
  */
 export function temporaryTables(resource: Resource): Statement[] {
   return [
+    // When a session ends, PostgreSQL drops its temporary tables in a transaction. If that waited for a synchronous standby that
+    // does not respond, nothing could end the session, and the server could not shut down. Transactions that write records wait.
+    sql`set synchronous_commit = local`.statement(),
     sql`drop table if exists pg_temp.import_staging, pg_temp.import_ids, pg_temp.import_missing`.statement(),
     staging(resource, 'delete rows'),
     sql`create temp table import_ids (id bigint)`.statement(),
     sql`create temp table import_missing (n bigint primary key, id bigint)`.statement(),
   ]
 }
+
+/** The first statement of a transaction in a session with temporary tables: its commit waits as the server or the login is configured. */
+export const defaultCommit = sql`set local synchronous_commit to default`.statement()
 
 /** `drop`: for one transaction, because a pooler may assign another connection to the next one. */
 export function staging(resource: Resource, onCommit: 'delete rows' | 'drop'): Statement {

@@ -50,8 +50,27 @@ export function servingConnection(
   const expected = servingParameters(role)
   const all = { ...expected, ...settings }
   const named = application_name === undefined ? {} : { application_name }
-  if (pooler === 'none') return { ...named, ...timeouts, expected, options: startupOptions(all) }
+  if (pooler === 'none')
+    return { ...named, ...timeouts, expected, options: startupOptions({ ...all, ...keepAlives }) }
   return { ...named, localSettings: setLocal({ ...all, ...timeouts }) }
+}
+
+/**
+ * PostgreSQL notices within 25 s that the network to a process has failed. Its default is two hours, in which the backend keeps its
+ * connection slot, and its locks if a transaction was open.
+ */
+const keepAlives = {
+  tcp_keepalives_idle: `${limits.backendKeepAliveSeconds}`,
+  tcp_keepalives_interval: `${limits.backendKeepAliveProbeSeconds}`,
+  tcp_keepalives_count: `${limits.backendKeepAliveProbes}`,
+}
+
+/**
+ * For connections whose transactions lock the tally: PostgreSQL rolls back a transaction whose process no longer sends statements,
+ * for example because its packets vanish. Until then, no other process can write to this account.
+ */
+export const abandonedTransactions = {
+  idle_in_transaction_session_timeout: `${limits.idleTransactionMsMax}`,
 }
 
 const localSettings = new WeakMap<pg.ClientBase, string>()

@@ -8,7 +8,7 @@ import { withTimeout } from '../timeout.ts'
 import type { Topology } from '../topology.ts'
 import { topologyOf } from './client-topology.ts'
 import { ConnectionPool, type PoolState } from './connection-pool.ts'
-import { beginText, type ServingDatabase, servingConnection } from './connections.ts'
+import { abandonedTransactions, beginText, type ServingDatabase, servingConnection } from './connections.ts'
 import { PipelinedConnections } from './pipelined-connections.ts'
 import { PooledReads, type ReadOptions, runRead } from './pooled-reads.ts'
 import { Primary } from './primary/primary.ts'
@@ -71,7 +71,7 @@ export class Database {
       waitMsMax: limits.writeWaitMsMax,
       config: servingConnection(
         { ...options, role: options.writeRole ?? options.role },
-        { lock_timeout: limits.writeLockMsMax },
+        { lock_timeout: limits.writeLockMsMax, settings: abandonedTransactions },
       ),
       emit,
     })

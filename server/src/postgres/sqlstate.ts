@@ -34,6 +34,7 @@ export function failureOf(error: unknown, client?: pg.ClientBase): Failure {
     case '57P03': // cannot_connect_now
     case '57P04': // database_dropped
     case '57P05': // idle_session_timeout
+    case '25P03': // idle_in_transaction_session_timeout: this process was paused
     case '08000': // connection_exception: from a pooler or a distributed database
     case '08003':
     case '08006':
@@ -119,7 +120,7 @@ export function isConnectionError(error: unknown, client: pg.ClientBase): boolea
   if (!(error instanceof DatabaseError)) return true
   if (topologyOf(client) === 'distributed' && error.severity === 'ERROR') return false
   const code = error.code ?? ''
-  return code.startsWith('57P') || code.startsWith('08') || code === '25006' || code === '55000'
+  return code.startsWith('57P') || code.startsWith('08') || ['25006', '55000', '25P03'].includes(code)
 }
 
 /** Whether the failed write may have been committed: the connection ended before the server confirmed. */

@@ -66,6 +66,8 @@ async function requestsFail(machine: OperatorMachine, terminal: Shell): Promise<
   await waitUntil(async () => busiest.test(await machine.sql(documented('busiest-accounts'))))
   const telemetry = await terminal.diagnose(documented('telemetry-missing'), onAdminPort)
   expectOutput(telemetry, /^quartermaster_log_dropped_total\{.*\} 0$/m, /^quartermaster_spans_dropped_total/m)
+  const webhooks = await terminal.run(documented('webhooks-undelivered'), onAdminPort)
+  expectOutput(webhooks, /^acme has no webhooks\.$/m, /^quartermaster_webhooks_sweeps_failed_total\b.* 0$/m)
   await lockedTable(machine)
   expectOutput(await machine.sql(documented('dead-rows')), / n_dead_tup /, /\(5 rows\)/)
 }

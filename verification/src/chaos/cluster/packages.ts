@@ -1,0 +1,132 @@
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { installed } from '../../ship/programs.ts'
+import { attempt, run } from './network.ts'
+
+const tools = fileURLToPath(new URL('../../../../.tools/', import.meta.url))
+const python = '/usr/bin/python3'
+
+/** The program that is needed, and the Debian package that has it. */
+const programs: Readonly<Record<string, string>> = {
+  etcd: 'etcd-server',
+  haproxy: 'haproxy',
+  'redis-server': 'redis-server',
+  faketime: 'faketime',
+  iptables: 'iptables',
+  ip: 'iproute2',
+  strace: 'strace',
+  curl: 'curl',
+}
+/** The Python modules that Patroni imports, and their packages. */
+const modules: Readonly<Record<string, string>> = {
+  etcd: 'python3-etcd',
+  psycopg2: 'python3-psycopg2',
+  click: 'python3-click',
+  dateutil: 'python3-dateutil',
+  prettytable: 'python3-prettytable',
+  psutil: 'python3-psutil',
+  urllib3: 'python3-urllib3',
+  yaml: 'python3-yaml',
+}
+
+/** Installs what is missing. Returns why the cluster cannot be built on this machine, or undefined if it can. */
+export function prepareMachine(): string | undefined {
+  if (process.getuid?.() !== 0) return 'not root, so no network namespaces'
+  const missing = missingPackages()
+  if (missing.length > 0) installPackages(missing)
+  const stillMissing = missingPackages()
+  if (stillMissing.length > 0) return `no ${stillMissing.join(', ')}`
+  if (!existsSync('/usr/lib/postgresql/15/bin/postgres')) return 'no PostgreSQL 15'
+  if (!canCreateNamespaces()) return 'network namespaces are not allowed'
+  return existsSync(join(tools, 'patroni4')) || downloadPatroni() ? undefined : 'no Patroni 4'
+}
+
+function missingPackages(): string[] {
+  const absent = Object.entries(programs).filter(([program]) => installed(program) === undefined)
+  const importable = Object.entries(modules).filter(
+    ([name]) => spawnSync(python, ['-c', `import ${name}`], { stdio: 'ignore' }).status !== 0,
+  )
+  return [...absent, ...importable].map(([, debian]) => debian)
+}
+
+function installPackages(names: readonly string[]): void {
+  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const apt = (...args: readonly string[]) =>
+    spawnSync('apt-get', ['-q', '-y', ...args], { env: environment, stdio: 'ignore' }).status === 0
+  const install = () => apt('install', '--no-install-recommends', ...names)
+  if (!install() && apt('update')) install()
+}
+
+function canCreateNamespaces(): boolean {
+  const name = `qmc-try-${process.pid}`
+  const works = spawnSync('ip', ['netns', 'add', name], { stdio: 'ignore' }).status === 0
+  const entered =
+    works &&
+    spawnSync('ip', ['netns', 'exec', name, 'iptables', '-w', '-L', '-n'], { stdio: 'ignore' }).status === 0
+  attempt('ip', 'netns', 'del', name)
+  return entered
+}
+
+/** Debian 12 has Patroni 3.0, which can lose acknowledged writes. The package of Debian 13 runs with the Python of Debian 12, too. */
+function downloadPatroni(): boolean {
+  const folder = join(tools, 'patroni4.part')
+  rmSync(folder, { recursive: true, force: true })
+  for (const name of ['lists/partial', 'cache/archives/partial'])
+    mkdirSync(join(folder, name), { recursive: true })
+  const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
+  writeFileSync(join(folder, 'sources.list'), `deb [signed-by=${keyring}] ${mirror()} trixie main\n`)
+  const options = [
+    `Dir::Etc::sourcelist=${folder}/sources.list`,
+    'Dir::Etc::sourceparts=-',
+    `Dir::State::lists=${folder}/lists`,
+    `Dir::Cache=${folder}/cache`,
+    'APT::Sandbox::User=root',
+  ].flatMap((option) => ['-o', option])
+  try {
+    run('apt-get', '-q', ...options, 'update')
+    spawnSync('apt-get', ['-q', ...options, 'download', 'patroni'], { cwd: folder, stdio: 'ignore' })
+    const [file] = globSync('patroni_4*.deb', { cwd: folder })
+    if (file === undefined) return false
+    run('dpkg', '-x', join(folder, file), join(folder, 'x'))
+    cpSync(join(folder, 'x/usr/lib/python3/dist-packages'), join(tools, 'patroni4'), { recursive: true })
+    return true
+  } catch {
+    return false
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function mirror(): string {
+  const files = globSync(['/etc/apt/sources.list', '/etc/apt/sources.list.d/*.{list,sources}'])
+  const texts = files.map((file) => readFileSync(file, 'utf8')).join('\n')
+  return /https?:\/\/\S+\/debian\/?(?=\s|$)/m.exec(texts)?.[0] ?? 'http://deb.debian.org/debian'
+}
+
+/** Writes `patroni` and `patronictl` into the folder, from where the user postgres can run them. */
+export function installPatroni(folder: string): void {
+  cpSync(join(tools, 'patroni4'), join(folder, 'patroni4'), { recursive: true })
+  for (const [name, module] of [
+    ['patroni', 'patroni'],
+    ['patronictl', 'patroni.ctl'],
+  ] as const) {
+    const start = module === 'patroni' ? '-m patroni' : `-c 'from patroni.ctl import ctl; ctl()'`
+    writeFileSync(
+      join(folder, name),
+      `#!/bin/sh\nPYTHONPATH='${folder}/patroni4' exec ${python} ${start} "$@"\n`,
+    )
+    chmodSync(join(folder, name), 0o755)
+  }
+  run('chmod', '-R', 'a+rX', join(folder, 'patroni4'))
+}

@@ -1,0 +1,3 @@
+/** The port of every serving process, each of which has an address of its own. */
+export const port = 8080
+export const adminPort = 9464
