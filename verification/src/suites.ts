@@ -50,6 +50,8 @@ import { noLeak } from './no-leak/no-leak.ts'
 import { printIdentity } from './parser/print-identity.ts'
 import { parserStrings } from './parser/strings.ts'
 import { oneBuffers, pageBuffers, pagesInOrder, plansIndexed } from './plans/plans.ts'
+import { replicaLoad } from './replicas/replica-load.ts'
+import { replicaReads } from './replicas/replica-reads.ts'
 import { accountRestore } from './ship/account-restore.ts'
 import { backupRestore } from './ship/backup-restore.ts'
 import { composeStack } from './ship/compose-stack.ts'
@@ -96,7 +98,7 @@ export const suites: Record<string, readonly Check[]> = {
     importKilled,
     firstMinute,
   ],
-  lists: [neverStale, brokenIsCaught, neverLost],
+  lists: [neverStale, brokenIsCaught, neverLost, replicaReads, replicaLoad],
   changes: [carriedTotals, carriedHoles, feedCopy, webhookKills, webhookDelay, webhookAddresses],
   integrators: [
     packedClient,

@@ -2,6 +2,7 @@ import { KeyVerifier } from '../../../server/src/accounts/key-verifier.ts'
 import { readConfig } from '../../../server/src/config.ts'
 import { type CachedList, PageCache } from '../../../server/src/lists/page-cache.ts'
 import { logTo } from '../../../server/src/observability/logger.ts'
+import { Replicas } from '../../../server/src/postgres/replicas/replicas.ts'
 import { startService } from '../../../server/src/service.ts'
 
 /**
@@ -10,10 +11,12 @@ import { startService } from '../../../server/src/service.ts'
  *
  *     stale   a key verification is reused for 250 ms, with a tally that was read before the request arrived
  *     torn    a total is reused forever, next to a page of another version
+ *     replica the tally of a replica is not compared with that of the primary
  */
 const [, , breakage] = process.argv
 if (breakage === 'stale') reuseVerifications(250)
 else if (breakage === 'torn') reuseTotals()
+else if (breakage === 'replica') acceptAnyReplica()
 else throw new Error(`unknown breakage ${breakage}`)
 
 const config = readConfig(process.env)
@@ -48,4 +51,9 @@ function reuseTotals(): void {
     return entry && { entry, isCurrent: true }
   }
   PageCache.prototype.set = (list, entry) => void entries.set(list, { ...entry, ends: [] })
+}
+
+function acceptAnyReplica(): void {
+  Replicas.prototype.compare = () => 'same'
+  Replicas.prototype.accept = async (_, { tally: { epoch, version, xid } }) => ({ epoch, version, xid })
 }

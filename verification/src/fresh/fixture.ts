@@ -15,7 +15,7 @@ import { anyRow } from './writers.ts'
 const processes = 4
 const brokenServe = fileURLToPath(new URL('broken-serve.ts', import.meta.url))
 
-export type Breakage = 'stale' | 'torn'
+export type Breakage = 'stale' | 'torn' | 'replica'
 
 export interface Fixture extends Stoppable {
   readonly client: Client
@@ -65,7 +65,8 @@ export async function startFixture(context: Context, breakage?: Breakage): Promi
   }
 }
 
-async function ledger(
+/** `fixedRecords`: never written. */
+export async function ledger(
   service: Service,
   name: string,
   pauseMs: readonly [number, number],
@@ -91,11 +92,14 @@ async function growing(
   return { name, key: await service.account(name), pauseMs, oracle: new Growing(), tags: new Map() }
 }
 
-async function serveBroken(
+export async function serveBroken(
   service: Service,
   breakage: Breakage,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Stoppable & { readonly port: number }> {
-  const child = fork(brokenServe, [breakage], { env: { ...process.env, ...service.environment } })
+  const child = fork(brokenServe, [breakage], {
+    env: { ...process.env, ...service.environment, ...environment },
+  })
   const ended = once(child, 'exit')
   const port = await Promise.race([
     once(child, 'message').then(([message]) => Number(message)),

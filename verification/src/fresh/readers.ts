@@ -23,6 +23,20 @@ export function anyRead(oracle: Ledger | Growing, random: Random): Read {
   return oracle instanceof Ledger ? ledgerRead(oracle, random) : growingRead(oracle, random)
 }
 
+/** A list that is read by a long statement, unless its response is cached. */
+export function longRead(oracle: Ledger, random: Random): Read {
+  const lastId = oracle.rows.at(-1)?.id ?? 1
+  const from = lastId - random.integer(0, 60)
+  const after: Condition = { text: `id>=${from}`, matches: ({ id }) => id >= from }
+  return {
+    kind: 'list',
+    page: random.integer(1, 4),
+    limit: random.pick([3, 10, 17, 1000]),
+    fields: random.pick(ledgerFields),
+    condition: random.pick([after, ...conditions]),
+  }
+}
+
 function ledgerRead(oracle: Ledger, random: Random): Read {
   const { rows } = oracle
   const lastId = rows.at(-1)?.id ?? 1

@@ -106,6 +106,13 @@ export class PostgresNode {
     this.#signal('SIGCONT')
   }
 
+  /** CPU time of all its processes, ended and running. */
+  cpuSeconds(): number {
+    const pid = this.#process?.pid ?? 0
+    const ticks = this.#children(pid).reduce((sum, child) => sum + cpuTicks(child, 2), cpuTicks(pid, 4))
+    return ticks / ticksPerSecond
+  }
+
   /** Promotes a standby, and resolves when it is a primary. */
   async promote(): Promise<void> {
     await withClient(this.url('postgres'), async (client) => {
@@ -161,14 +168,18 @@ export class PostgresNode {
   #signal(name: NodeJS.Signals): void {
     const pid = this.#process?.pid
     if (pid === undefined || !this.isRunning) return
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
-    for (const one of [pid, ...children.filter((child) => child !== '').map(Number)]) {
+    for (const one of [pid, ...this.#children(pid)]) {
       try {
         process.kill(one, name)
       } catch {
         // It has ended meanwhile.
       }
     }
+  }
+
+  #children(pid: number): number[] {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+    return children.filter((child) => child !== '').map(Number)
   }
 
   async #accepts(): Promise<boolean> {
@@ -184,4 +195,19 @@ export class PostgresNode {
 async function isInRecovery(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ recovering: boolean }>('select pg_is_in_recovery() as recovering')
   return rows[0]?.recovering ?? true
+}
+
+/** Linux reports times in ticks of 10 ms on every platform that Node supports. */
+const ticksPerSecond = 100
+
+/** The first `count` of: user and system time of the process, and of its children that have ended. */
+function cpuTicks(pid: number, count: 2 | 4): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields.slice(11, 11 + count).reduce((sum, field) => sum + Number(field), 0)
+  } catch {
+    // It has ended meanwhile.
+    return 0
+  }
 }

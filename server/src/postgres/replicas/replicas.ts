@@ -6,6 +6,7 @@ import {
   compareReplica,
   forReplica,
   isAtLeast,
+  type ReplicaStanding,
   type ReplicaState,
   replicaColumns,
   stateColumns,
@@ -114,6 +115,11 @@ export class Replicas {
     return undefined
   }
 
+  /** A method, so that a check can show that it is needed. */
+  compare(row: ReplicaState, tally: Tally): ReplicaStanding {
+    return compareReplica(row, tally)
+  }
+
   /**
    * The state of a row of a replica, as the primary would have returned it; or why it cannot be used. A later version may not
    * be visible on the primary yet: PostgreSQL sends a commit to its standbys before. A client that has seen it must
@@ -122,7 +128,7 @@ export class Replicas {
   async accept(row: ReplicaState, verified: VerifiedState): Promise<TallyState | FallbackReason> {
     const { version, xid } = row
     const { accountId, resource: name, tally } = verified
-    const standing = compareReplica(row, tally)
+    const standing = this.compare(row, tally)
     const state = { epoch: tally.epoch, version, xid }
     if (standing === 'same') return state
     if (standing !== 'later') return standing
@@ -182,7 +188,7 @@ export class Replicas {
           runRead<ReplicaState>(client, check, emit),
           () => new Error('The replica does not respond.'),
         )
-        const standing = state === undefined ? 'behind' : compareReplica(state, tally)
+        const standing = state === undefined ? 'behind' : this.compare(state, tally)
         if (standing !== 'same' && standing !== 'later') return standing
         const [row] = await runRead<ReplicaRow>(client, forReplica(statement), emit)
         return row ?? 'behind'
