@@ -64,6 +64,7 @@ export class Replica implements ConnectionSource {
   #hasFeedback = false
   #failures = 0
   #pausedUntil = 0
+  #isClosed = false
 
   constructor(url: string, options: ReplicaOptions) {
     const { limits, readMsMax, emit } = options
@@ -140,6 +141,7 @@ export class Replica implements ConnectionSource {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     clearInterval(this.#timer)
     if (this.#probe !== undefined) destroyConnection(this.#probe)
     await Promise.all([this.reads.pool.close(), this.exports.close()])
@@ -153,6 +155,7 @@ export class Replica implements ConnectionSource {
       if (primarySystem !== undefined && system !== primarySystem)
         throw new Error('It is not a replica of this primary: its system identifier is another one.')
       this.#hasFeedback = feedback
+      if (this.#isClosed) throw new Error('It is closed.')
       if (this.#isAvailable !== true) this.#options.emit({ kind: 'replica-available', address: this.address })
       this.#isAvailable = true
     } catch (error) {
@@ -177,7 +180,7 @@ export class Replica implements ConnectionSource {
     this.#isAvailable = false
     this.#generation++
     for (const listener of this.#onChange) listener()
-    if (wasAvailable !== false)
+    if (wasAvailable !== false && !this.#isClosed)
       this.#options.emit({ kind: 'replica-unavailable', address: this.address, error: cause })
   }
 
