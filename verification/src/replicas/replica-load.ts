@@ -38,7 +38,7 @@ export const replicaLoad: Check = {
 
 async function measure(context: Context, cluster: ReplicaCluster) {
   const { service, environment, primary, replica } = cluster
-  const records = context.size(200_000, 20_000)
+  const records = context.size(100_000, 20_000)
   const key = await service.account(account)
   const file = `${service.folder}/products.ndjson`
   await writeProducts(file, records)
@@ -50,7 +50,7 @@ async function measure(context: Context, cluster: ReplicaCluster) {
   const alone = await service.serve()
   const shared = await service.serve({ ...environment, QUARTERMASTER_ADMIN_PORT: String(adminPort) })
   await untilReplicaIsUsed(adminPort)
-  const reads = context.size(300, 40)
+  const reads = context.size(200, 40)
   const load = (port: number) => cpuWhile(primary, () => readLists(context, cluster, { port, key, reads }))
   // One turn each warms caches and connections.
   await load(alone.port)
@@ -90,7 +90,7 @@ interface Load {
   readonly reads: number
 }
 
-/** Every list has a filter of its own, so that none is cached. Every tenth read is an export. */
+/** Every list has a filter of its own, so that none is cached. Every twentieth read is an export. */
 async function readLists(
   context: Context,
   { client }: ReplicaCluster,
@@ -99,7 +99,7 @@ async function readLists(
   turns += 1
   const turn = turns
   await inParallel(reads, concurrentReaders, async (index) => {
-    const isExport = index % 10 === 9
+    const isExport = index % 20 === 19
     const filter = `list_price>=${index % 500}&name!=${context.seed}-${turn}-${index}`
     const headers = headersFor(account, key)
     const { status, text } = await client.send({

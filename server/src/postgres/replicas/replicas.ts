@@ -100,7 +100,9 @@ export class Replicas {
     operation: 'list' | 'export',
     attempt: (replica: Replica) => Promise<Result | FallbackReason>,
   ): Promise<Result | undefined> {
-    if (this.#replicas.length === 0) return undefined
+    // On Citus the verification reads no writer, so that no row could be accepted.
+    if (this.#replicas.length === 0 || this.#options.database.primary.topology === 'distributed')
+      return undefined
     const available = this.#available()
     let reason: FallbackReason = 'unavailable'
     for (const replica of available.slice(0, this.#options.limits.replicaAttemptsMax)) {
