@@ -127,6 +127,8 @@ export class Replica implements ConnectionSource {
 
   /** A request failed here. No others are sent for a time that doubles with every failure in a row. */
   failed(): void {
+    // Several reads that were running fail for the same cause.
+    if (performance.now() < this.#pausedUntil) return
     const { replicaPauseMsMin: min, replicaPauseMsMax: max } = this.#options.limits
     this.#pausedUntil = performance.now() + Math.min(min * 2 ** this.#failures, max)
     this.#failures = Math.min(this.#failures + 1, 16)
