@@ -38,7 +38,7 @@ export const workloads = [
   {
     name: 'warm_list',
     label: 'list, cached',
-    boundMin: 1.5,
+    boundMin: 1.6,
     clients: readers,
     status: '200',
     requests: async ({ files }) => ({ shape: 'list', path: productPath, accounts: files.small }),
@@ -47,7 +47,7 @@ export const workloads = [
   {
     name: 'not_modified',
     label: 'list, not modified',
-    boundMin: 1.8,
+    boundMin: 1.6,
     clients: readers,
     status: '304',
     requests: async (fixture, port) => ({
@@ -60,7 +60,7 @@ export const workloads = [
   {
     name: 'cold_list',
     label: 'list, not cached',
-    boundMin: 0.6,
+    boundMin: 0.5,
     clients: readers,
     status: '200',
     isCold: true,
@@ -77,7 +77,7 @@ export const workloads = [
   {
     name: 'one_record',
     label: 'one record, not cached',
-    boundMin: 0.35,
+    boundMin: 0.27,
     clients: readers,
     status: '200',
     isCold: true,
@@ -94,7 +94,7 @@ export const workloads = [
   {
     name: 'create',
     label: 'partners created',
-    boundMin: 0.5,
+    boundMin: 0.6,
     clients: writers,
     status: '201',
     requests: async ({ files }) => ({

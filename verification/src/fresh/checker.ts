@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, headersFor } from '../client.ts'
 import { grouped } from '../progress.ts'
 import type { Random } from '../random.ts'
@@ -18,6 +19,14 @@ export interface Watched<H extends Oracle = Ledger | Growing> {
 interface Tag {
   readonly etag: string
   readonly text: string
+}
+
+/** How a read is sent. */
+interface Variant {
+  readonly port: number
+  readonly byQuery: boolean
+  /** The request is conditional. */
+  readonly tag: Tag | undefined
 }
 
 /** Paths per account whose last response is stored for conditional requests. */
@@ -44,11 +53,24 @@ export class Checker {
     return this.lists + this.records + this.missing + this.notModified
   }
 
-  async check(account: Watched, read: Read, random: Random): Promise<void> {
-    const path = pathOf(read)
-    const tag = random.chance(0.7) ? account.tags.get(path) : undefined
+  /** Sends the reads one after the other, unconditionally, to one process. After some it pauses, so that others write in between. */
+  async checkInOrder(account: Watched, reads: readonly Read[], random: Random): Promise<void> {
     const port = random.pick(this.#ports)
-    const byQuery = read.kind === 'list' && random.chance(0.1)
+    for (const read of reads) {
+      await this.#check(account, read, { port, byQuery: false, tag: undefined })
+      if (random.chance(0.5)) await sleep(random.integer(1, 300))
+    }
+  }
+
+  /** Sends the read to any process, sometimes as a conditional request or with QUERY. */
+  async check(account: Watched, read: Read, random: Random): Promise<void> {
+    const tag = random.chance(0.7) ? account.tags.get(pathOf(read)) : undefined
+    const port = random.pick(this.#ports)
+    await this.#check(account, read, { port, byQuery: read.kind === 'list' && random.chance(0.1), tag })
+  }
+
+  async #check(account: Watched, read: Read, { port, byQuery, tag }: Variant): Promise<void> {
+    const path = pathOf(read)
     const sent = {
       port,
       ...(byQuery

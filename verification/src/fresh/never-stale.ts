@@ -4,7 +4,7 @@ import { Random } from '../random.ts'
 import { Checker, type Watched } from './checker.ts'
 import { type Breakage, type Fixture, startFixture } from './fixture.ts'
 import { Growing } from './oracle.ts'
-import { anyRead } from './readers.ts'
+import { anyRead, consecutivePages } from './readers.ts'
 import { write } from './writers.ts'
 
 const readers = 64
@@ -73,7 +73,9 @@ async function readAndWrite(context: Context, fixture: Fixture, responses: numbe
     const random = new Random(context.seed, 41, reader)
     while (!isOver()) {
       const account = random.pick(accounts)
-      await checker.check(account, anyRead(account.oracle, random), random)
+      if (random.chance(0.02))
+        await checker.checkInOrder(account, consecutivePages(account.oracle, random), random)
+      else await checker.check(account, anyRead(account.oracle, random), random)
       progress.step()
       if (performance.now() > until) throw new Error(`not done after ${hoursMax} hours`)
     }

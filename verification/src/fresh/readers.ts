@@ -1,3 +1,4 @@
+import { limits } from '../../../server/src/limits.ts'
 import type { Random } from '../random.ts'
 import { type Growing, Ledger } from './oracle.ts'
 import type { Condition, FieldName, ListRead, Read } from './read.ts'
@@ -35,6 +36,20 @@ export function longRead(oracle: Ledger, random: Random): Read {
     fields: random.pick(ledgerFields),
     condition: random.pick([after, ...conditions]),
   }
+}
+
+/** One long page after the other: the process that serves them reads the next one ahead. */
+export function consecutivePages(oracle: Ledger | Growing, random: Random): ListRead[] {
+  const isLedger = oracle instanceof Ledger
+  const condition = isLedger && random.chance(0.5) ? conditions[1] : undefined
+  const fields: readonly FieldName[] = isLedger ? random.pick(ledgerFields) : ['id', 'name']
+  return [1, 2, 3, 4].map((page) => ({
+    kind: 'list',
+    page,
+    limit: limits.prefetchRecordsMin,
+    fields,
+    condition,
+  }))
 }
 
 function ledgerRead(oracle: Ledger, random: Random): Read {
