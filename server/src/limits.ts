@@ -352,6 +352,8 @@ export const limits = {
   /** Interval at which `migrate` reads which sessions block it. */
   migratePollMs: 100,
 
+  /** Interval at which a process reads which worker of a Citus cluster has which accounts. */
+  placementsMs: 1_000,
   /** Shards of a distributed table. A statement over all accounts has a task for each. */
   shardsMax: 1_024,
 

@@ -202,11 +202,12 @@ async function verifyOfAccount(
   batch: readonly Verification[],
 ): Promise<void> {
   const requested = batch.flatMap(({ resource }) => resource ?? [])
+  const reads = database.readsOf({ accountId })
   try {
     const [keys, tallies, [account]] = await Promise.all([
-      database.read<KeyRow>(keysTemplate([accountId, bytesOf(batch.map(({ hash }) => hash))])),
-      database.read<TallyRow>(talliesTemplate([accountId, arrayOf([...new Set(requested)])])),
-      database.read<AccountLimits>(accountTemplate([accountId])),
+      reads.read<KeyRow>(keysTemplate([accountId, bytesOf(batch.map(({ hash }) => hash))])),
+      reads.read<TallyRow>(talliesTemplate([accountId, arrayOf([...new Set(requested)])])),
+      reads.read<AccountLimits>(accountTemplate([accountId])),
     ])
     for (const { hash, resource, resolve } of batch) {
       const key = keys.find((row) => row.hash === hash)

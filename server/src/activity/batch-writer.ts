@@ -18,7 +18,8 @@ interface Batch<Row> {
 }
 
 export interface BatchWriterOptions<Row> {
-  readonly statementOf: (rows: readonly Row[]) => Statement
+  /** On Citus the rows are of one account. */
+  readonly statementOf: (rows: readonly Row[], topology: Topology) => Statement
   readonly accountOf: (row: Row) => string
   readonly onWritten?: (rows: readonly Row[]) => void
   /** The rows will not be written: the database rejected them, or the process exits. */
@@ -89,7 +90,7 @@ export class BatchWriter<Row> {
         continue
       }
       try {
-        batches.push({ rows: group, statement: statementOf(group), accountId })
+        batches.push({ rows: group, statement: statementOf(group, topology), accountId })
       } catch (error) {
         onDropped(group)
         throw error

@@ -4,7 +4,7 @@ import { Faults } from '../faults.ts'
 import { limits } from '../limits.ts'
 import type { Source } from '../observability/events.ts'
 import { decodeForDisplay, parseParameters, truncateEncoded } from '../query/parameters.ts'
-import { type Statement, sql, value } from '../sql.ts'
+import { join, type Statement, sql, value } from '../sql.ts'
 import type { AuthenticatedRequest } from './authenticated-request.ts'
 
 interface QueuedRequest {
@@ -90,6 +90,22 @@ select * from unnest(${value(events.map(({ access }) => access.accountId))}::big
   ${value(events.map(({ context }) => isCached(context?.source)))}::boolean[])
 on conflict (account_id, at, id) do nothing`.statement('activity'),
   }
+}
+
+/** The same for requests of one account, as Citus inserts them at a fifth of the cost: without a select, it has nothing to plan. */
+export function insertRequestsOfAccount(requests: readonly QueuedRequest[]): Statement {
+  const rows = requests.map((request) => {
+    const { atMs, event } = request
+    const { at, request_id, key_id, method, path, query, filter } = rowOf(request)
+    const { context, access, status, ms, bytes } = event
+    return sql`(${value(access.accountId)}::bigint, ${value(newEntryId(atMs))}::text, ${value(at)}::timestamptz, ${value(request_id)}::text,
+  ${value(key_id)}::text, ${value(method)}::text, ${value(path)}::text, ${value(query)}::text, ${value(filter)}::text, ${value(status)}::int,
+  ${value(context?.code ?? null)}::text, ${value(stored(context?.detail))}::text, ${value(ms)}::numeric, ${value(context?.records ?? 0)}::int,
+  ${value(bytes)}::bigint, ${value(isCached(context?.source))}::boolean)`
+  })
+  return sql`insert into request (account_id, id, at, request_id, key_id, method, path, query, filter, status, error_code,
+  error_detail, duration_ms, records, bytes, cached) values ${join(rows, ', ')}
+on conflict (account_id, at, id) do nothing`.statement('activity')
 }
 
 /** A response joined to the read of another request does not count as cached: it was read from the database. */

@@ -1,6 +1,7 @@
 import type { ResourceName } from '../catalog/resources.ts'
 import { keyIsValid } from '../key-state.ts'
 import type { Database } from '../postgres/database.ts'
+import { eachIfOneFails } from '../postgres/each-account.ts'
 import type { AccountScope } from '../scope.ts'
 import { placeholder, sql } from '../sql.ts'
 import { epoch, type TallyState } from '../tally-state.ts'
@@ -90,26 +91,6 @@ const reads: Record<Topology, (database: Database, values: readonly string[]) =>
     })
   },
   distributed: (database, values) => database.read<ChangedRow>(changedRows(values)),
-}
-
-/**
- * Runs a check of several accounts. On Citus, if that fails, the check of each account on its own: a worker that is away affects
- * its own accounts only, of which nothing is known.
- */
-async function eachIfOneFails<Item extends AccountScope, Result>(
-  database: Database,
-  items: readonly Item[],
-  check: (items: readonly Item[]) => Promise<Result[]>,
-): Promise<Result[]> {
-  try {
-    return await check(items)
-  } catch (error) {
-    if ((await database.topology()) === 'single') throw error
-  }
-  const results: Result[] = []
-  for (const some of Map.groupBy(items, ({ accountId }) => accountId).values())
-    results.push(...(await check(some).catch(() => [])))
-  return results
 }
 
 const valid = sql`select ${epoch} as epoch, string_agg(q.n::text, ',') as found

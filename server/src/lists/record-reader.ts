@@ -81,7 +81,9 @@ export class RecordReader {
 
   async #run(statement: Statement, batch: readonly PendingRead[]): Promise<void> {
     try {
-      const rows = await this.#database.read<RecordRow>(statement)
+      const [first] = batch
+      const database = first === undefined ? this.#database : this.#database.readsOf(first)
+      const rows = await database.read<RecordRow>(statement)
       const found: (RecordRow | undefined)[] = batch.map(() => undefined)
       for (const row of rows) found[Number(row.n) - 1] = row
       for (const [i, { resolve }] of batch.entries()) resolve(found[i])

@@ -3,6 +3,7 @@ import type { QueryResultRow } from 'pg'
 import { Failure } from '../errors.ts'
 import type { Limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
+import type { AccountScope } from '../scope.ts'
 import type { Operation, Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
 import type { Topology } from '../topology.ts'
@@ -15,6 +16,7 @@ import { Primary } from './primary/primary.ts'
 import { failingOver, failureOf, isConnectionError, mayHaveCommitted } from './sqlstate.ts'
 import { statementCache } from './statement-cache.ts'
 import { readText, type TextRow } from './text-rows.ts'
+import { WorkerNodes } from './worker-nodes.ts'
 
 export interface DatabaseOptions extends ServingDatabase {
   /** The role of connections for writes. Default: that of all serving connections. */
@@ -22,6 +24,8 @@ export interface DatabaseOptions extends ServingDatabase {
   readonly connectionsMax: number
   readonly readMsMax: number
   readonly limits: Limits
+  /** Whether it is one of the workers of another `Database`. */
+  readonly isWorker?: boolean
 }
 
 /** Runs statements in an open transaction. */
@@ -38,10 +42,13 @@ export class Database {
   readonly #writes: ConnectionPool
   readonly #writeMsMax: number
   readonly #emit: EmitEvent
+  readonly #options: DatabaseOptions
+  #workers: WorkerNodes<Database> | undefined
 
   constructor(options: DatabaseOptions) {
     const { connectionsMax: max, readMsMax, limits, emit } = options
     this.#emit = emit
+    this.#options = options
     this.#writeMsMax = limits.writeMsMax
     this.primary = new Primary(options)
     const reads = new ConnectionPool(this.primary, {
@@ -83,6 +90,17 @@ export class Database {
     return this.primary.topology ?? 'single'
   }
 
+  /** The connections for reads of an account: on Citus those to its worker, if it can be reached; otherwise these. */
+  readsOf({ accountId }: AccountScope): Database {
+    if (this.primary.topology !== 'distributed' || this.#options.isWorker === true) return this
+    this.#workers ??= new WorkerNodes(
+      this,
+      this.#options.url,
+      (url) => new Database({ ...this.#options, url, isWorker: true }),
+    )
+    return this.#workers.of(accountId) ?? this
+  }
+
   get pools(): readonly PoolState[] {
     return [this.#reads.pool.state, { pool: 'pipelined', ...this.#pipelined.state }, this.#writes.state]
   }
@@ -107,12 +125,16 @@ export class Database {
 
   /** Pipelined statements in flight. */
   get waiting(): number {
-    return this.#pipelined.inFlight
+    let sum = this.#pipelined.inFlight
+    for (const worker of this.#workers?.all ?? []) sum += worker.waiting
+    return sum
   }
 
   /** When the oldest pipelined statement in flight was sent, by `performance.now()`. Infinity if there is none. */
   get waitingSince(): number {
-    return this.#pipelined.inFlightSince
+    let oldest = this.#pipelined.inFlightSince
+    for (const worker of this.#workers?.all ?? []) oldest = Math.min(oldest, worker.waitingSince)
+    return oldest
   }
 
   /** Runs one statement as its own transaction. */
@@ -188,6 +210,7 @@ export class Database {
 
   async close(): Promise<void> {
     this.primary.close()
+    await this.#workers?.close()
     await Promise.all([this.#reads.pool.close(), this.#pipelined.close(), this.#writes.close()])
   }
 

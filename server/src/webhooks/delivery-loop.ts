@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Limits } from '../limits.ts'
 import type { EmitEvent, Event } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
+import { eachIfOneFails } from '../postgres/each-account.ts'
 import { withinTime } from '../timeout.ts'
 import {
+  accountsStatement,
   behindStatement,
   type Candidate,
   candidatesOf,
@@ -105,15 +107,29 @@ export class DeliveryLoop {
   async #checkHinted(): Promise<void> {
     const accountIds = [...this.#hinted]
     this.#hinted.clear()
-    const candidates = await this.#options.database.read<Candidate>(candidatesOf(accountIds))
-    await this.#enqueueBehind(candidates)
+    await this.#enqueueBehind(await this.#candidatesOf(accountIds))
+  }
+
+  async #candidatesOf(accountIds: readonly string[]): Promise<Candidate[]> {
+    const { database } = this.#options
+    const scopes = accountIds.map((accountId) => ({ accountId }))
+    return await eachIfOneFails(database, scopes, (some) =>
+      database.read<Candidate>(candidatesOf(some.map(({ accountId }) => accountId))),
+    )
   }
 
   async #sweep(): Promise<void> {
     const { database, limits } = this.#options
     let after: Pick<Candidate, 'account_id' | 'id'> = { account_id: '0', id: '' }
     while (!this.#closing) {
-      const page = await database.read<Candidate>(sweepStatement(after))
+      const page = await database.read<Candidate>(sweepStatement(after)).catch(async (error: unknown) => {
+        if ((await database.topology()) === 'single') throw error
+        return undefined
+      })
+      if (page === undefined) {
+        await this.#sweepAccounts()
+        return
+      }
       await this.#enqueueBehind(page)
       const last = page.at(-1)
       if (page.length < limits.webhookSweepRows || last === undefined) return
@@ -123,13 +139,29 @@ export class DeliveryLoop {
     }
   }
 
+  /** On Citus while a worker is away: endpoints of the accounts on the others. */
+  async #sweepAccounts(): Promise<void> {
+    const { database, limits } = this.#options
+    let after = '0'
+    while (!this.#closing) {
+      const page = await database.read<{ id: string }>(accountsStatement(after))
+      const accountIds = page.map(({ id }) => id)
+      await this.#enqueueBehind(await this.#candidatesOf(accountIds))
+      after = accountIds.at(-1) ?? ''
+      if (page.length < limits.webhookSweepRows) return
+      await sleep(limits.webhookHintMs)
+    }
+  }
+
   async #enqueueBehind(candidates: readonly Candidate[]): Promise<void> {
     if (candidates.length === 0) return
-    const rows = await this.#options.database.read<{ n: string }>(behindStatement(candidates))
-    for (const { n } of rows) {
-      const candidate = candidates[Number(n) - 1]
-      if (candidate !== undefined) this.#enqueue({ accountId: candidate.account_id, id: candidate.id })
-    }
+    const { database } = this.#options
+    const endpoints = candidates.map((candidate) => ({ ...candidate, accountId: candidate.account_id }))
+    const behind = await eachIfOneFails(database, endpoints, async (some) => {
+      const rows = await database.read<{ n: string }>(behindStatement(some))
+      return rows.flatMap(({ n }) => some[Number(n) - 1] ?? [])
+    })
+    for (const { accountId, id } of behind) this.#enqueue({ accountId, id })
     this.#start()
   }
 

@@ -145,6 +145,12 @@ export function sweepStatement(after: Pick<Candidate, 'account_id' | 'id'>): Sta
   return sweep([after.account_id, after.id, limits.webhookSweepRows])
 }
 
+/** One page of all accounts. */
+export function accountsStatement(after: string): Statement {
+  return sql`select account_id as id from account where account_id > ${value(after)}::bigint
+order by account_id limit ${value(limits.webhookSweepRows)}::int`.statement('webhook')
+}
+
 const ofAccounts = sql`${candidate} where account_id = any(${accounts}::bigint[]) and ${isFree}`.template(
   [accounts],
   'webhook',

@@ -1,9 +1,20 @@
 import type { Resource } from '../catalog/resources.ts'
 import type { Transaction } from '../postgres/database.ts'
+import { memoize } from '../query/sql/memoize.ts'
 import { parameterTypes } from '../query/sql/parameter-types.ts'
 import { recordJson } from '../query/sql/record-json.ts'
 import type { AccountScope } from '../scope.ts'
-import { type Fragment, identifier, join, sql, type Value, value } from '../sql.ts'
+import {
+  type Fragment,
+  identifier,
+  join,
+  placeholder,
+  type Statement,
+  sql,
+  type Template,
+  type Value,
+  value,
+} from '../sql.ts'
 import { type Create, type InsertedRow, tickOfCreate, valuesOf } from './create-statements.ts'
 import { fieldNames, hasImages } from './journal.ts'
 import type { DeleteRow, PatchRow, Target } from './record-change.ts'
@@ -21,23 +32,36 @@ export async function createDistributed(
   resource: Resource,
   { scope, values }: Create,
 ): Promise<InsertedRow> {
-  const [tally] = await transaction.run<LockedTally>(lockTally(scope, resource, 'distributed'))
+  const [tally] = await transaction.run<LockedTally>(prepared(lockTally(scope, resource, 'distributed')))
   if (tally === undefined) throw new Error(`the account has no tally of ${resource.plural}`)
-  const account = value(scope.accountId)
   const { version } = tally
   const id = String(BigInt(tally.own_last_id ?? tally.last_id) + 1n)
-  const fields = writableFields(resource)
-  const columns = fields.map(({ name }) => identifier(name))
-  const all = valuesOf(resource, values)
-  const parameters = fields.map(({ type }, i) => sql`${value(all[i])}::${parameterTypes[type]}`)
-  await transaction.run(tickTally(account, resource, tickOfCreate, tally).statement('create'))
-  await transaction.run(
-    sql`insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${join(columns, ', ')}, create_date, write_date)
-values (${account}::bigint, ${value(id)}::bigint, ${value(version)}::bigint, ${value(version)}::bigint, ${join(parameters, ', ')}, now(), now())`.statement(
-      'create',
-    ),
-  )
+  const tick = tickTally(value(scope.accountId), resource, tickOfCreate, tally)
+  await transaction.run(prepared(tick.statement('create')))
+  const insert = memoize(inserts, resource, () => insertTemplate(resource))
+  await transaction.run(insert([scope.accountId, id, version, ...valuesOf(resource, values)]))
   return { id, version, lineage: nextLineageOf(tally) }
+}
+
+/** Citus keeps the plan of a statement on one table, and chooses the shard when it runs. */
+function prepared(statement: Statement): Statement {
+  return { ...statement, execution: 'generic' }
+}
+
+const inserts = new WeakMap<Resource, Template>()
+
+function insertTemplate(resource: Resource): Template {
+  const fields = writableFields(resource)
+  const [account, id, version] = [placeholder(), placeholder(), placeholder()]
+  const values = fields.map(() => placeholder())
+  const columns = fields.map(({ name }) => identifier(name))
+  const parameters = fields.map(({ type }, i) => sql`${values[i] ?? account}::${parameterTypes[type]}`)
+  return sql`insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${join(columns, ', ')}, create_date, write_date)
+values (${account}::bigint, ${id}::bigint, ${version}::bigint, ${version}::bigint, ${join(parameters, ', ')}, now(), now())`.template(
+    [account, id, version, ...values],
+    'create',
+    'generic',
+  )
 }
 
 /** `values` that the record has already are not written. */

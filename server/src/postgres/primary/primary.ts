@@ -91,6 +91,11 @@ export class Primary {
     this.#onChange.add(listener)
   }
 
+  /** Whether the last attempt to connect has succeeded. */
+  get isReachable(): boolean {
+    return this.#current !== undefined && this.#failure === undefined
+  }
+
   /** Undefined until the first connection is open. */
   get topology(): Topology | undefined {
     if (this.#current === undefined) return undefined
