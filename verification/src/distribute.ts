@@ -66,7 +66,7 @@ export const oneAccount: Check = {
  * waiting requests, the tallies of clients that wait for changes and of webhooks, the sweep over all webhooks, writing the
  * request log and usage after the responses, and deleting what has expired of them.
  */
-function isForSeveralAccounts(query: string): boolean {
+export function isForSeveralAccounts(query: string): boolean {
   // The first inserted column is the account.
   if (/^insert into (?:request|usage)\b/.test(query)) return /from unnest\(\$\d+::bigint\[\]/.test(query)
   if (/^delete from (?:request|usage|delivery) where account_id = any\(\$1::bigint\[\]\)/.test(query))

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Check, Context, Outcome } from './check.ts'
 import { commit, contextOf, messageOf, type Result, runChecks } from './runner.ts'
-import { suites } from './suites.ts'
+import { missingFor, suites } from './suites.ts'
 
 const usage = `npm run verify -- SUITE [--quick] [--only NAME,NAME] [--seed N] [--retry] [--faults N] [--plots]
 
@@ -27,6 +27,8 @@ const options = readOptions(process.argv.slice(2))
 if (options === undefined) {
   process.stderr.write(usage)
   process.exitCode = 2
+} else if (missingFor(options.suite) !== undefined) {
+  process.stdout.write(`${missingFor(options.suite)}\n`)
 } else {
   const results = await runAll(options)
   writeResults(options, results)

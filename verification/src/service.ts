@@ -27,6 +27,21 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
+/** Starts the database of a `Service` with the given settings. */
+export type StartDatabase = (settings: Record<string, string>) => Promise<TemporaryPostgres>
+
+let startDatabase: StartDatabase | undefined
+
+/** Runs `work`, whose services get their databases from `starting`. */
+export async function withDatabases<T>(starting: StartDatabase, work: () => Promise<T>): Promise<T> {
+  startDatabase = starting
+  try {
+    return await work()
+  } finally {
+    startDatabase = undefined
+  }
+}
+
 /** A migrated temporary database with any number of server processes, set up with the commands that an operator uses. */
 export class Service implements Stoppable {
   readonly postgres: TemporaryPostgres
@@ -39,7 +54,8 @@ export class Service implements Stoppable {
   }
 
   static async start(settings: Record<string, string> = {}): Promise<Service> {
-    return Service.on(await startTemporaryPostgres({ fsync: 'off', ...settings }))
+    const starting = startDatabase ?? startTemporaryPostgres
+    return Service.on(await starting({ fsync: 'off', ...settings }))
   }
 
   /** Uses an existing database, and stops it with the service. */

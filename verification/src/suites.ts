@@ -16,6 +16,14 @@ import { asyncControl } from './chaos/control.ts'
 import { runbook } from './chaos/runbook.ts'
 import { soak } from './chaos/soak.ts'
 import type { Check } from './check.ts'
+import { acceptanceOnCoordinator, acceptanceOnWorker } from './citus/acceptance.ts'
+import { isCitusInstalled } from './citus/cluster.ts'
+import { databaseCpu } from './citus/cpu.ts'
+import { isolation, rebalance } from './citus/moves.ts'
+import { onCitus } from './citus/on-citus.ts'
+import { oneTaskEach } from './citus/tasks.ts'
+import { workerFailover } from './citus/worker-failover.ts'
+import { workerStopped } from './citus/worker-stopped.ts'
 import { axeFindings } from './console/axe.ts'
 import { filter } from './console/filter-journey.ts'
 import { errorOffsets, filterRoundtrip } from './console/filters.ts'
@@ -167,5 +175,22 @@ export const suites: Record<string, readonly Check[]> = {
     soak,
     asyncControl,
   ],
+  citus: [
+    acceptanceOnCoordinator,
+    acceptanceOnWorker,
+    oneTaskEach,
+    workerFailover,
+    workerStopped,
+    rebalance,
+    isolation,
+    databaseCpu,
+    ...[filterProof, neverStale, exactlyOnce, carriedTotals, feedCopy].map(onCitus),
+  ],
   trust: [revocation, wrongChecksum, secrets, alertFires, cardinality, epoch, switchover],
+}
+
+/** Why a suite cannot run on this machine; undefined if it can. */
+export function missingFor(suite: string): string | undefined {
+  if (suite !== 'citus' || isCitusInstalled()) return undefined
+  return 'Citus is not installed beside this PostgreSQL: nothing was verified.'
 }

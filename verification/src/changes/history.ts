@@ -1,4 +1,6 @@
+import type pg from 'pg'
 import { withClient } from '../../../server/src/postgres/client.ts'
+import { topologyOf } from '../../../server/src/postgres/client-topology.ts'
 import type { PlainRecord } from '../filter-proof/schema.ts'
 import { product } from './products.ts'
 
@@ -6,7 +8,7 @@ import { product } from './products.ts'
  * The history of an account's products, recorded by triggers that only this database has: every row as it was written, with the
  * version that its transaction gave to the tally. It knows nothing of tombstones and before-images.
  */
-const triggers = `
+const recorder = `
 create table seen_version (txid xid8, version bigint, resource text, account_id bigint);
 create table seen_row (n bigserial, txid xid8, account_id bigint, id bigint, row jsonb);
 grant insert on seen_version, seen_row to quartermaster_writer;
@@ -22,11 +24,51 @@ create function see_row() returns trigger language plpgsql as $$ begin
   else insert into seen_row (txid, account_id, id, row) values (pg_current_xact_id(), new.account_id, new.id, to_jsonb(new)); end if;
   return null;
 end $$;
-create trigger see_version after update on tally for each row execute function see_version();
-create trigger see_row after insert or update or delete on product for each row execute function see_row();`
+`
 
 export async function recordHistory(url: string): Promise<void> {
-  await withClient(url, (client) => client.query(triggers))
+  await onEachNode(url, async (client, tablesOf) => {
+    await client.query(recorder)
+    for (const table of await tablesOf('tally')) {
+      const trigger = 'for each row execute function see_version()'
+      await client.query(`create trigger see_version after update on ${table} ${trigger}`)
+    }
+    for (const table of await tablesOf('product')) {
+      const trigger = 'for each row execute function see_row()'
+      await client.query(`create trigger see_row after insert or update or delete on ${table} ${trigger}`)
+    }
+  })
+}
+
+/** Runs `work` on the server with the tables; on Citus on every worker, where `tablesOf` are the shards. */
+async function onEachNode(
+  url: string,
+  work: (client: pg.Client, tablesOf: (name: string) => Promise<string[]>) => Promise<void>,
+): Promise<void> {
+  const workers = await withClient(url, async (client) => {
+    if (topologyOf(client) === 'single') {
+      await work(client, async (name) => [name])
+      return []
+    }
+    const { rows } = await client.query<{ host: string; port: number }>(
+      `select nodename as host, nodeport as port from pg_dist_node where groupid <> 0 and noderole = 'primary'`,
+    )
+    return rows
+  })
+  for (const { host, port } of workers) {
+    const worker = new URL(url)
+    worker.host = `${host}:${port}`
+    await withClient(worker.href, async (client) => {
+      await client.query('set citus.enable_ddl_propagation = off; set citus.override_table_visibility = off')
+      await work(client, async (name) => {
+        const { rows } = await client.query<{ name: string }>(
+          `select shard_name as name from citus_shards where table_name = $1::regclass and nodeport = $2`,
+          [name, port],
+        )
+        return rows.map((row) => row.name)
+      })
+    })
+  }
 }
 
 export interface Change {
@@ -44,7 +86,8 @@ interface SeenRow {
 
 /** All changes so far, in the order in which they became visible. */
 export async function changesSoFar(url: string, account: string): Promise<Change[]> {
-  return await withClient(url, async (client) => {
+  const changes: Change[] = []
+  await onEachNode(url, async (client) => {
     const { rows } = await client.query<SeenRow>(
       `select v.version, r.id, r.row from seen_row r
          join seen_version v on v.txid = r.txid and v.resource = 'product' and v.account_id = r.account_id
@@ -52,8 +95,11 @@ export async function changesSoFar(url: string, account: string): Promise<Change
         order by v.version, r.n`,
       [account],
     )
-    return rows.map(({ version, id, row }) => ({ version: Number(version), id, record: plain(row) }))
+    changes.push(
+      ...rows.map(({ version, id, row }) => ({ version: Number(version), id, record: plain(row) })),
+    )
   })
+  return changes
 }
 
 function plain(row: SeenRow['row']): PlainRecord | null {

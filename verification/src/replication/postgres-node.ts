@@ -52,7 +52,7 @@ export class PostgresNode {
     const { program, user, socketFolder } = this.#parts
     const all = { ...settings, port: String(this.port), unix_socket_directories: socketFolder, ...more }
     const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    const log = openSync(this.#log, 'a')
+    const log = openSync(this.log, 'a')
     const child = spawn(program, ['-D', this.data, ...options], {
       ...user,
       cwd: this.data,
@@ -65,7 +65,7 @@ export class PostgresNode {
     const until = Date.now() + 120_000
     while (!(await this.#accepts())) {
       if (!this.isRunning || Date.now() > until)
-        throw new Error(`PostgreSQL did not start:\n${readFileSync(this.#log, 'utf8').slice(-2000)}`)
+        throw new Error(`PostgreSQL did not start:\n${readFileSync(this.log, 'utf8').slice(-2000)}`)
       await sleep(20)
     }
   }
@@ -155,7 +155,8 @@ export class PostgresNode {
     })
   }
 
-  get #log(): string {
+  /** The file with its log. */
+  get log(): string {
     return `${this.data}.log`
   }
 

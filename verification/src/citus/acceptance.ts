@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Check, Context } from '../check.ts'
+import type { CitusCluster } from './cluster.ts'
+import { withCluster } from './on-citus.ts'
+
+const root = fileURLToPath(new URL('../../../acceptance', import.meta.url))
+
+/** The files of the short form: every kind of statement, without the tests that wait for minutes. */
+const shortForm = ['writes', 'batch', 'changes', 'export', 'manage', 'webhooks', 'spec-4', 'decisions-create']
+
+/** The acceptance tests, with each kind of node as the one that the service is connected to. */
+export const acceptanceOnCoordinator = acceptance('acceptance', (cluster) => cluster.url)
+export const acceptanceOnWorker = acceptance(
+  'acceptance_worker',
+  (cluster) => cluster.workers[0]?.url('postgres') ?? '',
+)
+
+function acceptance(name: string, entry: (cluster: CitusCluster) => string): Check {
+  return {
+    name,
+    bound: 'all pass',
+    run: (context) =>
+      withCluster(context, async (cluster) => {
+        const { output, code } = await runTests(context, entry(cluster))
+        const summary = /acceptance: .*/.exec(output)?.[0] ?? 'no summary'
+        return {
+          value: summary.replace('acceptance: ', ''),
+          ok: code === 0,
+          ...(code === 0 ? {} : { note: output.slice(-4000) }),
+        }
+      }),
+  }
+}
+
+/** Runs the tests on a database that is migrated and distributed already. */
+export function runTests(
+  context: Context,
+  databaseUrl: string,
+): Promise<{ readonly output: string; readonly code: number | null }> {
+  const files = context.quick ? shortForm : []
+  const child = spawn('npm', ['test', '--silent', '--', ...files], {
+    cwd: root,
+    env: { ...process.env, ACCEPTANCE_DATABASE_URL: databaseUrl },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
+  return new Promise((resolve) => child.once('close', (code) => resolve({ output, code })))
+}
