@@ -21,16 +21,17 @@ export interface Happened {
 /** How long the load runs before each fault without one. */
 const calmMs = 2_000
 
-/** Lets one fault after the other happen while the load runs, and waits after each until the cluster is healthy. */
+/** Lets one fault after the other happen while the load runs, and waits after each until the cluster is healthy. `first`: the number of the first one. */
 export async function happen(
   cluster: Cluster,
   load: Load,
   faults: readonly Fault[],
   context: Context,
+  first = 0,
 ): Promise<Happened[]> {
   const happened: Happened[] = []
   for (const [n, fault] of faults.entries()) {
-    const random = new Random(context.seed, 96, n)
+    const random = new Random(context.seed, 96, first + n)
     await sleep(calmMs)
     const one = await happenOnce(cluster, load, fault, random)
     happened.push(one)

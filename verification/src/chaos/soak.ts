@@ -51,7 +51,9 @@ async function soakFor(minutes: number, context: Context, cluster: Cluster, load
   const happened: Happened[] = []
   for (let n = 0; Date.now() < until; n++) {
     const next = Date.now() + minuteMs
-    happened.push(...(await happen(cluster, load, [new Random(context.seed, 98, n).pick(faults)], context)))
+    happened.push(
+      ...(await happen(cluster, load, [new Random(context.seed, 98, n).pick(faults)], context, n)),
+    )
     await sleep(Math.max(0, Math.min(next, until) - Date.now()))
   }
   return happened

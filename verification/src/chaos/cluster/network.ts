@@ -35,6 +35,8 @@ export class Network {
       run('ip', 'link', 'add', network.#bridge, 'type', 'bridge')
       run('ip', 'addr', 'add', `${network.host}/24`, 'dev', network.#bridge)
       run('ip', 'link', 'set', network.#bridge, 'up')
+      // A machine with containers may reject what passes a bridge.
+      attempt('iptables', '-w', '-I', ...forwarding(network.#bridge))
     } catch (error) {
       network.remove()
       throw error
@@ -85,6 +87,11 @@ export function removeNetwork(suffix: string): void {
     .map((line) => line.split(' ', 1)[0] ?? '')
   for (const name of names) if (name.startsWith(`${bridge}-`)) removeNamespace(name)
   attempt('ip', 'link', 'del', bridge)
+  attempt('iptables', '-w', '-D', ...forwarding(bridge))
+}
+
+function forwarding(bridge: string): string[] {
+  return ['FORWARD', '-i', bridge, '-o', bridge, '-j', 'ACCEPT']
 }
 
 function bridgeOf(suffix: string): string {

@@ -5,10 +5,13 @@ import {
   existsSync,
   globSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installed } from '../../ship/programs.ts'
@@ -48,7 +51,8 @@ export function prepareMachine(): string | undefined {
   const stillMissing = missingPackages()
   if (stillMissing.length > 0) return `no ${stillMissing.join(', ')}`
   if (!existsSync('/usr/lib/postgresql/15/bin/postgres')) return 'no PostgreSQL 15'
-  if (!canCreateNamespaces()) return 'network namespaces are not allowed'
+  const forbidden = forbiddenHere()
+  if (forbidden !== undefined) return `${forbidden} is not allowed`
   return existsSync(join(tools, 'patroni4')) || downloadPatroni() ? undefined : 'no Patroni 4'
 }
 
@@ -68,14 +72,24 @@ function installPackages(names: readonly string[]): void {
   if (!install() && apt('update')) install()
 }
 
-function canCreateNamespaces(): boolean {
-  const name = `qmc-try-${process.pid}`
-  const works = spawnSync('ip', ['netns', 'add', name], { stdio: 'ignore' }).status === 0
-  const entered =
-    works &&
-    spawnSync('ip', ['netns', 'exec', name, 'iptables', '-w', '-L', '-n'], { stdio: 'ignore' }).status === 0
-  attempt('ip', 'netns', 'del', name)
-  return entered
+/** What the machine does not permit, as in many containers. */
+function forbiddenHere(): string | undefined {
+  const name = `qmc-try-${process.pid % 100_000}`
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-try-'))
+  const works = (program: string, ...args: readonly string[]) =>
+    spawnSync(program, args, { stdio: 'ignore' }).status === 0
+  try {
+    if (!works('ip', 'netns', 'add', name)) return 'a network namespace'
+    if (!works('ip', 'netns', 'exec', name, 'iptables', '-w', '-L', '-n')) return 'iptables in a namespace'
+    if (!works('ip', 'link', 'add', name, 'type', 'bridge')) return 'a bridge'
+    if (!works('mount', '-t', 'tmpfs', 'tmpfs', folder)) return 'mounting a file system'
+    return undefined
+  } finally {
+    attempt('umount', folder)
+    attempt('ip', 'link', 'del', name)
+    attempt('ip', 'netns', 'del', name)
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /** Debian 12 has Patroni 3.0, which can lose acknowledged writes. The package of Debian 13 runs with the Python of Debian 12, too. */
@@ -99,7 +113,7 @@ function downloadPatroni(): boolean {
     const [file] = globSync('patroni_4*.deb', { cwd: folder })
     if (file === undefined) return false
     run('dpkg', '-x', join(folder, file), join(folder, 'x'))
-    cpSync(join(folder, 'x/usr/lib/python3/dist-packages'), join(tools, 'patroni4'), { recursive: true })
+    renameSync(join(folder, 'x/usr/lib/python3/dist-packages'), join(tools, 'patroni4'))
     return true
   } catch {
     return false
