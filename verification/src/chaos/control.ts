@@ -45,11 +45,12 @@ async function loseWrites(
   await cluster.asynchronous()
   const primary = await cluster.primary()
   const beganAt = Date.now()
-  cutReplication(cluster, primary.name)
+  const heal = cutReplication(cluster, primary.name)
   await sleep(new Random(context.seed, 97).integer(...aheadMs))
   primary.killDatabase()
-  primary.namespace.heal()
   const backAt = await load.writesAgain(Date.now())
+  // Not before: the kernel still has what PostgreSQL has sent, and would deliver it to the standby.
+  heal()
   primary.start()
   const happened = {
     name: 'primary lost with writes',

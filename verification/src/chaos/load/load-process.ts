@@ -6,7 +6,7 @@ import { Random } from '../../random.ts'
 import { FeedCopy } from './feed.ts'
 import type { Acknowledged, LedgerAccount, LedgerFile, LoadAccount, LoadOptions } from './messages.ts'
 import { read, type Watched } from './readers.ts'
-import { Sender, type Server } from './sender.ts'
+import { Contradiction, Sender, type Server } from './sender.ts'
 import { batch, type Created, change, createdId, grow } from './writers.ts'
 
 /**
@@ -43,7 +43,7 @@ const accounts = options.accounts.map(
 )
 
 await Promise.all([
-  ...accounts.flatMap(written),
+  ...accounts.flatMap(written).map((writing) => writing.catch(stopWriting)),
   ...accounts.map(({ copy }) => copy.follow(isOver)),
   ...Array.from({ length: readers }, (_, n) => read(sender, accounts, new Random(seed, 93, n), isOver)),
   ...servers.map(readiness),
@@ -53,6 +53,11 @@ const ledger: LedgerFile = { acknowledged: sender.acknowledged, accounts: accoun
 writeFileSync(options.ledger, JSON.stringify(ledger))
 await sender.close()
 process.exit(0)
+
+/** The writer of an account ends, and what was acknowledged before is compared with the table. */
+function stopWriting(error: unknown): void {
+  if (!(error instanceof Contradiction)) throw error
+}
 
 /** The writers of an account. */
 function written({ account, oracle, created }: Written, at: number): Promise<void>[] {

@@ -19,6 +19,9 @@ export interface Incoming extends HttpResponse {
   readonly event: Event
 }
 
+/** A write got a response that contradicts the acknowledged writes before it, such as 404 for a record that was created. */
+export class Contradiction extends Error {}
+
 /** Pause before a write whose outcome is unknown is sent again. */
 const retryMs = [50, 400] as const
 
@@ -76,15 +79,20 @@ export class Sender {
 
   /** Sends a write to any server until it is acknowledged, with the same Idempotency-Key. */
   async write(account: LoadAccount, random: Random, sent: Outgoing, expected: number): Promise<HttpResponse> {
+    const mayRetry = (status: number) =>
+      status === 0 || status === 200 || status === 409 || status === 429 || status >= 500
+    const judge = ({ status, text }: HttpResponse) =>
+      status === expected || mayRetry(status)
+        ? undefined
+        : `${account.name} ${sent.method} ${sent.path}: ${status} ${text.slice(0, 200)}`
     for (;;) {
-      const response = await this.send(account, random.pick(this.servers), sent)
-      const { status, text } = response
+      const response = await this.send(account, random.pick(this.servers), sent, judge)
+      const { status, text, event } = response
       if (status === expected && !text.includes('"$error"')) {
         this.acknowledged += 1
         return response
       }
-      const mayRetry = status === 0 || status === 200 || status === 409 || status === 429 || status >= 500
-      if (!mayRetry) throw new Error(`${sent.method} ${sent.path}: ${status} ${text.slice(0, 300)}`)
+      if (event.wrong !== undefined) throw new Contradiction(event.wrong)
       await sleep(random.integer(...retryMs))
     }
   }

@@ -4,7 +4,7 @@ import { partnerPath, type Row } from '../../fresh/read.ts'
 import { anyRow } from '../../fresh/writers.ts'
 import type { Random } from '../../random.ts'
 import type { LoadAccount } from './messages.ts'
-import type { Sender } from './sender.ts'
+import { Contradiction, type Sender } from './sender.ts'
 
 /** Records of an account that are changed or written in batches. */
 const rowsMin = 20
@@ -71,7 +71,8 @@ export async function change(writing: Writing, oracle: Ledger): Promise<void> {
         const body = bodyOf(row)
         const sent = { kind: 'create', method: 'POST', path: partnerPath, headers: json(key), body } as const
         const { text } = await sender.write(account, random, sent, 201)
-        if (createdId(text) !== row.id) throw new Error(`${account.name}: ${text} instead of ${row.id}`)
+        if (createdId(text) !== row.id)
+          throw new Contradiction(`${account.name}: ${text} instead of ${row.id}`)
       })
     } else {
       const chosen = random.pick(rows)
