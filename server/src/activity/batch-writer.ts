@@ -49,6 +49,7 @@ export class BatchWriter<Row> {
 
   /** Writes the batches whose outcome is unknown, if there are any, and those that may be written beside them. */
   async write(database: Database, before: number): Promise<void> {
+    if (this.isEmpty) return
     const topology = await database.topology()
     this.#batches = [...this.#batches, ...this.#next(before, topology)]
     const unknown: Batch<Row>[] = []

@@ -56,8 +56,6 @@ export function createHttpServer(
       requestTimeout: 0,
       keepAliveTimeout: limits.idleConnectionMsMax,
       connectionsCheckingInterval: limits.connectionsCheckMs,
-      // Most requests have no body. Node would create, resume, end and destroy a stream for each of them.
-      optimizeEmptyRequests: true,
     },
     onRequest,
   )
