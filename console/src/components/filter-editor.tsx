@@ -144,13 +144,36 @@ function stateOf(doc: string, latest: { readonly current: FilterEditorProps }): 
  */
 const replaceOnInput = EditorView.domEventHandlers({
   beforeinput(event, view) {
-    const { main } = view.state.selection
-    if (event.inputType !== 'insertText' || event.data === null || main.empty || view.composing) return false
+    if (event.inputType !== 'insertText' || event.data === null || view.composing) return false
+    const { from, to } = selectedRange(view)
+    if (from === to) return false
     event.preventDefault()
-    view.dispatch(view.state.replaceSelection(event.data), { userEvent: 'input.type', scrollIntoView: true })
+    view.dispatch({
+      changes: { from, to, insert: event.data },
+      selection: { anchor: from + event.data.length },
+      userEvent: 'input.type',
+      scrollIntoView: true,
+    })
     return true
   },
 })
+
+/** The selection as the browser has it: the editor learns of a new selection only with a later event. */
+function selectedRange(view: EditorView): { readonly from: number; readonly to: number } {
+  const { root, contentDOM } = view
+  const shadowRoots = root instanceof ShadowRoot ? [root] : []
+  const [range] = getSelection()?.getComposedRanges?.({ shadowRoots }) ?? []
+  if (
+    range === undefined ||
+    !contentDOM.contains(range.startContainer) ||
+    !contentDOM.contains(range.endContainer)
+  )
+    return view.state.selection.main
+  return {
+    from: view.posAtDOM(range.startContainer, range.startOffset),
+    to: view.posAtDOM(range.endContainer, range.endOffset),
+  }
+}
 
 function completions(context: CompletionContext, fields: readonly Field[]) {
   // CodeMirror asks some time after the input. It would show suggestions over what has the focus by then.
