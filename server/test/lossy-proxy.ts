@@ -1,8 +1,7 @@
-import { connect, createServer, type Socket } from 'node:net'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 /** A TCP proxy before PostgreSQL that can drop the response to a committed insert. */
-export interface LossyProxy {
-  readonly databaseUrl: string
+export interface LossyProxy extends TcpProxy {
   /**
    * Closes the connection instead of forwarding the response to each of the next `count` inserts that have `text` among
    * their values. The rows are committed.
@@ -13,36 +12,23 @@ export interface LossyProxy {
   /** Refuses new connections until `accept()`; open connections stay open. */
   refuse(): void
   accept(): void
-  close(): Promise<void>
 }
 
 /** PostgreSQL's `ReadyForQuery` message outside a transaction: the statement before it is committed. */
 const ready = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
 
 export async function startLossyProxy(databaseUrl: string): Promise<LossyProxy> {
-  const target = new URL(databaseUrl)
-  const sockets = new Set<Socket>()
   let toDrop = { count: 0, text: '' }
   let dropped = 0
   let refusing = false
-  const server = createServer((client) => {
-    client.on('error', () => {})
+  const proxy = await startTcpProxy(databaseUrl, ({ client, connectUpstream }) => {
     if (refusing) {
       client.destroy()
       return
     }
-    const upstream = connect(Number(target.port), target.hostname)
-    for (const [socket, peer] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket)
-      socket.on('error', () => peer.destroy())
-      socket.on('close', () => {
-        sockets.delete(socket)
-        peer.destroy()
-      })
-    }
+    const upstream = connectUpstream()
+    client.on('close', () => upstream.destroy())
+    upstream.on('close', () => client.destroy())
     let isMatching = false
     client.pipe(upstream)
     client.on('data', (chunk: Buffer) => {
@@ -58,12 +44,8 @@ export async function startLossyProxy(databaseUrl: string): Promise<LossyProxy> 
       if (isReady) isMatching = false
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const proxyUrl = new URL(databaseUrl)
-  proxyUrl.host = `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
   return {
-    databaseUrl: proxyUrl.href,
+    ...proxy,
     dropInsertResponses: (count, text) => {
       toDrop = { count, text }
     },
@@ -75,10 +57,6 @@ export async function startLossyProxy(databaseUrl: string): Promise<LossyProxy> 
     },
     accept: () => {
       refusing = false
-    },
-    close: async () => {
-      for (const socket of sockets) socket.destroy()
-      await new Promise<void>((resolve) => server.close(() => resolve()))
     },
   }
 }

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
 import { passes } from './eventually.ts'
+import { productReads } from './product-reads.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /** The next page is read while a client receives this one. */
@@ -41,14 +42,7 @@ async function idsOf(page: number, query = ''): Promise<number[]> {
 
 const expected = (page: number) => Array.from({ length: 300 }, (_, i) => (page - 1) * 300 + i + 1)
 
-/** How often statements for products were run. */
-async function reads(): Promise<number> {
-  const { rows } = await client.query<{ calls: number }>(
-    `select coalesce(sum(s.calls), 0)::int as calls from pg_stat_statements s join pg_database d on d.oid = s.dbid
-     where d.datname = current_database() and s.query ~ 'from product r?'`,
-  )
-  return rows[0]?.calls ?? 0
-}
+const reads = () => productReads(client)
 
 it.each(['', '&filter=list_price>=0'])('reads each page once, and the next one ahead%s', async (filter) => {
   expect(await idsOf(1, filter)).toEqual(expected(1))

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { generateKey } from '../src/accounts/key-format.ts'
 import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
+import { productReads } from './product-reads.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /** Reads that are sent together with the verification of the key. */
@@ -36,14 +37,7 @@ beforeEach(async () => {
 const get = (path: string, by: { name: string; key: string } = acme) =>
   service.request(by, 'GET', `${products}${path}`)
 
-/** How often statements for the products of an account were run. */
-async function reads(): Promise<number> {
-  const { rows } = await client.query<{ calls: number }>(
-    `select coalesce(sum(s.calls), 0)::int as calls from pg_stat_statements s join pg_database d on d.oid = s.dbid
-     where d.datname = current_database() and s.query ~ '(from|left join) product r?'`,
-  )
-  return rows[0]?.calls ?? 0
-}
+const reads = () => productReads(client)
 
 async function readsOf(work: () => Promise<unknown>): Promise<number> {
   const before = await reads()

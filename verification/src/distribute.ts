@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { withClient } from '../../server/src/postgres/client.ts'
-import type { Check, Context } from './check.ts'
+import { runAcceptanceTests } from './acceptance-tests.ts'
+import type { Check } from './check.ts'
 import { Service } from './service.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const accountTables = [
   'api_key',
   'audit',
@@ -39,7 +37,9 @@ export const oneAccount: Check = {
     try {
       const { url } = service.postgres
       await withClient(url, (client) => client.query('create extension pg_stat_statements'))
-      await runAcceptanceTests(context, url)
+      context.log('running the acceptance tests with pg_stat_statements')
+      const { output, code } = await runAcceptanceTests(url)
+      if (code !== 0) throw new Error(`the acceptance tests exited with ${code}:\n${output.slice(-4000)}`)
       const { rows } = await withClient(url, (client) =>
         client.query<{ query: string }>(
           `select s.query from pg_stat_statements s join pg_roles r on r.oid = s.userid
@@ -93,22 +93,4 @@ export function namesOneAccount(query: string): boolean {
   ].map((match) => match[1])
   const accounts = [...conditions, ...inserts]
   return accounts.length >= tablesIn(query) && new Set(accounts).size === 1
-}
-
-function runAcceptanceTests(context: Context, databaseUrl: string): Promise<void> {
-  context.log('running the acceptance tests with pg_stat_statements')
-  const child = spawn('npm', ['run', '--silent', 'acceptance'], {
-    cwd: root,
-    env: { ...process.env, ACCEPTANCE_DATABASE_URL: databaseUrl },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
-  return new Promise((resolve, reject) => {
-    child.once('close', (code) => {
-      if (code === 0) resolve()
-      else reject(new Error(`the acceptance tests exited with ${code}:\n${output.slice(-4000)}`))
-    })
-  })
 }

@@ -126,14 +126,15 @@ export class Database {
   /** Pipelined statements in flight. */
   get waiting(): number {
     let sum = this.#pipelined.inFlight
-    for (const worker of this.#workers?.all ?? []) sum += worker.waiting
+    if (this.#workers !== undefined) for (const worker of this.#workers.all) sum += worker.waiting
     return sum
   }
 
   /** When the oldest pipelined statement in flight was sent, by `performance.now()`. Infinity if there is none. */
   get waitingSince(): number {
     let oldest = this.#pipelined.inFlightSince
-    for (const worker of this.#workers?.all ?? []) oldest = Math.min(oldest, worker.waitingSince)
+    if (this.#workers === undefined) return oldest
+    for (const worker of this.#workers.all) oldest = Math.min(oldest, worker.waitingSince)
     return oldest
   }
 

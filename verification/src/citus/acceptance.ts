@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { runAcceptanceTests } from '../acceptance-tests.ts'
 import type { Check, Context } from '../check.ts'
 import type { CitusCluster } from './cluster.ts'
 import { withCluster } from './on-citus.ts'
-
-const root = fileURLToPath(new URL('../../../acceptance', import.meta.url))
 
 /** The files of the short form: every kind of statement, without the tests that wait for minutes. */
 const shortForm = ['writes', 'batch', 'changes', 'export', 'manage', 'webhooks', 'spec-4', 'decisions-create']
@@ -33,19 +30,10 @@ function acceptance(name: string, entry: (cluster: CitusCluster) => string): Che
   }
 }
 
-/** Runs the tests on a database that is migrated and distributed already. */
+/** Runs the tests, or those of the short form, on a database that is distributed already. */
 export function runTests(
   context: Context,
   databaseUrl: string,
 ): Promise<{ readonly output: string; readonly code: number | null }> {
-  const files = context.quick ? shortForm : []
-  const child = spawn('npm', ['test', '--silent', '--', ...files], {
-    cwd: root,
-    env: { ...process.env, ACCEPTANCE_DATABASE_URL: databaseUrl },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
-  return new Promise((resolve) => child.once('close', (code) => resolve({ output, code })))
+  return runAcceptanceTests(databaseUrl, context.quick ? shortForm : [])
 }

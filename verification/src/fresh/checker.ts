@@ -4,6 +4,7 @@ import { grouped } from '../progress.ts'
 import type { Random } from '../random.ts'
 import { Growing, judge, type Ledger, type Oracle } from './oracle.ts'
 import { missing, parametersOf, partnerPath, pathOf, type Read } from './read.ts'
+import { learn, storeTag, type Tag } from './responses.ts'
 
 /** An account that is written and read at the same time, with the oracle for its responses. */
 export interface Watched<H extends Oracle = Ledger | Growing> {
@@ -14,11 +15,6 @@ export interface Watched<H extends Oracle = Ledger | Growing> {
   readonly pauseMs: readonly [number, number]
   /** The last response for each path, from any process to any reader. */
   readonly tags: Map<string, Tag>
-}
-
-interface Tag {
-  readonly etag: string
-  readonly text: string
 }
 
 /** How a read is sent. */
@@ -90,7 +86,8 @@ export class Checker {
     if (text === undefined) {
       throw new Error(`${account.name} ${path}: ${response.status} ${response.text.slice(0, 300)}`)
     }
-    if (response.status === 200) this.#store(account, path, { etag: String(response.headers['etag']), text })
+    if (response.status === 200)
+      storeTag(account.tags, path, { etag: String(response.headers['etag']), text }, tagsMax)
     if (account.oracle instanceof Growing) learn(account.oracle, text)
     const verdict = judge(account.oracle, read, text, floor)
     if (verdict === 'right') return
@@ -120,16 +117,6 @@ export class Checker {
     return JSON.stringify(JSON.parse(body))
   }
 
-  #store({ tags }: Watched, path: string, tag: Tag): void {
-    tags.delete(path)
-    tags.set(path, tag)
-    if (tags.size <= tagsMax) return
-    for (const oldest of tags.keys()) {
-      tags.delete(oldest)
-      return
-    }
-  }
-
   summary(): string {
     const { lists, records, missing: notFound, notModified } = this
     return (
@@ -137,15 +124,4 @@ export class Checker {
       `${grouped(notModified)} not modified`
     )
   }
-}
-
-interface Named {
-  readonly id?: number
-  readonly name?: string
-}
-
-function learn(oracle: Growing, text: string): void {
-  if (text === missing) return
-  const { data }: { data: Named | readonly Named[] } = JSON.parse(text)
-  for (const { id, name } of [data].flat()) if (id !== undefined && name !== undefined) oracle.learn(id, name)
 }

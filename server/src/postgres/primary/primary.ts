@@ -1,21 +1,17 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { Failure } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { sql } from '../../sql.ts'
 import { epoch } from '../../tally-state.ts'
 import type { Topology } from '../../topology.ts'
 import {
-  connectionDefaults,
   destroyConnection,
-  isDestroyed,
   localSettingsOf,
   type ServingConfig,
   type ServingDatabase,
-  setLocalSettings,
   useDistributed,
-  verifySettings,
 } from '../connections.ts'
-import { keepLongRows } from '../long-rows.ts'
+import { applySettings, servingClient } from '../serving-client.ts'
 import {
   connectFailureOf,
   databaseUnavailable,
@@ -208,12 +204,7 @@ export class Primary {
   }
 
   async #openOne(url: string, config: ServingConfig): Promise<Opening & { readonly server: Server }> {
-    const client = new pg.Client({ ...connectionDefaults, ...config, connectionString: url })
-    if (config.keepsLongRows === true) keepLongRows(client)
-    // A broken connection fails its statement, and pg also emits an error event. Without a listener, the process would exit.
-    client.on('error', (error) => {
-      if (!isDestroyed(client)) this.#database.emit({ kind: 'connection-broken', error })
-    })
+    const client = servingClient({ ...config, connectionString: url }, this.#database.emit)
     const opening: Opening = { client, number: ++this.#lastStarted, startedAt: performance.now() }
     this.#opening.add(opening)
     client.connection.on('errorMessage', (error: { code?: string }) => {
@@ -225,8 +216,7 @@ export class Primary {
       const { rows } = await client.query<Server>(identify)
       const [server] = rows
       if (server === undefined) throw new Error('The server did not return its epoch.')
-      if (config.localSettings !== undefined) setLocalSettings(client, config.localSettings)
-      else await verifySettings(client, config.expected ?? {})
+      await applySettings(client, config)
       if (server.distributed) await useDistributed(client)
       return { ...opening, server }
     } catch (error) {

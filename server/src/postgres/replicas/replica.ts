@@ -1,20 +1,16 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { Limits } from '../../limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import { withTimeout } from '../../timeout.ts'
 import { ConnectionPool, type ConnectionSource } from '../connection-pool.ts'
 import {
-  connectionDefaults,
   destroyConnection,
-  isDestroyed,
   type ServingConfig,
   type ServingIdentity,
   servingConnection,
-  setLocalSettings,
-  verifySettings,
 } from '../connections.ts'
-import { keepLongRows } from '../long-rows.ts'
 import { PooledReads } from '../pooled-reads.ts'
+import { applySettings, servingClient } from '../serving-client.ts'
 import { connectFailureOf, databaseUnavailable } from '../sqlstate.ts'
 
 export interface ReplicaOptions extends ServingIdentity {
@@ -189,17 +185,11 @@ export class Replica implements ConnectionSource {
   async #connect(config: ServingConfig): Promise<pg.Client> {
     const ms = this.#options.limits.replicaSilenceMsMax
     const timing = { connectionTimeoutMillis: ms, connectionString: this.#url }
-    const client = new pg.Client({ ...connectionDefaults, ...config, ...timing })
-    if (config.keepsLongRows === true) keepLongRows(client)
-    // A broken connection fails its statement, and pg also emits an error event. Without a listener, the process would exit.
-    client.on('error', (error) => {
-      if (!isDestroyed(client)) this.#options.emit({ kind: 'connection-broken', error })
-    })
+    const client = servingClient({ ...config, ...timing }, this.#options.emit)
     const timeout = setTimeout(() => destroyConnection(client), ms)
     try {
       await client.connect()
-      if (config.localSettings !== undefined) setLocalSettings(client, config.localSettings)
-      else await verifySettings(client, config.expected ?? {})
+      await applySettings(client, config)
       return client
     } catch (error) {
       destroyConnection(client)

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Growing, judge, type Ledger } from '../../fresh/oracle.ts'
 import { missing, pathOf } from '../../fresh/read.ts'
 import { anyRead } from '../../fresh/readers.ts'
+import { learn, storeTag, type Tag } from '../../fresh/responses.ts'
 import type { Random } from '../../random.ts'
 import type { LoadAccount } from './messages.ts'
 import type { Sender } from './sender.ts'
@@ -12,11 +13,6 @@ export interface Watched {
   readonly oracle: Ledger | Growing
   /** By path, the last response of any server: for conditional requests. */
   readonly tags: Map<string, Tag>
-}
-
-interface Tag {
-  readonly etag: string
-  readonly text: string
 }
 
 const tagsMax = 300
@@ -52,7 +48,7 @@ async function readOnce(sender: Sender, { account, oracle, tags }: Watched, rand
     if (status === 200) {
       body = JSON.stringify(JSON.parse(text))
       if (known?.etag === etag && known.text !== body) return `the same ETag with another body: ${path}`
-      remember(tags, path, { etag, text: body })
+      storeTag(tags, path, { etag, text: body }, tagsMax)
     } else if (status === 304 && tag !== undefined) body = tag.text
     else if (status === 404 && wanted.kind === 'one') body = missing
     else return status === 304 ? '304 without a condition' : undefined
@@ -62,24 +58,4 @@ async function readOnce(sender: Sender, { account, oracle, tags }: Watched, rand
     const expected = oracle.expected(floor, wanted).slice(0, 200)
     return `${status === 304 ? 'false 304' : verdict}: ${account.name} ${path}, sent at step ${floor} of ${oracle.ceiling}: ${body.slice(0, 200)}; expected ${expected}`
   })
-}
-
-function remember(tags: Map<string, Tag>, path: string, tag: Tag): void {
-  tags.delete(path)
-  tags.set(path, tag)
-  for (const oldest of tags.keys()) {
-    if (tags.size <= tagsMax) return
-    tags.delete(oldest)
-  }
-}
-
-interface Named {
-  readonly id?: number
-  readonly name?: string
-}
-
-function learn(oracle: Growing, body: string): void {
-  if (body === missing) return
-  const { data }: { data: Named | readonly Named[] } = JSON.parse(body)
-  for (const { id, name } of [data].flat()) if (id !== undefined && name !== undefined) oracle.learn(id, name)
 }

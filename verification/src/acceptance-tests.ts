@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const folder = fileURLToPath(new URL('../../acceptance', import.meta.url))
+
+/** Runs the acceptance tests on a database that is migrated already. Without `files`, all of them. */
+export function runAcceptanceTests(
+  databaseUrl: string,
+  files: readonly string[] = [],
+): Promise<{ readonly output: string; readonly code: number | null }> {
+  const child = spawn('npm', ['test', '--silent', '--', ...files], {
+    cwd: folder,
+    env: { ...process.env, ACCEPTANCE_DATABASE_URL: databaseUrl },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
+  return new Promise((resolve) => child.once('close', (code) => resolve({ output, code })))
+}
