@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { alternately, describeTurns, type Side, turn } from './turns.ts'
+import { alternately, column, describeTurns, quietRounds, type Side, type Turn, turn } from './turns.ts'
 
 it('alternately: each run is first as often as last', async () => {
   const order: string[] = []
@@ -11,6 +11,45 @@ it('alternately: each run is first as often as last', async () => {
     [2, 5],
     [3, 4],
   ])
+})
+
+const turnWith = (rate: number, stealPercent: number): Turn => ({
+  rate,
+  stealPercent,
+  serverUs: 0,
+  databaseUs: 0,
+  p50Ms: 0,
+  p99Ms: 0,
+  otherPercent: 0,
+})
+
+it('quietRounds: repeats rounds in which a side lost CPU time, and keeps pairs together', async () => {
+  const steal = [0, 40, 0, 0, 3, 0]
+  const order: string[] = []
+  const side = (name: string, rates: number) => {
+    let turns = 0
+    return async () => {
+      order.push(name)
+      turns += 1
+      // Only the second round of the first side is noisy.
+      return turnWith(rates + turns, name === 'a' ? (steal[turns - 1] ?? 0) : 0)
+    }
+  }
+  const [a = [], b = []] = await quietRounds([side('a', 100), side('b', 200)], 3)
+  expect(order.join('')).toBe('abbaabba')
+  expect(column(a, 'rate')).toEqual([101, 103, 104])
+  expect(column(b, 'rate')).toEqual([201, 203, 204])
+})
+
+it('quietRounds: ends on a machine that is always noisy, with the quietest rounds', async () => {
+  let turns = 0
+  const noisy = async () => {
+    turns += 1
+    return turnWith(turns, 60 - turns)
+  }
+  const [measured = []] = await quietRounds([noisy], 2)
+  expect(turns).toBe(6)
+  expect(column(measured, 'rate')).toEqual([6, 5])
 })
 
 it('turn: CPU time per request, without that of the preparation', async () => {

@@ -31,6 +31,11 @@ export interface Turn {
   readonly otherPercent: number
 }
 
+/** A round with a turn in which steal and other work took more of the CPU time is repeated. */
+const lostPercentMax = 5
+/** Up to this many times as many rounds are measured. On a machine that stays noisy, those that lost the least count. */
+const attempts = 3
+
 /**
  * Loads all sides in turn, in one order and then in the reverse, so that other work of the machine affects all of them. The nth
  * turns of two sides are a pair: they are compared with each other, because the speed of the machine differs less between
@@ -40,10 +45,30 @@ export async function byTurns(
   sides: readonly Side[],
   { rounds, seconds, database }: { rounds: number; seconds: number; database: DatabaseCpu },
 ): Promise<Turn[][]> {
-  return alternately(
+  return quietRounds(
     sides.map((side) => () => turn(side, seconds, database)),
     rounds,
   )
+}
+
+/** The rounds that lost the least CPU time to other machines and processes. Returns the turns of each side. */
+export async function quietRounds(
+  sides: readonly (() => Promise<Turn>)[],
+  rounds: number,
+): Promise<Turn[][]> {
+  const measured: { turns: Turn[]; lost: number }[] = []
+  const isQuiet = ({ lost }: { lost: number }) => lost <= lostPercentMax
+  while (measured.length < rounds * attempts && measured.filter(isQuiet).length < rounds) {
+    const isReversed = measured.length % 2 === 1
+    const turns: Turn[] = []
+    for (const side of isReversed ? sides.toReversed() : sides) turns.push(await side())
+    measured.push({
+      turns: isReversed ? turns.toReversed() : turns,
+      lost: Math.max(...turns.map(({ stealPercent, otherPercent }) => stealPercent + otherPercent)),
+    })
+  }
+  const quietest = measured.toSorted((one, other) => one.lost - other.lost).slice(0, rounds)
+  return sides.map((_, i) => quietest.flatMap(({ turns }) => turns.slice(i, i + 1)))
 }
 
 /** Runs all functions once per round, in alternating order. Returns the results of each. */
