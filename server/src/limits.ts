@@ -194,7 +194,7 @@ export const limits = {
   prefetchReadsInFlightMax: 3,
   prefetchedBytesMax: 16 * 1024 * 1024,
   /** Garbage on top of the live heap before a full collection. */
-  heapGarbageBytes: 40 * 1024 * 1024,
+  heapGarbageBytes: 32 * 1024 * 1024,
   /** Cached responses up to this length are stored as strings, longer ones as buffers. */
   textResponseCharactersMax: 16 * 1024,
   /** Rows from this size on, such as that of a long page, are not decoded. */
