@@ -20,6 +20,8 @@ export interface Context {
   readonly seed: number
   /** The number of faults of the suite `chaos`, if it was given. */
   readonly faults?: number
+  /** The names of these faults, if they were given. */
+  readonly kinds?: readonly string[]
   /** Whether the plots in docs/ are replaced. */
   readonly plots?: boolean
   /** `full` for the size that the claim states, `quick` with --quick. */

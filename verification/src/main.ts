@@ -2,14 +2,15 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { Check, Context, Outcome } from './check.ts'
-import { commit, contextOf, messageOf, type Result, runChecks } from './runner.ts'
-import { missingFor, suites } from './suites.ts'
+import { faultsNamed } from './chaos/faults/table.ts'
+import type { Check, Outcome } from './check.ts'
+import { type ChaosOptions, commit, contextOf, messageOf, type Result, runChecks } from './runner.ts'
+import { suites, unable } from './suites.ts'
 
-const usage = `npm run verify -- SUITE [--quick] [--only NAME,NAME] [--seed N] [--retry] [--faults N] [--plots]
+const usage = `npm run verify -- SUITE [--quick] [--only NAME,NAME] [--seed N] [--retry] [--faults N] [--kinds NAME,NAME] [--plots]
 
 --retry runs a check that throws once more. A check that finds something wrong fails at once.
---faults is the number of faults of the suite chaos, and --plots replaces its plots in docs/chaos.
+--faults is the number of faults of the suite chaos, --kinds their names, in this order. --plots replaces its plots in docs/chaos.
 
 Suites: ${Object.keys(suites).join(', ')}
 `
@@ -20,19 +21,20 @@ interface Options {
   readonly quick: boolean
   readonly seed: number
   readonly retry: boolean
-  readonly chaos: Pick<Context, 'faults' | 'plots'>
+  readonly chaos: ChaosOptions
 }
 
 const options = readOptions(process.argv.slice(2))
 if (options === undefined) {
   process.stderr.write(usage)
   process.exitCode = 2
-} else if (missingFor(options.suite) !== undefined) {
-  process.stdout.write(`${missingFor(options.suite)}\n`)
 } else {
-  const results = await runAll(options)
-  writeResults(options, results)
-  process.exitCode = results.every(({ ok }) => ok) ? 0 : 1
+  const reason = unable(options.suite)
+  if (reason === undefined) {
+    const results = await runAll(options)
+    writeResults(options, results)
+    process.exitCode = results.every(({ ok }) => ok) ? 0 : 1
+  } else process.stdout.write(`${options.suite}: skipped, nothing was verified: ${reason}.\n`)
 }
 
 function readOptions(args: string[]): Options | undefined {
@@ -46,6 +48,7 @@ function readOptions(args: string[]): Options | undefined {
         seed: { type: 'string' },
         retry: { type: 'boolean' },
         faults: { type: 'string' },
+        kinds: { type: 'string' },
         plots: { type: 'boolean' },
       },
     })
@@ -63,7 +66,13 @@ function readOptions(args: string[]): Options | undefined {
     const faults = values.faults === undefined ? undefined : Number(values.faults)
     if (faults !== undefined && !(Number.isSafeInteger(faults) && faults > 0))
       throw new Error(`--faults takes a positive integer, not ${values.faults}`)
-    const chaos = { ...(faults === undefined ? {} : { faults }), plots: values.plots ?? false }
+    const kinds = values.kinds?.split(',')
+    if (kinds !== undefined) faultsNamed(kinds)
+    const chaos = {
+      ...(faults === undefined ? {} : { faults }),
+      ...(kinds === undefined ? {} : { kinds }),
+      plots: values.plots ?? false,
+    }
     const checks = only ? all.filter(({ name }) => only.includes(name)) : all
     return { suite, checks, quick: values.quick ?? false, seed, retry: values.retry ?? false, chaos }
   } catch (error) {

@@ -13,11 +13,13 @@ export interface Measured<O extends Outcome, C extends Context> extends Omit<Che
   run(context: C): Promise<O>
 }
 
+export type ChaosOptions = Pick<Context, 'faults' | 'kinds' | 'plots'>
+
 /** A context that writes progress and notes to stderr, and `stop`, which stops the fixtures in reverse order of their start. */
 export function contextOf(
   quick: boolean,
   seed: number,
-  options: Pick<Context, 'faults' | 'plots'> = {},
+  options: ChaosOptions = {},
 ): { context: Context; stop: () => Promise<void> } {
   const stops: (() => Promise<void>)[] = []
   // process.exit runs the exit handlers, which kill the processes that this run started.

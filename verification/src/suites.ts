@@ -12,6 +12,7 @@ import {
   writeBackKilled,
   writeBackSwitchover,
 } from './chaos/checks.ts'
+import { prepareMachine } from './chaos/cluster/packages.ts'
 import { asyncControl } from './chaos/control.ts'
 import { runbook } from './chaos/runbook.ts'
 import { soak } from './chaos/soak.ts'
@@ -190,7 +191,8 @@ export const suites: Record<string, readonly Check[]> = {
 }
 
 /** Why a suite cannot run on this machine; undefined if it can. */
-export function missingFor(suite: string): string | undefined {
-  if (suite !== 'citus' || isCitusInstalled()) return undefined
-  return 'Citus is not installed beside this PostgreSQL: nothing was verified.'
+export function unable(suite: string): string | undefined {
+  if (suite === 'chaos') return prepareMachine()
+  if (suite === 'citus' && !isCitusInstalled()) return 'Citus is not installed beside this PostgreSQL'
+  return undefined
 }

@@ -21,16 +21,28 @@ export interface Happened {
 /** How long the load runs before each fault without one. */
 const calmMs = 2_000
 
-/** Lets one fault after the other happen while the load runs, and waits after each until the cluster is healthy. `first`: the number of the first one. */
+export interface HappenOptions {
+  /** The number of the first fault. */
+  readonly first?: number
+  /** After this time, no further fault begins. */
+  readonly lastsMsMax?: number
+}
+
+/** Lets one fault after the other happen while the load runs, and waits after each until the cluster is healthy. */
 export async function happen(
   cluster: Cluster,
   load: Load,
   faults: readonly Fault[],
   context: Context,
-  first = 0,
+  { first = 0, lastsMsMax = Number.POSITIVE_INFINITY }: HappenOptions = {},
 ): Promise<Happened[]> {
   const happened: Happened[] = []
+  const started = performance.now()
   for (const [n, fault] of faults.entries()) {
+    if (performance.now() - started > lastsMsMax) {
+      context.log(`${faults.length - n} of ${faults.length} faults are left out: the machine is busy`)
+      break
+    }
     const random = new Random(context.seed, 96, first + n)
     await sleep(calmMs)
     const one = await happenOnce(cluster, load, fault, random)

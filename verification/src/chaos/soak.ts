@@ -52,7 +52,7 @@ async function soakFor(minutes: number, context: Context, cluster: Cluster, load
   for (let n = 0; Date.now() < until; n++) {
     const next = Date.now() + minuteMs
     happened.push(
-      ...(await happen(cluster, load, [new Random(context.seed, 98, n).pick(faults)], context, n)),
+      ...(await happen(cluster, load, [new Random(context.seed, 98, n).pick(faults)], context, { first: n })),
     )
     await sleep(Math.max(0, Math.min(next, until) - Date.now()))
   }

@@ -143,26 +143,17 @@ export class Namespace {
 
   /** Limits what the namespace receives, in kilobits per second. */
   limitRate(kilobits: number): void {
-    run(
-      'tc',
-      'qdisc',
-      'replace',
-      'dev',
-      this.link,
-      'root',
-      'tbf',
-      'rate',
-      `${kilobits}kbit`,
-      'burst',
-      '16kb',
-      'latency',
-      '400ms',
-    )
+    run('tc', 'qdisc', 'replace', 'dev', this.link, ...rateLimit(kilobits))
   }
 
   unlimitRate(): void {
     attempt('tc', 'qdisc', 'del', 'dev', this.link, 'root')
   }
+}
+
+/** The arguments of `tc qdisc add dev NAME`. */
+export function rateLimit(kilobits: number): string[] {
+  return `root tbf rate ${kilobits}kbit burst 16kb latency 400ms`.split(' ')
 }
 
 function pidsOf(namespace: string): number[] {

@@ -12,10 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installed } from '../../ship/programs.ts'
-import { attempt, run } from './network.ts'
+import { attempt, rateLimit, run } from './network.ts'
 
 const tools = fileURLToPath(new URL('../../../../.tools/', import.meta.url))
 const python = '/usr/bin/python3'
@@ -28,6 +28,10 @@ const programs: Readonly<Record<string, string>> = {
   faketime: 'faketime',
   iptables: 'iptables',
   ip: 'iproute2',
+  tc: 'iproute2',
+  pgrep: 'procps',
+  setpriv: 'util-linux',
+  mount: 'mount',
   strace: 'strace',
   curl: 'curl',
 }
@@ -43,12 +47,18 @@ const modules: Readonly<Record<string, string>> = {
   yaml: 'python3-yaml',
 }
 
+/** A machine without a network must not wait for minutes. */
+const fromNetwork = ['-o', 'Acquire::Retries=1', '-o', 'Acquire::http::Timeout=15']
+const installMsMax = 180_000
+
 /** Installs what is missing. Returns why the cluster cannot be built on this machine, or undefined if it can. */
 export function prepareMachine(): string | undefined {
   if (process.getuid?.() !== 0) return 'not root, so no network namespaces'
+  // Debian has these programs in folders that the PATH of a shell may lack.
+  process.env['PATH'] = [process.env['PATH'], '/usr/sbin', '/sbin', '/usr/bin', '/bin'].join(delimiter)
   const missing = missingPackages()
   if (missing.length > 0) installPackages(missing)
-  const stillMissing = missingPackages()
+  const stillMissing = missing.length > 0 ? missingPackages() : []
   if (stillMissing.length > 0) return `no ${stillMissing.join(', ')}`
   if (!existsSync('/usr/lib/postgresql/15/bin/postgres')) return 'no PostgreSQL 15'
   const forbidden = forbiddenHere()
@@ -61,31 +71,44 @@ function missingPackages(): string[] {
   const importable = Object.entries(modules).filter(
     ([name]) => spawnSync(python, ['-c', `import ${name}`], { stdio: 'ignore' }).status !== 0,
   )
-  return [...absent, ...importable].map(([, debian]) => debian)
+  return [...new Set([...absent, ...importable].map(([, debian]) => debian))]
 }
 
 function installPackages(names: readonly string[]): void {
   const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const apt = (...args: readonly string[]) =>
-    spawnSync('apt-get', ['-q', '-y', ...args], { env: environment, stdio: 'ignore' }).status === 0
+    spawnSync('apt-get', ['-q', '-y', ...fromNetwork, ...args], {
+      env: environment,
+      stdio: 'ignore',
+      timeout: installMsMax,
+    }).status === 0
   const install = () => apt('install', '--no-install-recommends', ...names)
   if (!install() && apt('update')) install()
 }
 
 /** What the machine does not permit, as in many containers. */
 function forbiddenHere(): string | undefined {
-  const name = `qmc-try-${process.pid % 100_000}`
+  const name = `qmctry${process.pid}`
+  const link = `qmctry${process.pid}v`
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-try-'))
   const works = (program: string, ...args: readonly string[]) =>
     spawnSync(program, args, { stdio: 'ignore' }).status === 0
   try {
     if (!works('ip', 'netns', 'add', name)) return 'a network namespace'
-    if (!works('ip', 'netns', 'exec', name, 'iptables', '-w', '-L', '-n')) return 'iptables in a namespace'
+    const inside = (...command: readonly string[]) => works('ip', 'netns', 'exec', name, ...command)
+    if (!inside('true')) return 'a process in a network namespace'
+    if (!inside('iptables', '-w', '-A', 'INPUT', '-s', '192.0.2.1', '-j', 'DROP'))
+      return 'iptables in a network namespace'
     if (!works('ip', 'link', 'add', name, 'type', 'bridge')) return 'a bridge'
+    if (!works('ip', 'link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name))
+      return 'a virtual network interface'
+    if (!works('tc', 'qdisc', 'add', 'dev', link, ...rateLimit(256)))
+      return 'limiting the rate of an interface'
     if (!works('mount', '-t', 'tmpfs', 'tmpfs', folder)) return 'mounting a file system'
     return undefined
   } finally {
     attempt('umount', folder)
+    attempt('ip', 'link', 'del', link)
     attempt('ip', 'link', 'del', name)
     attempt('ip', 'netns', 'del', name)
     rmSync(folder, { recursive: true, force: true })
@@ -95,11 +118,7 @@ function forbiddenHere(): string | undefined {
 /** Debian 12 has Patroni 3.0, which can lose acknowledged writes. The package of Debian 13 runs with the Python of Debian 12, too. */
 function downloadPatroni(): boolean {
   const folder = join(tools, 'patroni4.part')
-  rmSync(folder, { recursive: true, force: true })
-  for (const name of ['lists/partial', 'cache/archives/partial'])
-    mkdirSync(join(folder, name), { recursive: true })
   const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
-  writeFileSync(join(folder, 'sources.list'), `deb [signed-by=${keyring}] ${mirror()} trixie main\n`)
   const options = [
     `Dir::Etc::sourcelist=${folder}/sources.list`,
     'Dir::Etc::sourceparts=-',
@@ -107,9 +126,19 @@ function downloadPatroni(): boolean {
     `Dir::Cache=${folder}/cache`,
     'APT::Sandbox::User=root',
   ].flatMap((option) => ['-o', option])
+  const apt = (...args: readonly string[]) =>
+    spawnSync('apt-get', ['-q', ...fromNetwork, ...options, ...args], {
+      cwd: folder,
+      stdio: 'ignore',
+      timeout: installMsMax,
+    })
   try {
-    run('apt-get', '-q', ...options, 'update')
-    spawnSync('apt-get', ['-q', ...options, 'download', 'patroni'], { cwd: folder, stdio: 'ignore' })
+    rmSync(folder, { recursive: true, force: true })
+    for (const name of ['lists/partial', 'cache/archives/partial'])
+      mkdirSync(join(folder, name), { recursive: true })
+    writeFileSync(join(folder, 'sources.list'), `deb [signed-by=${keyring}] ${mirror()} trixie main\n`)
+    apt('update')
+    apt('download', 'patroni')
     const [file] = globSync('patroni_4*.deb', { cwd: folder })
     if (file === undefined) return false
     run('dpkg', '-x', join(folder, file), join(folder, 'x'))
