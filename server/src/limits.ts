@@ -234,6 +234,9 @@ export const limits = {
   redisConnectMsMax: 2_000,
   redisRetryMsMax: 1_000,
 
+  /** Timeout of `doctor` for a request to Patroni. */
+  patroniMsMax: 2_000,
+
   ...connectionLimits,
 
   /**

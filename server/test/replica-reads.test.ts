@@ -14,7 +14,7 @@ import { stateColumns, type Tally, type TallyState, writerColumn } from '../src/
 import { withProducts, write } from './changes-fixture.ts'
 import { quartermaster } from './command.ts'
 import { account, type TestAccount } from './database.ts'
-import { eventually } from './eventually.ts'
+import { eventually, passes } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /** Long reads on a streaming replica: which server answers, and that the answer is that of the primary. */
@@ -372,6 +372,34 @@ it('doctor checks each replica, and the documented commands work', async () => {
     expect.stringMatching(/^ok: .* long reads and exports can run there\.$/),
     expect.stringMatching(/^problem: .*:\d+/),
   ])
+})
+
+it('doctor says what the settings of replication mean', async () => {
+  const findings = async () => {
+    const { stdout } = await quartermaster(['doctor', '--json'], { DATABASE_URL: primary.url('postgres') })
+    const all: { findings: { check: string; status: string; message: string; repair?: string }[] } =
+      JSON.parse(stdout)
+    return all.findings.filter(({ check }) => check === 'replication')
+  }
+  const configure = async (...settings: string[]) => {
+    for (const text of [...settings.map((setting) => `alter system ${setting}`), 'select pg_reload_conf()'])
+      await onPrimary((client) => client.query(text))
+  }
+  expect(await findings()).toEqual([
+    expect.objectContaining({
+      status: 'ok',
+      message: expect.stringContaining('to 2 standbys is asynchronous'),
+    }),
+  ])
+  await configure(`set synchronous_standby_names = '*'`, 'set synchronous_commit = local')
+  await passes(async () => expect(await findings()).toHaveLength(2))
+  const [wrong, right] = await findings()
+  expect(wrong?.message).toBe('synchronous_commit is local: a failover can lose acknowledged writes.')
+  expect(right).toMatchObject({ status: 'ok', message: expect.stringContaining('when a standby has them') })
+  for (const text of wrong?.repair?.split(/(?<=;) /) ?? []) await onPrimary((client) => client.query(text))
+  await passes(async () => expect(await findings()).toEqual([right]))
+  await configure('reset synchronous_standby_names', 'reset synchronous_commit')
+  await passes(async () => expect((await findings())[0]?.message).toContain('is asynchronous'))
 })
 
 it('a server that is the primary is not used as a replica', async () => {

@@ -4,7 +4,8 @@ import { promisify } from 'node:util'
 import { documented } from '../../../architecture/documented.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import { expectOutput } from '../ship/operator/shell.ts'
-import type { Cluster } from './cluster/cluster.ts'
+import { waitUntil } from '../wait-until.ts'
+import { type Cluster, ownerLogin } from './cluster/cluster.ts'
 import type { ClusterNode } from './cluster/node.ts'
 import { passwords } from './cluster/patroni.ts'
 import { onCluster } from './fixture.ts'
@@ -19,8 +20,9 @@ export const runbook = onCluster({
     await cluster.settled()
     const operator = new Operator(cluster)
     await lookAtCluster(cluster, operator)
+    await runDoctor(cluster)
     await planWork(cluster, operator)
-    await repair(cluster, operator)
+    await repairNodes(cluster, operator)
     return { value: `${operator.blocks} blocks`, ok: true }
   },
 })
@@ -78,6 +80,50 @@ async function lookAtCluster(cluster: Cluster, operator: Operator): Promise<void
   expectOutput(replication, /"sync_state":"sync"/)
 }
 
+/** Doctor finds nothing wrong with the documented settings; with others, its repairs work. */
+async function runDoctor(cluster: Cluster): Promise<void> {
+  const right = await doctor(cluster)
+  if (right.some(({ status }) => status !== 'ok')) throw new Error(`doctor: ${JSON.stringify(right)}`)
+  expectOutput(JSON.stringify(right), /Patroni 4\S+ with 3 nodes replicates synchronously/)
+  const { api } = await cluster.primary()
+  await api.configure({ synchronous_mode: false, failsafe_mode: false, retry_timeout: 10 })
+  await cluster.asynchronous()
+  let wrong: readonly DoctorFinding[] = []
+  await waitUntil(async () => {
+    wrong = (await doctor(cluster)).filter(({ status }) => status === 'problem')
+    return wrong.length === 3
+  })
+  expectOutput(JSON.stringify(wrong), /synchronous_mode .* off/, /failsafe_mode .* off/, /ttl .* is 20/)
+  for (const { repair = '' } of wrong) await cluster.patronictl(...repair.split(' ').slice(1), '--force')
+  await cluster.settled()
+  const repaired = (await doctor(cluster)).filter(({ status }) => status !== 'ok')
+  if (repaired.length > 0) throw new Error(`doctor after its repairs: ${JSON.stringify(repaired)}`)
+  await api.configure({ ttl: 20, retry_timeout: 5 })
+}
+
+interface DoctorFinding {
+  readonly check: string
+  readonly status: string
+  readonly message: string
+  readonly repair?: string
+}
+
+/** What `doctor` says about replication and replicas. */
+async function doctor(cluster: Cluster): Promise<DoctorFinding[]> {
+  const login = 'quartermaster:choose-another'
+  const hosts = cluster.nodes.map(({ namespace }) => `${namespace.address}:5432`).join()
+  const environment = {
+    DATABASE_URL: cluster.url(login),
+    DATABASE_OWNER_URL: cluster.url(ownerLogin),
+    DATABASE_REPLICA_URLS: `postgres://${login}@${hosts}/quartermaster`,
+  }
+  const stdout = await cluster
+    .command(['doctor', '--json'], environment)
+    .catch((error: { readonly stdout?: string }) => error.stdout ?? '')
+  const { findings }: { findings: DoctorFinding[] } = JSON.parse(stdout)
+  return findings.filter(({ check }) => check === 'replication' || check === 'replicas')
+}
+
 async function planWork(cluster: Cluster, operator: Operator): Promise<void> {
   const leader = await cluster.primary()
   const [candidate, other] = await cluster.standbys()
@@ -96,7 +142,7 @@ async function planWork(cluster: Cluster, operator: Operator): Promise<void> {
   )
 }
 
-async function repair(cluster: Cluster, operator: Operator): Promise<void> {
+async function repairNodes(cluster: Cluster, operator: Operator): Promise<void> {
   const [candidate, other] = await cluster.standbys()
   if (candidate === undefined || other === undefined) throw new Error('the cluster has no two standbys')
   await operator.sh(documented('patroni-reinit'), { NODE: other.name })

@@ -4,6 +4,7 @@ export interface Finding {
     | 'configuration'
     | 'connection'
     | 'redis'
+    | 'replication'
     | 'replicas'
     | 'database'
     | 'extensions'

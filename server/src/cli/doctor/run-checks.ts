@@ -15,6 +15,7 @@ import { checkMigrations, pendingMigrations } from './checks/migrations.ts'
 import { checkPrivileges } from './checks/privileges.ts'
 import { checkRedis } from './checks/redis.ts'
 import { checkReplicas } from './checks/replicas.ts'
+import { checkReplication } from './checks/replication.ts'
 import { checkServing } from './checks/serving.ts'
 import { checkTallies, type TallyOptions } from './checks/tallies.ts'
 import { connectedMessage, faultFinding } from './connection-fault.ts'
@@ -74,6 +75,7 @@ async function* checkOpenDatabase(client: pg.Client, config: Config, options: Ch
   yield* await checkPrivileges(client, config)
   yield* await checkDistribution(client, config)
   yield* await checkServing(config)
+  yield* await checkReplication(client)
   yield* await checkReplicas(client, config)
   yield* await checkDefaultAccount(client, config)
   yield* checkTallies(client, options)

@@ -23,6 +23,7 @@ const quartermaster = fileURLToPath(new URL('../../../../server/bin/quartermaste
 const exec = promisify(execFile)
 
 const nodeNames = ['n1', 'n2', 'n3'] as const
+export const ownerLogin = 'quartermaster_owner:choose-one'
 
 /** `quartermaster serve` in a namespace of its own. */
 export interface ServerNode {
@@ -106,8 +107,10 @@ export class Cluster implements Stoppable {
     return `postgres://${login}@${this.balancer.address}:5432/quartermaster`
   }
 
+  /** Not through HAProxy: on a busy machine, its check of Patroni may time out, and it then closes connections. */
   get ownerUrl(): string {
-    return this.url('quartermaster_owner:choose-one')
+    const hosts = this.nodes.map(({ namespace }) => `${namespace.address}:5432`).join()
+    return `postgres://${ownerLogin}@${hosts}/quartermaster`
   }
 
   async #begin(): Promise<void> {
@@ -123,7 +126,7 @@ export class Cluster implements Stoppable {
         .filter((text) => text.trim() !== ''))
         await client.query(statement)
     })
-    await waitUntil(() => canConnect(this.ownerUrl), 60_000, 'HAProxy did not reach the primary')
+    await waitUntil(() => canConnect(this.url(ownerLogin)), 300_000, 'HAProxy did not reach the primary')
     await this.command(['migrate'])
     for (const server of this.servers) server.program.start()
     for (const server of this.servers) await this.ready(server)
@@ -160,12 +163,16 @@ export class Cluster implements Stoppable {
     return key
   }
 
-  async command(args: readonly string[]): Promise<string> {
+  async command(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<string> {
     const env = {
       ...process.env,
       DATABASE_URL: this.ownerUrl,
       DATABASE_OWNER_URL: this.ownerUrl,
       ...unlimited,
+      ...environment,
     }
     const { stdout } = await exec(process.execPath, [quartermaster, ...args], { env })
     return stdout

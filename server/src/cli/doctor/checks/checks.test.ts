@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type DatabaseProperties, databaseFindings } from './database.ts'
 import { extensionFinding } from './extensions.ts'
+import { type PatroniState, patroniFindings, type Replication, replicationFindings } from './replication.ts'
 import { type TallyCount, tallyFaults } from './tally-count.ts'
 
 // States that a current PostgreSQL cannot be put into. The other tests of doctor are in server/test.
@@ -80,6 +81,66 @@ describe('an extension', () => {
 
   test('that the first migration will create is ok', () => {
     expect(extensionFinding({ ...missing, available: true }, false).status).toBe('ok')
+  })
+})
+
+describe('a Patroni cluster', () => {
+  const members = ['leader', 'sync_standby', 'replica'].map((role) => ({ role }))
+  const config = { ttl: 20, loop_wait: 5, retry_timeout: 5, synchronous_mode: true, failsafe_mode: true }
+  const right: PatroniState = { config, cluster: { members }, version: '4.0.6' }
+  const replication: Replication = {
+    commit: 'on',
+    synchronous: '"n2"',
+    standbys: 2,
+    walSenders: 10,
+    patroni: true,
+    address: '10.0.0.11',
+  }
+  const repairs = (change: Partial<PatroniState>) =>
+    patroniFindings({ ...right, ...change }).map(({ repair }) => repair)
+
+  test('with the documented settings has no problem', () => {
+    expect(patroniFindings(right).map(({ status }) => status)).toEqual(['ok'])
+    expect(repairs({ config: { ...config, synchronous_mode: 'quorum' }, version: '4.1.0' })).toEqual([
+      undefined,
+    ])
+    expect(replicationFindings(replication)).toEqual([])
+  })
+
+  test.each<[string, Partial<PatroniState>, string[]]>([
+    ['of Patroni 3', { version: '3.0.2' }, ['Upgrade Patroni on all nodes, after patronictl pause.']],
+    [
+      'with the defaults of Patroni',
+      { config: {} },
+      [
+        'patronictl edit-config --set synchronous_mode=true',
+        'patronictl edit-config --set failsafe_mode=true',
+      ],
+    ],
+    [
+      'with a short ttl',
+      { config: { ...config, retry_timeout: 10 } },
+      ['patronictl edit-config --set ttl=25'],
+    ],
+    [
+      'with a primary only, paused',
+      { cluster: { members: members.slice(0, 1), pause: true } },
+      [
+        'patronictl list, and start the standbys that are not streaming.',
+        'Start the nodes that are down, or add some, so that there are 3.',
+        'patronictl resume',
+      ],
+    ],
+  ])('%s', (_name, change, expected) => {
+    expect(repairs(change)).toEqual(expected)
+  })
+
+  test('needs connections to copy the data to a standby, and commits that wait', () => {
+    const findings = replicationFindings({ ...replication, walSenders: 3, commit: 'off' })
+    expect(findings.map(({ repair }) => repair)).toEqual([
+      'patronictl edit-config --pg synchronous_commit=on',
+      'patronictl edit-config --pg max_wal_senders=6',
+    ])
   })
 })
 
