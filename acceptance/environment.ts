@@ -13,6 +13,8 @@ export interface LocalTarget {
   readonly databaseUrl: string
   /** The URL of a process with the default account acme and 127.0.0.1 as a trusted proxy. */
   readonly proxiedUrl: string
+  /** Whether the process has connections to several database servers. Tests of a database that is away as a whole are skipped. */
+  readonly isDistributed: boolean
 }
 
 /** One key with every scope per account, named after the account, and further keys of acme. */

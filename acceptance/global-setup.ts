@@ -12,7 +12,8 @@ const bulkProducts = 2500
 /**
  * Provides a running service with the fixtures. To test a service that already runs, set `ACCEPTANCE_BASE_URL`,
  * `ACCEPTANCE_DOMAIN` and `ACCEPTANCE_KEYS` (JSON, as `Keys`). Otherwise the service is started here with the operator's
- * commands, on the empty database `ACCEPTANCE_DATABASE_URL` or on a temporary one. To test another form of the service, such
+ * commands, on the empty database `ACCEPTANCE_DATABASE_URL` (with `ACCEPTANCE_DISTRIBUTED=yes` if its tables are distributed) or on a
+ * temporary one. To test another form of the service, such
  * as its container image, set `ACCEPTANCE_SERVER` to a program that starts it.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -45,7 +46,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
       baseUrl: server.url,
       domain: 'localhost',
       keys,
-      local: { databaseUrl, proxiedUrl: proxied.url },
+      local: {
+        databaseUrl,
+        proxiedUrl: proxied.url,
+        isDistributed: process.env['ACCEPTANCE_DISTRIBUTED'] === 'yes',
+      },
     })
     return end
   } catch (error) {

@@ -7,10 +7,11 @@ const folder = fileURLToPath(new URL('../../acceptance', import.meta.url))
 export function runAcceptanceTests(
   databaseUrl: string,
   files: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly output: string; readonly code: number | null }> {
   const child = spawn('npm', ['test', '--silent', '--', ...files], {
     cwd: folder,
-    env: { ...process.env, ACCEPTANCE_DATABASE_URL: databaseUrl },
+    env: { ...process.env, ACCEPTANCE_DATABASE_URL: databaseUrl, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

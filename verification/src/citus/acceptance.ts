@@ -35,5 +35,5 @@ export function runTests(
   context: Context,
   databaseUrl: string,
 ): Promise<{ readonly output: string; readonly code: number | null }> {
-  return runAcceptanceTests(databaseUrl, context.quick ? shortForm : [])
+  return runAcceptanceTests(databaseUrl, context.quick ? shortForm : [], { ACCEPTANCE_DISTRIBUTED: 'yes' })
 }

@@ -35,7 +35,7 @@ export const rebalance: Check = {
 
 /**
  * One account gets a shard of its own while it is written and read. Writes of its shard wait meanwhile: without that, Citus 13.2.0
- * may never catch up, because it decodes an update from before it created the replica identities of the new shards.
+ * did not end.
  */
 export const isolation: Check = {
   name: 'isolation',

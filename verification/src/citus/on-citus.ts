@@ -1,3 +1,5 @@
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Check, Context } from '../check.ts'
 import { Service, type StartDatabase, withDatabases } from '../service.ts'
 import { CitusCluster } from './cluster.ts'
@@ -17,6 +19,8 @@ const startCluster: StartDatabase = async (settings) => {
   try {
     // Checks prepare the database after the migrations, so the tables must be distributed by then.
     const service = await distributed(cluster)
+    // Where checks read the statements of a temporary server.
+    symlinkSync(cluster.coordinator.log, join(cluster.nodes.folder, 'log'))
     return { url: cluster.url, folder: cluster.nodes.folder, stop: () => service.stop() }
   } catch (error) {
     await cluster.stop()

@@ -21,7 +21,10 @@ interface Seen {
   tasks: number
 }
 
-/** Every statement of the requests of an acceptance run has one task, and no transaction is committed in two phases. */
+/**
+ * Every statement of the requests of an acceptance run has one task, and no transaction is committed in two phases, except batches:
+ * Citus does that with every COPY to another node.
+ */
 export const oneTaskEach: Check = {
   name: 'one_task_each',
   bound: '= all statements',
@@ -35,21 +38,24 @@ export const oneTaskEach: Check = {
       const { output, code } = await runTests(context, cluster.url)
       if (code !== 0) throw new Error(`the acceptance tests exited with ${code}:\n${output.slice(-3000)}`)
       const statements = new Map<string, number>()
-      let prepared = 0
+      const prepared: string[] = []
+      let copies = 0
       for (const { log } of [cluster.coordinator, ...cluster.workers]) {
         const found = statementsIn(readFileSync(log, 'utf8'))
-        prepared += found.prepared
+        prepared.push(...found.prepared)
+        copies += found.copies
         for (const [text, tasks] of found.statements)
           statements.set(text, Math.max(statements.get(text) ?? 0, tasks))
       }
       const wrong = [...statements].filter(([, tasks]) => tasks > 1)
       return {
-        value: `${statements.size - wrong.length} of ${statements.size}, ${prepared} prepared`,
-        ok: wrong.length === 0 && prepared === 0 && statements.size > 100,
-        note: wrong
-          .slice(0, 5)
-          .map(([statement, tasks]) => `${tasks} tasks: ${statement}`)
-          .join('\n\n'),
+        value: `${statements.size - wrong.length} of ${statements.size}, ${prepared.length} prepared`,
+        ok: wrong.length === 0 && prepared.length === 0 && statements.size > 100,
+        note: [
+          `batches in two phases: ${copies}`,
+          ...wrong.slice(0, 5).map(([statement, tasks]) => `${tasks} tasks: ${statement}`),
+          ...prepared.slice(0, 20).map((statement) => `prepared after ${statement.slice(0, 300)}`),
+        ].join('\n\n'),
       }
     } finally {
       await service.stop()
@@ -63,12 +69,24 @@ const commandPattern = /^NOTICE: {2}(?:issuing|executing the command locally:) (
 const taskPattern =
   /^(?:select|insert|update|delete|with|copy (?!"[0-9_]+" from stdin with \(format result\)))/i
 
-/** The highest number of tasks of each text, and two-phase commits, on connections that serve requests. */
-function statementsIn(log: string): { statements: Map<string, number>; prepared: number } {
+interface Found {
+  /** The highest number of tasks of each text. */
+  readonly statements: Map<string, number>
+  /** The last statement before each two-phase commit without a COPY. */
+  readonly prepared: string[]
+  /** Two-phase commits with a COPY. */
+  copies: number
+}
+
+/** What connections that serve requests did. */
+function statementsIn(log: string): Found {
   const serving = new Set<string>()
   const current = new Map<string, Seen>()
   const statements = new Map<string, number>()
-  let prepared = 0
+  const found: Found = { statements, prepared: [], copies: 0 }
+  /** The last statement on a table, and whether the transaction has copied rows. */
+  const written = new Map<string, string>()
+  const copying = new Set<string>()
   const end = (pid: string) => {
     const seen = current.get(pid)
     current.delete(pid)
@@ -82,14 +100,19 @@ function statementsIn(log: string): { statements: Map<string, number>; prepared:
     if (statement !== undefined) {
       end(pid)
       if (ofRequest.test(statement)) serving.add(pid)
+      if (/^begin/i.test(statement)) copying.delete(pid)
+      if (/^copy .* from stdin/i.test(statement)) copying.add(pid)
+      if (tablesIn(statement) > 0) written.set(pid, statement.replaceAll(/\s+/g, ' '))
       current.set(pid, { statement: statement.replaceAll(/\s+/g, ' '), tasks: 0 })
     } else if (command !== undefined) {
       const seen = current.get(pid)
       if (seen !== undefined && taskPattern.test(command) && !command.startsWith('SELECT assign_'))
         seen.tasks++
-      if (serving.has(pid) && command.startsWith('PREPARE TRANSACTION')) prepared++
+      if (!serving.has(pid) || !command.startsWith('PREPARE TRANSACTION')) continue
+      if (copying.has(pid)) found.copies++
+      else found.prepared.push(written.get(pid) ?? '')
     }
   }
   for (const pid of current.keys()) end(pid)
-  return { statements, prepared }
+  return found
 }
