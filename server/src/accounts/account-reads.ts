@@ -45,8 +45,8 @@ export class AccountReads {
     statement: Statement,
     signal: AbortSignal,
   ): Promise<Row[]> {
-    if (statement.execution === 'pipelined') return this.#database.readsOf(scope).read<Row>(statement)
-    const read = (options: ReadOptions) => this.#database.readsOf(scope).read<Row>(statement, options)
+    if (statement.execution === 'pipelined') return this.#database.nodeOf(scope).read<Row>(statement)
+    const read = (options: ReadOptions) => this.#database.nodeOf(scope).read<Row>(statement, options)
     return this.#limited(scope, signal, read)
   }
 
@@ -66,7 +66,7 @@ export class AccountReads {
     const { accountId } = scope
     return this.#limited(scope, signal, async (options) => {
       const row = await replicas.read<Row>(statement, { ...verified, accountId }, options)
-      return row === undefined ? await this.#database.readsOf(scope).read<Row>(statement, options) : [row]
+      return row === undefined ? await this.#database.nodeOf(scope).read<Row>(statement, options) : [row]
     })
   }
 

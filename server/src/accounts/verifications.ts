@@ -3,7 +3,7 @@ import { keyIsValid } from '../key-state.ts'
 import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, placeholder, type Statement, sql, type Template } from '../sql.ts'
-import { epoch, stateColumns, type Tally, type TallyState, writerColumn } from '../tally-state.ts'
+import { epoch, stableStateColumns, type Tally, type TallyState, writerColumn } from '../tally-state.ts'
 import type { Topology } from '../topology.ts'
 import { type Scope, scopes } from './key-format.ts'
 
@@ -202,7 +202,7 @@ async function verifyOfAccount(
   batch: readonly Verification[],
 ): Promise<void> {
   const requested = batch.flatMap(({ resource }) => resource ?? [])
-  const reads = database.readsOf({ accountId })
+  const reads = database.nodeOf({ accountId })
   try {
     const [keys, tallies, [account]] = await Promise.all([
       reads.read<KeyRow>(keysTemplate([accountId, bytesOf(batch.map(({ hash }) => hash))])),
@@ -241,7 +241,7 @@ from api_key k where k.account_id = ${account}::bigint and k.hash = any(${hashes
     'pipelined',
   )
 
-const talliesTemplate = sql`select t.resource, ${stateColumns}, t.total from tally t
+const talliesTemplate = sql`select t.resource, ${stableStateColumns}, t.total from tally t
 where t.account_id = ${account}::bigint and t.resource = any(${requestedResources}::text[])`.template(
   [account, requestedResources],
   'verify_key',

@@ -56,7 +56,7 @@ export class BatchWriter<Row> {
     let failure: { readonly error: unknown } | undefined
     for (const batch of this.#batches) {
       try {
-        await database.writeOne(batch.statement)
+        await nodeOf(database, batch).writeOne(batch.statement)
         this.#options.onWritten?.(batch.rows)
       } catch (error) {
         failure ??= { error }
@@ -99,6 +99,10 @@ export class BatchWriter<Row> {
     }
     return batches
   }
+}
+
+function nodeOf(database: Database, { accountId }: Batch<unknown>): Database {
+  return accountId === undefined ? database : database.nodeOf({ accountId })
 }
 
 /** The database rejected the statement, or the code has a defect: a retry would fail again. */

@@ -82,7 +82,7 @@ export class RecordReader {
   async #run(statement: Statement, batch: readonly PendingRead[]): Promise<void> {
     try {
       const [first] = batch
-      const database = first === undefined ? this.#database : this.#database.readsOf(first)
+      const database = first === undefined ? this.#database : this.#database.nodeOf(first)
       const rows = await database.read<RecordRow>(statement)
       const found: (RecordRow | undefined)[] = batch.map(() => undefined)
       for (const row of rows) found[Number(row.n) - 1] = row

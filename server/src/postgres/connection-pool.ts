@@ -13,6 +13,16 @@ export interface PoolState {
   readonly waiting: number
 }
 
+/** Adds the numbers of pools with the same name. */
+export function sumOfPools(states: readonly PoolState[]): PoolState[] {
+  return [...Map.groupBy(states, ({ pool }) => pool)].map(([pool, same]) => {
+    const sum = { pool, max: 0, open: 0, idle: 0, waiting: 0 }
+    for (const state of same)
+      for (const count of ['max', 'open', 'idle', 'waiting'] as const) sum[count] += state[count]
+    return sum
+  })
+}
+
 export interface PoolOptions {
   readonly name: PoolName
   readonly max: number

@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import type { QueryResultRow } from 'pg'
-import { Failure } from '../errors.ts'
 import type { Limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { AccountScope } from '../scope.ts'
@@ -8,15 +7,22 @@ import type { Operation, Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
 import type { Topology } from '../topology.ts'
 import { topologyOf } from './client-topology.ts'
-import { ConnectionPool, type PoolState } from './connection-pool.ts'
+import { ConnectionPool, type PoolState, sumOfPools } from './connection-pool.ts'
 import { abandonedTransactions, beginText, type ServingDatabase, servingConnection } from './connections.ts'
 import { PipelinedConnections } from './pipelined-connections.ts'
 import { PooledReads, type ReadOptions, runRead } from './pooled-reads.ts'
 import { Primary } from './primary/primary.ts'
-import { failingOver, failureOf, isConnectionError, mayHaveCommitted } from './sqlstate.ts'
+import {
+  failingOver,
+  failureOf,
+  isConnectionError,
+  mayHaveCommitted,
+  outcomeUnknown,
+  writeTimedOut,
+} from './sqlstate.ts'
 import { statementCache } from './statement-cache.ts'
 import { readText, type TextRow } from './text-rows.ts'
-import { WorkerNodes } from './worker-nodes.ts'
+import { AccountMoved, WorkerNodes } from './worker-nodes.ts'
 
 export interface DatabaseOptions extends ServingDatabase {
   /** The role of connections for writes. Default: that of all serving connections. */
@@ -90,19 +96,29 @@ export class Database {
     return this.primary.topology ?? 'single'
   }
 
-  /** The connections for reads of an account: on Citus those to its worker, if it can be reached; otherwise these. */
-  readsOf({ accountId }: AccountScope): Database {
-    if (this.primary.topology !== 'distributed' || this.#options.isWorker === true) return this
+  /** The connections to the node with an account: on Citus those to its worker, if it can be reached; otherwise these. */
+  nodeOf({ accountId }: AccountScope): Database {
+    return this.#workerNodes()?.of(accountId) ?? this
+  }
+
+  #workerNodes(): WorkerNodes<Database> | undefined {
+    if (this.primary.topology !== 'distributed' || this.#options.isWorker === true) return undefined
     this.#workers ??= new WorkerNodes(
       this,
       this.#options.url,
       (url) => new Database({ ...this.#options, url, isWorker: true }),
     )
-    return this.#workers.of(accountId) ?? this
+    return this.#workers
   }
 
+  /** On Citus, those to all nodes together. */
   get pools(): readonly PoolState[] {
-    return [this.#reads.pool.state, { pool: 'pipelined', ...this.#pipelined.state }, this.#writes.state]
+    const own = [
+      this.#reads.pool.state,
+      { pool: 'pipelined', ...this.#pipelined.state } as const,
+      this.#writes.state,
+    ]
+    return sumOfPools([...own, ...(this.#workers?.all ?? []).flatMap(({ pools }) => pools)])
   }
 
   /** A pipelined statement is not cancelled: it takes milliseconds. */
@@ -126,15 +142,14 @@ export class Database {
   /** Pipelined statements in flight. */
   get waiting(): number {
     let sum = this.#pipelined.inFlight
-    if (this.#workers !== undefined) for (const worker of this.#workers.all) sum += worker.waiting
+    for (const worker of this.#workers?.all ?? []) sum += worker.waiting
     return sum
   }
 
   /** When the oldest pipelined statement in flight was sent, by `performance.now()`. Infinity if there is none. */
   get waitingSince(): number {
     let oldest = this.#pipelined.inFlightSince
-    if (this.#workers === undefined) return oldest
-    for (const worker of this.#workers.all) oldest = Math.min(oldest, worker.waitingSince)
+    for (const worker of this.#workers?.all ?? []) oldest = Math.min(oldest, worker.waitingSince)
     return oldest
   }
 
@@ -152,6 +167,22 @@ export class Database {
       return await withTimeout(until - performance.now(), running, () => outcomeUnknown(undefined))
     } catch (error) {
       throw mayHaveCommitted(error) ? outcomeUnknown(error) : failureOf(error, client)
+    }
+  }
+
+  /** Runs `work`, which writes to one account, in a transaction: on Citus on its worker, unless the account is being moved. */
+  async writeTo<T>({ accountId }: AccountScope, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const node = this.#workerNodes()?.forWrites(accountId)
+    if (node === undefined) return await this.write(work)
+    try {
+      return await node.database.write(async (transaction) => {
+        const result = await work(transaction)
+        if ((await transaction.run(node.confirm)).length === 0) throw new AccountMoved()
+        return result
+      })
+    } catch (error) {
+      if (!(error instanceof AccountMoved)) throw error
+      return await this.write(work)
     }
   }
 
@@ -261,21 +292,4 @@ interface Progress {
   isCommitting: boolean
   /** The caller has received an error that reports that nothing was written, so the transaction must not write any more. */
   isAbandoned: boolean
-}
-
-function writeTimedOut(): Failure {
-  return new Failure(
-    'overloaded',
-    'The write timed out before it was committed. Nothing was written; try again.',
-  )
-}
-
-function outcomeUnknown(cause: unknown): Failure {
-  return new Failure(
-    'outcome_unknown',
-    'The database did not confirm the write in time: it may or may not have been committed. ' +
-      'Try again with the same Idempotency-Key; without one, first check whether the record exists.',
-    [],
-    cause,
-  )
 }

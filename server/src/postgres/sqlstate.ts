@@ -54,14 +54,21 @@ export function failureOf(error: unknown, client?: pg.ClientBase): Failure {
     case '26000': // invalid_sql_statement_name
     case '42P05': // duplicate_prepared_statement
       return preparedStatementsLost(error)
-    case 'XX000': // internal_error: Citus could not reach a worker, or the shard was moved or split meanwhile
-      return client !== undefined && topologyOf(client) === 'distributed'
+    case 'XX000': // internal_error
+      return client !== undefined && topologyOf(client) === 'distributed' && isOfShard.test(error.message)
         ? failingOver(error)
         : internalError(error)
     default:
       return internalError(error)
   }
 }
+
+/**
+ * Messages of Citus without an SQLSTATE of their own: a worker could not be reached, or the shard was moved, split or dropped
+ * meanwhile. Other internal errors are defects.
+ */
+const isOfShard =
+  /\bshard\b|\bplacement\b|\bnode group\b|\bremote node\b|\bnode \d+ could not be found|\bconnection\b|\bpostmaster\b|relation with OID/
 
 /** Whether PostgreSQL itself returned the error, which means that it is available. */
 export function isDatabaseError(error: unknown): boolean {
@@ -129,4 +136,21 @@ export function mayHaveCommitted(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return true
   const code = error.code ?? ''
   return code === '57P01' || code === '57P02' || code.startsWith('08')
+}
+
+export function writeTimedOut(): Failure {
+  return new Failure(
+    'overloaded',
+    'The write timed out before it was committed. Nothing was written; try again.',
+  )
+}
+
+export function outcomeUnknown(cause: unknown): Failure {
+  return new Failure(
+    'outcome_unknown',
+    'The database did not confirm the write in time: it may or may not have been committed. ' +
+      'Try again with the same Idempotency-Key; without one, first check whether the record exists.',
+    [],
+    cause,
+  )
 }

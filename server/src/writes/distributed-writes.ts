@@ -32,14 +32,14 @@ export async function createDistributed(
   resource: Resource,
   { scope, values }: Create,
 ): Promise<InsertedRow> {
-  const [tally] = await transaction.run<LockedTally>(prepared(lockTally(scope, resource, 'distributed')))
+  const [tally] = await transaction.run<LockedTally>(lockTally(scope, resource, 'distributed'))
   if (tally === undefined) throw new Error(`the account has no tally of ${resource.plural}`)
-  const { version } = tally
+  const { version, written_at: writtenAt } = tally
   const id = String(BigInt(tally.own_last_id ?? tally.last_id) + 1n)
   const tick = tickTally(value(scope.accountId), resource, tickOfCreate, tally)
   await transaction.run(prepared(tick.statement('create')))
   const insert = memoize(inserts, resource, () => insertTemplate(resource))
-  await transaction.run(insert([scope.accountId, id, version, ...valuesOf(resource, values)]))
+  await transaction.run(insert([scope.accountId, id, version, writtenAt, ...valuesOf(resource, values)]))
   return { id, version, lineage: nextLineageOf(tally) }
 }
 
@@ -50,15 +50,16 @@ function prepared(statement: Statement): Statement {
 
 const inserts = new WeakMap<Resource, Template>()
 
+/** The time is a value: Citus evaluates a function of an INSERT each time, and then also plans it each time. */
 function insertTemplate(resource: Resource): Template {
   const fields = writableFields(resource)
-  const [account, id, version] = [placeholder(), placeholder(), placeholder()]
+  const [account, id, version, now] = [placeholder(), placeholder(), placeholder(), placeholder()]
   const values = fields.map(() => placeholder())
   const columns = fields.map(({ name }) => identifier(name))
   const parameters = fields.map(({ type }, i) => sql`${values[i] ?? account}::${parameterTypes[type]}`)
   return sql`insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${join(columns, ', ')}, create_date, write_date)
-values (${account}::bigint, ${id}::bigint, ${version}::bigint, ${version}::bigint, ${join(parameters, ', ')}, now(), now())`.template(
-    [account, id, version, ...values],
+values (${account}::bigint, ${id}::bigint, ${version}::bigint, ${version}::bigint, ${join(parameters, ', ')}, ${now}::timestamptz, ${now}::timestamptz)`.template(
+    [account, id, version, now, ...values],
     'create',
     'generic',
   )

@@ -41,8 +41,9 @@ export async function writeOnce(
   idempotency: Idempotency | undefined,
   work: (transaction: Transaction) => Promise<WriteResult>,
 ): Promise<Written> {
-  if (idempotency === undefined) return { ...(await database.write(work)), replayed: false }
-  const attempt = () => database.write((transaction) => claimed(transaction, scope, idempotency, work))
+  if (idempotency === undefined) return { ...(await database.writeTo(scope, work)), replayed: false }
+  const attempt = () =>
+    database.writeTo(scope, (transaction) => claimed(transaction, scope, idempotency, work))
   try {
     return await attempt()
   } catch (error) {

@@ -8,6 +8,7 @@ import {
   type Lineages,
   lineageColumns,
   nextLineage,
+  withStableEpoch,
   writerEpoch,
 } from '../tally-state.ts'
 import type { Topology } from '../topology.ts'
@@ -82,16 +83,6 @@ export interface LockedTally extends Lineages {
   readonly series?: string
 }
 
-/**
- * Citus evaluates the functions of an UPDATE on the node that plans it, where both the epoch and the transaction are others than
- * on the worker with the row. A SELECT of one account is evaluated on that worker, so there the statement that locks the row
- * computes the series.
- */
-const seriesColumn: Record<Topology, Fragment> = {
-  single: sql``,
-  distributed: sql`, concat_ws(' ', ${join(Object.values(series), ', ')}) as series`,
-}
-
 /** The lineage of this write. Only if the tables are distributed. */
 export function nextLineageOf({ series: next = '' }: LockedTally): string {
   return currentLineage({ lineages: next.split(' ', 1)[0] ?? '' })
@@ -114,8 +105,29 @@ function readSeries(text: string): Series {
  * newer than the lock, so they see everything that the previous writer has committed.
  */
 export function lockTally(scope: AccountScope, resource: Resource, topology: Topology): Statement {
-  return sql`select (t.version + 1)::text as version, t.last_id::text as last_id, t.own_last_id::text as own_last_id, ${lineageColumns},
-  to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at${seriesColumn[topology]}
-from tally t where t.account_id = ${value(scope.accountId)}::bigint and t.resource = ${value(resource.name)}
-for update`.statement()
+  return locks[topology](scope, resource)
+}
+
+const lockedRow = (
+  { accountId }: AccountScope,
+  { name }: Resource,
+  writtenAt: Fragment,
+  more: Fragment,
+) => sql`select (t.version + 1)::text as version, t.last_id::text as last_id, t.own_last_id::text as own_last_id, ${lineageColumns},
+  to_char(${writtenAt} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at${more}
+from tally t where t.account_id = ${value(accountId)}::bigint and t.resource = ${value(name)}
+for update`
+
+/**
+ * Citus evaluates the functions of an UPDATE on the node that plans it, where both the epoch and the transaction are others than
+ * on the worker with the row. A SELECT of one account is evaluated on that worker, so there the statement that locks the row
+ * computes the series. Without volatile functions, such as clock_timestamp(), it is planned once.
+ */
+const locks: Record<Topology, (scope: AccountScope, resource: Resource) => Statement> = {
+  single: (scope, resource) => lockedRow(scope, resource, sql`clock_timestamp()`, sql``).statement(),
+  distributed(scope, resource) {
+    const more = sql`, concat_ws(' ', ${join(Object.values(series), ', ')}) as series`
+    const statement = lockedRow(scope, resource, sql`statement_timestamp()`, more).statement()
+    return { ...withStableEpoch(statement), execution: 'generic' }
+  },
 }

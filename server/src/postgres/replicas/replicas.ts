@@ -15,7 +15,7 @@ import {
   writerEpoch,
 } from '../../tally-state.ts'
 import { withTimeout } from '../../timeout.ts'
-import type { PoolState } from '../connection-pool.ts'
+import { type PoolState, sumOfPools } from '../connection-pool.ts'
 import type { Database } from '../database.ts'
 import { type ReadOptions, runRead } from '../pooled-reads.ts'
 import { failureOf } from '../sqlstate.ts'
@@ -74,13 +74,7 @@ export class Replicas {
 
   /** The connections for reads to all replicas together. */
   get pools(): readonly PoolState[] {
-    if (this.#replicas.length === 0) return []
-    const sum = { pool: 'replicas' as const, max: 0, open: 0, idle: 0, waiting: 0 }
-    for (const { reads } of this.#replicas) {
-      const { state } = reads.pool
-      for (const count of ['max', 'open', 'idle', 'waiting'] as const) sum[count] += state[count]
-    }
-    return [sum]
+    return sumOfPools(this.#replicas.map(({ reads }) => ({ ...reads.pool.state, pool: 'replicas' })))
   }
 
   /** Runs a statement that returns `stateColumns` and one row. Undefined if the primary must run it. */
