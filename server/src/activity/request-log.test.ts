@@ -21,6 +21,7 @@ function completed(form: string, accountId = '1'): AuthenticatedRequest {
       records: 0,
       source: 'read',
       form,
+      verificationStartedAt: undefined,
       verificationMs: undefined,
       databaseStartedAt: undefined,
       databaseMs: undefined,

@@ -15,9 +15,10 @@ export interface RequestContext {
   source: Source | undefined
   /** The parameters of a QUERY, which are not in its URL. */
   form: string | undefined
-  /** How long the verification of the key took. */
+  /** The verification of the key: when it started, by `performance.now()`, and how long it took. */
+  verificationStartedAt: number | undefined
   verificationMs: number | undefined
-  /** The read or write in the database: when it started, by `performance.now()`, and how long it took. */
+  /** The same of the read or write in the database. */
   databaseStartedAt: number | undefined
   databaseMs: number | undefined
   /** How long the response waited for changes. This is not part of the duration of the request. */

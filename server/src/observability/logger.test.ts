@@ -26,6 +26,7 @@ const completed: Event = {
     records: 1,
     source: 'cached',
     form: undefined,
+    verificationStartedAt: undefined,
     verificationMs: 1,
     databaseStartedAt: undefined,
     databaseMs: undefined,

@@ -72,24 +72,26 @@ export function tracesTo({ target, identity, ratio, emit, exportMsMax }: TraceOp
 }
 
 function addSpans(tracer: Tracer, event: RequestCompleted, parent: Context): void {
-  const end = performance.timeOrigin + performance.now()
-  const start = end - event.ms
+  const { verificationStartedAt, verificationMs, databaseStartedAt, databaseMs } = event.context ?? {}
+  const now = performance.now()
+  // The duration does not include the time until this event is handled, nor that of a response that waited for changes.
+  const start = performance.timeOrigin + Math.min(now - event.ms, verificationStartedAt ?? now)
   const name = `${event.method} ${event.route}`
   const span = tracer.startSpan(name, { kind: SpanKind.SERVER, startTime: start }, parent)
   if (span.isRecording()) {
     span.setAttributes(attributesOf(event))
     if (event.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
     const context = trace.setSpan(parent, span)
-    const child = (step: string, kind: SpanKind, from: number, ms: number) =>
-      tracer.startSpan(step, { kind, startTime: from }, context).end(from + ms)
-    const { verificationMs, databaseStartedAt, databaseMs } = event.context ?? {}
-    if (verificationMs !== undefined) child('auth', SpanKind.INTERNAL, start, verificationMs)
-    if (databaseStartedAt !== undefined && databaseMs !== undefined) {
-      const step = event.method === 'POST' ? 'write' : 'read'
-      child(step, SpanKind.CLIENT, performance.timeOrigin + databaseStartedAt, databaseMs)
+    const child = (step: string, kind: SpanKind, startedAt: number, ms: number) => {
+      const startTime = performance.timeOrigin + startedAt
+      tracer.startSpan(step, { kind, startTime }, context).end(startTime + ms)
     }
+    if (verificationStartedAt !== undefined && verificationMs !== undefined)
+      child('auth', SpanKind.INTERNAL, verificationStartedAt, verificationMs)
+    if (databaseStartedAt !== undefined && databaseMs !== undefined)
+      child(event.method === 'POST' ? 'write' : 'read', SpanKind.CLIENT, databaseStartedAt, databaseMs)
   }
-  span.end(end)
+  span.end(performance.timeOrigin + now)
 }
 
 function attributesOf({ requestId, method, route, status, context, source }: RequestCompleted): Attributes {

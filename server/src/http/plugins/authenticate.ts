@@ -54,7 +54,9 @@ export async function authenticate(
     key === undefined
       ? undefined
       : await authentication.keyVerifier.verify(account, key, resource, aheadOf(request, authentication))
-  contextOf(request).verificationMs = performance.now() - startedAt
+  const context = contextOf(request)
+  context.verificationStartedAt = startedAt
+  context.verificationMs = performance.now() - startedAt
   if (request.verified === undefined) throw unauthenticated()
   countRequest(request.verified.access, reply, authentication.rateLimiter)
 }

@@ -26,6 +26,7 @@ export function contextOf(request: FastifyRequest): RequestContext {
     records: 0,
     source: undefined,
     form: undefined,
+    verificationStartedAt: undefined,
     verificationMs: undefined,
     databaseStartedAt: undefined,
     databaseMs: undefined,
