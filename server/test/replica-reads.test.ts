@@ -15,6 +15,7 @@ import { withProducts, write } from './changes-fixture.ts'
 import { quartermaster } from './command.ts'
 import { account, type TestAccount } from './database.ts'
 import { eventually, passes } from './eventually.ts'
+import { hasPgbouncer, TemporaryPgbouncer } from './pgbouncer.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /** Long reads on a streaming replica: which server answers, and that the answer is that of the primary. */
@@ -215,6 +216,35 @@ describe('an export', () => {
     expect((await list(other)).servedBy).toBe('replica none')
     await other.close()
   })
+
+  it.runIf(hasPgbouncer)('and lists run on a replica behind PgBouncer', async () => {
+    const url = replica.url('postgres')
+    const pgbouncer = await TemporaryPgbouncer.start({ url, folder: replica.data }, ['postgres'])
+    const environment = { ...role, DATABASE_REPLICA_URLS: pgbouncer.url(url) }
+    // Statements are sent as PgBouncer needs them, also to the primary.
+    const pooled = { ...environment, QUARTERMASTER_DATABASE_POOLER: 'transaction' }
+    const through = await startTestService(primary.url('postgres'), pooled)
+    await isUsed(through)
+    for (let n = 0; n < 5; n++) expect((await list(through)).servedBy).toBe('replica none')
+    const answer = await exported(through)
+    expect(answer).toEqual({ ...(await exported(withoutReplicas)), servedBy: 'replica none' })
+    await rename('pooled')
+    await passes(async () => expect((await list(through)).servedBy).toBe('replica none'))
+    const { stdout } = await quartermaster(['doctor'], { ...pooled, DATABASE_URL: primary.url('postgres') })
+    expect(stdout).toContain(
+      `127.0.0.1:${pgbouncer.port} is a replica of the primary: long reads and exports`,
+    )
+    await through.close()
+
+    // PgBouncer rejects the settings of the connections.
+    const without = await startTestService(primary.url('postgres'), environment)
+    await isUsed(without)
+    expect((await list(without)).servedBy).toMatch(/^primary /)
+    const wrong = await quartermaster(['doctor'], { ...environment, DATABASE_URL: primary.url('postgres') })
+    expect(wrong.stdout).toMatch(/^✗ .*pooler/m)
+    await without.close()
+    await pgbouncer.stop()
+  })
 })
 
 describe('a replica that fails', () => {
@@ -366,6 +396,10 @@ it('doctor checks each replica, and the documented commands work', async () => {
   await eventually(async () => (await replicaFindings())[1]?.includes('Exports run on the primary') ?? false)
   for (const text of documented('replica-feedback').trim().split('\n')) await onReplica(text)
   await eventually(async () => !(await replicaFindings())[1]?.includes('Exports run on the primary'))
+  await passes(async () => {
+    const lag = await withClient(replica.url('postgres'), (client) => client.query(documented('replica-lag')))
+    expect(lag.rows).toMatchObject([{ paused: false, not_replayed: '0 bytes', receiver: 'streaming' }])
+  })
   const none = await freePort()
   expect(await replicaFindings(` postgres://postgres@127.0.0.1:${none}/postgres`)).toEqual([
     expect.stringMatching(/^ok: 127.0.0.1:\d+ is the primary at present/),

@@ -30,6 +30,8 @@ export async function incidents(machine: OperatorMachine): Promise<void> {
   terminal.set('REDIS_URL', machine.redis.url)
   terminal.set('QUARTERMASTER_ADMIN_PORT', String(machine.adminPort))
   terminal.set('PORT', String(machine.port))
+  // The only server is the primary, so no replica can be used.
+  terminal.set('DATABASE_REPLICA_URLS', terminal.variable('DATABASE_URL'))
   await machine.serving(terminal.another(), 'quartermaster serve --processes 2', {}, async (log) => {
     terminal.set('LOG', log)
     await requestsFail(machine, terminal)
@@ -68,6 +70,8 @@ async function requestsFail(machine: OperatorMachine, terminal: Shell): Promise<
   expectOutput(telemetry, /^quartermaster_log_dropped_total\{.*\} 0$/m, /^quartermaster_spans_dropped_total/m)
   const webhooks = await terminal.run(documented('webhooks-undelivered'), onAdminPort)
   expectOutput(webhooks, /^acme has no webhooks\.$/m, /^quartermaster_webhooks_sweeps_failed_total\b.* 0$/m)
+  const replicas = await terminal.diagnose(documented('replicas-unused'), onAdminPort)
+  expectOutput(replicas, /^quartermaster_replicas_available\{.*\} 0$/m, /is the primary at present/)
   await lockedTable(machine)
   expectOutput(await machine.sql(documented('dead-rows')), / n_dead_tup /, /\(5 rows\)/)
 }
