@@ -59,25 +59,37 @@ export async function quietRounds(
   const measured: { turns: Turn[]; lost: number }[] = []
   const isQuiet = ({ lost }: { lost: number }) => lost <= lostPercentMax
   while (measured.length < rounds * attempts && measured.filter(isQuiet).length < rounds) {
-    const isReversed = measured.length % 2 === 1
-    const turns: Turn[] = []
-    for (const side of isReversed ? sides.toReversed() : sides) turns.push(await side())
+    const turns = await oneRound(sides, measured.length)
     measured.push({
-      turns: isReversed ? turns.toReversed() : turns,
+      turns,
       lost: Math.max(...turns.map(({ stealPercent, otherPercent }) => stealPercent + otherPercent)),
     })
   }
   const quietest = measured.toSorted((one, other) => one.lost - other.lost).slice(0, rounds)
-  return sides.map((_, i) => quietest.flatMap(({ turns }) => turns.slice(i, i + 1)))
+  return ofEach(
+    sides,
+    quietest.map(({ turns }) => turns),
+  )
 }
 
 /** Runs all functions once per round, in alternating order. Returns the results of each. */
 export async function alternately<T>(runs: readonly (() => Promise<T>)[], rounds: number): Promise<T[][]> {
-  const results = runs.map((run): { run: () => Promise<T>; all: T[] } => ({ run, all: [] }))
-  for (let round = 0; round < rounds; round++) {
-    for (const { run, all } of round % 2 === 0 ? results : results.toReversed()) all.push(await run())
-  }
-  return results.map(({ all }) => all)
+  const results: T[][] = []
+  for (let round = 0; round < rounds; round++) results.push(await oneRound(runs, round))
+  return ofEach(runs, results)
+}
+
+/** Every second round is in the reverse order. Returns the results in the order of the functions. */
+async function oneRound<T>(runs: readonly (() => Promise<T>)[], round: number): Promise<T[]> {
+  const isReversed = round % 2 === 1
+  const results: T[] = []
+  for (const run of isReversed ? runs.toReversed() : runs) results.push(await run())
+  return isReversed ? results.toReversed() : results
+}
+
+/** The results of rounds, by function. */
+function ofEach<T>(runs: readonly unknown[], rounds: readonly (readonly T[])[]): T[][] {
+  return runs.map((_, i) => rounds.flatMap((results) => results.slice(i, i + 1)))
 }
 
 export async function turn(
