@@ -200,6 +200,10 @@ function completions(context: CompletionContext, fields: readonly Field[]) {
       },
     })),
     filter: operators === undefined,
+    // CodeMirror shows the previous suggestions while it asks again, and ignores a click on them. More letters of the same
+    // word only filter what is shown.
+    validFor: (word: string) =>
+      operators === undefined && /^\w+$/.test(word) && !suggestions.some(({ insert }) => insert === word),
   }
 }
 

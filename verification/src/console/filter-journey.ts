@@ -12,6 +12,17 @@ export const filter = journey('filter', {
     await page.getByRole('option', { name: /list_price/ }).click()
     await page.getByRole('option', { name: /at least/ }).waitFor()
   },
+  'a suggestion is taken directly after a letter': async ({ page }) => {
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('list_')
+    const option = page.getByRole('option', { name: /list_price/ })
+    await option.waitFor()
+    const box = await option.boundingBox()
+    if (box === null) throw new Error('the suggestion is not visible')
+    await page.keyboard.press('p')
+    await page.mouse.click(box.x + 20, box.y + 5)
+    await page.getByRole('option', { name: /at least/ }).waitFor()
+  },
   'Enter applies the text, and the chips show it': async ({ page }) => {
     await page.keyboard.type('<100&active=true')
     await page.keyboard.press('Enter')

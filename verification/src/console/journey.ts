@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Page } from 'playwright-core'
+import { errors, type Page } from 'playwright-core'
 import type { Check } from '../check.ts'
 import { messageOf } from '../runner.ts'
 import { type ConsoleFixture, consoleFixture, type PageOptions } from './fixture.ts'
@@ -37,6 +37,8 @@ export function journey(
             mkdirSync(pictures, { recursive: true })
             await page.screenshot({ path: `${pictures}console-${name}.png` })
             const note = `${title}: ${messageOf(error)}\nat ${page.url()}; see verification/out/console-${name}.png`
+            // The page may only be slow.
+            if (error instanceof errors.TimeoutError) throw new Error(note, { cause: error })
             return { value: `${passed} of ${count} steps`, ok: false, note }
           }
         }
