@@ -29,7 +29,7 @@ export async function startLeakFixture(context: Context): Promise<LeakFixture> {
   context.log('starting a database, importing accounts')
   const service = await Service.start()
   try {
-    const count = context.size(50, 8)
+    const count = context.size(50, 4)
     const accounts: MarkerAccount[] = []
     const progress = context.progress('accounts', count)
     await inParallel(count, 2, async (index) => {
