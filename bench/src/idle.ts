@@ -55,6 +55,7 @@ export async function idleSide(
         seconds: (performance.now() - started) / 1000,
         p50Ms: percentile(times, 50),
         p99Ms: percentile(times, 99),
+        timesMs: times,
       }
     },
   }

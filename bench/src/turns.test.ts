@@ -21,6 +21,7 @@ const turnWith = (rate: number, stealPercent: number): Turn => ({
   p50Ms: 0,
   p99Ms: 0,
   otherPercent: 0,
+  timesMs: [],
 })
 
 it('quietRounds: repeats rounds in which a side lost CPU time, and keeps pairs together', async () => {

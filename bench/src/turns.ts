@@ -7,6 +7,8 @@ export interface Load {
   readonly seconds: number
   readonly p50Ms?: number
   readonly p99Ms?: number
+  /** Of each request, if the generator records them. */
+  readonly timesMs?: readonly number[]
 }
 
 /** One of the programs that are compared, with its load generator. */
@@ -29,7 +31,12 @@ export interface Turn {
   /** CPU time that the hypervisor gave to other machines, and that other processes of this machine used. */
   readonly stealPercent: number
   readonly otherPercent: number
+  /** Of each request, if the generator records them. */
+  readonly timesMs: readonly number[]
 }
+
+/** What is measured of a turn as one number. */
+export type Column = Exclude<keyof Turn, 'timesMs'>
 
 /** A round with a turn in which steal and other work took more of the CPU time is repeated. */
 const lostPercentMax = 5
@@ -111,16 +118,17 @@ export async function turn(
     p99Ms: load.p99Ms ?? Number.NaN,
     stealPercent: stealPercentSince(machine),
     otherPercent: otherPercentSince(machine, server + postgres + after.own - before.own),
+    timesMs: load.timesMs ?? [],
   }
 }
 
-export function column(turns: readonly Turn[], name: keyof Turn): number[] {
+export function column(turns: readonly Turn[], name: Column): number[] {
   return turns.map((one) => one[name])
 }
 
 /** The medians of a side, in one line. */
 export function describeTurns({ name, cpuSeconds }: Side, turns: readonly Turn[]): string {
-  const of = (key: keyof Turn) => median(column(turns, key))
+  const of = (key: Column) => median(column(turns, key))
   const cpu = cpuSeconds === undefined ? '' : `${of('serverUs').toFixed(0)} µs of its process and `
   const latency = Number.isNaN(of('p99Ms')) ? '' : `, p99 ${short(of('p99Ms'))} ms`
   return `${name}: ${short(of('rate'))} /s, ${cpu}${of('databaseUs').toFixed(0)} µs of PostgreSQL per request${latency}, steal ${of('stealPercent').toFixed(1)} %, other work ${of('otherPercent').toFixed(0)} %`
