@@ -14,7 +14,7 @@ import { batch, type Created, change, createdId, grow } from './writers.ts'
  * sends a message: then every write in flight is repeated until it is acknowledged, so that the expected records are known exactly.
  */
 const readers = 6
-const creators = 4
+const creators = 8
 const probeMs = 200
 const probesInFlightMax = 80
 const readyMs = 500

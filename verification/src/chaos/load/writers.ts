@@ -50,7 +50,7 @@ export async function grow(
     oracle.acknowledged(id, name)
     created.acknowledged.set(name, id)
     created.unknown.delete(name)
-    await sleep(random.integer(30, 80))
+    await sleep(random.integer(20, 60))
   }
 }
 
