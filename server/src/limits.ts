@@ -169,8 +169,11 @@ export const limits = {
   verificationBatchMax: 500,
   verificationsInFlightMax: 2,
   verificationsWaitingMax: 1_000,
-  /** A key that was accepted this long ago: the read of its next request is sent together with the verification. */
-  readAheadMs: 3_000,
+  /**
+   * A key that was accepted this long ago: the read of its next request is sent together with the verification. Covers a client
+   * that asks every minute. If the key was revoked meanwhile, it causes reads only until it is rejected for the first time.
+   */
+  readAheadMs: 120_000,
   /** Records that one statement reads. */
   recordBatchMax: 100,
   /** Records that one statement creates, each in another account, and such statements in flight per resource. */

@@ -19,7 +19,7 @@ declare module 'fastify' {
     readonly resource?: ResourceName
     /**
      * Sends the read of the request before its key is verified. Called right after the verification was sent, if the key was
-     * accepted a few seconds ago; `recent` is the result of that verification.
+     * accepted in the last minutes; `recent` is the result of that verification.
      */
     readAhead?(this: void, request: FastifyRequest, recent: Verified): void
   }
