@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { unlessShed } from './eventually.ts'
 import { startTestService, type TestResponse, type TestService } from './service.ts'
 
 /** Creates of several accounts in one transaction. */
@@ -24,13 +24,8 @@ afterAll(async () => {
   await client.end()
 })
 
-/** Sent again while a busy machine makes the service shed load: then nothing was written. */
-async function create(by: TestAccount, name: string, fields: object = {}): Promise<TestResponse> {
-  const response = await service.post(by, partners, { name, ...fields })
-  if (!JSON.stringify(response.body).includes('"overloaded"')) return response
-  await sleep(100)
-  return create(by, name, fields)
-}
+const create = (by: TestAccount, name: string, fields: object = {}) =>
+  unlessShed(() => service.post(by, partners, { name, ...fields }))
 
 const idOf = ({ status, body }: TestResponse): number => {
   expect([status, body]).toMatchObject([201, { data: {} }])

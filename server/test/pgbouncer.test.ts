@@ -6,7 +6,7 @@ import { importRecords } from '../src/import/import-records.ts'
 import type { Limits } from '../src/limits.ts'
 import { quartermaster } from './command.ts'
 import { account, connected, type TestAccount } from './database.ts'
-import { eventually, waitingForLocks } from './eventually.ts'
+import { eventually, unlessShed, waitingForLocks } from './eventually.ts'
 import { hasPgbouncer, TemporaryPgbouncer } from './pgbouncer.ts'
 import { startTestService, type TestService } from './service.ts'
 
@@ -74,16 +74,8 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
     return [response.status, await response.text()] as const
   }
 
-  /** Retries if the service is overloaded, as it may be on a busy machine. */
-  async function requestWithRetry(service: TestService, path: string) {
-    let response = await service.request(acme, 'GET', path)
-    await eventually(async () => {
-      if (response.status !== 503 || !JSON.stringify(response.body).includes('"overloaded"')) return true
-      response = await service.request(acme, 'GET', path)
-      return false
-    })
-    return response
-  }
+  const requestWithRetry = (service: TestService, path: string) =>
+    unlessShed(() => service.request(acme, 'GET', path))
 
   /** Enough concurrent requests of every kind that PgBouncer switches backends between connections. */
   async function load(service: TestService): Promise<number[]> {
