@@ -90,6 +90,7 @@ export class ClusterNode {
       user: 'postgres',
       log: join(folder, 'patroni.log'),
       command: [patroni, this.config],
+      reaps: true,
     })
   }
 

@@ -23,6 +23,7 @@ const python = '/usr/bin/python3'
 /** The program that is needed, and the Debian package that has it. */
 const programs: Readonly<Record<string, string>> = {
   etcd: 'etcd-server',
+  catatonit: 'catatonit',
   haproxy: 'haproxy',
   'redis-server': 'redis-server',
   faketime: 'faketime',
@@ -37,6 +38,7 @@ const programs: Readonly<Record<string, string>> = {
 }
 /** The Python modules that Patroni imports, and their packages. */
 const modules: Readonly<Record<string, string>> = {
+  cdiff: 'python3-cdiff',
   etcd: 'python3-etcd',
   psycopg2: 'python3-psycopg2',
   click: 'python3-click',
@@ -63,7 +65,21 @@ export function prepareMachine(): string | undefined {
   if (!existsSync('/usr/lib/postgresql/15/bin/postgres')) return 'no PostgreSQL 15'
   const forbidden = forbiddenHere()
   if (forbidden !== undefined) return `${forbidden} is not allowed`
-  return existsSync(join(tools, 'patroni4')) || downloadPatroni() ? undefined : 'no Patroni 4'
+  if (!existsSync(join(tools, 'patroni4')) && !downloadPatroni()) return 'no Patroni 4'
+  verifyPatroni()
+  return undefined
+}
+
+/** Throws if a program of Patroni does not start, as without a module that it imports: this is no property of the machine. */
+function verifyPatroni(): void {
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-patroni-'))
+  try {
+    installPatroni(folder)
+    run(join(folder, 'patroni'), '--version')
+    run(join(folder, 'patronictl'), 'version')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 function missingPackages(): string[] {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
-import type { Namespace } from './network.ts'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { kill, type Namespace } from './network.ts'
 
 export interface ProgramOptions {
   readonly namespace: Namespace
@@ -10,6 +10,11 @@ export interface ProgramOptions {
   /** Default: the user of this process. */
   readonly user?: string
   readonly environment?: Readonly<Record<string, string>>
+  /**
+   * Reap at once what the program leaves behind, as systemd does: not every init process of a container does so. Patroni waits
+   * until the process of PostgreSQL is gone.
+   */
+  readonly reaps?: boolean
 }
 
 /** A program in a network namespace, which is killed and started again. `ip netns exec` and `setpriv` replace themselves by it. */
@@ -22,28 +27,31 @@ export class Program {
   }
 
   get pid(): number | undefined {
-    const child = this.#child
-    return child === undefined || child.exitCode !== null || child.signalCode !== null ? undefined : child.pid
+    const pid = this.isRunning ? this.#child?.pid : undefined
+    return pid !== undefined && this.#options.reaps === true ? firstChildOf(pid) : pid
   }
 
   get isRunning(): boolean {
-    return this.pid !== undefined
+    const child = this.#child
+    return child !== undefined && child.exitCode === null && child.signalCode === null
   }
 
   start(): void {
     if (this.isRunning) return
-    const { namespace, command, user, environment = {} } = this.#options
+    const { namespace, command, user, environment = {}, reaps = false } = this.#options
     const log = openSync(this.#options.log, 'a')
     const as = user === undefined ? [] : ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--init-groups']
     // Only the program itself gets the variables: LD_PRELOAD would change the others, too.
     const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-    const args = ['netns', 'exec', namespace.name, ...as, 'env', ...variables, ...command]
-    this.#child = spawn('ip', args, { stdio: ['ignore', log, log] })
+    const inside = ['ip', 'netns', 'exec', namespace.name, ...as, 'env', ...variables, ...command]
+    const [program = '', ...args] = reaps ? ['catatonit', '--', ...inside] : inside
+    this.#child = spawn(program, args, { stdio: ['ignore', log, log] })
     closeSync(log)
   }
 
   signal(name: NodeJS.Signals): void {
-    this.#child?.kill(name)
+    const { pid } = this
+    if (pid !== undefined) kill(pid, name)
   }
 
   /** Sends a signal, and waits until the program has ended. */
@@ -51,7 +59,14 @@ export class Program {
     const child = this.#child
     if (child === undefined || !this.isRunning) return
     const ended = once(child, 'exit')
-    child.kill(name)
+    this.signal(name)
     await ended
   }
+}
+
+/** The oldest child of a process, which is the program that `catatonit` has started. */
+function firstChildOf(pid: number): number | undefined {
+  const file = `/proc/${pid}/task/${pid}/children`
+  const [first = ''] = existsSync(file) ? readFileSync(file, 'utf8').split(' ') : []
+  return first === '' ? undefined : Number(first)
 }
