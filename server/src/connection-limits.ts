@@ -51,6 +51,8 @@ export const connectionLimits = {
   idleTransactionMsMax: 6_000,
   /** Interval at which a new connection is opened to check which server is the primary. */
   primaryCheckMs: 1_000,
+  /** Checks that the server may leave unanswered. Then reads in flight fail with 503, before they have waited for 5 s. */
+  unansweredChecksMax: 3,
   /** After a failed connection attempt, further ones fail at once for this long; doubled each time up to the maximum. */
   reconnectMsMin: 50,
   reconnectMsMax: 500,

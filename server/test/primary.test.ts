@@ -86,7 +86,7 @@ describe('a standby', () => {
       [1, primary.port],
     ]) {
       await withService(urlAt(...ports), async (service) => {
-        expect(await isReady(service)).toBe(true)
+        await eventually(() => isReady(service))
         expect((await create(service, 'By several hosts')).status).toBe(201)
       })
       expect(await withClient(urlAt(...ports), totalAt)).toBeGreaterThan(0)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTemporaryPostgres, type TemporaryPostgres } from '../src/cli/database/temporary-postgres.ts'
@@ -149,6 +150,35 @@ describe('a read that PostgreSQL does not cancel', () => {
       }
       await eventually(async () => (await backends(`pid = ${pid}`)).length === 0)
       await eventually(async () => (await longRead(service)).status === 200)
+    })
+  })
+})
+
+describe('a read to a server that stops to respond', () => {
+  it('is 503 long before its timeout', async () => {
+    const proxy = await startSilentProxy(postgres.url)
+    const lost = await startTestService(proxy.databaseUrl, { QUARTERMASTER_READ_MS_MAX: '600000' })
+    try {
+      expect((await longRead(lost)).status).toBe(200)
+      proxy.silenceAfter('zzz')
+      const { status, body } = await longRead(lost)
+      expect([status, body]).toMatchObject([503, { code: 'database_unavailable' }])
+    } finally {
+      await lost.close()
+      await proxy.close()
+    }
+  })
+
+  it('runs on if the server responds to others', async () => {
+    await withService({ QUARTERMASTER_READ_MS_MAX: '600000' }, {}, async (service) => {
+      await client.query('begin')
+      await client.query('lock table product in access exclusive mode')
+      const slow = longRead(service)
+      await eventually(async () => (await waitingForLocks(observer)).length > 0)
+      await sleep((limits.unansweredChecksMax + 2) * limits.primaryCheckMs)
+      expect(await waitingForLocks(observer)).toHaveLength(1)
+      await client.query('rollback')
+      expect((await slow).status).toBe(200)
     })
   })
 })

@@ -66,6 +66,7 @@ export class Database {
     })
     const terminate = (client: pg.Client) => this.primary.terminate(client)
     this.#reads = new PooledReads(reads, { readMsMax, limits, terminate })
+    this.primary.onSilent(() => this.#reads.closeInUse())
     // Separate from the pool of reads, so that slow reads do not delay the key verification of every request. The best
     // plan of these statements does not depend on their values. PostgreSQL estimates that it does if a value is an
     // offset, and would plan every execution.
@@ -132,6 +133,7 @@ export class Database {
     const read = () =>
       this.#reads.read((client) => runRead<Row>(client, statement, this.#emit), options, isCurrent)
     const rows = await read()
+    this.primary.responded()
     if (isCurrent(rows)) return rows
     await this.primary.check()
     const again = await read()

@@ -160,7 +160,10 @@ class PipelinedConnection {
       this.#sentAt.shift()
       const { operation } = statement
       const now = performance.now()
-      if (rows !== undefined) this.#lastResultAt = now
+      if (rows !== undefined) {
+        this.#lastResultAt = now
+        this.#primary.responded()
+      }
       this.#emit({ kind: 'statement-ended', operation, ms: now - sentAt, failed: rows === undefined })
     }
     if (rows !== undefined && this.#primary.isCurrentRow(rows[0])) return rows

@@ -7,7 +7,7 @@ import { withTimeout } from '../timeout.ts'
 import { cancelRunning } from './cancel.ts'
 import { topologyOf } from './client-topology.ts'
 import type { ConnectionPool } from './connection-pool.ts'
-import { localSettingsOf } from './connections.ts'
+import { destroyConnection, localSettingsOf } from './connections.ts'
 import { deadlineExceeded, failureOf, isConnectionError } from './sqlstate.ts'
 import { readText, type TextRow } from './text-rows.ts'
 
@@ -29,10 +29,16 @@ export interface ReadOptions {
 export class PooledReads {
   readonly pool: ConnectionPool
   readonly #options: PooledReadsOptions
+  readonly #inUse = new Set<pg.Client>()
 
   constructor(pool: ConnectionPool, options: PooledReadsOptions) {
     this.pool = pool
     this.#options = options
+  }
+
+  /** Fails the reads in flight. */
+  closeInUse(): void {
+    for (const client of this.#inUse) destroyConnection(client)
   }
 
   /** `isUsable`: whether the connection can be used again after this result. */
@@ -43,6 +49,7 @@ export class PooledReads {
   ): Promise<Result> {
     const { readMsMax, limits, terminate } = this.#options
     const client = await this.pool.acquire()
+    this.#inUse.add(client)
     let cancelled: Promise<void> | undefined
     let cancelTimer: NodeJS.Timeout | undefined
     const onAbort = () => {
@@ -55,6 +62,7 @@ export class PooledReads {
       signal?.removeEventListener('abort', onAbort)
       clearTimeout(cancelTimer)
       if (cancelled !== undefined) await cancelled
+      this.#inUse.delete(client)
       this.pool.release(client, isBroken)
     }
     const releaseAfter = (error: unknown) => release(isConnectionError(error, client))

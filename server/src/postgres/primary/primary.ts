@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import pg from 'pg'
 import type { Failure } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { sql } from '../../sql.ts'
@@ -51,10 +51,13 @@ export class Primary {
   readonly #urls: readonly string[]
   readonly #servers = new WeakMap<pg.ClientBase, Server>()
   readonly #onChange = new Set<(epoch: string) => void>()
+  readonly #onSilent = new Set<() => void>()
   /** Connections whose backend still runs a statement after its deadline. */
   readonly #overdue = new Set<pg.Client>()
   readonly #timer: NodeJS.Timeout
   #preferred = 0
+  /** Checks that were started since the server last responded. */
+  #unanswered = 0
   #current: Server | undefined
   /** Connections are numbered when they are started. An older one never overrules what a newer one found. */
   #lastStarted = 0
@@ -69,7 +72,7 @@ export class Primary {
   constructor(database: ServingDatabase) {
     this.#database = database
     this.#urls = serverUrls(database.url)
-    this.#timer = setInterval(() => void this.#startCheck(), limits.primaryCheckMs).unref()
+    this.#timer = setInterval(() => this.#checkAgain(), limits.primaryCheckMs).unref()
   }
 
   /** A misconfiguration that makes requests fail although the database responds. It remains until the process restarts. */
@@ -85,6 +88,19 @@ export class Primary {
   /** The listener is called with the epoch of the new primary, and must close its connections to other servers. */
   onChange(listener: (epoch: string) => void): void {
     this.#onChange.add(listener)
+  }
+
+  /**
+   * The listener is called while the server responds neither to new connections nor to statements, and must close its
+   * connections: nothing else ends a statement in flight to a machine that is lost, or to a process that is stopped.
+   */
+  onSilent(listener: () => void): void {
+    this.#onSilent.add(listener)
+  }
+
+  /** Called with every result of a statement. */
+  responded(): void {
+    this.#unanswered = 0
   }
 
   /** Whether the last attempt to connect has succeeded. */
@@ -125,6 +141,13 @@ export class Primary {
   /** Opens a connection to find out which server is the primary. Never rejects: open connections may still work. */
   check(): Promise<void> {
     return this.#checking ?? this.#startCheck()
+  }
+
+  /** Counts checks, not time: after a pause of this process, responses may be in its sockets that it has not read yet. */
+  #checkAgain(): void {
+    if (this.#unanswered >= limits.unansweredChecksMax) for (const listener of this.#onSilent) listener()
+    this.#unanswered++
+    void this.#startCheck()
   }
 
   /** Does not wait for a check in flight: that one may have reached a server that does not respond. */
@@ -215,11 +238,14 @@ export class Primary {
       await client.connect()
       const { rows } = await client.query<Server>(identify)
       const [server] = rows
+      this.responded()
       if (server === undefined) throw new Error('The server did not return its epoch.')
       await applySettings(client, config)
       if (server.distributed) await useDistributed(client)
       return { ...opening, server }
     } catch (error) {
+      // It may have too many connections, for example.
+      if (error instanceof pg.DatabaseError) this.responded()
       destroyConnection(client)
       throw error
     } finally {
