@@ -85,7 +85,7 @@ it('rejects new rows with ids that this service assigns, and changes records tha
   ])
 })
 
-it('the first batch that brings a new id tells that ids come from elsewhere', async () => {
+it('the first batch with a new id shows that another system assigns ids', async () => {
   const acme = await account(client, 'acme')
   const post = (path: string, type: string, body: string) =>
     fetch(`http://127.0.0.1:${service.port}/api/v1/resources/${path}`, {

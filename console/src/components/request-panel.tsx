@@ -74,7 +74,7 @@ function ResponseFacts({ exchange }: { readonly exchange: Exchange }) {
   const { timings, source } = serverTimingOf(headers['server-timing'])
   return (
     <>
-      <dl className="facts">
+      <dl className="details">
         <dt>Status</dt>
         <dd>
           <span className="badge" data-tone={statusTone(status)}>
@@ -132,7 +132,7 @@ function TimingBar({ timings }: { readonly timings: ReturnType<typeof serverTimi
           <i key={name} style={{ width: `${total === 0 ? 0 : (ms / total) * 100}%` }} />
         ))}
       </div>
-      <dl className="facts">
+      <dl className="details">
         {timings.map(({ name, ms }) => (
           <div key={name} className="contents">
             <dt>{timingTexts[name] ?? name}</dt>

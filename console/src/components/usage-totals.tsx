@@ -10,14 +10,14 @@ interface UsageTotalsProps {
   readonly cacheNote: string
 }
 
-/** The figures of the range that the charts show. */
+/** The totals of the range that the charts show. */
 export function UsageTotals({ sum, minutes, cachedShare, cacheNote }: UsageTotalsProps) {
   const latency = (ms: number | null | undefined) =>
     ms == null ? '–' : `${sum?.isExact === true ? '' : '≤ '}${msText(ms)}`
   const bound = sum?.isExact === true ? 'within 5 %' : 'upper bound'
   const requests = sum?.requests ?? 0
   const errors = sum?.errors ?? 0
-  const facts = [
+  const totals = [
     ['Requests', grouped(requests), rateText(requests, minutes)],
     [
       'Errors',
@@ -31,7 +31,7 @@ export function UsageTotals({ sum, minutes, cachedShare, cacheNote }: UsageTotal
   ] as const
   return (
     <dl className="totals">
-      {facts.map(([label, value, note]) => (
+      {totals.map(([label, value, note]) => (
         <div key={label}>
           <dt>{label}</dt>
           <dd>

@@ -5,7 +5,7 @@ import { adviceOf } from './advice.ts'
 import { bytesText, grouped, msText } from './format.ts'
 import { isoTime } from './usage-range.ts'
 
-/** What the request log tells about one request. */
+/** One request, from the request log. */
 
 const pages: readonly (readonly [CollectionName, string])[] = [
   ['product', '/products'],

@@ -309,7 +309,7 @@ function NoUsage() {
   )
 }
 
-/** What the figures do not contain. */
+/** What the totals do not include. */
 function Missing(props: { readonly rows: number; readonly total: number; readonly unlogged: number }) {
   const { rows, total, unlogged } = props
   return (

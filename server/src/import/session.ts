@@ -46,7 +46,7 @@ export class ImportSession {
   readonly #trackIds: boolean
   /** Whether each transaction creates the staging table, because it may run on another connection than the previous one. */
   readonly #stagesPerTransaction: boolean
-  /** Whether a row with a new id tells that another system assigns ids. */
+  /** Whether a row with a new id shows that another system assigns ids. */
   readonly #bringsIds: boolean
   /** The version of the account's resource before the first batch. */
   #versionBefore = '0'

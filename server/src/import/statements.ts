@@ -74,7 +74,7 @@ export interface TickOfBatch {
   readonly added: number
   readonly lastId: number
   readonly withoutImages: boolean
-  /** Whether the batch tells that another system assigns ids. */
+  /** Whether the batch shows that another system assigns ids. */
   readonly bringsIds: boolean
 }
 

@@ -3,8 +3,8 @@ import { grouped } from '../progress.ts'
 import { primaryKilled, switchover } from './faults/processes.ts'
 import { diskFull } from './faults/resources.ts'
 import { onCluster, type Trial, trialFixture } from './fixture.ts'
-import { counted, isFailed, isRead, isWrite, longest, median, seconds } from './report/figures.ts'
 import { wrongReadiness } from './report/readiness.ts'
+import { counted, isFailed, isRead, isWrite, longest, median, seconds } from './report/statistics.ts'
 
 /** A check that judges the trial: all faults of the schedule, under load. */
 function ofTrial(name: string, bound: string, judge: (trial: Trial, context: Context) => Outcome): Check {

@@ -10,7 +10,7 @@ import type { Load } from './load/load.ts'
 import { MemoryWatch, slope } from './report/memory.ts'
 
 const minuteMs = 60_000
-/** A shorter soak cannot tell growth from caches that fill. */
+/** A shorter soak cannot distinguish growth from caches that fill. */
 const slopeMinutesMin = 20
 const slopeMax = 5
 

@@ -61,7 +61,7 @@ function violationsIn(messages: readonly string[]): string[] {
 }
 
 /**
- * Replaces the text of the filter in a page that is too busy to tell the editor of the selection first. The browser
+ * Replaces the text of the filter in a page that is too busy to notify the editor of the selection first. The browser
  * would then replace the text itself, and give it a `style` attribute.
  */
 async function replaceFilters(page: Page, url: string): Promise<void> {

@@ -22,7 +22,7 @@ interface Named {
   readonly name?: string
 }
 
-/** Tells the oracle the names in a response, which it does not choose itself. */
+/** Passes the oracle the names in a response, which it does not choose itself. */
 export function learn(oracle: Growing, text: string): void {
   if (text === missing) return
   const { data }: { data: Named | readonly Named[] } = JSON.parse(text)

@@ -13,7 +13,7 @@ const guides = [
   'warehouse',
   'errors-and-limits',
   'writing-records',
-  // The last one: its batch tells that the ids of the account come from elsewhere.
+  // The last one: its batch shows that another system assigns the ids of the account.
   'erp-sync',
 ]
 

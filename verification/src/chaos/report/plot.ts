@@ -1,6 +1,6 @@
 import type { Happened } from '../chaos-run.ts'
 import type { Event } from '../load/messages.ts'
-import { isAnswered, isFailed, isRead, isWrite, quantile } from './figures.ts'
+import { isAnswered, isFailed, isRead, isWrite, quantile } from './statistics.ts'
 
 const width = 1000
 const left = 60

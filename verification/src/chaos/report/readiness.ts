@@ -1,5 +1,5 @@
 import type { Event } from '../load/messages.ts'
-import { isAnswered, isFailed } from './figures.ts'
+import { isAnswered, isFailed } from './statistics.ts'
 
 const bucketMs = 500
 /** A bucket with fewer requests says nothing. */
