@@ -95,17 +95,20 @@ export function releaseStatement(held: Lease): Statement {
 export function changeStatement({ endpoint, change, entry }: LoggedChange): Statement {
   if (entry === undefined) return change.statement('webhook')
   return sql`with changed as (${change}),
-log as (${logFragment(value(endpoint.accountId), endpoint, entry)} from changed returning id)
+log as (${insertLog} select ${logValues(endpoint, entry)} from changed returning id)
 select * from changed`.statement('webhook')
 }
 
+/** VALUES instead of SELECT: Citus commits an INSERT … SELECT in two phases. */
 export function logStatement(endpoint: Endpoint, entry: LogEntry): Statement {
-  return logFragment(value(endpoint.accountId), endpoint, entry).statement('webhook')
+  return sql`${insertLog} values (${logValues(endpoint, entry)})`.statement('webhook')
 }
 
-function logFragment(account: Value, { id }: Endpoint, entry: LogEntry): Fragment {
-  return sql`insert into delivery (account_id, id, webhook_id, message_id, kind, changes, from_version, to_version, status, error, duration_ms)
-select ${account}::bigint, ${value(newEntryId(Date.now()))}::text, ${value(id)}::text, ${value(entry.messageId)}::text,
+const insertLog = sql`insert into delivery
+  (account_id, id, webhook_id, message_id, kind, changes, from_version, to_version, status, error, duration_ms)`
+
+function logValues({ accountId, id }: Endpoint, entry: LogEntry): Fragment {
+  return sql`${value(accountId)}::bigint, ${value(newEntryId(Date.now()))}::text, ${value(id)}::text, ${value(entry.messageId)}::text,
   ${value(entry.kind)}::text, ${value(entry.changes)}::int, ${value(entry.fromVersion)}::bigint, ${value(entry.toVersion)}::bigint,
   ${value(entry.status)}::int, ${value(entry.error)}::text, ${value(entry.ms.toFixed(1))}::numeric`
 }
