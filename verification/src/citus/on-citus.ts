@@ -4,13 +4,16 @@ import type { Check, Context } from '../check.ts'
 import { Service, type StartDatabase, withDatabases } from '../service.ts'
 import { CitusCluster } from './cluster.ts'
 
-/** A check of another suite, whose services run on a cluster with distributed tables. */
-export function onCitus(check: Check): Check {
+/** A check of another suite, whose services run on a cluster with distributed tables, with this share of its full size. */
+export function onCitus(check: Check, share = 1): Check {
   return {
     name: `citus_${check.name}`,
     bound: check.bound,
-    // Another object, because fixtures that checks share are found by their context.
-    run: (context) => withDatabases(startCluster, () => check.run({ ...context })),
+    run(context) {
+      const size = (full: number, small: number) => (context.quick ? small : Math.max(small, full * share))
+      // Another object, because fixtures that checks share are found by their context.
+      return withDatabases(startCluster, () => check.run({ ...context, size }))
+    },
   }
 }
 
