@@ -7,7 +7,10 @@ const left = 60
 const right = 16
 const panelHeight = 150
 const panelGap = 34
-const top = 64
+const top = 86
+/** The numbers of faults that follow each other closely are in different rows. */
+const numberRows = 3
+const numberHeight = 11
 const pointsMax = 400
 const nameHeight = 16
 
@@ -122,7 +125,7 @@ function band(
 ): string {
   const rect = (from: number, to: number, kind: string) =>
     `<rect x="${x(from).toFixed(1)}" y="${top}" width="${Math.max(1, x(to) - x(from)).toFixed(1)}" height="${bottom - top}" class="${kind}"/>`
-  return `${rect(beganAt, endedAt, 'fault')}${rect(endedAt, settledAt, 'recovery')}<text x="${x(beganAt).toFixed(1)}" y="${top - 3}" class="quiet">${n + 1}</text>`
+  return `${rect(beganAt, endedAt, 'fault')}${rect(endedAt, settledAt, 'recovery')}<text x="${x(beganAt).toFixed(1)}" y="${top - 3 - (n % numberRows) * numberHeight}" class="quiet">${n + 1}</text>`
 }
 
 function panel(
