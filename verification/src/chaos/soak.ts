@@ -6,11 +6,12 @@ import { type Happened, happen } from './chaos-run.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { allFaults } from './faults/table.ts'
 import { keepPlot, onCluster, runFaults } from './fixture.ts'
+import { fillCaches } from './load/fill-caches.ts'
 import type { Load } from './load/load.ts'
 import { MemoryWatch, slope } from './report/memory.ts'
 
 const minuteMs = 60_000
-/** A shorter soak cannot distinguish growth from caches that fill. */
+/** In a shorter soak, the memory of requests in flight hides growth. */
 const slopeMinutesMin = 20
 const slopeMax = 5
 
@@ -23,6 +24,7 @@ export const soak = onCluster({
   bound: '0 wrong, ≤ 5 MB/h (quick: no bound)',
   async run(context, cluster) {
     const minutes = context.size(30, 3)
+    if (minutes >= slopeMinutesMin) await fillCaches(cluster)
     const watches = cluster.servers.map((server) => new MemoryWatch(server))
     const trial = await runFaults(context, cluster, 'soak', (load) =>
       soakFor(minutes, context, cluster, load),

@@ -15,7 +15,7 @@ import { type Namespace, Network } from './network.ts'
 import { ClusterNode } from './node.ts'
 import { installPatroni } from './packages.ts'
 import { type Member, passwords, scope } from './patroni.ts'
-import { adminPort, port } from './ports.ts'
+import { adminPort, inspectorPort, port } from './ports.ts'
 import { Program } from './program.ts'
 import { createRunFolder, removeAbandonedRuns, removeRun } from './run-folder.ts'
 
@@ -273,7 +273,7 @@ export class Cluster implements Stoppable {
     const program = new Program({
       namespace,
       log,
-      command: [process.execPath, quartermaster, 'serve'],
+      command: [process.execPath, `--inspect=${namespace.address}:${inspectorPort}`, quartermaster, 'serve'],
       environment: {
         ...clockVariables(clock),
         DATABASE_URL: this.url('quartermaster:choose-another'),

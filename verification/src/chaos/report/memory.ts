@@ -1,14 +1,16 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { ServerNode } from '../cluster/cluster.ts'
-import { adminPort } from '../cluster/ports.ts'
+import { inspectorPort } from '../cluster/ports.ts'
 
 export interface MemorySample {
   readonly at: number
+  /** With the memory of buffers, after a garbage collection. */
   readonly heap: number
   readonly resident: number
 }
 
-const sampleMs = 2_000
+const sampleMs = 15_000
 const megabyte = 1024 * 1024
 
 /** Samples the memory of a server until `stop`. */
@@ -29,22 +31,50 @@ export class MemoryWatch {
   async #sample(): Promise<void> {
     const { namespace, program } = this.#server
     try {
-      const response = await fetch(`http://${namespace.address}:${adminPort}/metrics`, {
-        signal: AbortSignal.timeout(sampleMs),
-      })
-      const heap = /^v8js_memory_heap_used_bytes(?:\{.*\})? (\d+)/m.exec(await response.text())?.[1]
+      const heap = await collectedHeap(namespace.address)
       const status = readFileSync(`/proc/${program.pid}/status`, 'utf8')
       const resident = /^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]
-      if (heap !== undefined && resident !== undefined)
-        this.samples.push({ at: Date.now(), heap: Number(heap), resident: Number(resident) * 1024 })
+      this.samples.push({ at: Date.now(), heap, resident: Number(resident) * 1024 })
     } catch {
       // The next sample follows soon.
     }
   }
 }
 
+interface HeapUsage {
+  readonly usedSize: number
+  readonly backingStorageSize: number
+}
+
 /**
- * Megabytes per hour, by a line through the lowest sample of each minute: what remains after a garbage collection. The first
+ * Lets a process collect its garbage, and returns what remains. Without that, how much garbage a process has depends on when
+ * V8 has last collected all of it, which may be minutes ago.
+ */
+async function collectedHeap(address: string): Promise<number> {
+  const signal = AbortSignal.timeout(sampleMs)
+  const response = await fetch(`http://${address}:${inspectorPort}/json/list`, { signal })
+  const targets: { readonly webSocketDebuggerUrl: string }[] = JSON.parse(await response.text())
+  const socket = new WebSocket(targets[0]?.webSocketDebuggerUrl ?? '')
+  const call = async (id: number, method: string): Promise<Partial<HeapUsage>> => {
+    socket.send(JSON.stringify({ id, method }))
+    for (;;) {
+      const [event]: MessageEvent[] = await once(socket, 'message', { signal })
+      const reply: { readonly id?: number; readonly result?: HeapUsage } = JSON.parse(String(event?.data))
+      if (reply.id === id) return reply.result ?? {}
+    }
+  }
+  try {
+    await once(socket, 'open', { signal })
+    await call(1, 'HeapProfiler.collectGarbage')
+    const { usedSize = 0, backingStorageSize = 0 } = await call(2, 'Runtime.getHeapUsage')
+    return usedSize + backingStorageSize
+  } finally {
+    socket.close()
+  }
+}
+
+/**
+ * Megabytes per hour, by a line through the lowest sample of each minute, when the fewest requests were in flight. The first
  * third is left out, because caches fill.
  */
 export function slope(samples: readonly MemorySample[], of: 'heap' | 'resident'): number {
