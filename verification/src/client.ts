@@ -50,12 +50,12 @@ export class Client {
     return exchange(request(options), body)
   }
 
-  /** Sends the request again while a busy process rejects it before it does anything. `onSend` is called before each attempt. */
+  /** Sends the request again while a busy process or account rejects it, and nothing was done. `onSend` is called before each attempt. */
   async sendUntilAccepted(sent: HttpRequest, onSend: () => void = () => {}): Promise<HttpResponse> {
     for (;;) {
       onSend()
       const response = await this.send(sent)
-      if (response.status !== 503 || !response.text.includes('"code":"overloaded"')) return response
+      if (!isRejected(response)) return response
       await sleep(overloadedMs)
     }
   }
@@ -63,6 +63,13 @@ export class Client {
   close(): void {
     this.#agent.destroy()
   }
+}
+
+function isRejected({ status, text }: HttpResponse): boolean {
+  return (
+    (status === 503 && text.includes('"code":"overloaded"')) ||
+    (status === 429 && text.includes('"code":"account_busy"'))
+  )
 }
 
 export function headersFor(account: string, key: string): string[] {

@@ -62,7 +62,7 @@ async function measure(context: Context, client: Client, key: string, servers: r
   return { value, ok: wrong.length === 0 && kills >= context.size(10, 3) && sender.retries > 0, note }
 }
 
-/** Retries at either server, after a broken connection, 409 or 5xx, until the outcome is known. */
+/** Retries at either server, after a broken connection, 409, 429 or 5xx, until the outcome is known. */
 class Sender {
   readonly #client: Client
   readonly #servers: readonly ServerProcess[]
@@ -96,7 +96,7 @@ class Sender {
           headers,
           body: JSON.stringify({ name }),
         })
-        if (response.status !== 409 && response.status < 500) return response
+        if (response.status !== 409 && response.status !== 429 && response.status < 500) return response
         if (Date.now() > until) return response
         reason = String(response.status)
       } catch (error) {

@@ -161,7 +161,7 @@ async function readList(
 ): Promise<Seen> {
   const page = random.chance(0.3) ? 1 : random.integer(1, 220)
   const text = textOf(filters, filter)
-  const response = await client.send({
+  const response = await client.sendUntilAccepted({
     port: random.pick(ports),
     path: `${product.path}?fields=id&limit=${pageLimit}&page=${page}&filter=${encodeURIComponent(text)}`,
     headers: headersFor(account, key),

@@ -149,7 +149,7 @@ async function failOver({ pair, address }: Fixture): Promise<void> {
 async function caughtUp(writing: Writing, consumer: Consumer, round: number): Promise<Map<number, string>> {
   const name = `last of round ${round}`
   await waitUntil(async () => {
-    const response = await writing.client.send({
+    const response = await writing.client.sendUntilAccepted({
       port: writing.ports[0] ?? 0,
       method: 'POST',
       path: product.path,
