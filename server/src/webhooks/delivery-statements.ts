@@ -104,8 +104,7 @@ export function logStatement(endpoint: Endpoint, entry: LogEntry): Statement {
   return sql`${insertLog} values (${logValues(endpoint, entry)})`.statement('webhook')
 }
 
-const insertLog = sql`insert into delivery
-  (account_id, id, webhook_id, message_id, kind, changes, from_version, to_version, status, error, duration_ms)`
+const insertLog = sql`insert into delivery (account_id, id, webhook_id, message_id, kind, changes, from_version, to_version, status, error, duration_ms)`
 
 function logValues({ accountId, id }: Endpoint, entry: LogEntry): Fragment {
   return sql`${value(accountId)}::bigint, ${value(newEntryId(Date.now()))}::text, ${value(id)}::text, ${value(entry.messageId)}::text,
