@@ -159,7 +159,7 @@ describe('pages', () => {
           for (const list of wanted) await checkAllPages(acme, list, [])
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 25 },
     )
   })
 })
@@ -200,7 +200,7 @@ describe('pages of more records than filterSortRecordsMax', () => {
           await create(large, 'Bolt')
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     )
     expect(aboveThreshold).toBeGreaterThan(5)
   })
