@@ -16,7 +16,7 @@ const totals = await qm.products.upsert(products(), {
 })
 console.log(`inserted ${totals.inserted}, rejected ${totals.rejected}`)
 
-// One record, only if nobody else has changed it since it was read.
+// One record, only if no one else has changed it since it was read.
 const bolt = await qm.products.get(900_001)
 await qm.products.update(bolt.id, { qty_available: '12.5' })
 try {

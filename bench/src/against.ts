@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url'
 import type { Context } from '../../verification/src/check.ts'
 import { DatabaseCpu } from './cpu.ts'
 import { idleBoundMax, idleName, idleSide, idleTurnSeconds } from './idle.ts'
+import { type Column, column, type Interval, inIntervals, type Side } from './intervals.ts'
 import { median, medianOfRatios, percentile } from './numbers.ts'
 import type { Fixture } from './ratios/fixture.ts'
 import { mainFixture, sideOf } from './ratios/rates.ts'
 import { workloads } from './ratios/workloads.ts'
 import { Server } from './server.ts'
-import { byTurns, type Column, column, type Side, type Turn } from './turns.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -89,19 +89,22 @@ async function compareAll(
   for (const workload of workloads.filter(({ name }) => only.includes(name))) {
     const sides: Side[] = []
     for (const build of builds) sides.push(await sideOf(context, fixture, workload, build))
-    printTurns(workload.name, await byTurns(sides, { rounds: context.size(15, 6), seconds: 1, database }))
+    printIntervals(
+      workload.name,
+      await inIntervals(sides, { rounds: context.size(15, 6), seconds: 1, database }),
+    )
   }
   if (!only.includes(idleName)) return true
   const sides: Side[] = []
   for (const build of builds) sides.push(await idleSide(context, fixture, build))
-  const turns = await byTurns(sides, {
+  const intervals = await inIntervals(sides, {
     rounds: context.size(120, 40),
     seconds: idleTurnSeconds,
     database,
   })
-  printTurns(idleName, turns)
-  // A turn has about 110 requests. Its p99 is the second longest, which differs too much from turn to turn.
-  const [before = 0, now = 0] = turns.map((ofSide) =>
+  printIntervals(idleName, intervals)
+  // An interval has about 110 requests. Its p99 is the second longest, which differs too much from interval to interval.
+  const [before = 0, now = 0] = intervals.map((ofSide) =>
     percentile(
       ofSide.flatMap(({ timesMs }) => timesMs),
       99,
@@ -124,9 +127,9 @@ const columns = [
 ] as const
 
 /** For each column `other → this`, and the median of the ratios of pairs. */
-function printTurns(name: string, [before = [], now = []]: readonly Turn[][]): void {
+function printIntervals(name: string, [before = [], now = []]: readonly Interval[][]): void {
   const cells = columns.flatMap(({ name: key, digits }) => [
-    [before, now].map((turns) => median(column(turns, key)).toFixed(digits)).join(' → '),
+    [before, now].map((intervals) => median(column(intervals, key)).toFixed(digits)).join(' → '),
     ratioOf([before, now], key).toFixed(2),
   ])
   const noise = (['stealPercent', 'otherPercent'] as const).map(
@@ -135,7 +138,7 @@ function printTurns(name: string, [before = [], now = []]: readonly Turn[][]): v
   print([name, ...cells, ...noise])
 }
 
-function ratioOf([before = [], now = []]: readonly Turn[][], key: Column): number {
+function ratioOf([before = [], now = []]: readonly Interval[][], key: Column): number {
   return medianOfRatios(column(now, key), column(before, key))
 }
 

@@ -1,5 +1,5 @@
 import type { Check, Context, Outcome } from '../../verification/src/check.ts'
-import type { Turn } from './turns.ts'
+import type { Interval } from './intervals.ts'
 
 export interface BenchContext extends Context {
   /** Servers write a CPU profile into `bench/out` when they end. */
@@ -13,8 +13,8 @@ export interface Benchmark extends Check {
 
 export interface BenchOutcome extends Outcome {
   readonly series: readonly Series[]
-  /** The turns of each side, for the JSON results. */
-  readonly turns?: Readonly<Record<string, readonly Turn[]>>
+  /** The intervals of each side, for the JSON results. */
+  readonly intervals?: Readonly<Record<string, readonly Interval[]>>
   /** Replaces the bound of the benchmark for a quick run, which has less data. */
   readonly bound?: string
 }

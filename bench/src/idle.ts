@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../../verification/src/check.ts'
 import { Client } from '../../verification/src/client.ts'
+import type { Side } from './intervals.ts'
 import { percentile } from './numbers.ts'
 import type { Fixture } from './ratios/fixture.ts'
 import { headersOf } from './ratios/same-work.ts'
 import { productPath } from './ratios/workloads.ts'
 import type { Server } from './server.ts'
-import type { Side } from './turns.ts'
 
 export const idleName = 'idle_p99'
 export const idleBoundMax = 1.05

@@ -8,7 +8,7 @@ it('median: the middle value, or the mean of the two middle values', () => {
   expect(() => median([])).toThrow('no measurements')
 })
 
-it('medianOfRatios: of pairs, so that a turn on a slow machine does not count more', () => {
+it('medianOfRatios: of pairs, so that an interval on a slow machine does not count more', () => {
   expect(medianOfRatios([10, 1, 30], [5, 0.5, 10])).toBe(2)
   expect(() => medianOfRatios([1], [])).toThrow('1 values for 0 others')
 })

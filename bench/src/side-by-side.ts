@@ -1,7 +1,7 @@
 import type { Context } from '../../verification/src/check.ts'
 import type { Bar, BenchOutcome, Series } from './benchmark.ts'
+import { alternately } from './intervals.ts'
 import { median, medianOfRatios, short } from './numbers.ts'
-import { alternately } from './turns.ts'
 
 export type Run = (seconds: number) => Promise<number>
 

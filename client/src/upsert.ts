@@ -52,7 +52,7 @@ export interface UpsertEvents<Row> {
 
 /**
  * Sends rows in requests of limited size, one after the other. A request is confirmed by its end marker. Until then its rows are
- * kept and sent again after a failure; rows that were written already are then unchanged.
+ * in memory, and are sent again after a failure; rows that were written already are then unchanged.
  */
 export async function upsertRows<Row extends object>(
   rows: Iterable<Row> | AsyncIterable<Row>,

@@ -15,7 +15,7 @@ export interface CreateOptions extends CallOptions {
 
 export interface DeleteOptions extends CreateOptions {
   /**
-   * Only if nobody else has changed the record: an `ETag`, or the record as `get` or `update` has returned it. Otherwise the call
+   * Only if no one else has changed the record: an `ETag`, or the record as `get` or `update` has returned it. Otherwise the call
    * throws PreconditionFailed.
    */
   readonly ifMatch?: string | object | undefined

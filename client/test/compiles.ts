@@ -196,7 +196,7 @@ export async function writes(qm: Quartermaster, signal: AbortSignal) {
   await qm.companies.create({ name: 'Quayside' })
   // yes: a change has any of these fields, and returns the complete record
   const changed: Product = await qm.products.update(5, { list_price: 2, default_code: null })
-  // yes: on condition that nobody else has changed it
+  // yes: on condition that no one else has changed it
   await qm.products.update(5, { name: 'Bolt' }, { ifMatch: changed, idempotencyKey: 'x' })
   // @ts-expect-error 2322 null for a field that is not nullable
   await qm.products.update(5, { name: null })

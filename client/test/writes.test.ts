@@ -64,7 +64,7 @@ describe('one record', () => {
     await expect(qm.products.delete(id)).rejects.toBeInstanceOf(NotFound)
   })
 
-  it('is changed only if nobody else has changed it', async () => {
+  it('is changed only if no one else has changed it', async () => {
     const { id } = await qm.products.create({ name: 'Bolt' })
     const mine = await qm.products.get(id, { fields: ['name'] })
     const theirs = await qm.products.get(id)

@@ -68,7 +68,7 @@ create table tombstone (
 );
 
 -- Before-images: each record as it was before it was changed or deleted at `version`. Cached totals of filters are carried
--- across writes with them. Kept for minutes. Their columns are those of the record without its checks, which it has passed.
+-- across writes with them. Deleted after minutes. Their columns are those of the record without its checks, which it has passed.
 create table product_before (
   account_id      bigint not null,
   version         bigint not null,

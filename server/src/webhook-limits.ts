@@ -13,7 +13,7 @@ export const webhookLimits = {
   /** Changes of one message, and its bytes: receivers commonly accept bodies up to 1 MB. */
   webhookChangesMax: 100,
   webhookBodyBytesMax: 256 * 1024,
-  /** Messages that are sent to an endpoint in a row before others of the same process get a turn. */
+  /** Messages that are sent to an endpoint in a row before messages to others of the same process. */
   webhookRunMessagesMax: 20,
   /** The lease of a process on an endpoint: longer than a request and the statements around it. After a crash others wait this long. */
   webhookLeaseMs: 30_000,

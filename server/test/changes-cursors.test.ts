@@ -138,9 +138,9 @@ describe('a cursor expires', () => {
 
   it('if its writes were lost; earlier cursors stay valid', async () => {
     const acme = await accountWith(3)
-    const kept = await changes(service, acme)
+    const first = await changes(service, acme)
     await write(client, acme, { delete: [1] })
-    const lost = await changes(service, acme, { since: kept.cursor })
+    const lost = await changes(service, acme, { since: first.cursor })
     expect(summary(lost)).toEqual(['deleted 1 @2'])
     // A failover to a server that has not received version 2, and another write of that version.
     await client.query('delete from tombstone where account_id = $1', [acme.accountId])
@@ -149,7 +149,7 @@ describe('a cursor expires', () => {
     await setTally(acme, newLineage)
     await write(client, acme, { delete: [3] })
     await expired(acme, lost.cursor)
-    expect(summary(await changes(service, acme, { since: kept.cursor }))).toEqual(['deleted 3 @2'])
+    expect(summary(await changes(service, acme, { since: first.cursor }))).toEqual(['deleted 3 @2'])
   })
 
   it('a client that reads from the beginning during a lost write receives the deletion that replaced it', async () => {

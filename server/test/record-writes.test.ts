@@ -221,7 +221,7 @@ describe('PATCH', () => {
 describe('DELETE', () => {
   it('deletes the record, leaves a tombstone and a before-image, and is a 404 the second time', async () => {
     const { id } = await created(products, { name: 'Bolt' })
-    const kept = await created(products, { name: 'Nut' })
+    const other = await created(products, { name: 'Nut' })
     const response = await send('DELETE', `${products}/${id}`)
     expect([response.status, response.body]).toEqual([204, undefined])
     expect(codeOf(await send('DELETE', `${products}/${id}`))).toEqual([404, 'record_unknown'])
@@ -233,7 +233,7 @@ describe('DELETE', () => {
       { version: '3', name: 'Bolt' },
     ])
     const list = await send('GET', products)
-    expect(list.body).toMatchObject({ meta: { total: 1 }, data: [{ id: kept.id }] })
+    expect(list.body).toMatchObject({ meta: { total: 1 }, data: [{ id: other.id }] })
     expect((await created(products, { name: 'Washer' })).id).toBe(3)
   })
 

@@ -130,13 +130,13 @@ describe('a list', () => {
     const before = await list()
     // The commit waits for a standby that does not exist, while the replica has already replayed it.
     await onPrimary(async (client) => {
-      await client.query(`alter system set synchronous_standby_names = 'nobody'`)
+      await client.query(`alter system set synchronous_standby_names = 'absent'`)
       await client.query('select pg_reload_conf()')
       await eventually(async () => {
         const { rows } = await client.query<{ names: string }>(
           `select current_setting('synchronous_standby_names') as names`,
         )
-        return rows[0]?.names === 'nobody'
+        return rows[0]?.names === 'absent'
       })
       const writing = rename('invisible')
       await eventually(() =>
@@ -455,10 +455,10 @@ it('a replica that follows a former primary never answers with its data', async 
   // Both primaries write the same version.
   const lost = await rename('lost')
   await stray.caughtUpWith(primary)
-  const kept = await withClient(replica.url('postgres'), (client) =>
-    write(client, acme, { upsert: { 1: 'kept' } }),
+  const survivor = await withClient(replica.url('postgres'), (client) =>
+    write(client, acme, { upsert: { 1: 'survivor' } }),
   )
-  expect(lost).toBe(kept)
+  expect(lost).toBe(survivor)
   const other = await startTestService(replica.url('postgres'), {
     ...role,
     DATABASE_REPLICA_URLS: stray.url('postgres'),
@@ -466,8 +466,8 @@ it('a replica that follows a former primary never answers with its data', async 
   await isUsed(other)
   const answer = await list(other)
   expect(answer.servedBy).toBe('primary diverged')
-  expect(answer.body).toContain('kept')
-  expect(before.body).not.toContain('kept')
+  expect(answer.body).toContain('survivor')
+  expect(before.body).not.toContain('survivor')
   // A later version of the former primary is not one that the primary will show.
   await rename('lost as well')
   await stray.caughtUpWith(primary)

@@ -8,7 +8,7 @@ const ratioMax = 2
 const limit = 1000
 const path = '/api/v1/inventory/product'
 
-/** The median time of a page of the change feed from the beginning, and of a page of a list, both of 1000 products, by turns. */
+/** The median time of a page of the change feed from the beginning, and of a page of a list, both of 1000 products, alternately. */
 export const feedPage: Check = {
   name: 'feed_page',
   bound: `≤ ${ratioMax}`,

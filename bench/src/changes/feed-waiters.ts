@@ -12,13 +12,13 @@ const ratioMax = 1.2
 const path = '/api/v1/inventory/product'
 const waiters = limits.feedWaitersMax
 const accounts = 200
-const turns = 6
+const rounds = 6
 
 const fixture = sharedFixture('waiters', () => ({ records: 10_000, accounts }))
 
 /**
  * What as many waiting readers of the change feed as a process serves cost: CPU time of the process while nothing happens, and
- * the 99th percentile of lists, with the readers and without them by turns.
+ * the 99th percentile of lists, with the readers and without them alternately.
  */
 export const feedWaiters: Check = {
   name: 'feed_waiters',
@@ -30,7 +30,7 @@ export const feedWaiters: Check = {
     const ratios: number[] = []
     try {
       await listTimes(context, client, used)
-      for (let turn = 0; turn < context.size(turns, 2); turn++) {
+      for (let round = 0; round < context.size(rounds, 2); round++) {
         const alone = await listTimes(context, client, used)
         const readers = await Readers.open(used)
         try {

@@ -23,8 +23,8 @@ export const listWhileWritten: Check = {
       await times(client, fixture, 3)
       const unwritten: number[] = []
       const written: number[] = []
-      // By turns, because the machine's speed changes.
-      for (let turn = 0; turn < 4; turn++) {
+      // Alternately, because the machine's speed changes.
+      for (let round = 0; round < 4; round++) {
         unwritten.push(...(await times(client, fixture, lists)))
         written.push(...(await whileWriting(context, fixture, () => times(client, fixture, lists))))
       }

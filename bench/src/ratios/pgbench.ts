@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Load } from '../turns.ts'
+import type { Load } from '../intervals.ts'
 
 const run = promisify(execFile)
 

@@ -3,10 +3,17 @@ import { availableParallelism } from 'node:os'
 import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Benchmark } from '../benchmark.ts'
 import { DatabaseCpu, treeOf } from '../cpu.ts'
+import {
+  alternately,
+  column,
+  describeIntervals,
+  type Interval,
+  type Side as Measured,
+  measureInterval,
+} from '../intervals.ts'
 import { median, medianOfRatios, short } from '../numbers.ts'
 import { Server } from '../server.ts'
 import { bar } from '../side-by-side.ts'
-import { alternately, column, describeTurns, type Side as Measured, type Turn, turn } from '../turns.ts'
 import { Wrk } from '../wrk.ts'
 import { mainFixture } from './rates.ts'
 
@@ -57,7 +64,7 @@ export const processesRatio: Benchmark = {
 
 class Side {
   readonly count: number
-  readonly turns: Turn[] = []
+  readonly intervals: Interval[] = []
   /** Keys per statement that verifies keys. */
   readonly batchSizes: number[] = []
   readonly clients: number
@@ -94,7 +101,7 @@ class Side {
   async run(seconds: number): Promise<void> {
     this.#bindAll()
     const batchesBefore = await verifications(this.#adminPort)
-    this.turns.push(await turn(this.measured, seconds, this.#postgres))
+    this.intervals.push(await measureInterval(this.measured, seconds, this.#postgres))
     const batches = await verifications(this.#adminPort)
     this.batchSizes.push(
       (batches.keys - batchesBefore.keys) / (batches.statements - batchesBefore.statements),
@@ -135,13 +142,13 @@ async function verifications(adminPort: number): Promise<{ statements: number; k
 
 function outcome(one: Side, two: Side, idle: Side) {
   const [service, other] = [
-    bar('2 processes', column(two.turns, 'rate')),
-    bar('1 process', column(one.turns, 'rate')),
+    bar('2 processes', column(two.intervals, 'rate')),
+    bar('1 process', column(one.intervals, 'rate')),
   ]
   const ratio = medianOfRatios(service.runs, other.runs)
   const limit = allCpus.length >= 2 * processes ? boundMin.separate : boundMin.shared
-  const shown = ({ measured, turns, batchSizes }: Side) =>
-    `${describeTurns(measured, turns)}, ${median(batchSizes).toFixed(1)} keys per statement`
+  const shown = ({ measured, intervals, batchSizes }: Side) =>
+    `${describeIntervals(measured, intervals)}, ${median(batchSizes).toFixed(1)} keys per statement`
   return {
     value: `${ratio.toFixed(2)} (${short(service.value)} ÷ ${short(other.value)} /s)`,
     ok: ratio >= limit,

@@ -2,10 +2,10 @@ import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Context } from '../../../verification/src/check.ts'
 import type { Benchmark, BenchOutcome } from '../benchmark.ts'
 import { DatabaseCpu } from '../cpu.ts'
+import { column, describeIntervals, type Interval, inIntervals, type Side } from '../intervals.ts'
 import { median, medianOfRatios, short } from '../numbers.ts'
 import { type Peer, startPeers } from '../peers/peers.ts'
 import { bar } from '../side-by-side.ts'
-import { byTurns, column, describeTurns, type Side, type Turn } from '../turns.ts'
 import { Wrk } from '../wrk.ts'
 import { type Fixture, sharedFixture } from './fixture.ts'
 import { invalidateCaches } from './invalidate-caches.ts'
@@ -32,7 +32,7 @@ const peersOf = memoized(startPeers)
 
 /** Each workload twice: compared with plain PostgreSQL, and with the fastest of the other servers. */
 export const rates: readonly Benchmark[] = workloads.flatMap((workload: Workload): Benchmark[] => {
-  // Both use the same turns.
+  // Both use the same intervals.
   const measured = memoized((context, fixture) => measure(context, fixture, workload))
   const { name, boundMin } = workload
   return [
@@ -62,10 +62,10 @@ export function memoized<T>(
   }
 }
 
-/** A side and its turns. */
+/** A side and its intervals. */
 interface Measured {
   readonly side: Side
-  readonly turns: readonly Turn[]
+  readonly intervals: readonly Interval[]
 }
 
 interface Measurement {
@@ -83,13 +83,13 @@ async function measure(context: Context, fixture: Fixture, workload: Workload): 
     await sideOf(context, fixture, workload, { name: 'service', server: fixture.server }),
   ]
   for (const peer of await peersOf(context)) sides.push(await sideOf(context, fixture, workload, peer))
-  const turns = await byTurns(sides, {
+  const intervals = await inIntervals(sides, {
     rounds: context.size(15, 4),
     seconds: 1,
     database: await DatabaseCpu.of(fixture.url),
   })
   if (workload.name === ('create' satisfies WorkloadName)) await verifyCreated(fixture)
-  const [bare, service, ...others] = sides.map((side, i) => ({ side, turns: turns[i] ?? [] }))
+  const [bare, service, ...others] = sides.map((side, i) => ({ side, intervals: intervals[i] ?? [] }))
   if (bare === undefined || service === undefined) throw new Error('no measurements')
   return { bare, service, peers: others }
 }
@@ -128,32 +128,32 @@ function comparedWithPeers({ label }: Workload, { service, peers }: Measurement)
 /** Compares the service with the first of the others. The note has all of them. */
 function outcomeOf(label: string, boundMin: number, service: Measured, others: readonly Measured[]) {
   const [first = service] = others
-  const [measuredBar, other] = [service, first].map(({ side, turns }) =>
-    bar(side.name, column(turns, 'rate')),
+  const [measuredBar, other] = [service, first].map(({ side, intervals }) =>
+    bar(side.name, column(intervals, 'rate')),
   )
   if (measuredBar === undefined || other === undefined) throw new Error('no measurements')
   return {
     value: `${ratioOf(service, first).toFixed(2)} (${short(measuredBar.value)} ÷ ${short(other.value)} /s)`,
     note: [
-      ...[service, ...others].map(({ side, turns }) => describeTurns(side, turns)),
+      ...[service, ...others].map(({ side, intervals }) => describeIntervals(side, intervals)),
       `CPU per request: ${medianOfRatios(cpuOf(service), cpuOf(first)).toFixed(2)} × that of ${first.side.name}`,
     ].join('\n'),
     series: [{ label, unit: '/s' as const, service: measuredBar, other, limit: other.value * boundMin }],
-    turns: Object.fromEntries([service, ...others].map(({ side, turns }) => [side.name, turns])),
+    intervals: Object.fromEntries([service, ...others].map(({ side, intervals }) => [side.name, intervals])),
   }
 }
 
 function ratioOf(service: Measured, other: Measured): number {
-  return medianOfRatios(column(service.turns, 'rate'), column(other.turns, 'rate'))
+  return medianOfRatios(column(service.intervals, 'rate'), column(other.intervals, 'rate'))
 }
 
-/** CPU time per request of each turn: of the process and of PostgreSQL. */
-function cpuOf({ turns }: Measured): number[] {
-  return turns.map(({ serverUs, databaseUs }) => serverUs + databaseUs)
+/** CPU time per request of each interval: of the process and of PostgreSQL. */
+function cpuOf({ intervals }: Measured): number[] {
+  return intervals.map(({ serverUs, databaseUs }) => serverUs + databaseUs)
 }
 
-function rateOf({ turns }: Measured): number {
-  return median(column(turns, 'rate'))
+function rateOf({ intervals }: Measured): number {
+  return median(column(intervals, 'rate'))
 }
 
 /** The tallies must match the partners that all sides have created. */

@@ -2,15 +2,15 @@ import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Context } from '../../../verification/src/check.ts'
 import type { Benchmark, BenchOutcome } from '../benchmark.ts'
 import { machineCpu, stealPercentSince } from '../cpu.ts'
+import { alternately } from '../intervals.ts'
 import { median, medianOfRatios, short } from '../numbers.ts'
 import { bar } from '../side-by-side.ts'
-import { alternately } from '../turns.ts'
 import { Wrk, type WrkResult } from '../wrk.ts'
 import { type Fixture, half } from './fixture.ts'
 import { memoized } from './rates.ts'
 import { forms, productPath } from './workloads.ts'
 
-const countsPerTurn = 5
+const countsPerInterval = 5
 
 /** Pages of a filter that were not requested before, by one client: only the total of the filter is cached. */
 interface Measurement {
@@ -85,7 +85,7 @@ async function countMs({ url, large }: Fixture): Promise<number> {
   return withClient(url, async (client) => {
     const text = `select count(*) from product where account_id = $1 and ${half.condition}`
     const times: number[] = []
-    for (let i = 0; i < countsPerTurn; i++) {
+    for (let i = 0; i < countsPerInterval; i++) {
       const started = performance.now()
       await client.query({ name: 'count', text, values: [large.id] })
       times.push(performance.now() - started)

@@ -28,7 +28,7 @@ export interface Workload {
   readonly boundMin: number
   readonly clients: number
   readonly status: '200' | '201' | '304'
-  /** Invalidates all caches before each turn. */
+  /** Invalidates all caches before each interval. */
   readonly isCold?: boolean
   readonly requests: (fixture: Fixture, port: number) => Promise<Requests>
   readonly bare: (fixture: Fixture) => Script

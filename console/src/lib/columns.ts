@@ -3,7 +3,7 @@ import type { Row } from '../api/read.ts'
 import { plainText } from './format.ts'
 import { presentations } from './views.ts'
 
-/** The fields of the view, in the order of the `fields` parameter. A name that the catalog does not have is kept as text. */
+/** The fields of the view, in the order of the `fields` parameter. A name that the catalog does not have stays as text. */
 export function fieldsOf(collection: Collection, fields: string | undefined): readonly Field[] {
   if (fields === undefined) return collection.fields
   return [...new Set(fields.split(','))].map(

@@ -36,7 +36,7 @@ export function browseTarget(
   return undefined
 }
 
-/** The filter of the log for the requests at the same time: one of them may have kept the service busy. */
+/** The filter of the log for the requests at the same time: one of them may have used the CPU. */
 export function nearbyFilter(row: Row): string {
   const atMs = Date.parse(String(row['at']))
   const endMs = atMs + Number(row['duration_ms'])

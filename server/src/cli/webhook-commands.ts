@@ -44,8 +44,8 @@ function addChanges(command: Command, config: Config): void {
   const commands = () => import('./webhook-command.ts')
   const add = (name: string, description: string) =>
     command.command(`${name} <id>`).description(description).addOption(account()).addOption(json())
-  add('pause', 'stop sending; the position is kept').action(async (id, options) =>
-    (await commands()).webhookPause(config, id, options),
+  add('pause', 'stop sending until it is activated again, from the same position').action(
+    async (id, options) => (await commands()).webhookPause(config, id, options),
   )
   add('resume', 'send a challenge to the receiver, and activate the webhook if it is returned').action(
     async (id, options) => (await commands()).webhookResume(config, id, options),

@@ -31,7 +31,7 @@ export type PoolName = 'reads' | 'pipelined' | 'writes' | 'exports' | 'batches' 
 /**
  * Why the primary answered a long read although there are replicas. `unavailable`: no replica responds, or it has just failed.
  * `busy`: all connections are in use. `behind`: it has not replayed a write that the primary has. `diverged`: its
- * last write is not in the history of the primary. `unproven`: the last write was not made by this service, so that servers
+ * last write is not on the timeline of the primary. `unproven`: the last write was not made by this service, so that servers
  * cannot be compared. `unconfirmed`: the replica has a write that the primary does not show yet. `conflict`: replaying the
  * primary's changes cancelled the statement. `failed`: any other error. `no_feedback`: exports need hot_standby_feedback.
  */

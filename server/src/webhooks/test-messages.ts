@@ -61,7 +61,7 @@ export class TestMessages {
     }
   }
 
-  /** Sends a random text, which the receiver must return, so that nobody makes the service send to a stranger. */
+  /** Sends a random text, which the receiver must return, so that no one makes the service send to a stranger. */
   async challenge(scope: AccountScope, webhook: Webhook): Promise<LogEntry & { readonly problem?: string }> {
     const challenge = newChallenge()
     const message = challengeMessage(webhook, challenge)

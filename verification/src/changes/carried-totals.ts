@@ -9,8 +9,8 @@ import type { PlainRecord } from '../filter-proof/schema.ts'
 import { grouped } from '../progress.ts'
 import { Random } from '../random.ts'
 import { type Fixture, startFixture } from './fixture.ts'
-import { type Change, changesSoFar } from './history.ts'
 import { product } from './products.ts'
+import { type Change, changesSoFar } from './recorded-changes.ts'
 import { type WriterKind, writeOnce, writerKinds } from './writers.ts'
 
 interface Seen {
@@ -26,7 +26,7 @@ const anyFilters = 4
 const readers = 4
 const pageLimit = 100
 
-/** Totals of lists while others write in every way, compared with what the recorded history has at the version of each response. */
+/** Totals of lists while others write in every way, compared with what the recorded changes give at the version of each response. */
 export const carriedTotals: Check = {
   name: 'carried_totals',
   bound: '= 0 wrong',
@@ -179,15 +179,15 @@ function textOf(filters: readonly Filter[], index: number): string {
   return print(filter)
 }
 
-/** Replays the history, and judges each list at its version. */
-function compare(filters: readonly Filter[], history: readonly Change[], seen: readonly Seen[]): string[] {
+/** Replays the changes, and judges each list at its version. */
+function compare(filters: readonly Filter[], recorded: readonly Change[], seen: readonly Seen[]): string[] {
   const records = new Map<string, PlainRecord>()
   const matching = filters.map(() => new Set<string>())
   const wrong: string[] = []
   let at = 0
   for (const list of seen.toSorted((a, b) => a.version - b.version)) {
-    for (; at < history.length && (history[at]?.version ?? 0) <= list.version; at++) {
-      const { id, record } = history[at] ?? { id: '', record: null }
+    for (; at < recorded.length && (recorded[at]?.version ?? 0) <= list.version; at++) {
+      const { id, record } = recorded[at] ?? { id: '', record: null }
       if (record === null) records.delete(id)
       else records.set(id, record)
       for (const [n, filter] of filters.entries()) {

@@ -5,8 +5,8 @@ import type { Context, Stoppable } from '../check.ts'
 import { Client } from '../client.ts'
 import { Random } from '../random.ts'
 import { Service } from '../service.ts'
-import { recordHistory } from './history.ts'
 import { anyProduct, asJson } from './products.ts'
+import { recordChanges } from './recorded-changes.ts'
 import type { Writing } from './writers.ts'
 
 export interface Fixture extends Stoppable, Writing {
@@ -26,7 +26,7 @@ export async function startFixture(context: Context): Promise<Fixture> {
     await service.stop()
   }
   try {
-    await recordHistory(service.postgres.url)
+    await recordChanges(service.postgres.url)
     const account = 'acme'
     const key = await service.account(account, scopes)
     const random = new Random(context.seed, 60)

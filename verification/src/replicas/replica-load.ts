@@ -52,7 +52,7 @@ async function measure(context: Context, cluster: ReplicaCluster) {
   await untilReplicaIsUsed(adminPort)
   const reads = context.size(200, 40)
   const load = (port: number) => cpuWhile(primary, () => readLists(context, cluster, { port, key, reads }))
-  // One turn each warms caches and connections.
+  // One run each warms caches and connections.
   await load(alone.port)
   await load(shared.port)
   const before = await load(alone.port)
@@ -96,11 +96,11 @@ async function readLists(
   { client }: ReplicaCluster,
   { port, key, reads }: Load,
 ): Promise<void> {
-  turns += 1
-  const turn = turns
+  runs += 1
+  const run = runs
   await inParallel(reads, concurrentReaders, async (index) => {
     const isExport = index % 20 === 19
-    const filter = `list_price>=${index % 500}&name!=${context.seed}-${turn}-${index}`
+    const filter = `list_price>=${index % 500}&name!=${context.seed}-${run}-${index}`
     const headers = headersFor(account, key)
     const { status, text } = await client.send({
       port,
@@ -111,7 +111,7 @@ async function readLists(
   })
 }
 
-let turns = 0
+let runs = 0
 
 /** Seconds of CPU that all processes of the server used meanwhile. */
 async function cpuWhile(node: PostgresNode, work: () => Promise<void>): Promise<number> {

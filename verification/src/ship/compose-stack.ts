@@ -12,7 +12,7 @@ import { type BuiltImage, imageCheck } from './built-image.ts'
 import { installed } from './programs.ts'
 
 const deploy = fileURLToPath(new URL('../../../deploy/', import.meta.url))
-const base = 'localhost/quartermaster-stand-in:debian'
+const base = 'localhost/quartermaster-substitute:debian'
 /** Plugins with which containers find each other by name: for CNI networks, and for netavark. */
 const resolvers = ['/usr/lib/cni/dnsname', '/usr/lib/podman/aardvark-dns', '/usr/libexec/podman/aardvark-dns']
 /** Only ends a check that hangs: a command waits until the service is ready. */
@@ -71,7 +71,7 @@ async function metricsFaults(stack: Stack): Promise<string[]> {
   return [`Prometheus does not report two ready processes: ${text}`]
 }
 
-/** A copy of `deploy/` as its own project, with free ports, and images that stand in for those of others. */
+/** A copy of `deploy/` as its own project, with free ports, and images that replace those of others. */
 class Stack {
   readonly ports: Readonly<Record<string, string>>
   readonly #folder: string
@@ -142,7 +142,7 @@ class Stack {
   }
 }
 
-/** The images of others, by the name of the program in the stand-ins' Containerfile. */
+/** The images of others, by the name of the program in the Containerfile of the substitutes. */
 function imagesOf(compose: string): [string, string][] {
   return [...compose.matchAll(/^ +image: (docker\.io\/\S+\/(\w+):\S+)$/gm)].map(
     ([, name = '', target = '']) => [target, name],
@@ -156,7 +156,7 @@ async function buildStandIns(
   images: readonly [string, string][],
 ): Promise<void> {
   context.log("building images from Debian's packages")
-  const folder = 'verification/src/ship/stand-ins'
+  const folder = 'verification/src/ship/substitutes'
   await podman.script(`${folder}/build-base`, [base], {})
   for (const [target, name] of images) await podman.script(`${folder}/build`, [target, name], {})
 }

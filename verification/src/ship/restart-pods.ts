@@ -40,7 +40,7 @@ interface Template {
 }
 
 /**
- * Replaces two pods of the Deployment in turn, as a rolling update does, under reads and creates. The load sends each request
+ * Replaces two pods of the Deployment one after the other, as a rolling update does, under reads and creates. The load sends each request
  * once, to a pod whose readiness probe succeeds. (Kubernetes also sends none to a pod that is being deleted.)
  */
 export const restartPods = imageCheck(

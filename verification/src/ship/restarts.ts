@@ -28,7 +28,7 @@ interface Setup {
   readonly withoutKeys: boolean
 }
 
-/** Two processes are restarted in turn, without a pause, behind a proxy as shipped, while clients read and create. */
+/** Two processes are restarted one after the other, without a pause, behind a proxy as shipped, while clients read and create. */
 function restarts({ program, start, withoutKeys }: Setup): Check {
   return requiring([program, 'openssl'], {
     name: `restart_${program}`,

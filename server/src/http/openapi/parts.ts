@@ -101,7 +101,7 @@ export const headers = {
     required: true,
     description:
       'The version of the record, strong unless the response is compressed. It changes only with the record. Send it as `If-None-Match` to get 304 if ' +
-      'the record has not changed, or as `If-Match` to change the record only if nobody else has.',
+      'the record has not changed, or as `If-Match` to change the record only if no one else has.',
     schema: { type: 'string' },
     example: '"12-5f1c20b7e6a41b2c-42-VBhmU6_XW5XHOVnE"',
   },

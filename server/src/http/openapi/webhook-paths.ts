@@ -170,7 +170,7 @@ export const webhookPaths = {
   }),
   [`${path}/pause`]: action('pause', {
     summary: 'Pause a webhook',
-    description: 'Nothing is sent until the webhook is activated again. Its position is kept.',
+    description: 'Nothing is sent until the webhook is activated again. Its position does not change.',
     sample: post('pause'),
   }),
   [`${path}/rotate`]: action('rotate', {

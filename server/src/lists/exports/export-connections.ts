@@ -83,7 +83,7 @@ export class ExportConnections {
   }
 
   async start(request: ExportRequest, tally: Tally, holder: ExportHolder): Promise<StartedExport> {
-    const started = await this.#replicas?.inTurn('export', (replica) =>
+    const started = await this.#replicas?.roundRobin('export', (replica) =>
       this.#startOnReplica(replica, request, tally, holder),
     )
     return started ?? (await this.#startOnPrimary(request, holder))

@@ -52,7 +52,7 @@ const stateOnPrimary = sql`select ${stateColumns}, ${writerEpoch} as server ${ta
 )
 
 /**
- * Runs long reads on replicas, which are used in turn. A result is accepted only if its own snapshot has the state that the
+ * Runs long reads on replicas, which are used round robin. A result is accepted only if its own snapshot has the state that the
  * verification has read from the primary in the same request, or a later one that the primary confirms. Otherwise the
  * primary answers.
  */
@@ -83,14 +83,14 @@ export class Replicas {
     verified: VerifiedState,
     options: ReadOptions,
   ): Promise<Row | undefined> {
-    return this.inTurn('list', (replica) => this.#readOn<Row>(replica, statement, verified, options))
+    return this.roundRobin('list', (replica) => this.#readOn<Row>(replica, statement, verified, options))
   }
 
   /**
    * Calls `attempt` with one replica after the other until one returns a result instead of a reason. Undefined if none does,
    * or after `replicaAttemptsMax`. Rejects if the result would be the same on the primary.
    */
-  async inTurn<Result extends object>(
+  async roundRobin<Result extends object>(
     operation: 'list' | 'export',
     attempt: (replica: Replica) => Promise<Result | FallbackReason>,
   ): Promise<Result | undefined> {
@@ -131,7 +131,7 @@ export class Replicas {
     const { database } = this.#options
     const [current] = await database.read<PrimaryState>(stateOnPrimary([accountId, name])).catch(() => [])
     if (current === undefined || !isAtLeast(current, state)) return 'unconfirmed'
-    // Written by this primary since its start, so part of its history.
+    // Written by this primary since its start, so part of its timeline.
     return current.server === row.writer ? state : 'diverged'
   }
 

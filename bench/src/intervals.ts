@@ -1,7 +1,7 @@
 import { type DatabaseCpu, machineCpu, otherPercentSince, ownCpuSeconds, stealPercentSince } from './cpu.ts'
 import { median, short } from './numbers.ts'
 
-/** What a load generator reports of one turn. */
+/** What a load generator reports of one interval. */
 export interface Load {
   readonly requests: number
   readonly seconds: number
@@ -14,14 +14,14 @@ export interface Load {
 /** One of the programs that are compared, with its load generator. */
 export interface Side {
   readonly name: string
-  /** Runs before each turn and is not measured. */
+  /** Runs before each interval and is not measured. */
   readonly prepare?: () => Promise<void>
   readonly load: (seconds: number) => Promise<Load>
   /** CPU time of its process so far. Absent if there is none besides PostgreSQL. */
   readonly cpuSeconds?: () => number
 }
 
-export interface Turn {
+export interface Interval {
   readonly rate: number
   /** CPU time per request, in µs: of the process, and of all processes of PostgreSQL. */
   readonly serverUs: number
@@ -35,47 +35,47 @@ export interface Turn {
   readonly timesMs: readonly number[]
 }
 
-/** What is measured of a turn as one number. */
-export type Column = Exclude<keyof Turn, 'timesMs'>
+/** What is measured of an interval as one number. */
+export type Column = Exclude<keyof Interval, 'timesMs'>
 
-/** A round with a turn in which steal and other work took more of the CPU time is repeated. */
+/** A round with an interval in which steal and other work took more of the CPU time is repeated. */
 const lostPercentMax = 5
 /** Up to this many times as many rounds are measured. On a machine that stays noisy, those that lost the least count. */
 const attempts = 3
 
 /**
- * Loads all sides in turn, in one order and then in the reverse, so that other work of the machine affects all of them. The nth
- * turns of two sides are a pair: they are compared with each other, because the speed of the machine differs less between
+ * Loads all sides one after the other, in one order and then in the reverse, so that other work of the machine affects all of them. The nth
+ * intervals of two sides are a pair: they are compared with each other, because the speed of the machine differs less between
  * them than over the whole measurement.
  */
-export async function byTurns(
+export async function inIntervals(
   sides: readonly Side[],
   { rounds, seconds, database }: { rounds: number; seconds: number; database: DatabaseCpu },
-): Promise<Turn[][]> {
+): Promise<Interval[][]> {
   return quietRounds(
-    sides.map((side) => () => turn(side, seconds, database)),
+    sides.map((side) => () => measureInterval(side, seconds, database)),
     rounds,
   )
 }
 
-/** The rounds that lost the least CPU time to other machines and processes. Returns the turns of each side. */
+/** The rounds that lost the least CPU time to other machines and processes. Returns the intervals of each side. */
 export async function quietRounds(
-  sides: readonly (() => Promise<Turn>)[],
+  sides: readonly (() => Promise<Interval>)[],
   rounds: number,
-): Promise<Turn[][]> {
-  const measured: { turns: Turn[]; lost: number }[] = []
+): Promise<Interval[][]> {
+  const measured: { intervals: Interval[]; lost: number }[] = []
   const isQuiet = ({ lost }: { lost: number }) => lost <= lostPercentMax
   while (measured.length < rounds * attempts && measured.filter(isQuiet).length < rounds) {
-    const turns = await oneRound(sides, measured.length)
+    const intervals = await oneRound(sides, measured.length)
     measured.push({
-      turns,
-      lost: Math.max(...turns.map(({ stealPercent, otherPercent }) => stealPercent + otherPercent)),
+      intervals,
+      lost: Math.max(...intervals.map(({ stealPercent, otherPercent }) => stealPercent + otherPercent)),
     })
   }
   const quietest = measured.toSorted((one, other) => one.lost - other.lost).slice(0, rounds)
   return ofEach(
     sides,
-    quietest.map(({ turns }) => turns),
+    quietest.map(({ intervals }) => intervals),
   )
 }
 
@@ -99,11 +99,11 @@ function ofEach<T>(runs: readonly unknown[], rounds: readonly (readonly T[])[]):
   return runs.map((_, i) => rounds.flatMap((results) => results.slice(i, i + 1)))
 }
 
-export async function turn(
+export async function measureInterval(
   side: Side,
   seconds: number,
   database: Pick<DatabaseCpu, 'seconds'>,
-): Promise<Turn> {
+): Promise<Interval> {
   await side.prepare?.()
   const cpu = () => ({ server: side.cpuSeconds?.() ?? 0, database: database.seconds(), own: ownCpuSeconds() })
   const [machine, before] = [machineCpu(), cpu()]
@@ -122,13 +122,13 @@ export async function turn(
   }
 }
 
-export function column(turns: readonly Turn[], name: Column): number[] {
-  return turns.map((one) => one[name])
+export function column(intervals: readonly Interval[], name: Column): number[] {
+  return intervals.map((one) => one[name])
 }
 
 /** The medians of a side, in one line. */
-export function describeTurns({ name, cpuSeconds }: Side, turns: readonly Turn[]): string {
-  const of = (key: Column) => median(column(turns, key))
+export function describeIntervals({ name, cpuSeconds }: Side, intervals: readonly Interval[]): string {
+  const of = (key: Column) => median(column(intervals, key))
   const cpu = cpuSeconds === undefined ? '' : `${of('serverUs').toFixed(0)} µs of its process and `
   const latency = Number.isNaN(of('p99Ms')) ? '' : `, p99 ${short(of('p99Ms'))} ms`
   return `${name}: ${short(of('rate'))} /s, ${cpu}${of('databaseUs').toFixed(0)} µs of PostgreSQL per request${latency}, steal ${of('stealPercent').toFixed(1)} %, other work ${of('otherPercent').toFixed(0)} %`

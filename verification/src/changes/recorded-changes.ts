@@ -5,7 +5,7 @@ import type { PlainRecord } from '../filter-proof/schema.ts'
 import { product } from './products.ts'
 
 /**
- * The history of an account's products, recorded by triggers that only this database has: every row as it was written, with the
+ * The changes of an account's products, recorded by triggers that only this database has: every row as it was written, with the
  * version that its transaction gave to the tally. It knows nothing of tombstones and before-images.
  */
 const recorder = `
@@ -26,7 +26,7 @@ create function see_row() returns trigger language plpgsql as $$ begin
 end $$;
 `
 
-export async function recordHistory(url: string): Promise<void> {
+export async function recordChanges(url: string): Promise<void> {
   await onEachNode(url, async (client, tablesOf) => {
     await client.query(recorder)
     for (const table of await tablesOf('tally')) {

@@ -1,5 +1,13 @@
 import { expect, it } from 'vitest'
-import { alternately, column, describeTurns, quietRounds, type Side, type Turn, turn } from './turns.ts'
+import {
+  alternately,
+  column,
+  describeIntervals,
+  type Interval,
+  measureInterval,
+  quietRounds,
+  type Side,
+} from './intervals.ts'
 
 it('alternately: each run is first as often as last', async () => {
   const order: string[] = []
@@ -13,7 +21,7 @@ it('alternately: each run is first as often as last', async () => {
   ])
 })
 
-const turnWith = (rate: number, stealPercent: number): Turn => ({
+const intervalWith = (rate: number, stealPercent: number): Interval => ({
   rate,
   stealPercent,
   serverUs: 0,
@@ -28,12 +36,12 @@ it('quietRounds: repeats rounds in which a side lost CPU time, and keeps pairs t
   const steal = [0, 40, 0, 0, 3, 0]
   const order: string[] = []
   const side = (name: string, rates: number) => {
-    let turns = 0
+    let intervals = 0
     return async () => {
       order.push(name)
-      turns += 1
+      intervals += 1
       // Only the second round of the first side is noisy.
-      return turnWith(rates + turns, name === 'a' ? (steal[turns - 1] ?? 0) : 0)
+      return intervalWith(rates + intervals, name === 'a' ? (steal[intervals - 1] ?? 0) : 0)
     }
   }
   const [a = [], b = []] = await quietRounds([side('a', 100), side('b', 200)], 3)
@@ -43,17 +51,17 @@ it('quietRounds: repeats rounds in which a side lost CPU time, and keeps pairs t
 })
 
 it('quietRounds: ends on a machine that is always noisy, with the quietest rounds', async () => {
-  let turns = 0
+  let intervals = 0
   const noisy = async () => {
-    turns += 1
-    return turnWith(turns, 60 - turns)
+    intervals += 1
+    return intervalWith(intervals, 60 - intervals)
   }
   const [measured = []] = await quietRounds([noisy], 2)
-  expect(turns).toBe(6)
+  expect(intervals).toBe(6)
   expect(column(measured, 'rate')).toEqual([6, 5])
 })
 
-it('turn: CPU time per request, without that of the preparation', async () => {
+it('measureInterval: CPU time per request, without that of the preparation', async () => {
   let [server, postgres] = [100, 200]
   const side: Side = {
     name: 'service',
@@ -68,10 +76,10 @@ it('turn: CPU time per request, without that of the preparation', async () => {
     },
     cpuSeconds: () => server,
   }
-  const measured = await turn(side, 2, { seconds: () => postgres })
+  const measured = await measureInterval(side, 2, { seconds: () => postgres })
   expect(measured).toMatchObject({ rate: 5_000, p50Ms: 2, p99Ms: 8 })
   expect([measured.serverUs, measured.databaseUs]).toEqual([50, 25].map((us) => expect.closeTo(us, 3)))
-  expect(describeTurns(side, [measured])).toMatch(
+  expect(describeIntervals(side, [measured])).toMatch(
     /^service: 5,000 \/s, 50 µs of its process and 25 µs of PostgreSQL per request, p99 8\.00 ms, steal /,
   )
 })
