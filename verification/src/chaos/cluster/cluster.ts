@@ -240,6 +240,16 @@ export class Cluster implements Stoppable {
     })
   }
 
+  /** Reinitialises standbys that do not stream, as the runbook says. Returns their names. */
+  async reinitialiseStandbys(): Promise<string[]> {
+    const members = await this.members()
+    const names = members
+      .filter(({ role, state }) => role !== 'leader' && state !== 'streaming')
+      .map(({ name }) => name)
+    for (const name of names) await this.patronictl('reinit', scope, name, '--force')
+    return names
+  }
+
   /** Waits until no standby is synchronous. */
   async asynchronous(): Promise<void> {
     await waitUntil(async () => {
