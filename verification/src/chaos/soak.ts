@@ -28,8 +28,9 @@ export const soak = onCluster({
     const watches = cluster.servers.map((server) => new MemoryWatch(server))
     const trial = await runFaults(context, cluster, 'soak', (load) =>
       soakFor(minutes, context, cluster, load),
-    )
-    for (const watch of watches) watch.stop()
+    ).finally(() => {
+      for (const watch of watches) watch.stop()
+    })
     if (context.plots) keepPlot('soak', trial, context)
     const { ledger, events, happened } = trial
     const wrong = events.filter((event) => event.wrong !== undefined)

@@ -16,9 +16,9 @@ function settings(): object {
         max_connections: 150,
         wal_log_hints: 'on',
         shared_buffers: '64MB',
-        // The data folders are small file systems in memory.
+        // The data folders are small file systems in memory. With less WAL, a standby cannot rejoin if it was away for a minute.
         max_wal_size: '192MB',
-        wal_keep_size: '128MB',
+        wal_keep_size: '512MB',
         // Without the texts of statements: their errors are part of many faults.
         log_min_error_statement: 'panic',
       },
