@@ -8,7 +8,7 @@ import { allFaults } from './faults/table.ts'
 import { keepPlot, onCluster, runFaults } from './fixture.ts'
 import { fillCaches } from './load/fill-caches.ts'
 import type { Load } from './load/load.ts'
-import { MemoryWatch, slope } from './report/memory.ts'
+import { type MemorySample, MemoryWatch, slope } from './report/memory.ts'
 
 const minuteMs = 60_000
 /** In a shorter soak, the memory of requests in flight hides growth. */
@@ -36,18 +36,24 @@ export const soak = onCluster({
     const wrong = events.filter((event) => event.wrong !== undefined)
     const sum = wrong.length + ledger.lost + ledger.doubled + ledger.feedDifferences
     const heap = Math.max(...watches.map(({ samples }) => slope(samples, 'heap')))
+    const megabytes = watches.map(({ samples }) => [samples[0], samples.at(-1)].map(rounded).join(' → '))
     const resident = Math.max(...watches.map(({ samples }) => slope(samples, 'resident')))
     return {
       value: `${sum} wrong of ${grouped(events.length)}, ${heap.toFixed(1)} MB/h`,
       ok: sum === 0 && (minutes < slopeMinutesMin || heap <= slopeMax),
       note: [
-        `${minutes} min, ${happened.length} faults, ${grouped(ledger.acknowledged)} writes acknowledged; resident memory ${resident.toFixed(1)} MB/h`,
+        `${minutes} min, ${happened.length} faults, ${grouped(ledger.acknowledged)} writes acknowledged`,
+        `heap ${megabytes.join(' MB, ')} MB; resident memory ${resident.toFixed(1)} MB/h`,
         ...ledger.findings.slice(0, 5),
         ...wrong.slice(0, 5).map((event) => event.wrong),
       ].join('\n'),
     }
   },
 })
+
+function rounded(sample: MemorySample | undefined): string {
+  return sample === undefined ? '?' : (sample.heap / 1024 / 1024).toFixed(0)
+}
 
 async function soakFor(minutes: number, context: Context, cluster: Cluster, load: Load): Promise<Happened[]> {
   const until = Date.now() + minutes * minuteMs

@@ -19,17 +19,19 @@ export async function fillCaches(cluster: Cluster): Promise<void> {
 
 async function fillCachesOf({ namespace }: ServerNode, headers: readonly string[]): Promise<void> {
   const client = new Client(8)
-  const count = Math.max(limits.listsCached, limits.responseCacheBytesMax / responseBytesMin)
+  const request = async (n: number, page: number) => {
+    const path = `/api/v1/inventory/product?limit=1&page=${page}&filter=list_price<${n}`
+    const target = { address: namespace.address, port, path, headers }
+    const { status, text } = await client.sendUntilAccepted(target)
+    if (status !== 200) throw new Error(`${status} ${text.slice(0, 300)}`)
+  }
   try {
-    await inParallel(count, 8, async (n) => {
-      const path = `/api/v1/inventory/product?limit=1&filter=list_price<${n}`
-      const { status, text } = await client.sendUntilAccepted({
-        address: namespace.address,
-        port,
-        path,
-        headers,
-      })
-      if (status !== 200) throw new Error(`${status} ${text.slice(0, 300)}`)
+    const responses = Math.max(limits.listsCached, limits.responseCacheBytesMax / responseBytesMin)
+    await inParallel(responses, 8, (n) => request(n, 1))
+    // A plan is cached on its second request. Another page of the list has the same plan, and no cached response.
+    await inParallel(limits.plansCached, 8, async (n) => {
+      await request(n, 2)
+      await request(n, 3)
     })
   } finally {
     client.close()
