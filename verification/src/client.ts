@@ -47,7 +47,12 @@ export class Client {
     const fields =
       body === undefined ? headers : [...headers, 'Content-Length', String(Buffer.byteLength(body))]
     const options = { agent: this.#agent, host: address, port, method, path, headers: fields }
-    return exchange(request(options), body)
+    const outgoing = request(options)
+    return exchange(outgoing, body).catch((error: NodeJS.ErrnoException) => {
+      // The server may close an idle connection at the moment at which a request is sent on it.
+      if (method !== 'GET' || !outgoing.reusedSocket || error.code !== 'ECONNRESET') throw error
+      return exchange(request(options), body)
+    })
   }
 
   /** Sends the request again while a busy process or account rejects it, and nothing was done. `onSend` is called before each attempt. */

@@ -32,6 +32,7 @@ export class Fixture implements Stoppable {
   readonly servers: readonly ServerProcess[]
   /** The size of the database's log after the set-up: later statements are caused by requests. */
   readonly logStart: number
+  #largeAccounts = 0
 
   private constructor(
     service: Service,
@@ -94,12 +95,13 @@ export class Fixture implements Stoppable {
     return this.client.send({ port, method, path, headers, ...(body !== undefined && { body }) })
   }
 
-  /** Creates an account with `count` rows of one resource. */
+  /** Creates an account with `count` rows of one resource: another one each time, so that a check can be repeated. */
   async largeAccount(seed: number, resource: Resource, count: number) {
     const rows = randomRows(new Random(seed, 11), resource, count)
     const none = { product: [], partner: [], company: [] }
-    const account = { name: 'large', key: await this.service.account('large'), rows: none }
-    await importRows(this.service, 'large', resource, rows)
+    const name = `large-${++this.#largeAccounts}`
+    const account = { name, key: await this.service.account(name), rows: none }
+    await importRows(this.service, name, resource, rows)
     await withClient(this.service.postgres.url, (client) => client.query('vacuum analyze'))
     return { account, rows }
   }

@@ -87,7 +87,7 @@ async function sharesBackends(one: pg.Client, other: pg.Client): Promise<boolean
   const second = await backendOf(one)
   await other.query('rollback')
   if (otherBackend === first || second !== first) return true
-  // A pooler that uses its idle backends in turn may return to the first one once.
+  // A pooler that uses its idle backends round robin may return to the first one once.
   for (let n = 0; n < 3; n++) if ((await backendOf(one)) !== first) return true
   return false
 }
