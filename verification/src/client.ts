@@ -19,6 +19,13 @@ export interface HttpResponse {
   readonly text: string
 }
 
+/** How long a response may take before its first byte, and between two. */
+const silenceMsMax = 60_000
+/**
+ * An idle connection is closed this long before the server would: also in a process that is busy for seconds, no request is sent on
+ * a connection that the server is closing. Node.js applies it only to an agent with a timeout.
+ */
+const idleMarginMs = 30_000
 /** Pause before a request that was rejected is sent again. */
 const overloadedMs = 250
 
@@ -28,7 +35,13 @@ export class Client {
   #sent = 0
 
   constructor(connectionsMax = 32) {
-    this.#agent = new Agent({ keepAlive: true, maxSockets: connectionsMax, scheduling: 'fifo' })
+    this.#agent = new Agent({
+      keepAlive: true,
+      maxSockets: connectionsMax,
+      scheduling: 'fifo',
+      timeout: silenceMsMax,
+      agentKeepAliveTimeoutBuffer: idleMarginMs,
+    })
   }
 
   get sent(): number {
@@ -47,12 +60,7 @@ export class Client {
     const fields =
       body === undefined ? headers : [...headers, 'Content-Length', String(Buffer.byteLength(body))]
     const options = { agent: this.#agent, host: address, port, method, path, headers: fields }
-    const outgoing = request(options)
-    return exchange(outgoing, body).catch((error: NodeJS.ErrnoException) => {
-      // The server may close an idle connection at the moment at which a request is sent on it.
-      if (method !== 'GET' || !outgoing.reusedSocket || error.code !== 'ECONNRESET') throw error
-      return exchange(request(options), body)
-    })
+    return exchange(request(options), body)
   }
 
   /** Sends the request again while a busy process or account rejects it, and nothing was done. `onSend` is called before each attempt. */
@@ -85,7 +93,7 @@ export function headersFor(account: string, key: string): string[] {
 export function exchange(
   outgoing: ClientRequest,
   body: string | undefined,
-  silenceMsMax = 60_000,
+  responseMsMax = silenceMsMax,
 ): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     outgoing.once('response', (response) => {
@@ -100,8 +108,8 @@ export function exchange(
         }),
       )
     })
-    outgoing.setTimeout(silenceMsMax, () =>
-      outgoing.destroy(new Error(`no response within ${silenceMsMax / 1000} s`)),
+    outgoing.setTimeout(responseMsMax, () =>
+      outgoing.destroy(new Error(`no response within ${responseMsMax / 1000} s`)),
     )
     outgoing.once('error', reject)
     outgoing.end(body)

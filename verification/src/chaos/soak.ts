@@ -8,7 +8,7 @@ import { allFaults } from './faults/table.ts'
 import { keepPlot, onCluster, runFaults } from './fixture.ts'
 import { fillCaches } from './load/fill-caches.ts'
 import type { Load } from './load/load.ts'
-import { type MemorySample, MemoryWatch, slope } from './report/memory.ts'
+import { type MemorySample, MemoryWatch, megabyte, slope } from './report/memory.ts'
 
 const minuteMs = 60_000
 /** In a shorter soak, the memory of requests in flight hides growth. */
@@ -52,7 +52,7 @@ export const soak = onCluster({
 })
 
 function rounded(sample: MemorySample | undefined): string {
-  return sample === undefined ? '?' : (sample.heap / 1024 / 1024).toFixed(0)
+  return sample === undefined ? '?' : (sample.heap / megabyte).toFixed(0)
 }
 
 async function soakFor(minutes: number, context: Context, cluster: Cluster, load: Load): Promise<Happened[]> {

@@ -90,7 +90,7 @@ class Stack {
     const ports = Object.fromEntries(
       await Promise.all(names.map(async (name) => [name, String(await freePort())] as const)),
     )
-    await buildStandIns(context, image, imagesOf(readFileSync(join(folder, 'compose.yaml'), 'utf8')))
+    await buildSubstitutes(context, image, imagesOf(readFileSync(join(folder, 'compose.yaml'), 'utf8')))
     return new Stack(folder, ports, image)
   }
 
@@ -150,7 +150,7 @@ function imagesOf(compose: string): [string, string][] {
 }
 
 /** Builds the images from Debian's packages, under the names of others, in the storage of the check. */
-async function buildStandIns(
+async function buildSubstitutes(
   context: Context,
   { podman }: BuiltImage,
   images: readonly [string, string][],

@@ -11,7 +11,7 @@ export interface MemorySample {
 }
 
 const sampleMs = 15_000
-const megabyte = 1024 * 1024
+export const megabyte = 1024 * 1024
 
 /** Samples the memory of a server until `stop`. */
 export class MemoryWatch {
