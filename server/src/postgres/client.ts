@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { markDistributed } from './client-topology.ts'
-import { connectionDefaults, destroyConnection } from './connections.ts'
+import { commandDefaults, destroyConnection } from './connections.ts'
 import { serverUrls } from './primary/database-url.ts'
 import { firstServer } from './primary/first-server.ts'
 
@@ -25,7 +25,7 @@ export async function connectToPrimary(url: string, config: pg.ClientConfig = {}
   const hasOthers = urls.length > 1
   const [{ client }] = await firstServer<OpenClient>(urls, 0, {
     open: (serverUrl) =>
-      openClient({ ...connectionDefaults, ...config, connectionString: serverUrl }, hasOthers),
+      openClient({ ...commandDefaults, ...config, connectionString: serverUrl }, hasOthers),
     accept: ({ isStandby }) => {
       if (isStandby) throw new Error('None of the servers in the database URL is a primary.')
     },

@@ -43,6 +43,12 @@ export const connectionDefaults: pg.ClientConfig = {
   keepAliveInitialDelayMillis: limits.keepAliveMs,
 }
 
+/** For an operator's command. */
+export const commandDefaults: pg.ClientConfig = {
+  ...connectionDefaults,
+  connectionTimeoutMillis: limits.commandConnectMsMax,
+}
+
 export function servingConnection(
   { role, pooler = 'none' }: ServingIdentity,
   { settings, application_name, ...timeouts }: ServingOptions = {},
