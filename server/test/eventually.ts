@@ -20,12 +20,14 @@ export function passes(assertions: () => void | Promise<void>): Promise<void> {
 }
 
 /**
- * Process ids of the connections to this database that wait for a lock. Do not call it in a transaction: PostgreSQL
- * returns the same `pg_stat_activity` snapshot until the transaction ends.
+ * Process ids of the connections to this database that wait for a lock, all at the same moment. `pg_stat_activity` does
+ * not guarantee that: it reads the wait event of each row separately, so it can show a connection whose wait has ended
+ * beside the one that waits instead. Do not call it in a transaction, which would not see new connections.
  */
 export async function waitingForLocks(client: pg.Client): Promise<number[]> {
   const { rows } = await client.query<{ pid: number }>(
-    `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    `select distinct pid from pg_locks join pg_stat_activity using (pid)
+     where not granted and datname = current_database()`,
   )
   return rows.map(({ pid }) => pid)
 }
