@@ -28,6 +28,8 @@ const silenceMsMax = 60_000
 const idleMarginMs = 30_000
 /** Pause before a request that was rejected is sent again. */
 const overloadedMs = 250
+/** How long the database may be unavailable, or reads time out: on a busy machine, PostgreSQL may respond after seconds. */
+const unavailableMsMax = 60_000
 
 /** Sends requests over keep-alive connections. Unlike `fetch`, it lets the caller choose the Host header. */
 export class Client {
@@ -63,12 +65,14 @@ export class Client {
     return exchange(request(options), body)
   }
 
-  /** Sends the request again while a busy process or account rejects it, and nothing was done. `onSend` is called before each attempt. */
+  /** Sends the request again while a busy machine, process or account rejects it, and nothing was done. `onSend` is called before each attempt. */
   async sendUntilAccepted(sent: HttpRequest, onSend: () => void = () => {}): Promise<HttpResponse> {
+    const until = performance.now() + unavailableMsMax
     for (;;) {
       onSend()
       const response = await this.send(sent)
-      if (!isRejected(response)) return response
+      const isRetried = isRejected(response) || (isUnavailable(response) && performance.now() < until)
+      if (!isRetried) return response
       await sleep(overloadedMs)
     }
   }
@@ -78,11 +82,16 @@ export class Client {
   }
 }
 
-function isRejected({ status, text }: HttpResponse): boolean {
-  return (
-    (status === 503 && text.includes('"code":"overloaded"')) ||
-    (status === 429 && text.includes('"code":"account_busy"'))
-  )
+function isRejected(response: HttpResponse): boolean {
+  return isProblem(response, 503, 'overloaded') || isProblem(response, 429, 'account_busy')
+}
+
+function isUnavailable(response: HttpResponse): boolean {
+  return isProblem(response, 503, 'database_unavailable') || isProblem(response, 504, 'deadline_exceeded')
+}
+
+function isProblem(response: HttpResponse, status: number, code: string): boolean {
+  return response.status === status && response.text.includes(`"code":"${code}"`)
 }
 
 export function headersFor(account: string, key: string): string[] {

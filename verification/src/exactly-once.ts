@@ -154,7 +154,7 @@ async function verifyPartners(
   port: number,
   ids: ReadonlyMap<string, ReadonlySet<number>>,
 ): Promise<string[]> {
-  const response = await client.send({
+  const response = await client.sendUntilAccepted({
     port,
     path: `${path}?fields=id,name&limit=1000`,
     headers: headersFor(account, key),

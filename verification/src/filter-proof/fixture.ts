@@ -92,7 +92,7 @@ export class Fixture implements Stoppable {
     const headers = headersFor(account.name, account.key)
     if (body !== undefined) headers.push('Content-Type', 'application/x-www-form-urlencoded')
     if (accept !== undefined) headers.push('Accept', accept)
-    return this.client.send({ port, method, path, headers, ...(body !== undefined && { body }) })
+    return this.client.sendUntilAccepted({ port, method, path, headers, ...(body !== undefined && { body }) })
   }
 
   /** Creates an account with `count` rows of one resource: another one each time, so that a check can be repeated. */
@@ -112,7 +112,13 @@ export class Fixture implements Stoppable {
     if (idempotencyKey !== undefined) headers.push('Idempotency-Key', idempotencyKey)
     const { path } = resources.partner
     const port = this.servers[0]?.port ?? 0
-    return this.client.send({ port, method: 'POST', path, headers, body: JSON.stringify({ name }) })
+    return this.client.sendUntilAccepted({
+      port,
+      method: 'POST',
+      path,
+      headers,
+      body: JSON.stringify({ name }),
+    })
   }
 
   async stop(): Promise<void> {

@@ -20,7 +20,10 @@ export const noLeak: Check = {
     const progress = context.progress('attempts', count)
     await inParallel(count, 32, async (index) => {
       const attempt = randomAttempt(new Random(context.seed, 6, index), fixture.accounts)
-      const response = await fixture.client.send({ port: fixture.server.port, ...attempt.request })
+      const response = await fixture.client.sendUntilAccepted({
+        port: fixture.server.port,
+        ...attempt.request,
+      })
       const wrong = violation(attempt, response)
       if (wrong !== undefined) violations.push(`#${index} ${describe(attempt)}\n  ${wrong}`)
       if (response.status === 401) {

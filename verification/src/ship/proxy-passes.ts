@@ -119,7 +119,7 @@ async function compare(proxy: ReverseProxy, port: number, key: string): Promise<
   try {
     for (const { label, status, ...asked } of requests) {
       const headers = [...headersFor('acme', key), ...Object.entries(asked.headers ?? {}).flat()]
-      const expected = await client.send({ ...asked, port, headers })
+      const expected = await client.sendUntilAccepted({ ...asked, port, headers })
       if (expected.status !== status) findings.push(`${label}: the service responds with ${expected.status}`)
       for (const [version, send] of [
         ['HTTP/1.1', () => https.send(asked)],

@@ -76,7 +76,7 @@ async function requestEverything(client: Client, port: number, { name, key }: Ac
   for (const [status, method, path, bearer, body] of requests) {
     const headers = headersFor(name, bearer)
     if (body !== undefined) headers.push('Content-Type', 'application/json')
-    const response = await client.send({
+    const response = await client.sendUntilAccepted({
       port,
       method,
       path,

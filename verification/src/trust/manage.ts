@@ -18,7 +18,7 @@ export class Managed {
   }
 
   get(port: number, path: string, key = this.#key): Promise<HttpResponse> {
-    return this.#client.send({ port, path, headers: headersFor(this.name, key) })
+    return this.#client.sendUntilAccepted({ port, path, headers: headersFor(this.name, key) })
   }
 
   /** Sends a POST with a JSON body or an empty one, and returns `data` of the response. */
@@ -31,7 +31,7 @@ export class Managed {
     const json = body === undefined ? [] : ['Content-Type', 'application/json']
     const headers = [...headersFor(this.name, this.#key), ...json, ...more]
     const text = body === undefined ? '' : JSON.stringify(body)
-    const response = await this.#client.send({ port, method: 'POST', path, headers, body: text })
+    const response = await this.#client.sendUntilAccepted({ port, method: 'POST', path, headers, body: text })
     if (response.status >= 300) throw new Error(`POST ${path}: ${response.status} ${response.text}`)
     const { data }: { data: CreatedKey } = JSON.parse(response.text)
     return data
