@@ -103,6 +103,7 @@ describe('a server that does not respond', () => {
     await withService(
       urlAt(address.port),
       async (service) => {
+        await eventually(() => isReady(service))
         expect(await total(service)).toBeGreaterThan(0)
         cluster.primary.pause()
         try {

@@ -26,6 +26,37 @@ export interface TestService extends Service {
   ): Promise<TestResponse>
 }
 
+const busyMachineMs = 120_000
+
+/**
+ * Timeouts and queues that no request reaches, however busy the machine is. With those of production, a process that gets no CPU for
+ * some seconds responds with 503 or 504, as it should, and the test fails. A test of a timeout passes its own.
+ */
+const patientLimits = {
+  requestsWaitingMax: 10_000,
+  requestsWaitingMsMax: busyMachineMs,
+  connectMsMax: busyMachineMs,
+  connectLagMsMax: busyMachineMs,
+  pipelinedMsMax: busyMachineMs,
+  pipelinedSilenceMsMax: busyMachineMs,
+  unansweredChecksMax: busyMachineMs / defaultLimits.primaryCheckMs,
+  readWaitMsMax: busyMachineMs,
+  writeWaitMsMax: busyMachineMs,
+  accountWriteWaitMsMax: busyMachineMs,
+  writeLockMsMax: busyMachineMs,
+  writeMsMax: 2 * busyMachineMs,
+  batchWaitMsMax: busyMachineMs,
+  batchLockMsMax: busyMachineMs,
+  batchWriteMsMax: 2 * busyMachineMs,
+  exportWaitMsMax: busyMachineMs,
+  headersReceiveMsMax: busyMachineMs,
+  requestReceiveMsMax: busyMachineMs,
+  silentConnectionMsMax: busyMachineMs,
+  redisMsMax: busyMachineMs,
+  redisConnectMsMax: busyMachineMs,
+  adminReadyMsMax: busyMachineMs,
+} satisfies Partial<Limits>
+
 /** Starts the service in this process on a free port. Requests name their account by X-Forwarded-Host: fetch cannot set Host. */
 export async function startTestService(
   databaseUrl: string,
@@ -33,12 +64,16 @@ export async function startTestService(
   limits: Partial<Limits> = {},
 ): Promise<TestService> {
   const events: Event[] = []
-  const config = readConfig({ QUARTERMASTER_TRUSTED_PROXIES: '127.0.0.1', ...environment })
+  const config = readConfig({
+    QUARTERMASTER_TRUSTED_PROXIES: '127.0.0.1',
+    QUARTERMASTER_READ_MS_MAX: String(busyMachineMs),
+    ...environment,
+  })
   const service = await startService(config, {
     databaseUrl,
     host: '127.0.0.1',
     port: 0,
-    limits: { ...defaultLimits, ...limits },
+    limits: { ...defaultLimits, ...patientLimits, ...limits },
     log: { emit: (event) => events.push(event), dropped: () => 0 },
   })
   const request: TestService['request'] = async (account, method, path, options = {}) => {

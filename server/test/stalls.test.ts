@@ -207,7 +207,7 @@ describe('readiness', () => {
 describe('a process whose packets vanish during a write', () => {
   it('does not keep the account locked', async () => {
     const proxy = await startSilentProxy(postgres.url)
-    const lost = await startTestService(proxy.databaseUrl)
+    const lost = await startTestService(proxy.databaseUrl, {}, { writeMsMax: 8_000 })
     try {
       expect((await create(lost, 'before')).status).toBe(201)
       // PostgreSQL receives the statement that locks the tally, and nothing more.

@@ -1,7 +1,7 @@
 import { type ClientRequest, request } from 'node:http'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { limits } from '../src/limits.ts'
+import { type Limits, limits } from '../src/limits.ts'
 import type { Event } from '../src/observability/events.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
@@ -30,7 +30,11 @@ interface Fixture {
   readonly unblock: () => Promise<void>
 }
 
-async function fixture(environment: Record<string, string>, work: (fixture: Fixture) => Promise<void>) {
+async function fixture(
+  environment: Record<string, string>,
+  work: (fixture: Fixture) => Promise<void>,
+  shortened: Partial<Limits> = {},
+) {
   const busy = await account(client, `busy-${++created}`)
   const calm = await account(client, `calm-${created}`)
   const blocker = await connected(url)
@@ -38,7 +42,7 @@ async function fixture(environment: Record<string, string>, work: (fixture: Fixt
   await blocker.query(`select from tally where account_id = $1 and resource = 'partner' for update`, [
     busy.accountId,
   ])
-  const service = await startTestService(url, environment)
+  const service = await startTestService(url, environment, shortened)
   try {
     await work({ service, busy, calm, unblock: () => blocker.end() })
   } finally {
@@ -102,6 +106,27 @@ it.each([
     })
   },
 )
+
+it.each([
+  ['plain', {}],
+  ['idempotent', { 'idempotency-key': 'key' }],
+])('creates, %s: one that times out is counted as long as it uses a connection', async (_, headers) => {
+  const work = async ({ service, busy, unblock }: Fixture) => {
+    const numbered = (n: number) => ({
+      ...headers,
+      ...('idempotency-key' in headers ? { 'idempotency-key': `${n}` } : {}),
+    })
+    const timedOut = [create(service, busy, 'One', numbered(1)), create(service, busy, 'Two', numbered(2))]
+    expect((await Promise.all(timedOut)).map(({ status }) => status)).toEqual([503, 503])
+    const third = await create(service, busy, 'Three', numbered(3))
+    expect([third.status, third.body]).toMatchObject([429, { code: 'account_busy' }])
+    await eventually(async () => (await connectionsUsed()) === 2)
+    await unblock()
+    await eventually(async () => (await create(service, busy, 'Four', numbered(4))).status === 201)
+  }
+  const settings = { QUARTERMASTER_DATABASE_POOL_MAX: '10' }
+  await fixture(settings, work, { writeMsMax: 1_000, accountWriteWaitMsMax: 500 })
+})
 
 it('changes of keys share the limit', async () => {
   await fixture({ QUARTERMASTER_DATABASE_POOL_MAX: '10' }, async ({ service, busy, calm, unblock }) => {

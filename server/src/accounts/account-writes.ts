@@ -1,5 +1,6 @@
 import { clientDisconnected, Failure } from '../errors.ts'
 import { limits } from '../limits.ts'
+import { connectionReleased } from '../postgres/connection-released.ts'
 import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { AccountLimiter } from './account-limiter.ts'
@@ -25,7 +26,10 @@ export class AccountWrites {
     })
   }
 
-  /** Runs `work` when the account has a free slot. The signal is ignored once the write has started. */
+  /**
+   * Runs `work` when the account has a free slot. The signal is ignored once the write has started. A write that has timed
+   * out keeps its slot as long as it uses a connection.
+   */
   async run<T>(
     scope: AccountScope,
     signal: AbortSignal,
@@ -34,9 +38,12 @@ export class AccountWrites {
     const release = await this.#limiter.acquire(scope, signal)
     try {
       if (signal.aborted) throw clientDisconnected()
-      return await work(this.#database)
-    } finally {
+      const result = await work(this.#database)
       release()
+      return result
+    } catch (error) {
+      void connectionReleased(error).then(release)
+      throw error
     }
   }
 }

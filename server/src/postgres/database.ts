@@ -8,6 +8,7 @@ import { withTimeout } from '../timeout.ts'
 import type { Topology } from '../topology.ts'
 import { topologyOf } from './client-topology.ts'
 import { ConnectionPool, type PoolState, sumOfPools } from './connection-pool.ts'
+import { failedBefore } from './connection-released.ts'
 import { abandonedTransactions, beginText, type ServingDatabase, servingConnection } from './connections.ts'
 import { PipelinedConnections } from './pipelined-connections.ts'
 import { PooledReads, type ReadOptions, runRead } from './pooled-reads.ts'
@@ -164,11 +165,11 @@ export class Database {
     )
     const release = (error?: unknown) =>
       this.#writes.release(client, error !== undefined && isConnectionError(error, client))
-    running.then(() => release(), release)
+    const ended = running.then(() => release(), release)
     try {
       return await withTimeout(until - performance.now(), running, () => outcomeUnknown(undefined))
     } catch (error) {
-      throw mayHaveCommitted(error) ? outcomeUnknown(error) : failureOf(error, client)
+      throw failedBefore(ended, mayHaveCommitted(error) ? outcomeUnknown(error) : failureOf(error, client))
     }
   }
 
@@ -208,9 +209,8 @@ export class Database {
       // Waits for the rollback: the caller's next request may need the locks of this transaction.
       if (!progress.isAbandoned)
         await withTimeout(until - performance.now(), ended, writeTimedOut).catch(() => {})
-      throw progress.isCommitting && mayHaveCommitted(error)
-        ? outcomeUnknown(error)
-        : failureOf(error, client)
+      const isUnknown = progress.isCommitting && mayHaveCommitted(error)
+      throw failedBefore(ended, isUnknown ? outcomeUnknown(error) : failureOf(error, client))
     }
   }
 
