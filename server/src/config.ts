@@ -1,36 +1,36 @@
-import { envSchema } from 'env-schema'
 import type { ConfigFault } from './config-fault.ts'
 import { limits } from './limits.ts'
 import { readSecretFiles } from './secret-files.ts'
+import { InvalidSetting, type SettingRule, settingValue } from './setting-value.ts'
 import { isServiceLink, unknownVariables } from './unknown-variables.ts'
 
 const perMinute = (standard: number) =>
   ({ type: 'integer', default: standard, minimum: 1, maximum: limits.requestsPerMinuteMax }) as const
 
-const httpUrl = { type: 'string', pattern: '^https?://' } as const
+const httpUrl = { type: 'string', pattern: /^https?:\/\// } as const
 
-/** JSON Schema of each setting. One without a default is optional. */
+/** The rule of each setting. One without a default is optional. */
 const properties = {
   /** The database that serves requests. */
-  DATABASE_URL: { type: 'string', pattern: '^postgres(ql)?://' },
+  DATABASE_URL: { type: 'string', pattern: /^postgres(ql)?:\/\// },
   /** The same database, as its owner, for migrations and the operator's commands. Default: DATABASE_URL. */
-  DATABASE_OWNER_URL: { type: 'string', pattern: '^postgres(ql)?://' },
+  DATABASE_OWNER_URL: { type: 'string', pattern: /^postgres(ql)?:\/\// },
   /** Standbys of the same database, separated by spaces, that run long reads and exports. Each URL can name several servers. */
-  DATABASE_REPLICA_URLS: { type: 'string', pattern: '^postgres(ql)?://' },
+  DATABASE_REPLICA_URLS: { type: 'string', pattern: /^postgres(ql)?:\/\// },
   /** The role that serving connections SET. Empty if a connection pooler does not allow that. */
   QUARTERMASTER_DATABASE_ROLE: {
     type: 'string',
     default: 'quartermaster_server',
-    pattern: '^[a-z_][a-z0-9_]*$|^$',
+    pattern: /^[a-z_][a-z0-9_]*$|^$/,
   },
   /** The role that connections for writes SET. Default: quartermaster_writer, or the role above if that is not the default. */
-  QUARTERMASTER_DATABASE_WRITE_ROLE: { type: 'string', pattern: '^[a-z_][a-z0-9_]*$' },
+  QUARTERMASTER_DATABASE_WRITE_ROLE: { type: 'string', pattern: /^[a-z_][a-z0-9_]*$/ },
   /** `transaction` behind a pooler such as PgBouncer in transaction mode, where each transaction may use another backend. */
   QUARTERMASTER_DATABASE_POOLER: { enum: ['none', 'transaction'], default: 'none' },
   /** Connections of a process for long reads; the same number again for writes. Pipelined connections come in addition. */
   QUARTERMASTER_DATABASE_POOL_MAX: { type: 'integer', default: 10, minimum: 1, maximum: 1000 },
   /** Redis, in which processes share rate-limit counters. Without it, each process counts separately. */
-  REDIS_URL: { type: 'string', pattern: '^rediss?://' },
+  REDIS_URL: { type: 'string', pattern: /^rediss?:\/\// },
   /** For accounts without limits of their own. */
   QUARTERMASTER_REQUESTS_PER_MINUTE: perMinute(limits.requestsPerMinute),
   QUARTERMASTER_KEY_REQUESTS_PER_MINUTE: perMinute(limits.keyRequestsPerMinute),
@@ -57,17 +57,17 @@ const properties = {
     maximum: 600_000,
   },
   /** Worker processes of `serve`, which share one port. Without it, one process serves requests itself. */
-  QUARTERMASTER_PROCESSES: { type: 'string', pattern: '^(auto|[1-9]|[12][0-9]|3[0-2])$' },
+  QUARTERMASTER_PROCESSES: { type: 'string', pattern: /^(auto|[1-9]|[12][0-9]|3[0-2])$/ },
   QUARTERMASTER_HOST: { type: 'string', default: '127.0.0.1' },
   PORT: { type: 'integer', default: 8080, minimum: 0, maximum: 65_535 },
   /** `acme.<QUARTERMASTER_DOMAIN>` is the host of the account acme. */
-  QUARTERMASTER_DOMAIN: { type: 'string', default: 'localhost', pattern: '^[a-z0-9.-]+$' },
+  QUARTERMASTER_DOMAIN: { type: 'string', default: 'localhost', pattern: /^[a-z0-9.-]+$/ },
   /** The account of hosts without an account label (`localhost`, an IP address), for a deployment with one account. */
-  QUARTERMASTER_DEFAULT_ACCOUNT: { type: 'string', pattern: '^[a-z0-9-]+$' },
+  QUARTERMASTER_DEFAULT_ACCOUNT: { type: 'string', pattern: /^[a-z0-9-]+$/ },
   /** Addresses or networks, separated by commas, whose X-Forwarded-* headers are trusted. */
   QUARTERMASTER_TRUSTED_PROXIES: { type: 'string' },
   /** The master key from which the secrets of webhooks are derived. Without it there are no webhooks. */
-  QUARTERMASTER_WEBHOOK_SECRET: { type: 'string', pattern: `^.{${limits.webhookMasterKeyCharactersMin},}$` },
+  QUARTERMASTER_WEBHOOK_SECRET: { type: 'string', minLength: limits.webhookMasterKeyCharactersMin },
   /** Addresses or networks, separated by commas, that webhooks may reach besides the public internet. */
   QUARTERMASTER_WEBHOOK_NETWORKS: { type: 'string' },
   /** Whether serving processes deliver webhooks. `off` if `quartermaster deliver` does. */
@@ -87,7 +87,7 @@ const properties = {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl,
   OTEL_EXPORTER_OTLP_HEADERS: { type: 'string' },
   /** Prometheus reads metrics from the admin port, whatever is set here. */
-  OTEL_METRICS_EXPORTER: { type: 'string', pattern: '^(none|(otlp|prometheus)( *, *(otlp|prometheus))*)$' },
+  OTEL_METRICS_EXPORTER: { type: 'string', pattern: /^(none|(otlp|prometheus)( *, *(otlp|prometheus))*)$/ },
   OTEL_METRIC_EXPORT_INTERVAL: { type: 'integer', default: 60_000, minimum: 100, maximum: 3_600_000 },
   OTEL_TRACES_EXPORTER: { enum: ['otlp', 'none'] },
   /** The fraction of requests that is traced, unless the traceparent header of a trusted proxy decides. */
@@ -162,8 +162,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): LoadedConfig {
     const isSet = text !== undefined && (text !== '' || name === mayBeEmpty)
     if (isSet && !files.paths.has(name)) data[name] = text
   }
-  const invalid = faultsOf(data)
-  const config = Object.freeze(validated(omit(data, invalid)))
+  const { config, invalid } = validated(data)
   const settings = names.map((name): Setting => {
     const file = files.paths.get(name)
     if (file !== undefined) return { name, value: config[name], origin: 'file', file }
@@ -197,41 +196,29 @@ function settingNames(): (keyof Config)[] {
 
 type Data = Readonly<Record<string, string | undefined>>
 
-function validated(data: Data): Config {
-  return envSchema<Config>({ schema: { type: 'object', properties }, data, env: false })
-}
-
-function omit(data: Data, faults: readonly ConfigFault[]): Data {
-  const invalid = new Set(faults.map(({ variable }) => variable))
-  return Object.fromEntries(Object.entries(data).filter(([name]) => !invalid.has(name)))
-}
-
-function faultsOf(data: Data): ConfigFault[] {
-  try {
-    validated(data)
-    return []
-  } catch (error) {
-    const errors: unknown = error instanceof Error && 'errors' in error ? error.errors : undefined
-    if (!Array.isArray(errors)) throw error
-    return errors.map((fault: SchemaError) => faultOf(fault, data))
+/** The value of every setting that has a valid text or a default, and what is wrong with the others. */
+function validated(data: Data): { config: Config; invalid: readonly ConfigFault[] } {
+  const values: Record<string, string | number> = {}
+  const invalid: ConfigFault[] = []
+  for (const [name, rule] of Object.entries<SettingRule>(properties)) {
+    const text = data[name]
+    try {
+      if (text !== undefined) values[name] = settingValue(text, rule)
+    } catch (error) {
+      if (!(error instanceof InvalidSetting)) throw error
+      invalid.push(faultOf(name, text ?? '', error.message))
+    }
+    if (rule.default !== undefined) values[name] ??= rule.default
   }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each value has the type of its rule
+  return { config: Object.freeze(values) as Config, invalid }
 }
 
-/** An error of Ajv. */
-interface SchemaError {
-  readonly instancePath: string
-  readonly message: string
-  readonly params: { readonly allowedValues?: readonly string[] }
-}
-
-function faultOf({ instancePath, message, params }: SchemaError, data: Data): ConfigFault {
-  const variable = instancePath.slice(1)
-  const allowed = params.allowedValues === undefined ? '' : ` (${params.allowedValues.join(', ')})`
-  const rule = rules[variable]
+function faultOf(variable: string, text: string, problem: string): ConfigFault {
   return {
     variable,
-    message: rule === undefined ? `${variable} ${message}${allowed}.` : `${variable} ${rule}.`,
-    repair: isServiceLink(variable, data[variable] ?? '')
+    message: `${variable} ${rules[variable] ?? problem}.`,
+    repair: isServiceLink(variable, text)
       ? 'Kubernetes has set it for a Service of that name: set enableServiceLinks to false in the pod.'
       : `Set ${variable} to a valid value, or unset it to use the default.`,
   }
@@ -247,6 +234,5 @@ const rules: Readonly<Record<string, string>> = {
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'does not begin with http:// or https://',
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'does not begin with http:// or https://',
   OTEL_METRICS_EXPORTER: 'is neither otlp, prometheus, a list of both, nor none',
-  QUARTERMASTER_WEBHOOK_SECRET: `must have at least ${limits.webhookMasterKeyCharactersMin} characters`,
   QUARTERMASTER_PROCESSES: `must be a number from 1 to ${limits.processesMax}, or auto`,
 }
