@@ -39,6 +39,8 @@ export const connectionLimits = {
   connectMsMax: 3_000,
   /** The same for a command of the operator, who can wait for a busy machine, and would otherwise have to run it again. */
   commandConnectMsMax: 30_000,
+  /** The longest `connect_timeout` of a database URL, which replaces the two. */
+  connectSecondsMax: 600,
   /** If a server of the URL has not responded after this time, the next ones are tried, repeatedly, while it is pending. */
   nextServerDelayMs: 300,
   /** A connection attempt is restarted if it takes this much longer than another one took: its server does not respond. */

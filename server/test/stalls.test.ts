@@ -157,7 +157,8 @@ describe('a read that PostgreSQL does not cancel', () => {
 describe('a read to a server that stops to respond', () => {
   it('is 503 long before its timeout', async () => {
     const proxy = await startSilentProxy(postgres.url)
-    const lost = await startTestService(proxy.databaseUrl, { QUARTERMASTER_READ_MS_MAX: '600000' })
+    const settings = { QUARTERMASTER_READ_MS_MAX: '600000' }
+    const lost = await startTestService(proxy.databaseUrl, settings, limits)
     try {
       expect((await longRead(lost)).status).toBe(200)
       proxy.silenceAfter('zzz')
@@ -170,12 +171,13 @@ describe('a read to a server that stops to respond', () => {
   })
 
   it('runs on if the server responds to others', async () => {
-    await withService({ QUARTERMASTER_READ_MS_MAX: '600000' }, {}, async (service) => {
+    const { unansweredChecksMax } = limits
+    await withService({ QUARTERMASTER_READ_MS_MAX: '600000' }, { unansweredChecksMax }, async (service) => {
       await client.query('begin')
       await client.query('lock table product in access exclusive mode')
       const slow = longRead(service)
       await eventually(async () => (await waitingForLocks(observer)).length > 0)
-      await sleep((limits.unansweredChecksMax + 2) * limits.primaryCheckMs)
+      await sleep((unansweredChecksMax + 2) * limits.primaryCheckMs)
       expect(await waitingForLocks(observer)).toHaveLength(1)
       await client.query('rollback')
       expect((await slow).status).toBe(200)
@@ -207,7 +209,7 @@ describe('readiness', () => {
 describe('a process whose packets vanish during a write', () => {
   it('does not keep the account locked', async () => {
     const proxy = await startSilentProxy(postgres.url)
-    const lost = await startTestService(proxy.databaseUrl, {}, { writeMsMax: 8_000 })
+    const lost = await startTestService(proxy.databaseUrl, {}, limits)
     try {
       expect((await create(lost, 'before')).status).toBe(201)
       // PostgreSQL receives the statement that locks the tally, and nothing more.

@@ -71,7 +71,8 @@ export class Service implements Stoppable {
   }
 
   get environment(): Record<string, string> {
-    const { url } = this.postgres
+    // On a busy machine, a connection may take longer than the 3 s of the default.
+    const { href: url } = withParameter(this.postgres.url, 'connect_timeout', '60')
     return { DATABASE_URL: url, DATABASE_OWNER_URL: url, QUARTERMASTER_LOG_LEVEL: 'warn', ...unlimited }
   }
 
@@ -133,6 +134,12 @@ export class Service implements Stoppable {
     await this.postgres.stop()
     rmSync(this.folder, { recursive: true, force: true })
   }
+}
+
+function withParameter(url: string, name: string, value: string): URL {
+  const result = new URL(url)
+  result.searchParams.set(name, value)
+  return result
 }
 
 /** `quartermaster serve` on its own port, which stays the same when it is restarted. */

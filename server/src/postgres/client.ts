@@ -24,8 +24,7 @@ export async function connectToPrimary(url: string, config: pg.ClientConfig = {}
   const urls = serverUrls(url)
   const hasOthers = urls.length > 1
   const [{ client }] = await firstServer<OpenClient>(urls, 0, {
-    open: (serverUrl) =>
-      openClient({ ...commandDefaults, ...config, connectionString: serverUrl }, hasOthers),
+    open: (serverUrl) => openClient({ ...commandDefaults(serverUrl), ...config }, hasOthers),
     accept: ({ isStandby }) => {
       if (isStandby) throw new Error('None of the servers in the database URL is a primary.')
     },

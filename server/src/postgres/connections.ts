@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { limits } from '../limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import { markDistributed } from './client-topology.ts'
+import { connectMs } from './primary/database-url.ts'
 import { databaseUnavailable } from './sqlstate.ts'
 
 /** A connection pooler before PostgreSQL. `transaction`: it assigns a backend to each transaction, not to each connection. */
@@ -38,15 +39,14 @@ export interface ServingConfig extends pg.ClientConfig {
 
 export const connectionDefaults: pg.ClientConfig = {
   application_name: 'quartermaster',
-  connectionTimeoutMillis: limits.connectMsMax,
   keepAlive: true,
   keepAliveInitialDelayMillis: limits.keepAliveMs,
 }
 
 /** For an operator's command. */
-export const commandDefaults: pg.ClientConfig = {
-  ...connectionDefaults,
-  connectionTimeoutMillis: limits.commandConnectMsMax,
+export function commandDefaults(serverUrl: string): pg.ClientConfig {
+  const connectionTimeoutMillis = connectMs(serverUrl, limits.commandConnectMsMax)
+  return { ...connectionDefaults, connectionTimeoutMillis, connectionString: serverUrl }
 }
 
 export function servingConnection(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { replicaUrls, serverUrls } from './database-url.ts'
+import { connectMs, replicaUrls, serverUrls } from './database-url.ts'
 
 it.each([
   ['postgres://u:p@db:5432/q', ['postgres://u:p@db:5432/q']],
@@ -26,6 +26,9 @@ it.each([
   ['postgres://u:s3cret@db1:5432,:5433/q', 'a host and its port cannot be read'],
   ['postgres://db1:x/q', 'a host and its port cannot be read'],
   ['postgres:///q?host=a,b,c&port=1,2', '3 hosts and 2 ports'],
+  ['postgres://db/q?connect_timeout=0', 'connect_timeout must be a number of seconds from 1 to 600'],
+  ['postgres://db/q?connect_timeout=601', 'connect_timeout must be a number of seconds from 1 to 600'],
+  ['postgres://db/q?connect_timeout=', 'connect_timeout must be a number of seconds from 1 to 600'],
   ['postgres://db/q?target_session_attrs=standby', 'connections always go to the primary'],
 ])('rejects %s', (url, reason) => {
   expect(() => serverUrls(url)).toThrow(reason)
@@ -34,6 +37,14 @@ it.each([
   } catch (error) {
     expect(String(error)).not.toContain('s3cret')
   }
+})
+
+it('connect_timeout of any server replaces the default', () => {
+  const timeouts = serverUrls('postgres://u:p@db1:5432,db2/q?sslmode=require&connect_timeout=10').map((url) =>
+    connectMs(url, 3000),
+  )
+  expect(timeouts).toEqual([10_000, 10_000])
+  expect(connectMs('postgres://db1/q', 3000)).toBe(3000)
 })
 
 it('replicas are named by several URLs, by several hosts of one, or both', () => {

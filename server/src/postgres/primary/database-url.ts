@@ -12,6 +12,7 @@ export function serverUrls(
   if (scheme === '') throw invalidUrl('it does not start with postgres://')
   const parameters = new URLSearchParams(query)
   rejectOtherTargets(parameters, targets)
+  rejectOtherTimeouts(parameters)
   const servers = authority === '' ? fromParameters(parameters) : fromAuthority(authority)
   const rest = parameters.toString()
   const urls = servers.map(({ host, port, isSocket }) => {
@@ -83,6 +84,21 @@ function rejectOtherTargets(parameters: URLSearchParams, targets: readonly strin
     )
   }
   parameters.delete('target_session_attrs')
+}
+
+function rejectOtherTimeouts(parameters: URLSearchParams): void {
+  const seconds = parameters.get('connect_timeout')
+  const isValid =
+    seconds === null || (/^[1-9]\d{0,3}$/.test(seconds) && Number(seconds) <= limits.connectSecondsMax)
+  if (!isValid)
+    throw invalidUrl(`connect_timeout must be a number of seconds from 1 to ${limits.connectSecondsMax}`)
+}
+
+/** The timeout to open a connection to this server: `connect_timeout`, in seconds as in libpq, or else the default. */
+export function connectMs(serverUrl: string, defaultMs: number): number {
+  const [, , , , , query = ''] = urlPattern.exec(serverUrl) ?? []
+  const seconds = new URLSearchParams(query).get('connect_timeout')
+  return seconds === null ? defaultMs : Number(seconds) * 1000
 }
 
 function validate(url: string): void {

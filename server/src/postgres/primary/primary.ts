@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Failure } from '../../errors.ts'
-import { limits } from '../../limits.ts'
+import type { Limits } from '../../limits.ts'
 import { sql } from '../../sql.ts'
 import { epoch } from '../../tally-state.ts'
 import type { Topology } from '../../topology.ts'
@@ -19,7 +19,7 @@ import {
   isPreparedStatementLost,
   preparedStatementsLost,
 } from '../sqlstate.ts'
-import { serverUrls } from './database-url.ts'
+import { connectMs, serverUrls } from './database-url.ts'
 import { firstServer } from './first-server.ts'
 
 interface Server {
@@ -48,6 +48,7 @@ const identify = sql`select ${epoch} as epoch, (pg_control_system()).system_iden
  */
 export class Primary {
   readonly #database: ServingDatabase
+  readonly #limits: Limits
   readonly #urls: readonly string[]
   readonly #servers = new WeakMap<pg.ClientBase, Server>()
   readonly #onChange = new Set<(epoch: string) => void>()
@@ -69,10 +70,11 @@ export class Primary {
   #checking: Promise<void> | undefined
   #fault: Failure | undefined
 
-  constructor(database: ServingDatabase) {
+  constructor(database: ServingDatabase & { readonly limits: Limits }) {
     this.#database = database
+    this.#limits = database.limits
     this.#urls = serverUrls(database.url)
-    this.#timer = setInterval(() => this.#checkAgain(), limits.primaryCheckMs).unref()
+    this.#timer = setInterval(() => this.#checkAgain(), database.limits.primaryCheckMs).unref()
   }
 
   /** A misconfiguration that makes requests fail although the database responds. It remains until the process restarts. */
@@ -145,7 +147,8 @@ export class Primary {
 
   /** Counts checks, not time: after a pause of this process, responses may be in its sockets that it has not read yet. */
   #checkAgain(): void {
-    if (this.#unanswered >= limits.unansweredChecksMax) for (const listener of this.#onSilent) listener()
+    if (this.#unanswered >= this.#limits.unansweredChecksMax)
+      for (const listener of this.#onSilent) listener()
     this.#unanswered++
     void this.#startCheck()
   }
@@ -202,7 +205,7 @@ export class Primary {
    * Tries again if the attempt failed only because `#accept` closed it: meanwhile a newer connection found the primary.
    */
   async #openAny(config: ServingConfig): Promise<pg.Client> {
-    const until = performance.now() + limits.connectMsMax
+    const until = performance.now() + this.#limits.connectMsMax
     for (;;) {
       const first = this.#lastStarted + 1
       try {
@@ -227,13 +230,15 @@ export class Primary {
   }
 
   async #openOne(url: string, config: ServingConfig): Promise<Opening & { readonly server: Server }> {
-    const client = servingClient({ ...config, connectionString: url }, this.#database.emit)
+    const ms = connectMs(url, this.#limits.connectMsMax)
+    const timing = { connectionTimeoutMillis: ms, connectionString: url }
+    const client = servingClient({ ...config, ...timing }, this.#database.emit)
     const opening: Opening = { client, number: ++this.#lastStarted, startedAt: performance.now() }
     this.#opening.add(opening)
     client.connection.on('errorMessage', (error: { code?: string }) => {
       if (isPreparedStatementLost(error)) this.#fault ??= preparedStatementsLost(error)
     })
-    const timeout = setTimeout(() => destroyConnection(client), limits.connectMsMax)
+    const timeout = setTimeout(() => destroyConnection(client), ms)
     try {
       await client.connect()
       const { rows } = await client.query<Server>(identify)
@@ -262,7 +267,7 @@ export class Primary {
     // Attempts that started earlier and are still not open are likely to a server that does not respond.
     for (const other of this.#opening) {
       const isOvertaken =
-        other.number < number && (hasChanged || other.startedAt < startedAt - limits.connectLagMsMax)
+        other.number < number && (hasChanged || other.startedAt < startedAt - this.#limits.connectLagMsMax)
       if (isOvertaken) destroyConnection(other.client)
     }
   }
@@ -291,7 +296,8 @@ export class Primary {
 
   #backOff(failure: Failure): Failure {
     this.#failures++
-    const ms = Math.min(limits.reconnectMsMin * 2 ** (this.#failures - 1), limits.reconnectMsMax)
+    const { reconnectMsMin: min, reconnectMsMax: max } = this.#limits
+    const ms = Math.min(min * 2 ** (this.#failures - 1), max)
     this.#retryAt = performance.now() + ms
     this.#failure = failure
     return failure

@@ -10,6 +10,7 @@ import {
   servingConnection,
 } from '../connections.ts'
 import { PooledReads } from '../pooled-reads.ts'
+import { connectMs } from '../primary/database-url.ts'
 import { applySettings, servingClient } from '../serving-client.ts'
 import { connectFailureOf, databaseUnavailable } from '../sqlstate.ts'
 
@@ -164,7 +165,7 @@ export class Replica implements ConnectionSource {
   async #runProbe(): Promise<ProbeRow> {
     this.#probe ??= await this.#connect({ application_name: 'quartermaster check' })
     const running = this.#probe.query<ProbeRow>(probe)
-    const ms = this.#options.limits.replicaSilenceMsMax
+    const ms = connectMs(this.#url, this.#options.limits.replicaSilenceMsMax)
     const { rows } = await withTimeout(ms, running, () => new Error(`It has not responded for ${ms} ms.`))
     const [row] = rows
     if (row === undefined) throw new Error('It did not return its state.')
@@ -183,7 +184,7 @@ export class Replica implements ConnectionSource {
   }
 
   async #connect(config: ServingConfig): Promise<pg.Client> {
-    const ms = this.#options.limits.replicaSilenceMsMax
+    const ms = connectMs(this.#url, this.#options.limits.replicaSilenceMsMax)
     const timing = { connectionTimeoutMillis: ms, connectionString: this.#url }
     const client = servingClient({ ...config, ...timing }, this.#options.emit)
     const timeout = setTimeout(() => destroyConnection(client), ms)

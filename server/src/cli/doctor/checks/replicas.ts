@@ -39,7 +39,7 @@ export async function checkReplicas(client: pg.Client, config: Config): Promise<
 async function checkReplica(url: string, config: Config, system: string | undefined): Promise<Finding> {
   const { QUARTERMASTER_DATABASE_ROLE: role, QUARTERMASTER_DATABASE_POOLER: pooler } = config
   const settings = servingConnection({ role, pooler })
-  const client = new pg.Client({ ...commandDefaults, ...settings, connectionString: url })
+  const client = new pg.Client({ ...commandDefaults(url), ...settings })
   // Reported by the statement that fails.
   client.on('error', () => {})
   try {
