@@ -20,10 +20,11 @@ const suite = process.env['SUITE']
 export default defineConfig({
   test: {
     include: suite === undefined ? Object.values(suites).flat() : (suites[suite] ?? []),
-    // Unit tests share workers, which load modules once: half of the CPU time. Each file undoes what it replaces.
-    ...(suite === 'unit'
-      ? { isolate: false, unstubGlobals: true }
-      : { globalSetup: ['server/test/global-setup.ts'] }),
+    // The files of a worker share its modules, which are loaded once: half of the CPU time of unit tests. Each file undoes what it
+    // replaces.
+    isolate: false,
+    unstubGlobals: true,
+    ...(suite === 'unit' ? {} : { globalSetup: ['server/test/global-setup.ts'] }),
     // Integration tests wait for servers and timeouts more than they use a processor.
     ...(suite === 'integration' ? { maxWorkers: 3 } : {}),
     // Ends a run that never finishes. No test relies on it: a busy machine may take as long as it needs.

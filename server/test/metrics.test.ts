@@ -25,7 +25,8 @@ beforeAll(async () => {
   client = await connected(url)
   acme = await account(client, 'acme')
   await insertProducts(client, acme, 1)
-  service = await startTestService(url, { QUARTERMASTER_ADMIN_PORT: '0' })
+  const { requestsWaitingMax } = limits
+  service = await startTestService(url, { QUARTERMASTER_ADMIN_PORT: '0' }, { requestsWaitingMax })
 })
 
 afterAll(async () => {

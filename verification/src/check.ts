@@ -46,11 +46,11 @@ export function shared<T extends Stoppable>(
     if (found !== undefined) return found
     const starting = start(context)
     started.set(context, starting)
-    context.atEnd(async () => {
-      // If the start failed, there is nothing to stop, and the check has reported the error.
-      const fixture = await starting.catch(() => undefined)
-      await fixture?.stop()
-    })
+    // If the start fails, the check reports the error, and the next check tries again.
+    starting.then(
+      (fixture) => context.atEnd(() => fixture.stop()),
+      () => started.delete(context),
+    )
     return starting
   }
 }
