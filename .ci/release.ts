@@ -8,7 +8,8 @@ import { pack } from './pack.ts'
 
 /**
  * `npm run release`: everything of a release except publishing it. Writes release/ with the tarballs, the lock file of
- * the service, an SBOM and checksums, and installs the tarballs into empty projects on every supported version of Node.
+ * the service, an SBOM and checksums, installs the tarballs into empty projects on every supported version of Node, and
+ * builds the container image and runs the acceptance tests against it.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -23,7 +24,8 @@ for (const tarball of tarballs) console.log(await checkTarball(tarball))
 execFileSync(process.execPath, [`${root}.ci/sbom.ts`], { cwd: root, stdio: 'inherit' })
 copyFileSync(`${root}sbom/service.cdx.json`, `${folder}/quartermaster-${version}.cdx.json`)
 writeChecksums()
-execFileSync(process.execPath, [`${root}verification/src/main.ts`, 'ship', '--only', 'tarballs'], {
+const checks = 'tarballs,image,image_secrets'
+execFileSync(process.execPath, [`${root}verification/src/main.ts`, 'ship', '--only', checks], {
   cwd: root,
   stdio: 'inherit',
   env: { ...process.env, RELEASE_FOLDER: folder },

@@ -46,21 +46,27 @@ export async function withDatabases<T>(starting: StartDatabase, work: () => Prom
 export class Service implements Stoppable {
   readonly postgres: TemporaryPostgres
   readonly folder: string
+  readonly #databaseUrl: string
   readonly #servers: ServerProcess[] = []
 
-  private constructor(postgres: TemporaryPostgres) {
+  private constructor(postgres: TemporaryPostgres, databaseUrl: string) {
     this.postgres = postgres
+    this.#databaseUrl = databaseUrl
     this.folder = mkdtempSync(join(tmpdir(), 'quartermaster-checks-'))
   }
 
   static async start(settings: Record<string, string> = {}): Promise<Service> {
     const starting = startDatabase ?? startTemporaryPostgres
-    return Service.on(await starting({ fsync: 'off', ...settings }))
+    const postgres = await starting({ fsync: 'off', ...settings })
+    // On a busy machine, a connection may take longer than the 3 s of the default.
+    const url = new URL(postgres.url)
+    url.searchParams.set('connect_timeout', '60')
+    return Service.on(postgres, url.href)
   }
 
   /** Uses an existing database, and stops it with the service. */
-  static async on(postgres: TemporaryPostgres): Promise<Service> {
-    const service = new Service(postgres)
+  static async on(postgres: TemporaryPostgres, databaseUrl = postgres.url): Promise<Service> {
+    const service = new Service(postgres, databaseUrl)
     try {
       await service.command(['migrate'])
     } catch (error) {
@@ -71,8 +77,7 @@ export class Service implements Stoppable {
   }
 
   get environment(): Record<string, string> {
-    // On a busy machine, a connection may take longer than the 3 s of the default.
-    const { href: url } = withParameter(this.postgres.url, 'connect_timeout', '60')
+    const url = this.#databaseUrl
     return { DATABASE_URL: url, DATABASE_OWNER_URL: url, QUARTERMASTER_LOG_LEVEL: 'warn', ...unlimited }
   }
 
@@ -134,12 +139,6 @@ export class Service implements Stoppable {
     await this.postgres.stop()
     rmSync(this.folder, { recursive: true, force: true })
   }
-}
-
-function withParameter(url: string, name: string, value: string): URL {
-  const result = new URL(url)
-  result.searchParams.set(name, value)
-  return result
 }
 
 /** `quartermaster serve` on its own port, which stays the same when it is restarted. */

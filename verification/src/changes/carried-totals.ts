@@ -35,7 +35,7 @@ export const carriedTotals: Check = {
     try {
       const filters = await chooseFilters(context, fixture)
       const seen: Seen[] = []
-      const comparisons = context.size(10_000, 400)
+      const comparisons = context.size(10_000, 200)
       const progress = context.progress('lists', comparisons)
       const isOver = () => seen.length >= comparisons
       const writes = await whileWriting(context, fixture, isOver, () =>
@@ -76,7 +76,7 @@ export const carriedHoles: Check = {
       const filters = await chooseFilters(context, fixture)
       const random = new Random(context.seed, 63)
       const seen: Seen[] = []
-      const rounds = context.size(200, 10)
+      const rounds = context.size(200, 5)
       const progress = context.progress('gaps', rounds)
       for (let n = 0; n < rounds; n++) {
         for (let filter = 0; filter < broadFilters; filter++) await readList(fixture, filters, random, filter)

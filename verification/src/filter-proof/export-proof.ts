@@ -15,7 +15,7 @@ export const exportProof: Check = {
     const fixture = await proofFixture(context)
     return prove(
       context,
-      context.size(20_000, 500),
+      context.size(20_000, 200),
       fixture.accounts,
       (theCase) => exported(fixture, theCase),
       // More concurrent exports of one account would be rejected.

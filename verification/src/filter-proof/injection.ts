@@ -20,7 +20,7 @@ export const noInjection: Check = {
     const fixture = await proofFixture(context)
     // If this check runs alone, it must send requests first.
     if (fixture.client.sent < 1_000) await proveOn(fixture, context, context.size(10_000, 2_000))
-    const failed = await sendOddRequests(fixture, context, context.size(10_000, 1_500))
+    const failed = await sendOddRequests(fixture, context, context.size(10_000, 700))
     const normalised = await normalisedStatements(fixture)
     const { texts, lines, errors } = await loggedStatements(fixture)
     const foreign: string[] = []

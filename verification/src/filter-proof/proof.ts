@@ -11,7 +11,7 @@ export const filterProof: Check = {
   name: 'filter_proof',
   bound: '0 mismatches',
   async run(context) {
-    return proveOn(await proofFixture(context), context, context.size(100_000, 3_000))
+    return proveOn(await proofFixture(context), context, context.size(100_000, 1_000))
   },
 }
 

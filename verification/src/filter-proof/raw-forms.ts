@@ -11,7 +11,7 @@ export const rawForms: Check = {
   bound: '0 differ',
   async run(context) {
     const fixture = await proofFixture(context)
-    const count = context.size(10_000, 1_500)
+    const count = context.size(10_000, 500)
     const differing: string[] = []
     let joined = 0
     const progress = context.progress('filters in both forms', count)

@@ -23,7 +23,7 @@ export const neverStale: Check = {
   name: 'never_stale',
   bound: '= 0 stale, 0 torn',
   async run(context) {
-    const { checker, writes, duplicated } = await watch(context, context.size(1_000_000, 10_000))
+    const { checker, writes, duplicated } = await watch(context, context.size(1_000_000, 4_000))
     const { checked, stale, torn, faults } = checker
     const seenAll = Math.min(checker.lists, checker.records, checker.missing, checker.notModified) > 100
     return {

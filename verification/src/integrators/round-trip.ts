@@ -10,7 +10,7 @@ export const roundTrip: Check = {
   name: 'round_trip',
   bound: 'each finds its own record',
   async run(context) {
-    const values = texts(context.size(10_000, 1_000), context.seed)
+    const values = texts(context.size(10_000, 300), context.seed)
     const fixture = await Fixture.start()
     try {
       await fixture.import(

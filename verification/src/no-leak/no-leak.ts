@@ -13,7 +13,7 @@ export const noLeak: Check = {
   async run(context) {
     const fixture = await startLeakFixture(context)
     context.atEnd(() => fixture.stop())
-    const count = context.size(100_000, 3_000)
+    const count = context.size(100_000, 1_000)
     const violations: string[] = []
     const rejections = new Map<string, number>()
     const seen = { target: 0, either: 0, rejected: 0 }

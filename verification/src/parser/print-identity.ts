@@ -11,7 +11,7 @@ export const printIdentity: Check = {
   name: 'parse_print_identity',
   bound: '0 differ',
   async run(context) {
-    const count = context.size(100_000, 20_000)
+    const count = context.size(100_000, 5_000)
     const differing: string[] = []
     const progress = context.progress('trees', count)
     for (let index = 0; index < count; index += 1) {

@@ -12,7 +12,7 @@ export const parserStrings: Check = {
   name: 'parser_any_string',
   bound: '0 violations',
   async run(context) {
-    const count = context.size(1_000_000, 50_000)
+    const count = context.size(1_000_000, 10_000)
     const violations: string[] = []
     let rejected = 0
     const progress = context.progress('strings', count)

@@ -30,7 +30,7 @@ export const replicaReads: Check = {
   bound: '= 0 stale, 0 torn; ≥ 1 stale if broken',
   async run(context) {
     const broken = await watch(context, context.size(20_000, 5_000), true)
-    const { checker, writes, reads, faults } = await watch(context, context.size(100_000, 4_000), false)
+    const { checker, writes, reads, faults } = await watch(context, context.size(100_000, 2_000), false)
     const { share, replica, all } = shareOfReplicas(reads)
     const { checked, stale, torn } = checker
     return {

@@ -21,7 +21,7 @@ export const cardinality: Check = {
   name: 'cardinality',
   bound: `same series as ${first} accounts`,
   async run(context) {
-    const count = context.size(10_000, 400)
+    const count = context.size(10_000, 200)
     const service = await Service.start()
     const client = new Client(32)
     try {

@@ -23,7 +23,7 @@ export const revocation: Check = {
       const ports = [(await service.serve()).port, (await service.serve()).port]
       const [first = 0] = ports
       const keys: CreatedKey[] = []
-      await inParallel(context.size(100, 20), 4, async (at) => {
+      await inParallel(context.size(100, 8), 4, async (at) => {
         keys[at] = await account.createKey(first)
       })
       const revoked = new Set<string>()

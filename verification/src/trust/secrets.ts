@@ -129,7 +129,7 @@ async function useKeys(
   port: number,
   keys: readonly string[],
 ): Promise<void> {
-  const count = context.size(20_000, 2_000)
+  const count = context.size(20_000, 1_000)
   const progress = context.progress('requests with keys', count)
   await inParallel(count, 16, async (at) => {
     const random = new Random(context.seed, 62, at)

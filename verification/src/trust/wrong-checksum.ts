@@ -28,7 +28,7 @@ export const wrongChecksum: Check = {
       const { port } = await service.serve()
       const path = '/api/v1/inventory/product'
       const withValidChecksum = await queriesDuring(url, () => acme.get(port, path, generateKey()))
-      const count = context.size(10_000, 2_000)
+      const count = context.size(10_000, 500)
       let rejected = 0
       const queries = await queriesDuring(url, () =>
         inParallel(count, 16, async () => {
