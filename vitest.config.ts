@@ -28,8 +28,8 @@ export default defineConfig({
     // Integration tests wait for servers and timeouts more than they use a processor.
     ...(suite === 'integration' ? { maxWorkers: 3 } : {}),
     // Ends a run that never finishes. No test relies on it: a busy machine may take as long as it needs.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     reporters: ['default', new SummaryReporter({ suite: suite ?? 'tests' })],
   },
 })

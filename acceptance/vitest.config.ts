@@ -8,7 +8,7 @@ export default defineConfig({
     pool: 'threads',
     isolate: false,
     // Ends a run that never finishes. No test relies on it: a busy machine may take as long as it needs.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
   },
 })

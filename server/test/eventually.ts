@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { vi } from 'vitest'
 import type { TestResponse } from './service.ts'
 
-const timeoutMs = 120_000
+const timeoutMs = 300_000
 
 /** Polls until the condition holds. The timeout is long because CI machines are busy. */
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {

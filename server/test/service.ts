@@ -26,7 +26,7 @@ export interface TestService extends Service {
   ): Promise<TestResponse>
 }
 
-const busyMachineMs = 120_000
+const busyMachineMs = 300_000
 
 /**
  * Timeouts and queues that no request reaches, however busy the machine is. With those of production, a process that gets no CPU for

@@ -29,7 +29,7 @@ const idleMarginMs = 30_000
 /** Pause before a request that was rejected is sent again. */
 const overloadedMs = 250
 /** How long the database may be unavailable, or reads time out: on a busy machine, PostgreSQL may respond after seconds. */
-const unavailableMsMax = 60_000
+const unavailableMsMax = 180_000
 
 /** Sends requests over keep-alive connections. Unlike `fetch`, it lets the caller choose the Host header. */
 export class Client {

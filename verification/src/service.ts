@@ -168,7 +168,7 @@ export class ServerProcess {
     const child = start(args, this.#environment, ['ignore', log, log], this.#nodeArguments)
     closeSync(log)
     this.#child = child
-    const until = Date.now() + 120_000
+    const until = Date.now() + 300_000
     while (!(await this.#ready())) {
       if (child.exitCode !== null || Date.now() > until) {
         throw new Error(`the server did not start:\n${readFileSync(this.log, 'utf8').slice(-3000)}`)
