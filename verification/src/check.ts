@@ -5,6 +5,8 @@ export interface Check {
   readonly name: string
   /** The value that must be reached, as it is printed. */
   readonly bound: string
+  /** Whether it observes a page while the page changes, so that a busy machine can fail it. Then --retry repeats it, too. */
+  readonly dependsOnTime?: boolean
   run(context: Context): Promise<Outcome>
 }
 

@@ -9,7 +9,7 @@ import { suites, unable } from './suites.ts'
 
 const usage = `npm run verify -- SUITE [--quick] [--only NAME,NAME] [--seed N] [--retry] [--faults N] [--kinds NAME,NAME] [--plots]
 
---retry runs a check that throws once more, after the others. A check that finds something wrong fails at once.
+--retry runs a check that throws once more, after the others. A check that finds something wrong fails at once, except on a page of the console.
 --faults is the number of faults of the suite chaos, --kinds their names, in this order. --plots replaces its plots in docs/chaos.
 
 Suites: ${Object.keys(suites).join(', ')}

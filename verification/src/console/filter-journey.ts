@@ -1,3 +1,4 @@
+import { waitUntil } from '../wait-until.ts'
 import { expectEqual, grouped, journey, rows, untilParameter } from './journey.ts'
 
 /** What a person does with the filter: text, suggestions, chips, errors and saved views. */
@@ -59,11 +60,13 @@ export const filter = journey('filter', {
     await page.keyboard.press('End')
     await page.keyboard.type('&')
     await page.getByRole('option', { name: /list_price/ }).waitFor()
-    const suggestions = await page.getByRole('listbox').boundingBox()
-    const chips = await page.getByRole('region', { name: 'Conditions' }).boundingBox()
-    if (suggestions === null || chips === null)
-      throw new Error('the suggestions or the chips are not visible')
-    if (suggestions.y < chips.y + chips.height) throw new Error('the suggestions cover the chips')
+    // They are placed after they have opened.
+    const areBelow = async () => {
+      const suggestions = await page.getByRole('listbox').boundingBox()
+      const chips = await page.getByRole('region', { name: 'Conditions' }).boundingBox()
+      return suggestions !== null && chips !== null && suggestions.y >= chips.y + chips.height
+    }
+    await waitUntil(areBelow, 60_000, 'the suggestions were not below the chips')
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
     await page.getByRole('listbox').waitFor({ state: 'detached' })

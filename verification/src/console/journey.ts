@@ -24,6 +24,7 @@ export function journey(
   return {
     name,
     bound: `${count} of ${count} steps`,
+    dependsOnTime: true,
     async run(context) {
       const fixture = await consoleFixture(context)
       const { signedIn = true, ...rest } = options
