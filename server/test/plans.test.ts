@@ -3,6 +3,7 @@ import { limits } from '../src/limits.ts'
 import { Database } from '../src/postgres/database.ts'
 import { type Execution, sql } from '../src/sql.ts'
 import { freshDatabase } from './database.ts'
+import { patientLimits } from './service.ts'
 
 /** Which statements use a generic plan, on connections that other statements used before. */
 
@@ -15,8 +16,8 @@ beforeAll(async () => {
     role,
     emit: () => {},
     connectionsMax: 1,
-    limits,
-    readMsMax: 5_000,
+    limits: { ...limits, ...patientLimits },
+    readMsMax: 300_000,
   })
 })
 

@@ -32,7 +32,7 @@ const busyMachineMs = 300_000
  * Timeouts and queues that no request reaches, however busy the machine is. With those of production, a process that gets no CPU for
  * some seconds responds with 503 or 504, as it should, and the test fails. A test of a timeout passes its own.
  */
-const patientLimits = {
+export const patientLimits = {
   requestsWaitingMax: 10_000,
   requestsWaitingMsMax: busyMachineMs,
   connectMsMax: busyMachineMs,
