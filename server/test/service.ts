@@ -52,9 +52,6 @@ export const patientLimits = {
   headersReceiveMsMax: busyMachineMs,
   requestReceiveMsMax: busyMachineMs,
   silentConnectionMsMax: busyMachineMs,
-  redisMsMax: busyMachineMs,
-  redisConnectMsMax: busyMachineMs,
-  adminReadyMsMax: busyMachineMs,
 } satisfies Partial<Limits>
 
 /** Starts the service in this process on a free port. Requests name their account by X-Forwarded-Host: fetch cannot set Host. */

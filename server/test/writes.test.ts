@@ -64,6 +64,10 @@ async function namesOf({ accountId }: TestAccount): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
+/** A different idempotency key for each number. */
+const numbered = (headers: Readonly<Record<string, string>>, n: number) =>
+  Object.fromEntries(Object.entries(headers).map(([key, of]) => [key, of.replace('{n}', String(n))]))
+
 const connectionsUsed = async () => (await waitingForLocks(client)).length
 
 it.each([
@@ -74,13 +78,11 @@ it.each([
   'creates, %s: an account uses at most two connections, and other accounts are served',
   async (_, poolMax, used, headers) => {
     await fixture({ QUARTERMASTER_DATABASE_POOL_MAX: poolMax }, async ({ service, busy, calm, unblock }) => {
-      const numbered = (n: number) =>
-        Object.fromEntries(Object.entries(headers).map(([key, of]) => [key, of.replace('{n}', String(n))]))
       const most = used + limits.accountWritesWaitingMax
       const rejections: { status: number; headers: Headers; body: unknown }[] = []
       const unconfirmed: string[] = []
       const sent = Array.from({ length: most + 5 }, async (__, n) => {
-        const response = await create(service, busy, `Busy ${n}`, numbered(n))
+        const response = await create(service, busy, `Busy ${n}`, numbered(headers, n))
         if (response.status === 429) rejections.push(response)
         if (JSON.stringify(response.body).includes('"outcome_unknown"')) unconfirmed.push(`Busy ${n}`)
         return response.status
@@ -109,20 +111,17 @@ it.each([
 
 it.each([
   ['plain', {}],
-  ['idempotent', { 'idempotency-key': 'key' }],
+  ['idempotent', { 'idempotency-key': 'key-{n}' }],
 ])('creates, %s: one that times out is counted as long as it uses a connection', async (_, headers) => {
   const work = async ({ service, busy, unblock }: Fixture) => {
-    const numbered = (n: number) => ({
-      ...headers,
-      ...('idempotency-key' in headers ? { 'idempotency-key': `${n}` } : {}),
-    })
-    const timedOut = [create(service, busy, 'One', numbered(1)), create(service, busy, 'Two', numbered(2))]
-    expect((await Promise.all(timedOut)).map(({ status }) => status)).toEqual([503, 503])
-    const third = await create(service, busy, 'Three', numbered(3))
+    const createNumbered = (n: number) => create(service, busy, `Busy ${n}`, numbered(headers, n))
+    const timedOut = await Promise.all([createNumbered(1), createNumbered(2)])
+    expect(timedOut.map(({ status }) => status)).toEqual([503, 503])
+    const third = await createNumbered(3)
     expect([third.status, third.body]).toMatchObject([429, { code: 'account_busy' }])
     await eventually(async () => (await connectionsUsed()) === 2)
     await unblock()
-    await eventually(async () => (await create(service, busy, 'Four', numbered(4))).status === 201)
+    await eventually(async () => (await createNumbered(4)).status === 201)
   }
   const settings = { QUARTERMASTER_DATABASE_POOL_MAX: '10' }
   await fixture(settings, work, { writeMsMax: 1_000, accountWriteWaitMsMax: 500 })

@@ -45,8 +45,8 @@ export function contextOf(
 
 /**
  * Runs checks one after the other and prints a line for each. A check that throws fails, with the properties that `broken` adds.
- * With `retry`, it runs once more after the others: throwing shows nothing, neither that the claim holds nor that it does not. So
- * does a check that depends on time.
+ * With `retry`, it runs once more after the others: throwing shows nothing, neither that the claim holds nor that it does not. A
+ * check that depends on time also runs once more if it was wrong.
  */
 export async function runChecks<O extends Outcome, C extends Context>(
   checks: readonly Measured<O, C>[],
