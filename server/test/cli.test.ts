@@ -11,6 +11,7 @@ import {
   type TemporaryPostgres,
 } from '../src/cli/database/temporary-postgres.ts'
 import { bin, environmentWith, quartermaster } from './command.ts'
+import { startSilentProxy } from './silent-proxy.ts'
 
 let postgres: TemporaryPostgres
 let url: string
@@ -235,6 +236,25 @@ describe('quartermaster', () => {
         'DATABASE_URL.\n',
     )
     expect((await run('acount')).stderr).toContain('(Did you mean account?)')
+  })
+
+  test('does not wait for a server that stops responding after it has accepted the connection', async () => {
+    const proxy = await startSilentProxy(url)
+    proxy.silenceAfter('pg_is_in_recovery')
+    try {
+      const silent = new URL(proxy.databaseUrl)
+      const withAnother = url.replace('@', `@${silent.host},`)
+      const { code, stdout } = await quartermaster(['account', 'list'], { DATABASE_URL: withAnother })
+      expect([code, stdout]).toEqual([0, expect.stringContaining('acme')])
+      silent.searchParams.set('connect_timeout', '1')
+      const alone = await quartermaster(['account', 'list'], { DATABASE_URL: silent.href })
+      expect([alone.code, alone.stderr]).toEqual([
+        1,
+        expect.stringContaining(`${silent.host} does not respond.`),
+      ])
+    } finally {
+      await proxy.close()
+    }
   })
 
   test('starts a temporary PostgreSQL that stops when stdin is closed', async () => {

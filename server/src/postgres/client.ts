@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { markDistributed } from './client-topology.ts'
-import { commandDefaults, destroyConnection } from './connections.ts'
+import { type CommandConnection, commandDefaults, destroyConnection } from './connections.ts'
 import { serverUrls } from './primary/database-url.ts'
 import { firstServer } from './primary/first-server.ts'
 
@@ -20,11 +20,14 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
 }
 
 /** The caller must close the connection. */
-export async function connectToPrimary(url: string, config: pg.ClientConfig = {}): Promise<pg.Client> {
+export async function connectToPrimary(
+  url: string,
+  config: Omit<pg.ClientConfig, 'connectionTimeoutMillis'> = {},
+): Promise<pg.Client> {
   const urls = serverUrls(url)
   const hasOthers = urls.length > 1
   const [{ client }] = await firstServer<OpenClient>(urls, 0, {
-    open: (serverUrl) => openClient({ ...commandDefaults(serverUrl), ...config }, hasOthers),
+    open: (serverUrl, signal) => openClient({ ...commandDefaults(serverUrl), ...config }, hasOthers, signal),
     accept: ({ isStandby }) => {
       if (isStandby) throw new Error('None of the servers in the database URL is a primary.')
     },
@@ -33,20 +36,30 @@ export async function connectToPrimary(url: string, config: pg.ClientConfig = {}
   return client
 }
 
-async function openClient(config: pg.ClientConfig, hasOthers: boolean): Promise<OpenClient> {
+async function openClient(
+  config: CommandConnection,
+  hasOthers: boolean,
+  signal: AbortSignal,
+): Promise<OpenClient> {
   const client = new pg.Client(config)
   // If the connection breaks between two statements, the next statement fails. Without a listener, the process would exit.
   client.on('error', () => {})
+  // The timeout of pg ends before the first statement, which a server that fails just then never answers.
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(config.connectionTimeoutMillis)])
+  const destroy = () => destroyConnection(client)
+  ended.addEventListener('abort', destroy)
   try {
     await client.connect()
+    const { rows } = await client.query<{ standby: boolean; distributed: boolean }>(
+      `select pg_is_in_recovery() as standby, exists (select from pg_extension where extname = 'citus') as distributed`,
+    )
+    if (rows[0]?.distributed === true) markDistributed(client)
+    return { client, isStandby: hasOthers && rows[0]?.standby === true }
   } catch (error) {
-    // If the server requests a password and none is set, pg leaves the socket open, and the process would not exit.
-    destroyConnection(client)
-    throw error
+    // pg leaves the socket open, for example if the server requests a password and none is set. The process would not exit.
+    destroy()
+    throw ended.aborted ? ended.reason : error
+  } finally {
+    ended.removeEventListener('abort', destroy)
   }
-  const { rows } = await client.query<{ standby: boolean; distributed: boolean }>(
-    `select pg_is_in_recovery() as standby, exists (select from pg_extension where extname = 'citus') as distributed`,
-  )
-  if (rows[0]?.distributed === true) markDistributed(client)
-  return { client, isStandby: hasOthers && rows[0]?.standby === true }
 }

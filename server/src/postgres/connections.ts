@@ -43,8 +43,12 @@ export const connectionDefaults: pg.ClientConfig = {
   keepAliveInitialDelayMillis: limits.keepAliveMs,
 }
 
+export interface CommandConnection extends pg.ClientConfig {
+  readonly connectionTimeoutMillis: number
+}
+
 /** For an operator's command. */
-export function commandDefaults(serverUrl: string): pg.ClientConfig {
+export function commandDefaults(serverUrl: string): CommandConnection {
   const connectionTimeoutMillis = connectMs(serverUrl, limits.commandConnectMsMax)
   return { ...connectionDefaults, connectionTimeoutMillis, connectionString: serverUrl }
 }

@@ -9,6 +9,7 @@ class Servers {
   readonly behaviours: Record<string, Behaviour>
   readonly opened: string[] = []
   readonly discarded: string[] = []
+  readonly aborted: string[] = []
   /** Each makes one silent server respond. */
   readonly respond: (() => void)[] = []
 
@@ -16,8 +17,9 @@ class Servers {
     this.behaviours = behaviours
   }
 
-  async open(url: string): Promise<string> {
+  async open(url: string, signal: AbortSignal): Promise<string> {
     this.opened.push(url)
+    signal.addEventListener('abort', () => this.aborted.push(url))
     if (this.behaviours[url] === 'down') throw new Error(`${url} refuses connections`)
     if (this.behaviours[url] === 'silent') await new Promise<void>((resolve) => this.respond.push(resolve))
     return url
@@ -67,6 +69,14 @@ describe('firstServer', () => {
     const first = firstServer(['a', 'b'], 0, servers)
     await vi.advanceTimersByTimeAsync(limits.nextServerDelayMs)
     expect(await first).toEqual(['b', 1])
+  })
+
+  it('aborts the other attempts when a connection is accepted', async () => {
+    const servers = new Servers({ a: 'silent', b: 'standby', c: 'primary', d: 'primary' })
+    const first = firstServer(['a', 'b', 'c', 'd'], 0, servers)
+    await vi.advanceTimersByTimeAsync(limits.nextServerDelayMs)
+    expect(await first).toEqual(['c', 2])
+    expect(servers.aborted).toEqual(['a'])
   })
 
   it('finds a standby that is promoted while another server does not respond', async () => {

@@ -2,7 +2,8 @@ import pg from 'pg'
 import { limits } from '../../limits.ts'
 
 export interface ServerAttempts<T> {
-  open(url: string): Promise<T>
+  /** The signal is aborted when another connection has been accepted. */
+  open(url: string, signal: AbortSignal): Promise<T>
   /** Called with an open connection. Throws if the server is not acceptable, for example a standby. */
   accept(opened: T): void
   /** Called with a connection that was not accepted, or was opened after another one had been accepted. */
@@ -21,15 +22,16 @@ export function firstServer<T>(
   attempts: ServerAttempts<T>,
 ): Promise<[T, number]> {
   const order = urls.map((_, i) => (preferred + i) % urls.length)
-  const connecting = new Set<number>()
+  const connecting = new Map<number, AbortController>()
   let tried = 0
   let isSettled = false
   let failure: unknown
   const { promise, resolve, reject } = Promise.withResolvers<[T, number]>()
 
   const start = (index: number) => {
-    connecting.add(index)
-    attempts.open(urls[index] ?? '').then(
+    const controller = new AbortController()
+    connecting.set(index, controller)
+    attempts.open(urls[index] ?? '', controller.signal).then(
       (opened) => accept(opened, index),
       (error: unknown) => fail(error, index, error instanceof pg.DatabaseError),
     )
@@ -46,6 +48,7 @@ export function firstServer<T>(
       attempts.discard(opened)
       return fail(error, index, true)
     }
+    connecting.delete(index)
     settle()
     resolve([opened, index])
   }
@@ -62,6 +65,7 @@ export function firstServer<T>(
   const settle = () => {
     isSettled = true
     clearInterval(timer)
+    for (const controller of connecting.values()) controller.abort()
   }
   const timer = setInterval(() => {
     if (tried < order.length) startNext()
