@@ -20,9 +20,12 @@ export interface AdminParts {
  * On Node's server without Fastify: it reads only the method and the path.
  */
 export async function startAdmin(parts: AdminParts, address: { host: string; port: number }): Promise<Admin> {
-  const server = createServer({ requestTimeout: limits.requestReceiveMsMax }, (request, response) => {
-    respond(parts, request, response)
-  })
+  // Longer than the usual interval of scrapes, which then use one connection. Node's default is 5 s.
+  const timeouts = {
+    requestTimeout: limits.requestReceiveMsMax,
+    keepAliveTimeout: limits.idleConnectionMsMax,
+  }
+  const server = createServer(timeouts, (request, response) => respond(parts, request, response))
   server.maxConnections = limits.adminConnectionsMax
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
