@@ -6,6 +6,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { ManageGate } from './components/manage-gate.tsx'
+import { PageError } from './components/page-error.tsx'
 import { Root } from './components/root.tsx'
 import { withMantine } from './components/with-mantine.ts'
 import type { RecordsSearch } from './lib/records-search.ts'
@@ -107,6 +108,7 @@ export const router = createRouter({
     usageRoute,
   ]),
   basepath: '/console',
+  defaultErrorComponent: PageError,
   parseSearch,
   stringifySearch,
 })

@@ -31,6 +31,7 @@ import { errorOffsets, filterRoundtrip } from './console/filters.ts'
 import { generatedClients } from './console/generated-clients.ts'
 import { browse, create, keys, palette, request, usage } from './console/journeys.ts'
 import { keyLifecycle } from './console/keys.ts'
+import { loadFailures } from './console/load-failures.ts'
 import { csp, keysNowhere } from './console/secrecy.ts'
 import { bundleSize, firstView, scrolling } from './console/speed.ts'
 import { usageDetails } from './console/usage.ts'
@@ -154,6 +155,7 @@ export const suites: Record<string, readonly Check[]> = {
     usage,
     usageDetails,
     palette,
+    loadFailures,
     filterRoundtrip,
     errorOffsets,
     axeFindings,

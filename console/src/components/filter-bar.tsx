@@ -10,7 +10,8 @@ import { Button, IconButton } from './button.tsx'
 import { ChipRow } from './chip-row.tsx'
 import { Icon } from './icon.tsx'
 
-const FilterEditor = lazy(() => import('./filter-editor.tsx'))
+// If it cannot be loaded, the plain text field stays.
+const FilterEditor = lazy(() => import('./filter-editor.tsx').catch(() => ({ default: NotYet })))
 
 interface FilterBarProps {
   readonly collection: Collection
@@ -126,7 +127,7 @@ interface PlainEditorProps {
   readonly onFocus: () => void
 }
 
-/** Until the editor is loaded. */
+/** Until the editor is loaded, or if it cannot be loaded. */
 function PlainEditor({ value, placeholder, input, onChange, onSubmit, onFocus }: PlainEditorProps) {
   return (
     <input

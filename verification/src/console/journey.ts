@@ -37,7 +37,8 @@ export function journey(
           } catch (error) {
             mkdirSync(pictures, { recursive: true })
             await page.screenshot({ path: `${pictures}console-${name}.png` })
-            const note = `${title}: ${messageOf(error)}\nat ${page.url()}; see verification/out/console-${name}.png`
+            const messages = fixture.messages.slice(-10).join('\n')
+            const note = `${title}: ${messageOf(error)}\nat ${page.url()}; see verification/out/console-${name}.png\n${messages}`
             // The page may only be slow.
             if (error instanceof errors.TimeoutError) throw new Error(note, { cause: error })
             return { value: `${passed} of ${count} steps`, ok: false, note }
