@@ -3,13 +3,16 @@ import { fileURLToPath } from 'node:url'
 
 const folder = fileURLToPath(new URL('../../acceptance', import.meta.url))
 
-/** Runs the acceptance tests on a database that is migrated already. Without `files`, all of them. */
+/**
+ * Runs the acceptance tests on a database that is migrated already. Without `files`, all of them. Failed tests are not repeated as
+ * by `.ci/suite`: the database has their accounts.
+ */
 export function runAcceptanceTests(
   databaseUrl: string,
   files: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly output: string; readonly code: number | null }> {
-  const child = spawn('npm', ['test', '--silent', '--', ...files], {
+  const child = spawn('npm', ['run', '--silent', 'once', '--', ...files], {
     cwd: folder,
     env: { ...process.env, ACCEPTANCE_DATABASE_URL: databaseUrl, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
