@@ -355,7 +355,7 @@ describe('a client', () => {
 })
 
 it('an import that replaces all records keeps those of a batch that runs beside it', async () => {
-  await send(rows(3000))
+  expect((await send(rows(3000))).lines).toEqual([totals({ read: 3000, inserted: 3000 })])
   const imported = importRecords({
     ownerUrl: url,
     account: acme.name,
