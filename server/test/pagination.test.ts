@@ -159,7 +159,7 @@ describe('pages', () => {
           for (const list of wanted) await checkAllPages(acme, list, [])
         },
       ),
-      { numRuns: 10 },
+      { numRuns: 25 },
     )
   })
 })
@@ -188,7 +188,6 @@ describe('pages of more records than filterSortRecordsMax', () => {
   it('equal one ordered statement, also if requested in random order', async () => {
     const limit = fc.oneof(fc.constantFrom(1, 10, 999, 1000), fc.integer({ min: 2, max: 1000 }))
     const jumps = fc.array(offset, { minLength: 1, maxLength: 6 })
-    const mostRecords = { filter: 'is_company!=true', where: 'not is_company' }
     let aboveThreshold = 0
     await fc.assert(
       fc.asyncProperty(condition, limit, jumps, jumps, async (one, pageLimit, before, after) => {
@@ -201,9 +200,9 @@ describe('pages of more records than filterSortRecordsMax', () => {
           await create(large, 'Bolt')
         }
       }),
-      { numRuns: 10, examples: [[mostRecords, 999, [0.9, 0.5], [0.99]]] },
+      { numRuns: 25 },
     )
-    expect(aboveThreshold).toBeGreaterThanOrEqual(2)
+    expect(aboveThreshold).toBeGreaterThan(5)
   })
 
   it('together contain every record exactly once', async () => {
