@@ -11,15 +11,13 @@ export interface Ended {
 
 export type Environment = Readonly<Record<string, string>>
 
+/** Tests start hundreds of commands: this halves the CPU time of each. */
+const compileCache = fileURLToPath(new URL('../../node_modules/.cache/commands', import.meta.url))
+
 /** The environment of a command: PATH and these settings, nothing else of this process. */
 export function environmentWith(settings: Environment): Record<string, string> {
-  const { PATH = '', NODE_COMPILE_CACHE } = process.env
-  return {
-    PATH,
-    NO_COLOR: '1',
-    ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }),
-    ...settings,
-  }
+  const { PATH = '' } = process.env
+  return { PATH, NO_COLOR: '1', NODE_COMPILE_CACHE: compileCache, ...settings }
 }
 
 /** Runs `quartermaster` as a process and waits for its end. */
