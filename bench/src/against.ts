@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import type { Context } from '../../verification/src/check.ts'
 import { DatabaseCpu } from './cpu.ts'
 import { idleBoundMax, idleName, idleSide, idleTurnSeconds } from './idle.ts'
-import { type Column, column, type Interval, inIntervals, type Side } from './intervals.ts'
-import { median, medianOfRatios, percentile } from './numbers.ts'
+import { column, type Interval, inIntervals, type Side } from './intervals.ts'
+import { median, percentile, ratiosOf } from './numbers.ts'
 import type { Fixture } from './ratios/fixture.ts'
 import { mainFixture, sideOf } from './ratios/rates.ts'
 import { workloads } from './ratios/workloads.ts'
@@ -51,17 +51,21 @@ async function inCheckout<T>(
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
   if (existsSync(join(revision, 'server/bin/quartermaster.js'))) return work(resolve(revision))
-  execFileSync('git', ['worktree', 'add', '--force', '--detach', folder, revision], {
-    cwd: root,
-    stdio: 'ignore',
+  // Not a worktree, which the repository would list until it is removed, also if this run is killed.
+  execFileSync('git', ['clone', '--quiet', '--shared', '--no-checkout', root, folder], { stdio: 'inherit' })
+  execFileSync('git', ['checkout', '--quiet', '--detach', commitOf(revision)], {
+    cwd: folder,
+    stdio: 'inherit',
   })
-  try {
-    context.log(`npm ci for ${revision}`)
-    execFileSync('npm', ['ci', '--prefer-offline', '--loglevel=error'], { cwd: folder, stdio: 'ignore' })
-    return await work(folder)
-  } finally {
-    execFileSync('git', ['worktree', 'remove', '--force', folder], { cwd: root, stdio: 'ignore' })
-  }
+  context.log(`npm ci for ${revision}`)
+  execFileSync('npm', ['ci', '--prefer-offline', '--loglevel=error'], { cwd: folder, stdio: 'ignore' })
+  return work(folder)
+}
+
+/** The commit that a revision like `HEAD~1` names here. In the clone, it may name another one. */
+function commitOf(revision: string): string {
+  const args = ['rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`]
+  return execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
 }
 
 async function compareAll(
@@ -71,21 +75,7 @@ async function compareAll(
   builds: Builds,
 ): Promise<boolean> {
   const database = await DatabaseCpu.of(fixture.url)
-  print([
-    'workload',
-    'requests/s',
-    '',
-    'server µs',
-    '',
-    'database µs',
-    '',
-    'p50 ms',
-    '',
-    'p99 ms',
-    '',
-    'steal',
-    'other work',
-  ])
+  print(['workload', '', 'other', 'this', 'ratio', 'quartiles'])
   for (const workload of workloads.filter(({ name }) => only.includes(name))) {
     const sides: Side[] = []
     for (const build of builds) sides.push(await sideOf(context, fixture, workload, build))
@@ -119,31 +109,33 @@ async function compareAll(
 }
 
 const columns = [
-  { name: 'rate', digits: 0 },
-  { name: 'serverUs', digits: 0 },
-  { name: 'databaseUs', digits: 0 },
-  { name: 'p50Ms', digits: 2 },
-  { name: 'p99Ms', digits: 2 },
+  { key: 'rate', label: 'requests/s', digits: 0 },
+  { key: 'serverUs', label: 'server µs', digits: 0 },
+  { key: 'databaseUs', label: 'database µs', digits: 0 },
+  { key: 'p50Ms', label: 'p50 ms', digits: 2 },
+  { key: 'p99Ms', label: 'p99 ms', digits: 2 },
 ] as const
 
-/** For each column `other → this`, and the median of the ratios of pairs. */
+/** A line for each measured value: the medians of both builds, and of the ratios of pairs the median and the quartiles. */
 function printIntervals(name: string, [before = [], now = []]: readonly Interval[][]): void {
-  const cells = columns.flatMap(({ name: key, digits }) => [
-    [before, now].map((intervals) => median(column(intervals, key)).toFixed(digits)).join(' → '),
-    ratioOf([before, now], key).toFixed(2),
-  ])
-  const noise = (['stealPercent', 'otherPercent'] as const).map(
-    (key) => `${median(column([...before, ...now], key)).toFixed(1)} %`,
+  for (const [i, { key, label, digits }] of columns.entries()) {
+    const ratios = ratiosOf(column(now, key), column(before, key))
+    print([
+      i === 0 ? name : '',
+      label,
+      ...[before, now].map((intervals) => median(column(intervals, key)).toFixed(digits)),
+      median(ratios).toFixed(2),
+      [25, 75].map((percent) => percentile(ratios, percent).toFixed(2)).join(' to '),
+    ])
+  }
+  const [steal = '', other = ''] = (['stealPercent', 'otherPercent'] as const).map((key) =>
+    median(column([...before, ...now], key)).toFixed(1),
   )
-  print([name, ...cells, ...noise])
-}
-
-function ratioOf([before = [], now = []]: readonly Interval[][], key: Column): number {
-  return medianOfRatios(column(now, key), column(before, key))
+  print(['', `steal ${steal} %, other work ${other} %`])
 }
 
 function print(cells: readonly string[]): void {
-  const widths = [14, 18, 7, 14, 7, 14, 7, 17, 7, 18, 7, 8, 10]
+  const widths = [14, 13, 10, 10, 7]
   process.stdout.write(
     `${cells
       .map((cell, i) => cell.padEnd(widths[i] ?? 0))

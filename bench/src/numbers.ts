@@ -7,10 +7,14 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2
 }
 
-/** The median of the ratios of values that were measured as pairs. */
-export function medianOfRatios(values: readonly number[], others: readonly number[]): number {
+/** The ratios of values that were measured as pairs. */
+export function ratiosOf(values: readonly number[], others: readonly number[]): number[] {
   if (values.length !== others.length) throw new Error(`${values.length} values for ${others.length} others`)
-  return median(values.map((value, i) => value / (others[i] ?? Number.NaN)))
+  return values.map((value, i) => value / (others[i] ?? Number.NaN))
+}
+
+export function medianOfRatios(values: readonly number[], others: readonly number[]): number {
+  return median(ratiosOf(values, others))
 }
 
 export function sum(values: readonly number[]): number {
