@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer as createHttpsServer } from 'node:https'
 import { createServer, type Server } from 'node:net'
@@ -31,7 +32,8 @@ afterAll(() => {
 })
 
 async function listen(server: Server, address: string, port = 0): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(port, address, resolve))
+  server.listen(port, address)
+  await once(server, 'listening')
   closers.push(() => new Promise((resolve) => server.close(resolve)))
   const bound = server.address()
   if (bound === null || typeof bound === 'string') throw new Error('not listening')
@@ -39,13 +41,13 @@ async function listen(server: Server, address: string, port = 0): Promise<number
 }
 
 /** Counts connections, on all addresses of this machine. */
-async function trap(address = '::', port = 0): Promise<{ port: number; connections: () => number }> {
+async function trap(address = '::'): Promise<{ port: number; connections: () => number }> {
   let count = 0
   const server = createServer((socket) => {
     count++
     socket.destroy()
   })
-  return { port: await listen(server, address, port), connections: () => count }
+  return { port: await listen(server, address), connections: () => count }
 }
 
 type Handler = Parameters<typeof createHttpsServer>[1]
@@ -132,12 +134,13 @@ describe('hostile URLs', () => {
 describe('a DNS server that changes its answer', () => {
   it('cannot make a connection to an address that was not checked', async () => {
     let received = 0
-    const port = await receiver((request, response) => {
+    // First on 127.0.0.1, where other programs use ports; nothing else uses 127.0.0.2.
+    const { port, connections } = await trap('127.0.0.1')
+    await receiver((request, response) => {
       received++
       request.resume()
       response.end()
-    })
-    const { connections } = await trap('127.0.0.1', port)
+    }, port)
     let question = 0
     const answers = ['127.0.0.2', '127.0.0.1']
     const dns = await dnsServer(() => answers[question++ % 2] ?? '')
