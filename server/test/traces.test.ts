@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type pg from 'pg'
@@ -35,7 +36,8 @@ beforeAll(async () => {
   const port = await freePort()
   endpoint = `http://127.0.0.1:${port}`
   collector = createServer((request, response) => void collect(request, response))
-  await new Promise<void>((resolve) => collector.listen(port, '127.0.0.1', resolve))
+  collector.listen(port, '127.0.0.1')
+  await once(collector, 'listening')
 })
 
 afterAll(async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
@@ -35,7 +36,8 @@ export class FaultyProxy {
 
   async listen(): Promise<string> {
     const port = await freePort()
-    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve))
+    this.#server.listen(port, '127.0.0.1')
+    await once(this.#server, 'listening')
     return `http://127.0.0.1:${port}`
   }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createReadStream, existsSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import { join } from 'node:path'
@@ -105,7 +106,8 @@ async function inBrowser(archive: Packed, { server, key }: Fixture): Promise<str
   await output(process.execPath, [vite, 'build', '--logLevel', 'error'], folder)
   const site = sameOrigin(join(folder, 'dist'), server.port)
   const port = await freePort()
-  await new Promise<void>((resolve) => site.listen(port, '127.0.0.1', resolve))
+  site.listen(port, '127.0.0.1')
+  await once(site, 'listening')
   const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
     existsSync,
   )

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -22,7 +23,8 @@ export async function startCollector(file = '/dev/null'): Promise<Collector> {
     receive().catch(() => response.destroy())
   })
   const port = await freePort()
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
   const stop = () => {
     server.close()
     server.closeAllConnections()
