@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { limits } from '../server/src/limits.ts'
+import { limits } from '../server/src/limits/limits.ts'
 import { documented } from './documented.ts'
 
 /** Compares the files that operators copy with the settings and limits of the service. */
@@ -19,7 +19,7 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'dep
 
 it('every setting in deploy/ exists', () => {
   const settings = new Set(
-    [...read('server/src/config.ts').matchAll(/^ {2}([A-Z_]+):/gm)].map(([, name]) => name),
+    [...read('server/src/config/config.ts').matchAll(/^ {2}([A-Z_]+):/gm)].map(([, name]) => name),
   )
   expect(settings.size).toBeGreaterThan(20)
   const used = files.flatMap((file) =>

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { resources } from '../server/src/catalog/resources.ts'
 import { views } from '../server/src/catalog/views.ts'
-import { loadConfig, secretSettings } from '../server/src/config.ts'
-import { errorTitles } from '../server/src/errors.ts'
+import { loadConfig, secretSettings } from '../server/src/config/config.ts'
+import { errorTitles } from '../server/src/errors/errors.ts'
 import { statusOf } from '../server/src/http/problem.ts'
-import { limits } from '../server/src/limits.ts'
+import { limits } from '../server/src/limits/limits.ts'
 
 /** Compares the documents with the code: settings, limits, error codes, fields, links. */
 
@@ -73,7 +73,7 @@ describe('docs/api.md', () => {
   })
 
   it('has every fault code', () => {
-    const codes = [...read('server/src/errors.ts').matchAll(/^ {2}\| '(\w+)'$/gm)].map(
+    const codes = [...read('server/src/errors/errors.ts').matchAll(/^ {2}\| '(\w+)'$/gm)].map(
       (match) => match[1] ?? '',
     )
     expect(codes.length).toBeGreaterThan(10)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync } from 'vite'
-import { limits } from '../server/src/limits.ts'
+import { limits } from '../server/src/limits/limits.ts'
 
 export interface Expression {
   /** `file:line` */

@@ -1,6 +1,6 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
-import { limits } from './limits.ts'
+import { limits } from './limits/limits.ts'
 
 /**
  * Starts a full garbage collection when `heapGarbageBytes` have been added to the live heap. By default V8 waits until the

@@ -1,6 +1,6 @@
 import { configurationFaults } from './cli/configuration-faults.ts'
 import { program } from './cli/program.ts'
-import { loadConfig } from './config.ts'
+import { loadConfig } from './config/config.ts'
 
 /** Only this file reads the environment and sets the exit code of a failed command. */
 async function main(): Promise<void> {

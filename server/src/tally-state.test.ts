@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { resources } from './catalog/resources.ts'
-import { limits } from './limits.ts'
+import { limits } from './limits/limits.ts'
 import { listQuery } from './lists/plan-cache.ts'
 import { listStatement } from './query/sql/list-statement.ts'
 import { compareReplica, forReplica } from './tally-state.ts'

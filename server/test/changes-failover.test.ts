@@ -3,7 +3,7 @@ import { MovableAddress } from '../../verification/src/replication/movable-addre
 import type { PostgresNode } from '../../verification/src/replication/postgres-node.ts'
 import { PrimaryAndStandby } from '../../verification/src/replication/primary-and-standby.ts'
 import { withClient } from '../src/postgres/client.ts'
-import { migrate } from '../src/postgres/migrate.ts'
+import { migrate } from '../src/postgres/migrations/migrate.ts'
 import { changes, changesUrl, summary, type Write, write } from './changes-fixture.ts'
 import { account, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'

@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node'
 import { cloneDatabase, startTemporaryPostgres } from '../src/cli/database/temporary-postgres.ts'
-import { migrate } from '../src/postgres/migrate.ts'
+import { migrate } from '../src/postgres/migrations/migrate.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

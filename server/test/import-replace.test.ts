@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { resources } from '../src/catalog/resources.ts'
 import { importCommand } from '../src/cli/import/import-command.ts'
 import { type ImportRow, ImportSession } from '../src/import/session.ts'
-import { limits } from '../src/limits.ts'
+import { limits } from '../src/limits/limits.ts'
 import { account, connected, freshDatabase } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 

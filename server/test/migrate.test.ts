@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { cloneDatabase } from '../src/cli/database/temporary-postgres.ts'
-import { type MigrateOptions, migrate, migrationNames } from '../src/postgres/migrate.ts'
+import { type MigrateOptions, migrate, migrationNames } from '../src/postgres/migrations/migrate.ts'
 import { connected } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 import { startTestService } from './service.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { limits } from '../src/limits.ts'
+import { limits } from '../src/limits/limits.ts'
 import { Database } from '../src/postgres/database.ts'
 import { type Execution, sql } from '../src/sql.ts'
 import { freshDatabase } from './database.ts'

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openRedis } from '../src/accounts/redis-connection.ts'
+import { openRedis } from '../src/accounts/rate-limits/redis-connection.ts'
 import { freePort } from '../src/cli/database/temporary-postgres.ts'
 
 const running = new Set<ChildProcess>()

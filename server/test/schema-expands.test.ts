@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { cloneDatabase } from '../src/cli/database/temporary-postgres.ts'
-import { migrate, migrationNames } from '../src/postgres/migrate.ts'
+import { migrate, migrationNames } from '../src/postgres/migrations/migrate.ts'
 import { connected } from './database.ts'
 
 /**

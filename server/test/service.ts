@@ -1,5 +1,5 @@
-import { readConfig } from '../src/config.ts'
-import { limits as defaultLimits, type Limits } from '../src/limits.ts'
+import { readConfig } from '../src/config/config.ts'
+import { limits as defaultLimits, type Limits } from '../src/limits/limits.ts'
 import type { Event } from '../src/observability/events.ts'
 import { type Service, startService } from '../src/service.ts'
 

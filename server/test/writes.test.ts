@@ -1,7 +1,7 @@
 import { type ClientRequest, request } from 'node:http'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Limits, limits } from '../src/limits.ts'
+import { type Limits, limits } from '../src/limits/limits.ts'
 import type { Event } from '../src/observability/events.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'

@@ -1,6 +1,6 @@
 import { Agent, type ClientRequest, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { limits } from '../../../server/src/limits.ts'
+import { limits } from '../../../server/src/limits/limits.ts'
 import type { Check, Context } from '../../../verification/src/check.ts'
 import { Client } from '../../../verification/src/client.ts'
 import { median, percentile, short } from '../numbers.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { limits } from '../../../server/src/limits.ts'
+import { limits } from '../../../server/src/limits/limits.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import { insertKeys } from '../../../verification/src/api-keys.ts'
 import type { Check, Context } from '../../../verification/src/check.ts'

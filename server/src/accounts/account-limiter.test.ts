@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { Failure } from '../errors.ts'
+import { Failure } from '../errors/errors.ts'
 import { AccountLimiter } from './account-limiter.ts'
 
 beforeEach(() => void vi.useFakeTimers())

@@ -1,4 +1,4 @@
-import { clientDisconnected, type Failure, overloaded } from '../errors.ts'
+import { clientDisconnected, type Failure, overloaded } from '../errors/errors.ts'
 import type { AccountScope } from '../scope.ts'
 
 export interface AccountLimits {

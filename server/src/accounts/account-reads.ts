@@ -1,5 +1,5 @@
-import { clientDisconnected, Failure } from '../errors.ts'
-import { limits } from '../limits.ts'
+import { clientDisconnected, Failure } from '../errors/errors.ts'
+import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import type { ReadOptions } from '../postgres/pooled-reads.ts'
 import type { Replicas, VerifiedState } from '../postgres/replicas/replicas.ts'

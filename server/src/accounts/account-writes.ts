@@ -1,5 +1,5 @@
-import { clientDisconnected, Failure } from '../errors.ts'
-import { limits } from '../limits.ts'
+import { clientDisconnected, Failure } from '../errors/errors.ts'
+import { limits } from '../limits/limits.ts'
 import { connectionReleased } from '../postgres/connection-released.ts'
 import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'

@@ -1,5 +1,5 @@
 import { newEntryId } from '../entry-id.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Statement, sql, value } from '../sql.ts'
 import { withoutKeys } from './key-format.ts'

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { type ResourceName, resources } from '../catalog/resources.ts'
 import { keyIsValid } from '../key-state.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { sql, value } from '../sql.ts'

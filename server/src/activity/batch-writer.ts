@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../errors/errors.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Statement } from '../sql.ts'
 import type { Topology } from '../topology.ts'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { RequestAccess } from '../observability/events.ts'
 import { type Statement, sql, value } from '../sql.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { latencyBucket } from './latency.ts'
 
 /** The midpoint of a bucket, as the statement of the usage list computes it. */

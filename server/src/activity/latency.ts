@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 
 const logRatio = Math.log(limits.latencyBucketRatio)
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { AuthenticatedRequest } from './authenticated-request.ts'
 import { insertRequestsStatement, RequestLog } from './request-log.ts'
 

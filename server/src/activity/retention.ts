@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { type Statement, sql, value } from '../sql.ts'
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { RequestAccess } from '../observability/events.ts'
 import { constant, type Statement, sql, value } from '../sql.ts'
 import type { AuthenticatedRequest } from './authenticated-request.ts'

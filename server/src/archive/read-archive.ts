@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import {
   type ArchiveEnd,
   ArchiveError,

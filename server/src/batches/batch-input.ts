@@ -5,7 +5,7 @@ import { csvRows } from '../import/csv.ts'
 import { decode, type ImportFormat } from '../import/decode.ts'
 import { ndjsonRows } from '../import/ndjson.ts'
 import type { RowChunk } from '../import/row.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 
 /** Parses the body of a batch as it arrives. */
 export function batchRows(

@@ -1,7 +1,7 @@
-import { excerpt } from '../faults.ts'
+import { excerpt } from '../errors/faults.ts'
 import type { ImportTotals } from '../import/import-rows.ts'
 import type { RowFault } from '../import/row.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 
 /** One line of NDJSON for each rejected row: its first fault, and the others in `more`. */
 export function resultLines(faults: readonly RowFault[]): string {

@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { Collection } from './collection.ts'
 import type { RecordField } from './field.ts'
 

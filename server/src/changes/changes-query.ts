@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { print } from '@quartermaster/filter'
 import type { Resource } from '../catalog/resources.ts'
-import { type Fault, invalid } from '../errors.ts'
+import { type Fault, invalid } from '../errors/errors.ts'
 import { type ChangesRequest, type ListSource, parseChangesRequest } from '../query/list-request.ts'
 import { type ListPlan, planList } from '../query/plan.ts'
 import type { AccountScope } from '../scope.ts'

@@ -1,7 +1,7 @@
 import type { ResourceName } from '../catalog/resources.ts'
 import { keyIsValid } from '../key-state.ts'
+import { eachIfOneFails } from '../postgres/citus/each-account.ts'
 import type { Database } from '../postgres/database.ts'
-import { eachIfOneFails } from '../postgres/each-account.ts'
 import type { AccountScope } from '../scope.ts'
 import { placeholder, sql } from '../sql.ts'
 import { epoch, type TallyState } from '../tally-state.ts'

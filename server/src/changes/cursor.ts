@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { type ResourceName, resources } from '../catalog/resources.ts'
-import type { FaultCode } from '../errors.ts'
+import type { FaultCode } from '../errors/errors.ts'
 
 /** A position in the feed of one account's resource. Records are in the order of (version, id). */
 export interface FeedPosition {

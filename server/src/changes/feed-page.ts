@@ -1,4 +1,4 @@
-import { Failure, internalError } from '../errors.ts'
+import { Failure, internalError } from '../errors/errors.ts'
 import { type ChangesRow, type ChangesStart, changesStatement } from '../query/sql/changes-statement.ts'
 import type { AccountScope } from '../scope.ts'
 import type { Statement } from '../sql.ts'

@@ -1,6 +1,6 @@
 import type { ResourceName } from '../catalog/resources.ts'
-import { Failure } from '../errors.ts'
-import type { Limits } from '../limits.ts'
+import { Failure } from '../errors/errors.ts'
+import type { Limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { isOlder, type TallyState } from '../tally-state.ts'
 import { changedTallies, checkKeys, type KeyOfAccount, type WatchedTally } from './check-statements.ts'

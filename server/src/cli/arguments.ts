@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { InvalidArgumentError } from 'commander'
 import { type Scope, scopes } from '../accounts/key-format.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 
 /** Parsers of options and arguments. Each throws an error that says what the value must be. */
 

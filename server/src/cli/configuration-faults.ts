@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts'
-import type { ConfigFault } from '../config-fault.ts'
+import type { Config } from '../config/config.ts'
+import type { ConfigFault } from '../config/config-fault.ts'
 import { invalidNetworks } from '../networks.ts'
 import { isKeyValueList } from '../observability/otlp.ts'
 import { invalidUrls } from './database/invalid-urls.ts'

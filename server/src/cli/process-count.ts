@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { parseProcesses } from './arguments.ts'
 
 /** The number of worker processes; undefined for a single process without workers. */

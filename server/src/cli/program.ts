@@ -1,16 +1,8 @@
 import { Argument, Command, Option } from 'commander'
 import { type ResourceName, resources } from '../catalog/resources.ts'
-import { type Config, type LoadedConfig, throwFaults } from '../config.ts'
-import { limits } from '../limits.ts'
+import { type Config, type LoadedConfig, throwFaults } from '../config/config.ts'
+import { limits } from '../limits/limits.ts'
 import { version } from '../version.ts'
-import {
-  accountActivate,
-  accountCreate,
-  accountLimit,
-  accountList,
-  accountShow,
-  accountSuspend,
-} from './account-command.ts'
 import {
   integerBetween,
   parseExpiry,
@@ -19,11 +11,19 @@ import {
   parseProcesses,
   parseScopes,
 } from './arguments.ts'
+import {
+  accountActivate,
+  accountCreate,
+  accountLimit,
+  accountList,
+  accountShow,
+  accountSuspend,
+} from './commands/account-command.ts'
+import { defaultScopes, keyCreate, keyList, keyRevoke, keyRotate } from './commands/key-command.ts'
+import { webhookCommands } from './commands/webhook-commands.ts'
 import { addDatabaseCommands } from './database/database-commands.ts'
 import { ownerUrl } from './database/owner.ts'
 import type { DoctorOptions } from './doctor/doctor-command.ts'
-import { defaultScopes, keyCreate, keyList, keyRevoke, keyRotate } from './key-command.ts'
-import { webhookCommands } from './webhook-commands.ts'
 
 const json = () => new Option('--json', 'print one line of JSON')
 const account = () => new Option('--account <name>', 'name of the account (required)').makeOptionMandatory()
@@ -82,7 +82,7 @@ function addServeCommands(command: Command, config: Config): void {
     .option('--host <address>', 'address to listen on')
     .addOption(processes('number of processes that share the port, or auto for one per CPU'))
     .action(async (options: { port?: number; host?: string; processes?: number }) => {
-      const { serve } = await import('./serve-command.ts')
+      const { serve } = await import('./commands/serve-command.ts')
       process.exitCode = await serve(config, options)
     })
 
@@ -90,7 +90,7 @@ function addServeCommands(command: Command, config: Config): void {
     .command('deliver')
     .description('deliver webhooks without serving requests')
     .action(async () => {
-      const { deliverCommand } = await import('./deliver-command.ts')
+      const { deliverCommand } = await import('./commands/deliver-command.ts')
       await deliverCommand(config)
     })
 
@@ -171,7 +171,7 @@ function addArchiveCommands(command: Command, config: Config): void {
       'write an account with its keys, as hashes, and all its records to stdout, from one snapshot',
     )
     .action(async (name: string) => {
-      const { accountExport } = await import('./archive-command.ts')
+      const { accountExport } = await import('./commands/archive-command.ts')
       // The exit code if the reader closes the pipe, which ends the process before the export is complete.
       process.exitCode = 1
       process.exitCode = await accountExport(ownerUrl(config).url, name, process)
@@ -185,7 +185,7 @@ function addArchiveCommands(command: Command, config: Config): void {
     .option('--no-keys', 'restore no keys')
     .addOption(json())
     .action(async (file: string, { as, ...options }: RestoreOptions) => {
-      const { accountRestore } = await import('./archive-command.ts')
+      const { accountRestore } = await import('./commands/archive-command.ts')
       const parameters = { replace: false, json: false, ...options, name: as }
       process.exitCode = await accountRestore(ownerUrl(config).url, file, parameters, process)
     })
@@ -286,7 +286,7 @@ function addDataCommands(command: Command, config: Config): void {
         resource: ResourceName,
         options: { account: string; filter?: string; fields?: string; format: 'ndjson' | 'csv' },
       ) => {
-        const { exportCommand } = await import('./export-command.ts')
+        const { exportCommand } = await import('./commands/export-command.ts')
         // The exit code if the reader closes the pipe, which ends the process before the export is complete.
         process.exitCode = 1
         const { stdout, stderr } = process
@@ -315,7 +315,7 @@ function addChangesCommand(command: Command, config: Config): void {
         resource: ResourceName,
         options: { account: string; since?: string; filter?: string; fields?: string; follow?: boolean },
       ) => {
-        const { changesCommand } = await import('./changes-command.ts')
+        const { changesCommand } = await import('./commands/changes-command.ts')
         const { untilSignal } = await import('./until-signal.ts')
         // The exit code if the reader closes the pipe.
         process.exitCode = 1

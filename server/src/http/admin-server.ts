@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 
 export interface Admin {
   readonly port: number

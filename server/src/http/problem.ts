@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTitles, type Failure } from '../errors.ts'
+import { type ErrorCode, errorTitles, type Failure } from '../errors/errors.ts'
 
 /** The HTTP status of every error code. */
 export const statusOf: Record<ErrorCode, number> = {

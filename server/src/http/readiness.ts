@@ -1,6 +1,6 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../errors/errors.ts'
 import type { Database } from '../postgres/database.ts'
-import { migrationNames } from '../postgres/migrate.ts'
+import { migrationNames } from '../postgres/migrations/migrate.ts'
 import { placeholder, sql } from '../sql.ts'
 import { epoch } from '../tally-state.ts'
 

@@ -1,5 +1,5 @@
 import type { Resource } from '../catalog/resources.ts'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../errors/nearest.ts'
 
 /** Ends an import early. The operator sees only the message: it says what is wrong and what to do. */
 export class ImportError extends Error {

@@ -1,6 +1,6 @@
 import { type CsvError, parse } from 'csv-parse'
 import type { Resource } from '../catalog/resources.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { fieldIndexes, ImportError } from './columns.ts'
 import { ChunkBuilder, type CsvCell, quotedEmpty, type RowChunk } from './row.ts'
 

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Resource } from '../catalog/resources.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { Batch } from './batch.ts'
 import { ImportError } from './columns.ts'

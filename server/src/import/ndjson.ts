@@ -1,5 +1,5 @@
 import type { Resource } from '../catalog/resources.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { JsonNumber, parseExactJson } from '../writes/json-number.ts'
 import { checkMembers, ImportError } from './columns.ts'
 import { ChunkBuilder, type RowChunk } from './row.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { addEnd, type CachedList, carryTo, hintsAt, hintsToCarry, PageCache } from './page-cache.ts'
 
 const now = { epoch: '00000001', version: '7', xid: '500' }

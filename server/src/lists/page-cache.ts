@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { RankedId } from '../query/sql/carry.ts'
 import type { ListHints } from '../query/sql/list-statement.ts'
 import type { AccountScope } from '../scope.ts'

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { AccountReads } from '../accounts/account-reads.ts'
 import type { Verified } from '../accounts/verifications.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { isSameState, type Tally, type TallyState } from '../tally-state.ts'
 import type { ListReader } from './list-reader.ts'
 import { type ListQuery, nextPageOf } from './plan-cache.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { resources } from '../catalog/resources.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../errors/errors.ts'
 import { listQuery } from './plan-cache.ts'
 
 const list = (raw: string) => listQuery(resources.product, raw, 'url')

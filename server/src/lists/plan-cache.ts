@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { Collection } from '../catalog/collection.ts'
 import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import {
   type ListRequest,
   type ListSource,

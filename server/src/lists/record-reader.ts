@@ -1,7 +1,7 @@
 import type { Verified } from '../accounts/verifications.ts'
 import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
 import {

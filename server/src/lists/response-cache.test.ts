@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { expect, it } from 'vitest'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { type ReadResponse, responseOf } from './response.ts'
 import { ResponseCache } from './response-cache.ts'
 import type { Caller } from './shared-reads.ts'

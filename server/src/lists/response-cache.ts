@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Verified } from '../accounts/verifications.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'
 import { AdmissionFilter } from './admission-filter.ts'

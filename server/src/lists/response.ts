@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { stateName, type TallyState } from '../tally-state.ts'
 
 /** The response to a read, ready to send, and the state of the data that it shows. */

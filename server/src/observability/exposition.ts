@@ -12,7 +12,7 @@ import {
   type PushMetricExporter,
   type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { withTimeout } from '../timeout.ts'
 import type { EmitEvent } from './events.ts'
 import { type Instrument, prometheusName } from './instruments.ts'

@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { EmitEvent, Event, RequestCompleted } from './events.ts'
 
 type Level = 'error' | 'warn' | 'info' | 'debug'

@@ -1,5 +1,5 @@
-import { errorTitles } from '../errors.ts'
-import { limits } from '../limits.ts'
+import { errorTitles } from '../errors/errors.ts'
+import { limits } from '../limits/limits.ts'
 import { withTimeout } from '../timeout.ts'
 import { type Event, type PoolName, sources, stopReasons } from './events.ts'
 import { Exposition, type OtlpMetricsOptions } from './exposition.ts'

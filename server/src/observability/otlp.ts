@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 
 /** Where metrics or traces are sent. */
 export interface OtlpTarget {

@@ -16,7 +16,7 @@ import {
   ParentBasedSampler,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-node'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { withTimeout } from '../timeout.ts'
 import type { EmitEvent, RequestCompleted } from './events.ts'
 import type { OtlpTarget, TelemetryIdentity } from './otlp.ts'

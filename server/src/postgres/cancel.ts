@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 
 declare module 'pg' {
   interface Connection {

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { markDistributed } from './client-topology.ts'
+import { markDistributed } from './citus/client-topology.ts'
 import { type CommandConnection, commandDefaults, destroyConnection } from './connections.ts'
 import { serverUrls } from './primary/database-url.ts'
 import { firstServer } from './primary/first-server.ts'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { Failure, overloaded } from '../errors.ts'
-import { limits } from '../limits.ts'
+import { Failure, overloaded } from '../errors/errors.ts'
+import { limits } from '../limits/limits.ts'
 import type { EmitEvent, PoolName } from '../observability/events.ts'
 import { destroyConnection, type ServingConfig } from './connections.ts'
 

@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../errors/errors.ts'
 
 const released = new WeakMap<Failure, Promise<void>>()
 

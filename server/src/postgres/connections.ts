@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
-import { markDistributed } from './client-topology.ts'
+import { markDistributed } from './citus/client-topology.ts'
 import { connectMs } from './primary/database-url.ts'
 import { databaseUnavailable } from './sqlstate.ts'
 

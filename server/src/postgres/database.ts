@@ -1,12 +1,13 @@
 import type pg from 'pg'
 import type { QueryResultRow } from 'pg'
-import type { Limits } from '../limits.ts'
+import type { Limits } from '../limits/limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { AccountScope } from '../scope.ts'
 import type { Operation, Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
 import type { Topology } from '../topology.ts'
-import { topologyOf } from './client-topology.ts'
+import { topologyOf } from './citus/client-topology.ts'
+import { AccountMoved, WorkerNodes } from './citus/worker-nodes.ts'
 import { ConnectionPool, type PoolState, sumOfPools } from './connection-pool.ts'
 import { failedBefore } from './connection-released.ts'
 import { abandonedTransactions, beginText, type ServingDatabase, servingConnection } from './connections.ts'
@@ -23,7 +24,6 @@ import {
 } from './sqlstate.ts'
 import { statementCache } from './statement-cache.ts'
 import { readText, type TextRow } from './text-rows.ts'
-import { AccountMoved, WorkerNodes } from './worker-nodes.ts'
 
 export interface DatabaseOptions extends ServingDatabase {
   /** The role of connections for writes. Default: that of all serving connections. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { LongRowSplitter } from './long-rows.ts'
 
 interface Message {

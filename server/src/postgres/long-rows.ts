@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type pg from 'pg'
 import { parse } from 'pg-protocol'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 
 declare module 'pg' {
   interface Connection {

@@ -1,6 +1,6 @@
 import pg, { DatabaseError } from 'pg'
 import { expect, it } from 'vitest'
-import { markDistributed } from './client-topology.ts'
+import { markDistributed } from './citus/client-topology.ts'
 import { failureOf } from './sqlstate.ts'
 
 const distributed = new pg.Client()

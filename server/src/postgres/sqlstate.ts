@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { DatabaseError } from 'pg'
-import { Failure, internalError } from '../errors.ts'
-import { topologyOf } from './client-topology.ts'
+import { Failure, internalError } from '../errors/errors.ts'
+import { topologyOf } from './citus/client-topology.ts'
 
 /**
  * Maps an error of PostgreSQL or of the connection to it to a `Failure`. The only function that maps SQLSTATEs. `client`: the

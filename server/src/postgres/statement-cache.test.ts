@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { StatementCache } from './statement-cache.ts'
 
 /** Uses the text several times and returns its last name. */

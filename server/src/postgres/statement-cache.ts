@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { Statement } from '../sql.ts'
 import { localSettingsOf } from './connections.ts'
 

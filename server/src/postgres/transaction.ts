@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { topologyOf } from './client-topology.ts'
+import { topologyOf } from './citus/client-topology.ts'
 import { beginText } from './connections.ts'
 import { failOnWarning, type Transaction } from './database.ts'
 

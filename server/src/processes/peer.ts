@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { withTimeout } from '../timeout.ts'
 
 /** What a primary requests from a worker. */

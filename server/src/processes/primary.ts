@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { type Admin, startAdmin } from '../http/admin-server.ts'
 import { type EmitEvent, emitToAll } from '../observability/events.ts'
 import type { Log } from '../observability/logger.ts'

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 
 const run = promisify(execFile)

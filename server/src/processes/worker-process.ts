@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { Peer, type PrimaryMethods, type WorkerMethods } from './peer.ts'
 
 export interface WorkerExit {

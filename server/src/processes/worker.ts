@@ -1,5 +1,5 @@
-import type { CounterStore } from '../accounts/counter-store.ts'
-import type { Config } from '../config.ts'
+import type { CounterStore } from '../accounts/rate-limits/counter-store.ts'
+import type { Config } from '../config/config.ts'
 import { logTo } from '../observability/logger.ts'
 import { type Service, startService } from '../service.ts'
 import { type Channel, Peer, type PrimaryMethods, type WorkerMethods, type WorkerStart } from './peer.ts'

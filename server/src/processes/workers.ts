@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MemoryCounters } from '../accounts/memory-counters.ts'
-import { limits } from '../limits.ts'
+import { MemoryCounters } from '../accounts/rate-limits/memory-counters.ts'
+import { limits } from '../limits/limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import { type WorkerExit, WorkerProcess } from './worker-process.ts'
 

@@ -1,6 +1,6 @@
 import type { Operator } from '@quartermaster/filter'
 import type { Field, FieldType } from '../catalog/field.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { compareDecimals } from './decimal.ts'
 import type { PlainValue, Predicate, Range } from './predicate.ts'
 import { type TimeSpan, timestampText } from './timestamp.ts'

@@ -1,6 +1,6 @@
 import { type Filter, FilterError, parse } from '@quartermaster/filter'
-import { excerpt, Faults } from '../faults.ts'
-import { limits } from '../limits.ts'
+import { excerpt, Faults } from '../errors/faults.ts'
+import { limits } from '../limits/limits.ts'
 import { type Parameters, parseParameters } from './parameters.ts'
 
 /** A list request with valid syntax. Its names and values are not checked yet. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Faults } from '../faults.ts'
+import { Faults } from '../errors/faults.ts'
 import { parseParameters } from './parameters.ts'
 
 const names = ['fields', 'filter', 'page', 'limit']

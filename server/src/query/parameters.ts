@@ -1,6 +1,6 @@
-import type { Fault } from '../errors.ts'
-import { excerpt, type Faults } from '../faults.ts'
-import { limits } from '../limits.ts'
+import type { Fault } from '../errors/errors.ts'
+import { excerpt, type Faults } from '../errors/faults.ts'
+import { limits } from '../limits/limits.ts'
 
 /** Parameters by name, decoded. */
 export type Parameters = ReadonlyMap<string, string>

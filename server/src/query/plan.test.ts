@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { resources } from '../catalog/resources.ts'
-import { Failure, type Fault } from '../errors.ts'
+import { Failure, type Fault } from '../errors/errors.ts'
 import { type ListSource, parseListRequest } from './list-request.ts'
 import { planList } from './plan.ts'
 

@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { parseNetworks } from '../networks.ts'
 import type { DeliveryOutcome } from '../observability/events.ts'
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Limits } from '../limits.ts'
+import type { Limits } from '../limits/limits.ts'
 import type { EmitEvent, Event } from '../observability/events.ts'
+import { eachIfOneFails } from '../postgres/citus/each-account.ts'
 import type { Database } from '../postgres/database.ts'
-import { eachIfOneFails } from '../postgres/each-account.ts'
 import { withinTime } from '../timeout.ts'
 import {
   accountsStatement,

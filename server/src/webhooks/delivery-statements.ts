@@ -1,6 +1,6 @@
 import type { FeedPosition } from '../changes/cursor.ts'
 import { newEntryId } from '../entry-id.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { StopReason } from '../observability/events.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, placeholder, type Statement, sql, type Value, value } from '../sql.ts'

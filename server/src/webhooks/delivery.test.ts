@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { retryDelaySeconds } from './delivery.ts'
 
 const delays = (random: number) =>

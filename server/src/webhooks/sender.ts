@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
-import { limits as defaultLimits, type Limits } from '../limits.ts'
+import { limits as defaultLimits, type Limits } from '../limits/limits.ts'
 import { version } from '../version.ts'
 import { type AddressGuard, hostOf, SendError } from './address-guard.ts'
 import { type SignedMessage, signatureHeaders } from './signature.ts'

@@ -1,6 +1,6 @@
 import { AccountLimiter } from '../accounts/account-limiter.ts'
-import { Failure } from '../errors.ts'
-import type { Limits } from '../limits.ts'
+import { Failure } from '../errors/errors.ts'
+import type { Limits } from '../limits/limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type AddressGuard, SendError } from './address-guard.ts'
 import type { LogEntry } from './delivery-statements.ts'

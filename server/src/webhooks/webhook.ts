@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ResourceName } from '../catalog/resources.ts'
 import { type FeedPosition, idMax } from '../changes/cursor.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { StopReason } from '../observability/events.ts'
 import { type Fragment, sql, value } from '../sql.ts'
 

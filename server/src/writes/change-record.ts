@@ -1,5 +1,5 @@
 import type { Resource } from '../catalog/resources.ts'
-import { Failure, recordUnknown } from '../errors.ts'
+import { Failure, recordUnknown } from '../errors/errors.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
 import { parameterTypes } from '../query/sql/parameter-types.ts'
 import { recordJson } from '../query/sql/record-json.ts'

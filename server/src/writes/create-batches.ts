@@ -1,6 +1,6 @@
 import type { Resource } from '../catalog/resources.ts'
-import { Failure } from '../errors.ts'
-import { limits } from '../limits.ts'
+import { Failure } from '../errors/errors.ts'
+import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { type Create, type InsertedRow, insertAllStatement, insertStatement } from './create-statements.ts'
 

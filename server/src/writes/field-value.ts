@@ -1,5 +1,5 @@
 import { type Field, typeNames } from '../catalog/field.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import { parseTimeSpan, timestampText } from '../query/timestamp.ts'
 import { JsonNumber } from './json-number.ts'
 

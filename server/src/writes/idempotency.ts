@@ -1,5 +1,5 @@
-import { Failure } from '../errors.ts'
-import { limits } from '../limits.ts'
+import { Failure } from '../errors/errors.ts'
+import { limits } from '../limits/limits.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { constant, type Statement, sql, value } from '../sql.ts'

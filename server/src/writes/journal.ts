@@ -1,5 +1,5 @@
 import type { Resource } from '../catalog/resources.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
 

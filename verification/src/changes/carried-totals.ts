@@ -1,5 +1,5 @@
 import { type Filter, print } from '@quartermaster/filter'
-import { limits } from '../../../server/src/limits.ts'
+import { limits } from '../../../server/src/limits/limits.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Check, Context } from '../check.ts'
 import { headersFor } from '../client.ts'

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { limits } from '../../../server/src/limits.ts'
+import { limits } from '../../../server/src/limits/limits.ts'
 import type { Context, Stoppable } from '../check.ts'
 import { Client } from '../client.ts'
 import { Random } from '../random.ts'

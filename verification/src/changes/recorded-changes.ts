@@ -1,6 +1,6 @@
 import type pg from 'pg'
+import { topologyOf } from '../../../server/src/postgres/citus/client-topology.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
-import { topologyOf } from '../../../server/src/postgres/client-topology.ts'
 import type { PlainRecord } from '../filter-proof/schema.ts'
 import { product } from './products.ts'
 

@@ -1,6 +1,6 @@
-import { readConfig } from '../../../server/src/config.ts'
+import { readConfig } from '../../../server/src/config/config.ts'
 import { startDelivery } from '../../../server/src/delivery-service.ts'
-import { limits } from '../../../server/src/limits.ts'
+import { limits } from '../../../server/src/limits/limits.ts'
 
 /** `quartermaster deliver` with shorter times, so that a lease of a killed process ends soon. It runs until it is killed. */
 const config = readConfig(process.env)

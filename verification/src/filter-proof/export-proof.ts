@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync'
-import { limits } from '../../../server/src/limits.ts'
+import { limits } from '../../../server/src/limits/limits.ts'
 import type { Check } from '../check.ts'
 import type { HttpResponse } from '../client.ts'
 import type { Case } from './cases.ts'

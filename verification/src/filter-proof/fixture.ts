@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { limits } from '../../../server/src/limits.ts'
+import { limits } from '../../../server/src/limits/limits.ts'
 import { type Context, type Stoppable, shared } from '../check.ts'
 import { Client, type HttpResponse, headersFor } from '../client.ts'
 import { inParallel } from '../parallel.ts'

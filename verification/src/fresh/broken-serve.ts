@@ -1,5 +1,5 @@
 import { KeyVerifier } from '../../../server/src/accounts/key-verifier.ts'
-import { readConfig } from '../../../server/src/config.ts'
+import { readConfig } from '../../../server/src/config/config.ts'
 import { type CachedList, PageCache } from '../../../server/src/lists/page-cache.ts'
 import { logTo } from '../../../server/src/observability/logger.ts'
 import { Replicas } from '../../../server/src/postgres/replicas/replicas.ts'

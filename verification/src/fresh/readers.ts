@@ -1,4 +1,4 @@
-import { limits } from '../../../server/src/limits.ts'
+import { limits } from '../../../server/src/limits/limits.ts'
 import type { Random } from '../random.ts'
 import { type Growing, Ledger } from './oracle.ts'
 import type { Condition, FieldName, ListRead, Read } from './read.ts'

@@ -1,4 +1,4 @@
-import { limits } from '../../../server/src/limits.ts'
+import { limits } from '../../../server/src/limits/limits.ts'
 import type { Stoppable } from '../check.ts'
 import { Client } from '../client.ts'
 import type { PostgresNode } from '../replication/postgres-node.ts'

@@ -1,4 +1,4 @@
-import { limits } from '../../../../server/src/limits.ts'
+import { limits } from '../../../../server/src/limits/limits.ts'
 
 /** Filters of the largest allowed size that parse. Some have unknown fields or invalid values. */
 export const filters: Readonly<Record<string, string>> = {

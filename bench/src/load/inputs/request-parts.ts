@@ -1,4 +1,4 @@
-import { limits } from '../../../../server/src/limits.ts'
+import { limits } from '../../../../server/src/limits/limits.ts'
 
 /** A part of a request that a client can fill with any text. */
 export interface RequestPart {

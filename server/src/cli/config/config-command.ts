@@ -1,4 +1,4 @@
-import type { LoadedConfig, Setting } from '../../config.ts'
+import type { LoadedConfig, Setting } from '../../config/config.ts'
 import { note, printJson, printTable } from '../print.ts'
 import { mask, maskedValue } from './masked.ts'
 

@@ -1,4 +1,4 @@
-import type { Setting } from '../../config.ts'
+import type { Setting } from '../../config/config.ts'
 
 /** The value of a setting without passwords, tokens or anything else that could be one. Null if it has none. */
 export function maskedValue({ name, value }: Setting): string | number | boolean | null {

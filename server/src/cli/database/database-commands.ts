@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import type { Config } from '../../config.ts'
-import { limits } from '../../limits.ts'
+import type { Config } from '../../config/config.ts'
+import { limits } from '../../limits/limits.ts'
 import { collectSetting, integerBetween } from '../arguments.ts'
 
 const json = () => new Option('--json', 'print one line of JSON')
@@ -12,7 +12,7 @@ export function addDatabaseCommands(command: Command, config: Config): void {
     .description('apply pending migrations to the database')
     .addOption(json())
     .action(async (options: { json?: boolean }) => {
-      const { migrateCommand } = await import('../migrate-command.ts')
+      const { migrateCommand } = await import('../commands/migrate-command.ts')
       await migrateCommand(config, options)
     })
 
@@ -42,7 +42,7 @@ export function addDatabaseCommands(command: Command, config: Config): void {
     )
     .addOption(json())
     .action(async (options: { json?: boolean; set: Record<string, string> }) => {
-      const { postgresCommand } = await import('../postgres-command.ts')
+      const { postgresCommand } = await import('../commands/postgres-command.ts')
       await postgresCommand(options)
     })
 }

@@ -1,6 +1,6 @@
-import { type Config, writeRoleOf } from '../../config.ts'
-import { distribute } from '../../postgres/distribute.ts'
-import { appliedMigrations, migrationNames } from '../../postgres/migrate.ts'
+import { type Config, writeRoleOf } from '../../config/config.ts'
+import { distribute } from '../../postgres/citus/distribute.ts'
+import { appliedMigrations, migrationNames } from '../../postgres/migrations/migrate.ts'
 import { printJson, printLine } from '../print.ts'
 import { asOwner } from './owner.ts'
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
-import { RedisUrlWithoutTls, redisTarget } from '../../accounts/redis-target.ts'
-import type { Config } from '../../config.ts'
-import type { ConfigFault } from '../../config-fault.ts'
+import { RedisUrlWithoutTls, redisTarget } from '../../accounts/rate-limits/redis-target.ts'
+import type { Config } from '../../config/config.ts'
+import type { ConfigFault } from '../../config/config-fault.ts'
 import {
   exampleUrl,
   InvalidDatabaseUrl,

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { withClient } from '../../postgres/client.ts'
 import { databaseFault } from './database-fault.ts'
 

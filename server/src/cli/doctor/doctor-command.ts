@@ -1,4 +1,4 @@
-import type { LoadedConfig } from '../../config.ts'
+import type { LoadedConfig } from '../../config/config.ts'
 import type { Finding } from './finding.ts'
 import { printFinding, summarize } from './print-findings.ts'
 import { type CheckOptions, runChecks } from './run-checks.ts'

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { limits } from '../../limits.ts'
+import { limits } from '../../limits/limits.ts'
 
 /** A file of the built console, with its compressed versions. */
 export interface ConsoleFile {

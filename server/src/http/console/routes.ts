@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Failure } from '../../errors.ts'
+import { Failure } from '../../errors/errors.ts'
 import { acceptsEncoding } from '../request/accept.ts'
 import { isNotModified } from '../respond.ts'
 import { type ConsoleFile, type ConsoleFiles, readConsole } from './files.ts'

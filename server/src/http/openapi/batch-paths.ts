@@ -1,5 +1,5 @@
 import type { Resource } from '../../catalog/resources.ts'
-import { limits } from '../../limits.ts'
+import { limits } from '../../limits/limits.ts'
 import { writableFields } from '../../writes/record-values.ts'
 import { batchPath } from '../paths.ts'
 import { responseHeaders } from './parts.ts'

@@ -1,5 +1,5 @@
 import type { Resource } from '../../catalog/resources.ts'
-import { limits } from '../../limits.ts'
+import { limits } from '../../limits/limits.ts'
 import { invalidListResponse, responseHeaders } from './parts.ts'
 import { commonErrors, fieldsParameter, filterParameter, json, ref, resourceTag } from './paths.ts'
 import { changesSamples } from './samples.ts'

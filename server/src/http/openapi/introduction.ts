@@ -1,6 +1,6 @@
 import type { Operator } from '@quartermaster/filter'
 import { type FieldType, operatorsOf } from '../../catalog/field.ts'
-import { errorCodes } from '../../errors.ts'
+import { errorCodes } from '../../errors/errors.ts'
 
 /** The meaning of each operator, in the order of the specification. */
 const meanings: Record<Operator, string> = {

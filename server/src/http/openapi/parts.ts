@@ -1,5 +1,5 @@
 import type { Collection } from '../../catalog/collection.ts'
-import { limits } from '../../limits.ts'
+import { limits } from '../../limits/limits.ts'
 
 export const parameters = {
   page: {

@@ -1,7 +1,7 @@
 import type { Collection } from '../../catalog/collection.ts'
 import type { Field, FieldType } from '../../catalog/field.ts'
-import { errorTitles } from '../../errors.ts'
-import { limits } from '../../limits.ts'
+import { errorTitles } from '../../errors/errors.ts'
+import { limits } from '../../limits/limits.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import { resources } from '../../catalog/resources.ts'
 import { views } from '../../catalog/views.ts'
-import { limits } from '../../limits.ts'
+import { limits } from '../../limits/limits.ts'
 import { manageSamples } from './manage-samples.ts'
 import { responseHeaders } from './parts.ts'
 import { commonErrors, json, listOperation, oneOperation, ref } from './paths.ts'

@@ -5,8 +5,8 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import { overloaded } from '../../errors.ts'
-import type { Limits } from '../../limits.ts'
+import { overloaded } from '../../errors/errors.ts'
+import type { Limits } from '../../limits/limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import { requestIdOf } from '../request/request-id.ts'
 import { clientErrorHandler, connectHandler, writeProblem } from '../respond.ts'

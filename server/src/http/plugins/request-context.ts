@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestRouteOptions } from 'fastify/types/request.js'
-import { errorTitles } from '../../errors.ts'
+import { errorTitles } from '../../errors/errors.ts'
 import type { EmitEvent, RequestCompleted, RequestContext, Source } from '../../observability/events.ts'
 import { statusOf } from '../problem.ts'
 import { isTrusted } from '../request/client-address.ts'

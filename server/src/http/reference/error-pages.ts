@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes, errorTitles, Failure } from '../../errors.ts'
+import { type ErrorCode, errorCodes, errorTitles, Failure } from '../../errors/errors.ts'
 import { problemBody, retryAfterSeconds, statusOf } from '../problem.ts'
 import { errorTexts } from './error-texts.ts'
 import { hashSource, noIcon, type Page, pageOf } from './page.ts'

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../errors.ts'
+import type { ErrorCode } from '../../errors/errors.ts'
 
 /** The texts of the page to which the `type` of an error links. */
 export interface ErrorText {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Failure } from '../../errors.ts'
+import { Failure } from '../../errors/errors.ts'
 import { openApi } from '../openapi/document.ts'
 import { errorIndex, errorPages } from './error-pages.ts'
 import { type Page, pageOf, sendPage } from './page.ts'

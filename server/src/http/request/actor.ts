@@ -2,7 +2,7 @@ import type { BlockList } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../../accounts/audit.ts'
 import type { Access } from '../../accounts/verifications.ts'
-import { invalid } from '../../errors.ts'
+import { invalid } from '../../errors/errors.ts'
 import { clientAddressOf } from './client-address.ts'
 import { bodyOf } from './raw-request.ts'
 

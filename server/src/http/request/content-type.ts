@@ -1,5 +1,5 @@
-import { Failure, invalid } from '../../errors.ts'
-import { limits } from '../../limits.ts'
+import { Failure, invalid } from '../../errors/errors.ts'
+import { limits } from '../../limits/limits.ts'
 
 /** The media type of a QUERY body. */
 export const formMediaType = 'application/x-www-form-urlencoded'

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { containsKey, containsKeyMessage } from '../../accounts/key-format.ts'
-import { type Failure, invalid } from '../../errors.ts'
-import { limits } from '../../limits.ts'
+import { type Failure, invalid } from '../../errors/errors.ts'
+import { limits } from '../../limits/limits.ts'
 
 const printable = new RegExp(`^[\\x20-\\x7e]{1,${limits.idempotencyKeyCharactersMax}}$`)
 

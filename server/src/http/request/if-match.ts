@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { invalid } from '../../errors.ts'
+import { invalid } from '../../errors/errors.ts'
 
 /** The ETags of If-Match; undefined without the header, or if it is `*`, which every record matches. */
 export function ifMatchOf(request: FastifyRequest): readonly string[] | undefined {

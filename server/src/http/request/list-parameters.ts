@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { Failure, invalid } from '../../errors.ts'
-import { excerpt } from '../../faults.ts'
+import { Failure, invalid } from '../../errors/errors.ts'
+import { excerpt } from '../../errors/faults.ts'
 import type { ListSource } from '../../query/list-request.ts'
 import { contextOf } from '../plugins/request-context.ts'
 import { contentTypeFailure, formMediaType, mediaTypeOf } from './content-type.ts'

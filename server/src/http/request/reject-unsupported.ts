@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { containsKey } from '../../accounts/key-format.ts'
-import { Failure } from '../../errors.ts'
-import { limits } from '../../limits.ts'
+import { Failure } from '../../errors/errors.ts'
+import { limits } from '../../limits/limits.ts'
 import { routeOf } from '../plugins/request-context.ts'
 import { contentTypeFailure } from './content-type.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { withoutKeys } from '../../accounts/key-format.ts'
-import { limits } from '../../limits.ts'
+import { limits } from '../../limits/limits.ts'
 
 const pattern = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.requestIdCharactersMax}}$`)
 

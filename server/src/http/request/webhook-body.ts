@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type ResourceName, resources } from '../../catalog/resources.ts'
-import { excerpt, Faults } from '../../faults.ts'
+import { excerpt, Faults } from '../../errors/faults.ts'
 import type { NewWebhook, Start, WebhookChange } from '../../webhooks/endpoints.ts'
 import type { TestMessages } from '../../webhooks/test-messages.ts'
 import { addUnknownMembers, type BodyShape, type JsonBody, jsonBody, kindOf } from './json-body.ts'

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type FeedPage, feedBody } from '../../changes/feed-page.ts'
-import { Failure, internalError } from '../../errors.ts'
+import { Failure, internalError } from '../../errors/errors.ts'
 import { contextOf, timed } from '../plugins/request-context.ts'
 import { problemBody } from '../problem.ts'
 

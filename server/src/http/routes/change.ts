@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccountWrites } from '../../accounts/account-writes.ts'
 import type { Resource } from '../../catalog/resources.ts'
-import { Failure } from '../../errors.ts'
+import { Failure } from '../../errors/errors.ts'
 import { parseNoParameters } from '../../query/list-request.ts'
 import { deleteRecord, patchRecord } from '../../writes/change-record.ts'
 import type { Idempotency } from '../../writes/idempotency.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { limits } from '../../limits.ts'
+import { limits } from '../../limits/limits.ts'
 import { ExportSlots, type Slot } from './export-slots.ts'
 
 beforeEach(() => void vi.useFakeTimers())

@@ -1,5 +1,5 @@
-import { clientDisconnected, Failure, overloaded } from '../../errors.ts'
-import type { Limits } from '../../limits.ts'
+import { clientDisconnected, Failure, overloaded } from '../../errors/errors.ts'
+import type { Limits } from '../../limits/limits.ts'
 
 /** The export that occupies a slot. */
 export interface SlotHolder {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { limits } from '../../limits.ts'
+import { limits } from '../../limits/limits.ts'
 import { ReaderThroughput } from './reader-throughput.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))

@@ -1,4 +1,4 @@
-import type { Limits } from '../../limits.ts'
+import type { Limits } from '../../limits/limits.ts'
 
 /** Measures how fast a client reads its export, in windows of at least `exportReaderWindowMs`. */
 export class ReaderThroughput {

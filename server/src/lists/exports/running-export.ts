@@ -1,5 +1,5 @@
-import { clientDisconnected, Failure } from '../../errors.ts'
-import type { Limits } from '../../limits.ts'
+import { clientDisconnected, Failure } from '../../errors/errors.ts'
+import type { Limits } from '../../limits/limits.ts'
 import { failureOf } from '../../postgres/sqlstate.ts'
 import type { Tally, TallyState } from '../../tally-state.ts'
 import type { ExportConnection, ExportConnections, ExportHolder } from './export-connections.ts'

@@ -1,4 +1,4 @@
-import { limits } from '../../limits.ts'
+import { limits } from '../../limits/limits.ts'
 
 /**
  * Splits a `DATABASE_URL` that names several servers, in libpq's syntax (`postgres://user@one:5432,two:5433/db` or

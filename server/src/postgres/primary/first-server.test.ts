@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { limits } from '../../limits.ts'
+import { limits } from '../../limits/limits.ts'
 import { firstServer } from './first-server.ts'
 
 /** What a server does when a connection to it is opened. Tests change it between two attempts. */

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { limits } from '../../limits.ts'
+import { limits } from '../../limits/limits.ts'
 
 export interface ServerAttempts<T> {
   /** The signal is aborted when another connection has been accepted. */

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import type { Failure } from '../../errors.ts'
+import type { Failure } from '../../errors/errors.ts'
 import type { FallbackReason } from '../../observability/events.ts'
 import { placeholder, type Statement, sql } from '../../sql.ts'
 import {

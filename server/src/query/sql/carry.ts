@@ -1,4 +1,4 @@
-import { limits } from '../../limits.ts'
+import { limits } from '../../limits/limits.ts'
 import { type Fragment, identifier, placeholder, sql, value } from '../../sql.ts'
 import { isOwnWrite } from '../../tally-state.ts'
 import type { ListPlan } from '../plan.ts'

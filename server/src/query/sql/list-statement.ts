@@ -1,5 +1,5 @@
 import type { Field } from '../../catalog/field.ts'
-import { limits } from '../../limits.ts'
+import { limits } from '../../limits/limits.ts'
 import type { AccountScope } from '../../scope.ts'
 import {
   type Execution,

@@ -1,6 +1,6 @@
 import type { View, ViewName } from '../../catalog/views.ts'
 import { keyState } from '../../key-state.ts'
-import { limits } from '../../limits.ts'
+import { limits } from '../../limits/limits.ts'
 import type { AccountScope } from '../../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../../sql.ts'
 import type { ListPlan } from '../plan.ts'

@@ -1,5 +1,5 @@
 import type { Field } from '../../catalog/field.ts'
-import { limits } from '../../limits.ts'
+import { limits } from '../../limits/limits.ts'
 import { type Fragment, identifier, join, sql, value } from '../../sql.ts'
 import type { Bound, Predicate, Range, Ranges } from '../predicate.ts'
 import { parameterTypes } from './parameter-types.ts'

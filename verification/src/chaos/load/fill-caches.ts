@@ -1,5 +1,5 @@
 import { importRecords } from '../../../../server/src/import/import-records.ts'
-import { limits } from '../../../../server/src/limits.ts'
+import { limits } from '../../../../server/src/limits/limits.ts'
 import { Client, headersFor } from '../../client.ts'
 import { inParallel } from '../../parallel.ts'
 import type { Cluster, ServerNode } from '../cluster/cluster.ts'

@@ -1,4 +1,4 @@
-import type { LoadedConfig } from '../../../config.ts'
+import type { LoadedConfig } from '../../../config/config.ts'
 import { findOwnerUrl } from '../../database/owner.ts'
 import { type Finding, ok, problem } from '../finding.ts'
 

@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import type { Config } from '../../../config.ts'
-import { limits } from '../../../limits.ts'
-import { foldsCase } from '../../../postgres/migrate.ts'
+import type { Config } from '../../../config/config.ts'
+import { limits } from '../../../limits/limits.ts'
+import { foldsCase } from '../../../postgres/migrations/migrate.ts'
 import { type Finding, ok, problem } from '../finding.ts'
 
 export interface DatabaseProperties {

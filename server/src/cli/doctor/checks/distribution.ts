@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Config, writeRoleOf } from '../../../config.ts'
+import { type Config, writeRoleOf } from '../../../config/config.ts'
 import {
   accountTables,
   citusVersion,
@@ -7,7 +7,7 @@ import {
   isSupportedVersion,
   referenceTables,
   roleSettings,
-} from '../../../postgres/distribute.ts'
+} from '../../../postgres/citus/distribute.ts'
 import { type Finding, ok, problem } from '../finding.ts'
 
 const distribute = 'quartermaster distribute'

@@ -1,4 +1,4 @@
-import { migrationNames } from '../../../postgres/migrate.ts'
+import { migrationNames } from '../../../postgres/migrations/migrate.ts'
 import { type Finding, ok, problem } from '../finding.ts'
 
 export function checkMigrations(applied: readonly string[]): Finding[] {

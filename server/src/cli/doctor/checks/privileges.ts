@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { resources } from '../../../catalog/resources.ts'
-import { type Config, writeRoleOf } from '../../../config.ts'
+import { type Config, writeRoleOf } from '../../../config/config.ts'
 import { targetOf } from '../../database/database-fault.ts'
 import { type Finding, ok, problem } from '../finding.ts'
 

@@ -1,6 +1,6 @@
-import { openRedis } from '../../../accounts/redis-connection.ts'
-import type { Config } from '../../../config.ts'
-import { limits } from '../../../limits.ts'
+import { openRedis } from '../../../accounts/rate-limits/redis-connection.ts'
+import type { Config } from '../../../config/config.ts'
+import { limits } from '../../../limits/limits.ts'
 import { type Finding, ok, problem } from '../finding.ts'
 
 /** Redis is optional: without it, each process counts requests for the rate limits on its own. */

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import type { Config } from '../../../config.ts'
-import { limits } from '../../../limits.ts'
+import type { Config } from '../../../config/config.ts'
+import { limits } from '../../../limits/limits.ts'
 import {
   beginText,
   commandDefaults,

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { limits } from '../../../limits.ts'
+import { limits } from '../../../limits/limits.ts'
 import { type Finding, ok, problem, unchecked } from '../finding.ts'
 
 /** What PostgreSQL says about replication. */

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type Config, writeRoleOf } from '../../../config.ts'
+import { type Config, writeRoleOf } from '../../../config/config.ts'
 import { connectToPrimary } from '../../../postgres/client.ts'
 import {
   beginText,

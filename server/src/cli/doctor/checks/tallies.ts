@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { type Account, accountNamed } from '../../../accounts/directory.ts'
-import { limits } from '../../../limits.ts'
+import { limits } from '../../../limits/limits.ts'
 import { note } from '../../print.ts'
 import { type Finding, type Findings, ok, problem, repaired, unchecked } from '../finding.ts'
 import { countTallies, repairTally, tallyFaults } from './tally-count.ts'

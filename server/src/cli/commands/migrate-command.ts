@@ -1,7 +1,7 @@
-import type { Config } from '../config.ts'
-import { migrate } from '../postgres/migrate.ts'
-import { explainErrors, ownerUrl } from './database/owner.ts'
-import { note, printJson, printLine } from './print.ts'
+import type { Config } from '../../config/config.ts'
+import { migrate } from '../../postgres/migrations/migrate.ts'
+import { explainErrors, ownerUrl } from '../database/owner.ts'
+import { note, printJson, printLine } from '../print.ts'
 
 export async function migrateCommand(config: Config, options: { json?: boolean }): Promise<void> {
   const owner = ownerUrl(config)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { limits } from '../limits.ts'
+import { limits } from '../../limits/limits.ts'
 
 /** A lock that a migration waits for. */
 interface BlockedLock {

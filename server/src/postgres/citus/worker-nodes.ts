@@ -1,9 +1,9 @@
-import { Failure } from '../errors.ts'
-import { limits } from '../limits.ts'
-import { placeholder, type Statement, sql } from '../sql.ts'
-import type { Topology } from '../topology.ts'
-import { serverUrls } from './primary/database-url.ts'
-import type { TextRow } from './text-rows.ts'
+import { Failure } from '../../errors/errors.ts'
+import { limits } from '../../limits/limits.ts'
+import { placeholder, type Statement, sql } from '../../sql.ts'
+import type { Topology } from '../../topology.ts'
+import { serverUrls } from '../primary/database-url.ts'
+import type { TextRow } from '../text-rows.ts'
 
 /** The connections to one node. */
 interface Node {

@@ -1,7 +1,7 @@
-import { installedOrEmbeddedPostgres } from './database/embedded-postgres.ts'
-import { startTemporaryPostgres } from './database/temporary-postgres.ts'
-import { note, printJson, printLine } from './print.ts'
-import { untilSignal } from './until-signal.ts'
+import { installedOrEmbeddedPostgres } from '../database/embedded-postgres.ts'
+import { startTemporaryPostgres } from '../database/temporary-postgres.ts'
+import { note, printJson, printLine } from '../print.ts'
+import { untilSignal } from '../until-signal.ts'
 
 /** With `--json` the caller is a program. If it exits, stdin closes, and PostgreSQL is stopped. */
 export async function postgresCommand(options: {

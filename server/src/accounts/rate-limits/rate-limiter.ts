@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import { limits } from '../limits.ts'
+import { limits } from '../../limits/limits.ts'
+import type { Access } from '../verifications.ts'
 import type { Count, SharedCounters } from './shared-counters.ts'
-import type { Access } from './verifications.ts'
 
 interface AccountCounts {
   readonly account: Count

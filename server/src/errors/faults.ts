@@ -1,5 +1,5 @@
+import { limits } from '../limits/limits.ts'
 import { Failure, type Fault } from './errors.ts'
-import { limits } from './limits.ts'
 
 /**
  * The faults of one request, listed up to a limit. A request can have 130,000 faults; neither the time to describe them nor

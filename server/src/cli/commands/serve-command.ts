@@ -1,10 +1,10 @@
 import cluster from 'node:cluster'
-import type { Config } from '../config.ts'
-import { logTo } from '../observability/logger.ts'
-import { Systemd } from '../processes/systemd.ts'
-import type { ServeOptions } from '../service.ts'
-import { processesOf } from './process-count.ts'
-import { untilSignal } from './until-signal.ts'
+import type { Config } from '../../config/config.ts'
+import { logTo } from '../../observability/logger.ts'
+import { Systemd } from '../../processes/systemd.ts'
+import type { ServeOptions } from '../../service.ts'
+import { processesOf } from '../process-count.ts'
+import { untilSignal } from '../until-signal.ts'
 
 export interface ServeCommandOptions {
   readonly port?: number
@@ -21,14 +21,14 @@ export async function serve(config: Config, options: ServeCommandOptions): Promi
   }
   const processes = options.processes ?? processesOf(config)
   if (cluster.isWorker) {
-    const { runWorker } = await import('../processes/worker.ts')
+    const { runWorker } = await import('../../processes/worker.ts')
     await runWorker(config, address)
     return 0
   }
   if (processes === undefined) return serveAlone(config, address)
   const log = logTo(config.QUARTERMASTER_LOG_LEVEL, config.QUARTERMASTER_LOG_DESTINATION)
   const systemd = new Systemd(config.NOTIFY_SOCKET, log.emit)
-  const { runPrimary } = await import('../processes/primary.ts')
+  const { runPrimary } = await import('../../processes/primary.ts')
   return runPrimary(config, { ...address, processes, log, systemd, untilSignal })
 }
 
@@ -36,7 +36,7 @@ async function serveAlone(config: Config, address: Omit<ServeOptions, 'log'>): P
   const log = logTo(config.QUARTERMASTER_LOG_LEVEL, config.QUARTERMASTER_LOG_DESTINATION)
   const systemd = new Systemd(config.NOTIFY_SOCKET, log.emit)
   // Imported here: the primary of several processes does not need it, and takes 100 MB less memory without it.
-  const { startService } = await import('../service.ts')
+  const { startService } = await import('../../service.ts')
   const service = await startService(config, { ...address, log })
   const [signal] = await Promise.all([untilSignal(), systemd.ready()])
   log.emit({ kind: 'stopping' })

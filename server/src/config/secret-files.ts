@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
+import { limits } from '../limits/limits.ts'
 import type { ConfigFault } from './config-fault.ts'
-import { limits } from './limits.ts'
 
 export interface SecretFiles {
   /** The secrets that were read, by the name of their setting. */

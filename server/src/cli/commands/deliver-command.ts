@@ -1,8 +1,8 @@
-import type { Config } from '../config.ts'
-import { startDelivery } from '../delivery-service.ts'
-import { logTo } from '../observability/logger.ts'
+import type { Config } from '../../config/config.ts'
+import { startDelivery } from '../../delivery-service.ts'
+import { logTo } from '../../observability/logger.ts'
+import { untilSignal } from '../until-signal.ts'
 import { servingUrl } from './serve-command.ts'
-import { untilSignal } from './until-signal.ts'
 
 /** Delivers webhooks until SIGTERM or SIGINT. */
 export async function deliverCommand(config: Config): Promise<void> {

@@ -1,10 +1,10 @@
-import { accountNamed } from '../accounts/directory.ts'
-import type { Config } from '../config.ts'
-import { Failure } from '../errors.ts'
-import type { Transaction } from '../postgres/database.ts'
-import { inTransaction } from '../postgres/transaction.ts'
-import type { AccountScope } from '../scope.ts'
-import { asOwner } from './database/owner.ts'
+import { accountNamed } from '../../accounts/directory.ts'
+import type { Config } from '../../config/config.ts'
+import { Failure } from '../../errors/errors.ts'
+import type { Transaction } from '../../postgres/database.ts'
+import { inTransaction } from '../../postgres/transaction.ts'
+import type { AccountScope } from '../../scope.ts'
+import { asOwner } from '../database/owner.ts'
 
 /** Runs a change of what an account has, its keys or webhooks, in a transaction. If an id is unknown, the error says how to find it. */
 export async function changeAccount<T>(

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { limits } from '../limits.ts'
+import { limits } from '../../limits/limits.ts'
+import type { Access } from '../verifications.ts'
 import { RateLimiter } from './rate-limiter.ts'
-import type { Access } from './verifications.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())

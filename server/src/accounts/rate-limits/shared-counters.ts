@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../../limits/limits.ts'
 import type { CounterStore } from './counter-store.ts'
 
 /** Requests of one account, or of one key, in the current window. */

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
 import type pg from 'pg'
-import { limits } from '../limits.ts'
-import { withClient } from './client.ts'
-import { distributeAdded } from './distribute.ts'
+import { limits } from '../../limits/limits.ts'
+import { distributeAdded } from '../citus/distribute.ts'
+import { withClient } from '../client.ts'
 import { isConcurrentMigration, isLockFailure, LockMonitor, retryDelayMs } from './migration-lock.ts'
 
-const folder = fileURLToPath(new URL('../../migrations', import.meta.url))
+const folder = fileURLToPath(new URL('../../../migrations', import.meta.url))
 
 /** The names of all migrations of this build, in order. */
 export const migrationNames: readonly string[] = readdirSync(folder)

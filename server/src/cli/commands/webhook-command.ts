@@ -1,11 +1,11 @@
-import { accountNamed } from '../accounts/directory.ts'
-import type { ResourceName } from '../catalog/resources.ts'
-import type { Config } from '../config.ts'
-import { limits } from '../limits.ts'
-import { parseNetworks } from '../networks.ts'
-import { inTransaction } from '../postgres/transaction.ts'
-import { AddressGuard } from '../webhooks/address-guard.ts'
-import { logStatement } from '../webhooks/delivery-statements.ts'
+import { accountNamed } from '../../accounts/directory.ts'
+import type { ResourceName } from '../../catalog/resources.ts'
+import type { Config } from '../../config/config.ts'
+import { limits } from '../../limits/limits.ts'
+import { parseNetworks } from '../../networks.ts'
+import { inTransaction } from '../../postgres/transaction.ts'
+import { AddressGuard } from '../../webhooks/address-guard.ts'
+import { logStatement } from '../../webhooks/delivery-statements.ts'
 import {
   activateWebhook,
   createWebhook,
@@ -16,15 +16,15 @@ import {
   replayWebhook,
   rotateWebhook,
   type Start,
-} from '../webhooks/endpoints.ts'
-import { Sender } from '../webhooks/sender.ts'
-import { TestMessages } from '../webhooks/test-messages.ts'
-import { type Webhook, webhookJson } from '../webhooks/webhook.ts'
+} from '../../webhooks/endpoints.ts'
+import { Sender } from '../../webhooks/sender.ts'
+import { TestMessages } from '../../webhooks/test-messages.ts'
+import { type Webhook, webhookJson } from '../../webhooks/webhook.ts'
+import { asOwner } from '../database/owner.ts'
+import { operator } from '../operator.ts'
+import { note, printJson, printLine, printTable } from '../print.ts'
 import type { JsonOption } from './account-command.ts'
 import { changeAccount } from './change-account.ts'
-import { asOwner } from './database/owner.ts'
-import { operator } from './operator.ts'
-import { note, printJson, printLine, printTable } from './print.ts'
 
 export interface WebhookOptions extends JsonOption {
   readonly account: string

@@ -1,5 +1,5 @@
+import { nearest } from '../errors/nearest.ts'
 import type { ConfigFault } from './config-fault.ts'
-import { nearest } from './nearest.ts'
 
 const prefix = 'QUARTERMASTER_'
 

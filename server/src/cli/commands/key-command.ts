@@ -1,12 +1,12 @@
-import { createKey, keyJson, listKeys, type NewKey, revokeKey, rotateKey } from '../accounts/api-keys.ts'
-import { accountNamed } from '../accounts/directory.ts'
-import { type Scope, scopes } from '../accounts/key-format.ts'
-import type { Config } from '../config.ts'
+import { createKey, keyJson, listKeys, type NewKey, revokeKey, rotateKey } from '../../accounts/api-keys.ts'
+import { accountNamed } from '../../accounts/directory.ts'
+import { type Scope, scopes } from '../../accounts/key-format.ts'
+import type { Config } from '../../config/config.ts'
+import { asOwner } from '../database/owner.ts'
+import { operator } from '../operator.ts'
+import { formatTime, note, printJson, printLine, printTable } from '../print.ts'
 import type { JsonOption } from './account-command.ts'
 import { changeAccount } from './change-account.ts'
-import { asOwner } from './database/owner.ts'
-import { operator } from './operator.ts'
-import { formatTime, note, printJson, printLine, printTable } from './print.ts'
 
 /** What an integration needs that reads. The scopes to change records and to manage the account must be requested explicitly. */
 export const defaultScopes = scopes.filter((scope) => scope !== 'account:manage' && !scope.endsWith(':write'))

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { limits } from '../limits.ts'
+import { limits } from '../../limits/limits.ts'
 
 interface Counter {
   used: number

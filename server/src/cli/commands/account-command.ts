@@ -8,12 +8,12 @@ import {
   listAccounts,
   showAccount,
   suspendAccount,
-} from '../accounts/directory.ts'
-import type { Config } from '../config.ts'
-import type { PerMinute } from './arguments.ts'
-import { asOwner } from './database/owner.ts'
-import { operator } from './operator.ts'
-import { formatTime, note, printJson, printLine, printTable } from './print.ts'
+} from '../../accounts/directory.ts'
+import type { Config } from '../../config/config.ts'
+import type { PerMinute } from '../arguments.ts'
+import { asOwner } from '../database/owner.ts'
+import { operator } from '../operator.ts'
+import { formatTime, note, printJson, printLine, printTable } from '../print.ts'
 
 export interface JsonOption {
   readonly json?: boolean

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Topology } from '../topology.ts'
+import type { Topology } from '../../topology.ts'
 
 const distributed = new WeakSet<pg.ClientBase>()
 

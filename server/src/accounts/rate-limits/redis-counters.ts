@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { limits } from '../limits.ts'
+import { limits } from '../../limits/limits.ts'
 import type { CounterStore } from './counter-store.ts'
 import { openRedis } from './redis-connection.ts'
 

@@ -1,5 +1,5 @@
-import type { AccountScope } from '../scope.ts'
-import type { Database } from './database.ts'
+import type { AccountScope } from '../../scope.ts'
+import type { Database } from '../database.ts'
 
 /**
  * Runs a check of several accounts. On Citus, if that fails, the check of each account on its own: a worker that is away affects

@@ -1,5 +1,5 @@
+import { limits } from '../limits/limits.ts'
 import type { ConfigFault } from './config-fault.ts'
-import { limits } from './limits.ts'
 import { readSecretFiles } from './secret-files.ts'
 import { InvalidSetting, type SettingRule, settingValue } from './setting-value.ts'
 import { isServiceLink, unknownVariables } from './unknown-variables.ts'

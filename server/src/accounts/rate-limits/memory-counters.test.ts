@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { limits } from '../limits.ts'
+import { limits } from '../../limits/limits.ts'
 import { MemoryCounters } from './memory-counters.ts'
 
 afterEach(() => void vi.useRealTimers())

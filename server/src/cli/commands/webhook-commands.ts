@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
-import { resources } from '../catalog/resources.ts'
-import type { Config } from '../config.ts'
-import type { Start } from '../webhooks/endpoints.ts'
+import { resources } from '../../catalog/resources.ts'
+import type { Config } from '../../config/config.ts'
+import type { Start } from '../../webhooks/endpoints.ts'
 import type { CreateWebhookOptions, WebhookOptions } from './webhook-command.ts'
 
 const json = () => new Option('--json', 'print one line of JSON')
