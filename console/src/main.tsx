@@ -13,7 +13,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { listQuery } from './api/read.ts'
 import { followColorScheme } from './lib/color-scheme.ts'
-import { firstListOf } from './lib/first-list.ts'
+import { firstListOf } from './lib/records/first-list.ts'
 import { router } from './router.tsx'
 import { currentKey } from './session.ts'
 

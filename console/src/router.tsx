@@ -5,13 +5,13 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router'
-import { ManageGate } from './components/manage-gate.tsx'
-import { PageError } from './components/page-error.tsx'
-import { Root } from './components/root.tsx'
-import { withMantine } from './components/with-mantine.ts'
-import type { RecordsSearch } from './lib/records-search.ts'
+import { ManageGate } from './components/shell/manage-gate.tsx'
+import { PageError } from './components/shell/page-error.tsx'
+import { Root } from './components/shell/root.tsx'
+import { withMantine } from './components/shell/with-mantine.ts'
+import type { RecordsSearch } from './lib/records/records-search.ts'
 import { parseSearch, stringifySearch, textsOf } from './lib/search.ts'
-import type { UsageSearch } from './lib/usage-search.ts'
+import type { UsageSearch } from './lib/usage/usage-search.ts'
 import { RecordsPage } from './routes/records.tsx'
 
 const rootRoute = createRootRoute({

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { keyStorageName, readStoredKey } from './lib/stored-key.ts'
+import { keyStorageName, readStoredKey } from './lib/keys/stored-key.ts'
 
 /** The API key of this tab: in memory and in session storage, which ends with the tab. Never in a URL or local storage. */
 

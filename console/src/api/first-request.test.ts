@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { firstListOf } from '../lib/first-list.ts'
+import { firstListOf } from '../lib/records/first-list.ts'
 
 /** The package is not built for unit tests. */
 vi.mock('@quartermaster/client', () => import('../../../client/src/index.ts'))

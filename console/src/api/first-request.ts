@@ -1,5 +1,5 @@
-import { firstListOf, requestUrlOf } from '../lib/first-list.ts'
-import { readStoredKey } from '../lib/stored-key.ts'
+import { readStoredKey } from '../lib/keys/stored-key.ts'
+import { firstListOf, requestUrlOf } from '../lib/records/first-list.ts'
 
 /**
  * Requests the list of the page's address while the application is still being loaded. The first equal request of the

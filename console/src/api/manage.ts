@@ -1,4 +1,4 @@
-import type { ListParameters } from '../lib/records-search.ts'
+import type { ListParameters } from '../lib/records/records-search.ts'
 import { currentKey } from '../session.ts'
 import { type Read, recorded } from './exchange.ts'
 

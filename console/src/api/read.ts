@@ -1,7 +1,7 @@
 import { MemoryCache, Quartermaster, type Resource } from '@quartermaster/client'
 import { quoted } from '@quartermaster/filter'
 import { queryOptions } from '@tanstack/react-query'
-import type { ListParameters } from '../lib/records-search.ts'
+import type { ListParameters } from '../lib/records/records-search.ts'
 import { currentKey } from '../session.ts'
 import { type CollectionName, collections } from './catalog.ts'
 import { type Read, RequestFailed, recorded } from './exchange.ts'

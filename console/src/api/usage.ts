@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { ListParameters } from '../lib/records-search.ts'
-import { type LoggedRead, loggedReadOf, type UsageRow, usageRowOf } from '../lib/usage.ts'
-import { fullRange, isoTime, type Per, type Range } from '../lib/usage-range.ts'
+import type { ListParameters } from '../lib/records/records-search.ts'
+import { type LoggedRead, loggedReadOf, type UsageRow, usageRowOf } from '../lib/usage/usage.ts'
+import { fullRange, isoTime, type Per, type Range } from '../lib/usage/usage-range.ts'
 import type { CollectionName } from './catalog.ts'
 import { type Row, readList } from './read.ts'
 

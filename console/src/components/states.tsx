@@ -1,7 +1,7 @@
 import type { Collection } from '../api/catalog.ts'
 import type { Problem } from '../api/exchange.ts'
 import { grouped } from '../lib/format.ts'
-import type { RecordsSearch } from '../lib/records-search.ts'
+import type { RecordsSearch } from '../lib/records/records-search.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { ProblemView } from './problem-view.tsx'

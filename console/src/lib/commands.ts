@@ -2,7 +2,7 @@ import { FilterError, parse } from '@quartermaster/filter'
 import type { Access } from '../api/access.ts'
 import { type Collection, collections } from '../api/catalog.ts'
 import { check } from '../filter/diagnostics.ts'
-import type { SavedView } from './saved-views.ts'
+import type { SavedView } from './records/saved-views.ts'
 import { parseSearch } from './search.ts'
 
 /** Something that the command palette offers. All but a few are addresses: every view is its URL. */

@@ -2,25 +2,25 @@ import { lazy, memo, Suspense, useCallback } from 'react'
 import { type CollectionName, collections } from '../api/catalog.ts'
 import { problemFrom, RequestFailed } from '../api/exchange.ts'
 import { Button } from '../components/button.tsx'
-import { FilterBar } from '../components/filter-bar.tsx'
-import { Grid } from '../components/grid.tsx'
+import { FilterBar } from '../components/filter/filter-bar.tsx'
 import { Icon } from '../components/icon.tsx'
-import { Pager } from '../components/pager.tsx'
-import type { RecordPanelProps } from '../components/record-panel.tsx'
+import { Grid } from '../components/records/grid.tsx'
+import { Pager } from '../components/records/pager.tsx'
+import type { RecordPanelProps } from '../components/records/record-panel.tsx'
+import { withMantine } from '../components/shell/with-mantine.ts'
 import { EmptyState, ProblemState } from '../components/states.tsx'
-import { withMantine } from '../components/with-mantine.ts'
 import { narrowed } from '../filter/narrowed.ts'
-import { fieldsParameter, moved } from '../lib/columns.ts'
 import { grouped } from '../lib/format.ts'
-import { defaultLimit, type RecordsSearch, unknownParameters } from '../lib/records-search.ts'
+import { fieldsParameter, moved } from '../lib/records/columns.ts'
+import { defaultLimit, type RecordsSearch, unknownParameters } from '../lib/records/records-search.ts'
+import { type RecordsView, useRecords } from '../lib/records/use-records.ts'
+import { presentations } from '../lib/records/views.ts'
 import { stringifySearch } from '../lib/search.ts'
 import { useIdleAfter } from '../lib/use-idle-after.ts'
-import { type RecordsView, useRecords } from '../lib/use-records.ts'
-import { presentations } from '../lib/views.ts'
 
 /** Loaded after the first view: it needs neither menus nor panels nor dialogs. */
-const menus = () => import('../components/menus.ts')
-const panels = () => import('../components/panels.ts')
+const menus = () => import('../components/records/menus.ts')
+const panels = () => import('../components/records/panels.ts')
 const ColumnMenu = lazy(withMantine(async () => (await menus()).ColumnMenu))
 const CopyMenu = lazy(withMantine(async () => (await menus()).CopyMenu))
 const ViewsMenu = lazy(withMantine(async () => (await menus()).ViewsMenu))

@@ -7,14 +7,14 @@ import { problemFrom } from '../api/exchange.ts'
 import { listQuery } from '../api/read.ts'
 import { loggedReadsQuery, usageQuery } from '../api/usage.ts'
 import { Icon } from '../components/icon.tsx'
-import { ManageGate } from '../components/manage-gate.tsx'
+import { ManageGate } from '../components/shell/manage-gate.tsx'
 import { ProblemState } from '../components/states.tsx'
-import { UsageRangeBar } from '../components/usage-range-bar.tsx'
-import { UsageTable } from '../components/usage-table.tsx'
-import { UsageTotals } from '../components/usage-totals.tsx'
+import { UsageRangeBar } from '../components/usage/usage-range-bar.tsx'
+import { UsageTable } from '../components/usage/usage-table.tsx'
+import { UsageTotals } from '../components/usage/usage-totals.tsx'
 import { grouped } from '../lib/format.ts'
-import { logFilterOf } from '../lib/log-filter.ts'
-import { cachedShareOf, cachedSharesOf, pointsOf, sharesOf, sumOf } from '../lib/usage.ts'
+import { logFilterOf } from '../lib/usage/log-filter.ts'
+import { cachedShareOf, cachedSharesOf, pointsOf, sharesOf, sumOf } from '../lib/usage/usage.ts'
 import {
   fullRange,
   intervalOf,
@@ -26,12 +26,12 @@ import {
   rangesOf,
   snapped,
   zoomOf,
-} from '../lib/usage-range.ts'
-import type { UsageSearch } from '../lib/usage-search.ts'
+} from '../lib/usage/usage-range.ts'
+import type { UsageSearch } from '../lib/usage/usage-search.ts'
 
 const route = getRouteApi('/usage')
 const UsageCharts = lazy(async () => ({
-  default: (await import('../components/usage-charts.tsx')).UsageCharts,
+  default: (await import('../components/usage/usage-charts.tsx')).UsageCharts,
 }))
 
 /** Requests, errors, latency and cached responses over time, by key and route. */

@@ -1,0 +1,45 @@
+import { Menu } from '@mantine/core'
+import { useState } from 'react'
+import type { Row } from '../../api/read.ts'
+import { csvOf } from '../../lib/records/csv.ts'
+import { Button } from '../button.tsx'
+import { Icon } from '../icon.tsx'
+
+/** Copies the rows of this page. */
+export function CopyMenu({
+  names,
+  rows,
+}: {
+  readonly names: readonly string[]
+  readonly rows: readonly Row[] | undefined
+}) {
+  const [copied, setCopied] = useState<string>()
+  const copy = (format: string, text: string) => {
+    navigator.clipboard.writeText(text).then(
+      () => setCopied(`${rows?.length} rows copied as ${format}`),
+      () => setCopied('Not copied: the browser does not allow it'),
+    )
+    setTimeout(() => setCopied(undefined), 2_500)
+  }
+  return (
+    <Menu position="bottom-end" shadow="md">
+      <Menu.Target>
+        <Button
+          size="xs"
+          variant="default"
+          icon={<Icon name="copy" size={14} />}
+          disabled={rows === undefined}
+        >
+          <span className="label">Copy</span>
+          <span role="status" className={copied === undefined ? 'visually-hidden' : 'copied'}>
+            {copied}
+          </span>
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => copy('JSON', JSON.stringify(rows, null, 2))}>This page as JSON</Menu.Item>
+        <Menu.Item onClick={() => copy('CSV', csvOf(names, rows ?? []))}>This page as CSV</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

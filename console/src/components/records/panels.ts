@@ -1,0 +1,8 @@
+/** One file for panels and dialogs: they are loaded together, when the first of them is opened. */
+
+export { KeyActions, KeyAudit } from '../keys/key-details.tsx'
+export { KeyDialogs } from '../keys/key-dialogs.tsx'
+export { CreatePartner } from './create-partner.tsx'
+export { LoggedRequest } from './logged-request.tsx'
+export { RecordPanel } from './record-panel.tsx'
+export { RequestPanel } from './request-panel.tsx'

@@ -1,0 +1,121 @@
+import { ActionIcon, Tooltip } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { Collection, Field } from '../../api/catalog.ts'
+import { problemFrom } from '../../api/exchange.ts'
+import { type Row, recordQuery, type Value } from '../../api/read.ts'
+import { csvOf } from '../../lib/records/csv.ts'
+import { CopyButton } from '../copy-button.tsx'
+import { Icon } from '../icon.tsx'
+import { ProblemView } from '../problem-view.tsx'
+import { valueView } from '../value-view.tsx'
+
+export interface RecordPanelProps {
+  readonly collection: Collection
+  readonly id: string
+  /** The row of the list, shown until the record is loaded. */
+  readonly row: Row | undefined
+  readonly onClose: () => void
+  readonly onStep: (by: 1 | -1) => void
+  readonly onFilter: (field: Field, value: Value) => void
+  /** Shown before and after the fields. */
+  readonly before?: (record: Row | undefined) => React.ReactNode
+  readonly after?: (record: Row | undefined) => React.ReactNode
+}
+
+/** All fields of one record. */
+export function RecordPanel(props: RecordPanelProps) {
+  const { collection, id, row, onClose, onStep, onFilter, before, after } = props
+  const query = useQuery(recordQuery(collection.name, id))
+  const record = query.data?.body ?? row
+  const title = titleOf(collection, record) ?? `${collection.noun} ${id}`
+  const names = collection.fields.map(({ name }) => name)
+  return (
+    <aside className="panel" aria-label={`The ${collection.noun} ${id}`}>
+      <header className="panel-head">
+        <h2 title={title}>{title}</h2>
+        <Step label={`Previous ${collection.noun}`} icon="up" onClick={() => onStep(-1)} />
+        <Step label={`Next ${collection.noun}`} icon="down" onClick={() => onStep(1)} />
+        <Step label="Close" icon="close" onClick={onClose} />
+      </header>
+      <div className="panel-body">
+        {before?.(query.data?.body)}
+        {query.error !== null ? (
+          <ProblemView problem={problemFrom(query.error)} onRetry={() => void query.refetch()} />
+        ) : (
+          <dl className="record">
+            {collection.fields.map((field) => (
+              <div key={field.name}>
+                <dt title={field.description}>{field.name}</dt>
+                <dd>
+                  {record === undefined ? (
+                    <span className="skeleton" />
+                  ) : (
+                    valueView(field, record[field.name])
+                  )}
+                  <FilterBy field={field} value={record?.[field.name]} onFilter={onFilter} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+        )}
+        {after?.(query.data?.body)}
+      </div>
+      {record !== undefined && (
+        <footer className="panel-actions">
+          <CopyButton label="Copy as JSON" text={() => JSON.stringify(record, null, 2)} />
+          <CopyButton label="Copy as CSV" text={() => csvOf(names, [record])} />
+        </footer>
+      )}
+    </aside>
+  )
+}
+
+function titleOf({ name }: Collection, record: Row | undefined): string | undefined {
+  if (record === undefined) return undefined
+  const parts = name === 'request' ? ['method', 'path'] : name === 'audit' ? ['action', 'subject'] : ['name']
+  const values = parts.map((part) => record[part])
+  return values.includes(undefined) ? undefined : values.join(' ')
+}
+
+function Step(props: {
+  readonly label: string
+  readonly icon: 'up' | 'down' | 'close'
+  readonly onClick: () => void
+}) {
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      aria-label={props.label}
+      title={props.label}
+      onClick={props.onClick}
+    >
+      <Icon name={props.icon} size={14} />
+    </ActionIcon>
+  )
+}
+
+interface FilterByProps {
+  readonly field: Field
+  readonly value: Value | undefined
+  readonly onFilter: RecordPanelProps['onFilter']
+}
+
+function FilterBy({ field, value, onFilter }: FilterByProps) {
+  if (value === undefined || Array.isArray(value)) return null
+  const label = `Show only records with this ${field.name}`
+  return (
+    <Tooltip label={label} position="left" openDelay={400}>
+      <ActionIcon
+        className="act"
+        size="xs"
+        variant="subtle"
+        color="gray"
+        aria-label={label}
+        onClick={() => onFilter(field, value)}
+      >
+        <Icon name="filter" size={12} />
+      </ActionIcon>
+    </Tooltip>
+  )
+}

@@ -1,0 +1,122 @@
+// biome-ignore-all lint/a11y/useFocusableInteractive: the text field has the focus, and aria-activedescendant names the option
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: the text field handles the keys
+// biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: a list of options
+// biome-ignore-all lint/a11y/useSemanticElements: a select element cannot be a palette
+import { Modal } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useLocation, useNavigate } from '@tanstack/react-router'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { accessQuery } from '../../api/access.ts'
+import { chooseColorScheme, useColorScheme } from '../../lib/color-scheme.ts'
+import { type Command, commandsFor } from '../../lib/commands.ts'
+import { readViews } from '../../lib/records/saved-views.ts'
+import { textsOf } from '../../lib/search.ts'
+import { signOut } from '../../session.ts'
+import { Icon } from '../icon.tsx'
+
+interface PaletteProps {
+  readonly onClose: () => void
+  readonly onHelp: () => void
+}
+
+/** A search over pages, actions, saved views, records and filters. */
+export function Palette({ onClose, onHelp }: PaletteProps) {
+  const { pathname, search } = useLocation()
+  const { data: access } = useQuery(accessQuery)
+  const [typed, setTyped] = useState('')
+  const [active, setActive] = useState(0)
+  const list = useRef<HTMLUListElement>(null)
+  const commands = useMemo(() => {
+    const parameters = textsOf(search)
+    return commandsFor({ typed, to: pathname, search: parameters, access, views: readViews() })
+  }, [typed, pathname, search, access])
+  useEffect(() => {
+    list.current?.children[active]?.scrollIntoView({ block: 'nearest' })
+  }, [active])
+  const run = useRun(onClose, onHelp)
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (step !== 0) {
+      event.preventDefault()
+      setActive((active + step + commands.length) % Math.max(commands.length, 1))
+    }
+    const command = commands[active]
+    if (event.key === 'Enter' && command !== undefined) {
+      event.preventDefault()
+      run(command)
+    }
+  }
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      withCloseButton={false}
+      padding={0}
+      size={560}
+      yOffset="12vh"
+      attributes={{ content: { 'aria-label': 'Commands' } }}
+    >
+      <div className="palette-input">
+        <Icon name="search" size={16} />
+        <input
+          data-autofocus
+          role="combobox"
+          aria-label="Search commands"
+          aria-expanded="true"
+          aria-controls="palette-list"
+          aria-activedescendant={commands.length > 0 ? `command-${active}` : undefined}
+          placeholder="A page, an action, an id, or a filter such as name*bolt"
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.target.value)
+            setActive(0)
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <ul className="palette-list" id="palette-list" role="listbox" aria-label="Commands" ref={list}>
+        <Options commands={commands} active={active} onActive={setActive} onRun={run} />
+      </ul>
+      {commands.length === 0 && (
+        <p className="palette-none">Nothing is called “{typed}”, and it is not a filter.</p>
+      )}
+    </Modal>
+  )
+}
+
+/** Closes the palette and does what the command says. */
+function useRun(onClose: () => void, onHelp: () => void) {
+  const navigate = useNavigate()
+  const colorScheme = useColorScheme()
+  return ({ action }: Command) => {
+    onClose()
+    if (action.kind === 'go') void navigate({ to: action.to, search: action.search })
+    else if (action.name === 'help') onHelp()
+    else if (action.name === 'sign-out') signOut()
+    else if (action.name === 'reference') window.open('/reference', '_blank', 'noreferrer')
+    else chooseColorScheme(colorScheme === 'dark' ? 'light' : 'dark')
+  }
+}
+
+interface OptionsProps {
+  readonly commands: readonly Command[]
+  readonly active: number
+  readonly onActive: (index: number) => void
+  readonly onRun: (command: Command) => void
+}
+
+function Options({ commands, active, onActive, onRun }: OptionsProps) {
+  return commands.map((command, index) => (
+    <li
+      key={`${command.label} ${command.hint}`}
+      id={`command-${index}`}
+      role="option"
+      aria-selected={index === active}
+      onMouseMove={() => onActive(index)}
+      onClick={() => onRun(command)}
+    >
+      <span>{command.label}</span>
+      <span className="dim">{command.hint}</span>
+    </li>
+  ))
+}

@@ -1,0 +1,37 @@
+import { type CollectionName, collections } from '../../api/catalog.ts'
+import { parseSearch } from '../search.ts'
+import { type ListParameters, listParameters, unknownParameters } from './records-search.ts'
+
+const pages: Readonly<Record<string, CollectionName>> = {
+  '': 'product',
+  products: 'product',
+  partners: 'partner',
+  companies: 'company',
+  keys: 'key',
+  audit: 'audit',
+  requests: 'request',
+}
+
+interface FirstList {
+  readonly name: CollectionName
+  readonly parameters: ListParameters
+}
+
+/** The list that the page at this address shows; undefined if it shows none. */
+export function firstListOf({
+  pathname,
+  search,
+}: Pick<Location, 'pathname' | 'search'>): FirstList | undefined {
+  const name = pages[pathname.replace(/^\/console\/?/, '')]
+  const parameters = parseSearch(search)
+  if (name === undefined || unknownParameters(parameters).length > 0) return undefined
+  return { name, parameters: listParameters(name, parameters) }
+}
+
+/** The request for this list as the console sends it: path and query. */
+export function requestUrlOf({ name, parameters }: FirstList): string {
+  const query = Object.entries(parameters).flatMap(([parameter, value]) =>
+    value === undefined ? [] : [`${parameter}=${encodeURIComponent(value)}`],
+  )
+  return `${collections[name].path}?${query.join('&')}`
+}

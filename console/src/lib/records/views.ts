@@ -1,0 +1,48 @@
+import type { CollectionName } from '../../api/catalog.ts'
+
+/** How a list is presented: its title, and the columns if the URL names none. */
+interface Presentation {
+  readonly title: string
+  readonly fields?: string
+  /** A filter that works, for the empty filter bar. */
+  readonly example: string
+  /** The field that identifies a row; none if rows have no record of their own. */
+  readonly idField: string | undefined
+}
+
+export const presentations: Readonly<Record<CollectionName, Presentation>> = {
+  product: { title: 'Products', example: 'list_price>10&active=true', idField: 'id' },
+  partner: { title: 'Partners', example: 'is_customer=true&name*gmbh', idField: 'id' },
+  company: { title: 'Companies', example: 'name*trading', idField: 'id' },
+  key: {
+    title: 'Keys',
+    example: 'state=active&last_used_on<2026-08-01',
+    fields: 'name,scopes,state,last_used_on,expires_at,created_at,key_id',
+    idField: 'key_id',
+  },
+  audit: {
+    title: 'Audit',
+    example: 'action=key.revoke&at>=2026-11-01',
+    fields: 'at,action,subject,details,actor,actor_id,address,id',
+    idField: 'id',
+  },
+  request: {
+    title: 'Requests',
+    example: 'status>=400|duration_ms>100',
+    fields: 'at,status,method,path,duration_ms,filter,error_code,cached,records,key_id,id',
+    idField: 'id',
+  },
+  usage: { title: 'Usage', example: 'requests>10', idField: undefined },
+  webhook: {
+    title: 'Webhooks',
+    example: 'status!=active',
+    fields: 'resource,url,status,reason,delivered_version,failures,created_at,id',
+    idField: 'id',
+  },
+  delivery: {
+    title: 'Deliveries',
+    example: 'error!=null&at>=2026-11-01',
+    fields: 'at,webhook_id,kind,changes,status,error,duration_ms,to_version,id',
+    idField: 'id',
+  },
+}
