@@ -10,6 +10,7 @@ import {
   type TemporaryPostgres,
 } from '../../server/src/cli/database/temporary-postgres.ts'
 import type { Stoppable } from './check.ts'
+import { isReady } from './is-ready.ts'
 
 const program = fileURLToPath(new URL('../../server/bin/quartermaster.js', import.meta.url))
 
@@ -169,7 +170,7 @@ export class ServerProcess {
     closeSync(log)
     this.#child = child
     const until = Date.now() + 300_000
-    while (!(await this.#ready())) {
+    while (!(await isReady(this.port))) {
       if (child.exitCode !== null || Date.now() > until) {
         throw new Error(`the server did not start:\n${readFileSync(this.log, 'utf8').slice(-3000)}`)
       }
@@ -211,16 +212,6 @@ export class ServerProcess {
 
   signal(name: NodeJS.Signals): void {
     this.#child?.kill(name)
-  }
-
-  async #ready(): Promise<boolean> {
-    try {
-      const response = await fetch(`http://127.0.0.1:${this.port}/readyz`)
-      await response.arrayBuffer()
-      return response.ok
-    } catch {
-      return false
-    }
   }
 }
 

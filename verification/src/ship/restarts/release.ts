@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../../../../server/src/cli/database/temporary-postgres.ts'
+import { isReady } from '../../is-ready.ts'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
 
@@ -49,7 +50,7 @@ export class Release {
     }
     const serving = new ReleaseProcess(this.name, port, child)
     const until = Date.now() + 120_000
-    while (!(await serving.isReady())) {
+    while (!(await isReady(serving.port))) {
       if (child.exitCode !== null || Date.now() > until)
         throw new Error(`${this.name} did not become ready:\n${log}`)
       await sleep(50)
@@ -78,16 +79,6 @@ export class ReleaseProcess {
     this.release = release
     this.port = port
     this.#child = child
-  }
-
-  async isReady(): Promise<boolean> {
-    try {
-      const response = await fetch(`http://127.0.0.1:${this.port}/readyz`)
-      await response.arrayBuffer()
-      return response.ok
-    } catch {
-      return false
-    }
   }
 
   async stop(): Promise<void> {
