@@ -30,27 +30,21 @@ export async function compareWith(
   only: readonly string[],
 ): Promise<boolean> {
   const fixture = await mainFixture(context)
-  return inCheckout(revision, join(fixture.folder, 'other'), context, async (folder) => {
-    const other = await Server.start(fixture.url, fixture.folder, false, {}, folder)
-    try {
-      return await compareAll(context, fixture, only, [
-        { name: revision, server: other },
-        { name: 'this build', server: fixture.server },
-      ])
-    } finally {
-      await other.stop()
-    }
-  })
+  const folder = checkoutOf(revision, join(fixture.folder, 'other'), context)
+  const other = await Server.start(fixture.url, fixture.folder, false, {}, folder)
+  try {
+    return await compareAll(context, fixture, only, [
+      { name: revision, server: other },
+      { name: 'this build', server: fixture.server },
+    ])
+  } finally {
+    await other.stop()
+  }
 }
 
 /** A revision is checked out in `folder` and installed. A path is used as it is: a checkout that has been installed before. */
-async function inCheckout<T>(
-  revision: string,
-  folder: string,
-  context: Context,
-  work: (folder: string) => Promise<T>,
-): Promise<T> {
-  if (existsSync(join(revision, 'server/bin/quartermaster.js'))) return work(resolve(revision))
+function checkoutOf(revision: string, folder: string, context: Context): string {
+  if (existsSync(join(revision, 'server/bin/quartermaster.js'))) return resolve(revision)
   // Not a worktree, which the repository would list until it is removed, also if this run is killed.
   execFileSync('git', ['clone', '--quiet', '--shared', '--no-checkout', root, folder], { stdio: 'inherit' })
   execFileSync('git', ['checkout', '--quiet', '--detach', commitOf(revision)], {
@@ -59,7 +53,7 @@ async function inCheckout<T>(
   })
   context.log(`npm ci for ${revision}`)
   execFileSync('npm', ['ci', '--prefer-offline', '--loglevel=error'], { cwd: folder, stdio: 'ignore' })
-  return work(folder)
+  return folder
 }
 
 /** The commit that a revision like `HEAD~1` names here. In the clone, it may name another one. */
