@@ -4,8 +4,8 @@ import { feedPage } from './changes/feed-page.ts'
 import { feedWaiters } from './changes/feed-waiters.ts'
 import { journalCost } from './changes/journal-cost.ts'
 import { listWhileWritten } from './changes/list-while-written.ts'
+import { inputsLinear } from './guard/inputs-linear.ts'
 import { abuse } from './load/abuse.ts'
-import { inputsLinear } from './load/inputs-linear.ts'
 import { jitStorm } from './load/jit-storm.ts'
 import { limitsShared } from './load/limits-shared.ts'
 import { noisyNeighbour } from './load/noisy-neighbour.ts'
@@ -47,7 +47,6 @@ export const suites: Readonly<Record<string, readonly Check[]>> = {
   transfer: [importRate, batchRate, exportTime, exportMemory],
   load: [
     parserLinear,
-    inputsLinear,
     wrongKeys,
     telemetryCost,
     limitsShared,
@@ -58,4 +57,5 @@ export const suites: Readonly<Record<string, readonly Check[]>> = {
     overload,
     abuse,
   ],
+  guard: [inputsLinear],
 }

@@ -47,6 +47,7 @@ import { rawForms } from './filter-proof/raw-forms.ts'
 import { firstMinute } from './first-minute.ts'
 import { neverLost } from './fresh/never-lost.ts'
 import { brokenIsCaught, neverStale } from './fresh/never-stale.ts'
+import { errorSizes } from './guard/error-sizes.ts'
 import { importKilled } from './import/killed.ts'
 import { clientSize } from './integrators/client-size.ts'
 import { exportConsistent } from './integrators/export-consistent.ts'
@@ -191,6 +192,8 @@ export const suites: Record<string, readonly Check[]> = {
     ...[filterProof, neverStale].map((check) => onCitus(check, 0.1)),
     ...[exactlyOnce, carriedTotals, feedCopy].map((check) => onCitus(check)),
   ],
+  // No key can hurt another account, and no documented way loses data.
+  guard: [errorSizes],
   trust: [revocation, wrongChecksum, secrets, alertFires, cardinality, epoch, switchover],
 }
 

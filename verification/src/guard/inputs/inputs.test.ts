@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limits } from '../../../../server/src/limits/limits.ts'
 import { Probe } from './raw-request.ts'
 import { filterParts, requestParts } from './request-parts.ts'
-import { shapes } from './shapes.ts'
+import { shapes } from './texts.ts'
 
 const sender = { name: 'with a key', host: 'acme.localhost', key: 'k' }
 

@@ -2,32 +2,23 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { limits } from '../../../server/src/limits/limits.ts'
-import { withClient } from '../../../server/src/postgres/client.ts'
-import { insertKeys } from '../../../verification/src/api-keys.ts'
 import type { Check, Context } from '../../../verification/src/check.ts'
-import { fill } from '../../../verification/src/plans/data.ts'
+import { type Input, inputsOf } from '../../../verification/src/guard/inputs/inputs.ts'
+import { Probe, sendRaw } from '../../../verification/src/guard/inputs/raw-request.ts'
+import { requestParts, type Sender } from '../../../verification/src/guard/inputs/request-parts.ts'
+import { createSenders } from '../../../verification/src/guard/inputs/senders.ts'
 import { grouped } from '../../../verification/src/progress.ts'
 import { Service } from '../../../verification/src/service.ts'
 import { startCollector } from '../../../verification/src/trust/collector.ts'
-import { ms } from './fixture.ts'
-import { filters } from './inputs/filters.ts'
-import { Probe, sendRaw } from './inputs/raw-request.ts'
-import { filterParts, type RequestPart, requestParts, type Sender } from './inputs/request-parts.ts'
-import { shapes } from './inputs/shapes.ts'
+import { ms } from '../load/fixture.ts'
 
-const probe = fileURLToPath(new URL('./inputs/probe.ts', import.meta.url))
+const probe = fileURLToPath(new URL('../../../verification/src/guard/inputs/probe.ts', import.meta.url))
 const cachedResponseBytesMax = 64 * 1024
 /** A long iteration is measured again, and the shortest counts, because a garbage collection may fall into one. */
 const repetitions = 5
 
 /** The CPU clock of a thread may advance only with the ticks of the kernel. */
 const resolutionMs = 5
-
-interface Input {
-  readonly name: string
-  /** Built when it is sent, because all messages together take gigabytes. */
-  readonly message: () => Buffer
-}
 
 interface Worst {
   readonly value: number
@@ -134,59 +125,5 @@ class Measured {
         ...this.#wrong.slice(0, 5),
       ].join('\n'),
     }
-  }
-}
-
-/** A quick run uses every twelfth shape in each part, different ones in the next part. */
-function inputsOf(context: Context, { large, small, anonymous }: Senders): Input[] {
-  const every = context.size(1, 12)
-  return [
-    ...filterParts.flatMap((part, at) =>
-      Object.entries(filters)
-        .filter((_, n) => (n + at) % context.size(1, 3) === 0)
-        .flatMap(([what, filter]) =>
-          [large, small].map((sender) => inputOf(part, what, () => filter, sender)),
-        ),
-    ),
-    ...requestParts.flatMap((part, at) =>
-      shapes
-        .filter((_, n) => (n + at) % every === 0)
-        .flatMap((shape) =>
-          [large, anonymous].map((sender) =>
-            inputOf(part, shape.name, () => shape.of(part.capacity), sender),
-          ),
-        ),
-    ),
-  ]
-}
-
-function inputOf(part: RequestPart, shape: string, text: () => string, sender: Sender): Input {
-  return { name: `${part.name}, ${sender.name}: ${shape}`, message: () => part.message(text(), sender) }
-}
-
-interface Senders {
-  readonly large: Sender
-  readonly small: Sender
-  readonly anonymous: Sender
-}
-
-/** A large account, a small one, and a client without a key: the service handles each differently. */
-async function createSenders(service: Service): Promise<Senders> {
-  const [large, small] = await withClient(service.postgres.url, async (client) => {
-    await fill(client, 'varied', 3_000, 2)
-    const { rows } = await client.query<{ account_id: string; name: string }>(
-      'select account_id, name from account order by account_id',
-    )
-    const keys = await insertKeys(
-      client,
-      rows.map((row) => row.account_id),
-    )
-    return rows.map(({ name }, i) => ({ host: `${name}.localhost`, key: keys[i] }))
-  })
-  if (large === undefined || small === undefined) throw new Error('no accounts were created')
-  return {
-    large: { name: 'with a key', ...large },
-    small: { name: 'with a key of a small account', ...small },
-    anonymous: { name: 'without a key', host: large.host, key: undefined },
   }
 }

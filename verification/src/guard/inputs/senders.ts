@@ -1,0 +1,32 @@
+import { withClient } from '../../../../server/src/postgres/client.ts'
+import { insertKeys } from '../../api-keys.ts'
+import { fill } from '../../plans/data.ts'
+import type { Service } from '../../service.ts'
+import type { Sender } from './request-parts.ts'
+
+/** A large account, a small one, and a client without a key: the service handles each differently. */
+export interface Senders {
+  readonly large: Sender
+  readonly small: Sender
+  readonly anonymous: Sender
+}
+
+export async function createSenders(service: Service): Promise<Senders> {
+  const [large, small] = await withClient(service.postgres.url, async (client) => {
+    await fill(client, 'varied', 3_000, 2)
+    const { rows } = await client.query<{ account_id: string; name: string }>(
+      'select account_id, name from account order by account_id',
+    )
+    const keys = await insertKeys(
+      client,
+      rows.map((row) => row.account_id),
+    )
+    return rows.map(({ name }, i) => ({ host: `${name}.localhost`, key: keys[i] }))
+  })
+  if (large === undefined || small === undefined) throw new Error('no accounts were created')
+  return {
+    large: { name: 'with a key', ...large },
+    small: { name: 'with a key of a small account', ...small },
+    anonymous: { name: 'without a key', host: large.host, key: undefined },
+  }
+}
