@@ -133,11 +133,11 @@ describe('activity that cannot be written', () => {
   it('is retried if a privilege is missing, without blocking other tables', async () => {
     const soylent = await account(client, 'soylent')
     const service = await start(url)
-    await client.query('revoke insert on request from quartermaster_server, quartermaster_writer')
+    await client.query('revoke insert on request from quartermaster_writer')
     await send(service, soylent, requestIds(6, 'f'))
     await eventually(async () => (await usage(soylent))['day']?.[0] === 6)
     expect(await logged(soylent)).toEqual([])
-    await client.query('grant insert on request to quartermaster_server, quartermaster_writer')
+    await client.query('grant insert on request to quartermaster_writer')
     await service.close()
     expect(await logged(soylent)).toEqual(requestIds(6, 'f'))
     expect(await usage(soylent)).toEqual({ minute: [6, 0, 6], day: [6, 0, 6] })

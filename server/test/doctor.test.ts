@@ -264,29 +264,46 @@ describe('doctor', () => {
     ])
   })
 
-  test('finds missing and excess privileges of the serving role', async () => {
+  test('finds missing and excess privileges of the roles for reads and writes', async () => {
+    const tallyColumns =
+      'version, total, last_id, lineages, lineage_starts, writer_epoch, writer_xid, changes_from, images_from, own_last_id'
     const url = await databaseAfter(
-      'revoke insert on partner from quartermaster_server',
-      'revoke update (total) on tally from quartermaster_server',
+      'revoke select on partner from quartermaster_server',
+      'revoke update (total) on tally from quartermaster_writer',
       'grant delete on product to quartermaster_server',
+      'grant select on idempotency to quartermaster_server',
+      'grant update (version, total) on tally to quartermaster_server',
+      'grant update (hash) on api_key to quartermaster_writer',
       'revoke usage on schema public from quartermaster_server, public',
     )
     await foundAndRepaired(url, [
       [
-        'quartermaster_server lacks the privilege insert on partner.',
-        'grant insert on partner to "quartermaster_server";',
+        'quartermaster_server lacks the privilege select on partner.',
+        'grant select on partner to "quartermaster_server";',
       ],
       [
         'quartermaster_server lacks the privilege usage on schema public.',
         'grant usage on schema public to "quartermaster_server";',
       ],
       [
-        'quartermaster_server lacks the privilege update (version, total, last_id) on tally.',
-        'grant update (version, total, last_id) on tally to "quartermaster_server";',
-      ],
-      [
         'quartermaster_server has the privilege delete on product, which no request needs.',
         'revoke delete on product from "quartermaster_server", public;',
+      ],
+      [
+        'quartermaster_server has the privilege select on idempotency, which no request needs.',
+        'revoke select on idempotency from "quartermaster_server", public;',
+      ],
+      [
+        'quartermaster_server has the privilege update (version, total) on tally, which no request needs.',
+        'revoke update (version, total) on tally from "quartermaster_server", public;',
+      ],
+      [
+        `quartermaster_writer lacks the privilege update (${tallyColumns}) on tally.`,
+        `grant update (${tallyColumns}) on tally to "quartermaster_writer";`,
+      ],
+      [
+        'quartermaster_writer has the privilege update (hash) on api_key, which no request needs.',
+        'revoke update (hash) on api_key from "quartermaster_writer", public;',
       ],
     ])
   })
@@ -309,7 +326,7 @@ describe('doctor', () => {
       url,
       'alter table partner owner to owner_login; grant quartermaster_server, quartermaster_writer to owner_login',
     )
-    await sql(url, 'grant select, insert on partner to quartermaster_server')
+    await sql(url, 'grant select on partner to quartermaster_server')
     await sql(url, 'grant select, insert, update, delete on partner to quartermaster_writer')
     await sql(url, 'create role half_login login; grant quartermaster_server to half_login')
     const as = (user: string) => url.replace('postgres@', `${user}@`)

@@ -315,12 +315,12 @@ describe('the audit', () => {
     const before = await client.query('select count(*) from audit')
     await post(`${keys}/unknown/rotate`, { overlap_seconds: 0 })
     expect((await client.query('select count(*) from audit')).rows).toEqual(before.rows)
-    await client.query('revoke insert on audit from quartermaster_server, quartermaster_writer')
+    await client.query('revoke insert on audit from quartermaster_writer')
     try {
       const rejected = await post(keys, { name: 'unrecorded', scopes: ['product:read'] })
       expect(rejected.status).toBe(503)
     } finally {
-      await client.query('grant insert on audit to quartermaster_server, quartermaster_writer')
+      await client.query('grant insert on audit to quartermaster_writer')
     }
     const { rows } = await client.query(`select from api_key where name = 'unrecorded'`)
     expect(rows).toHaveLength(0)

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { account, connected, freshDatabase } from './database.ts'
 
-/** The serving role can do what requests need, and nothing else. */
+/** Each role can do what requests need, and nothing else. */
 
 let client: pg.Client
 let url: string
@@ -11,88 +11,123 @@ beforeAll(async () => {
   url = await freshDatabase()
   client = await connected(url)
   await account(client, 'acme')
-  await client.query('set role quartermaster_server')
 })
 
 afterAll(() => client.end())
 
-it.each([
-  `insert into account (name) values ('evil')`,
-  `update account set status = 'suspended'`,
-  `delete from account`,
-  `update api_key set hash = sha256('x')`,
-  `update api_key set scopes = '{account:manage}'`,
-  `update api_key set account_id = 2`,
-  `update audit set details = 'x'`,
-  `update audit set actor_id = 'x', at = now()`,
-  `delete from audit`,
-  `truncate audit`,
-  `alter table audit disable row level security`,
-  `drop table audit`,
-  `insert into tally (account_id, resource) values (1, 'product')`,
-  `update tally set account_id = 2`,
-  `delete from tally`,
-  `insert into product (account_id, id, version) values (1, 1, 1)`,
-  `update product set name = 'x'`,
-  `delete from product`,
-  `update partner set name = 'x'`,
-  `delete from partner`,
-  `update company set name = 'x'`,
-  `insert into tombstone (account_id, resource, version, id) values (1, 'product', 1, 1)`,
-  `delete from product_before`,
-  `update tally set changes_from = 0`,
-  `truncate partner`,
-  `drop table partner`,
-  `create table t ()`,
-  `create temp table t as select 1; select pg_read_file('/etc/passwd')`,
-])('may not %s', async (text) => {
-  await expect(client.query(text)).rejects.toThrow(/permission denied|must be owner/)
+/** s: select, i: insert, u: update, d: delete; columns that may be updated if it is not the whole row. */
+const needed: Readonly<Record<string, readonly [reads: string, writes: string, columns?: string]>> = {
+  account: ['s', 's'],
+  api_key: ['s', 'sid', 'expires_at revoked_at rotated_to last_used_on'],
+  tally: [
+    's',
+    's',
+    'version total last_id lineages lineage_starts writer_epoch writer_xid changes_from images_from own_last_id',
+  ],
+  product: ['s', 'siud'],
+  partner: ['s', 'siud'],
+  company: ['s', 'siud'],
+  tombstone: ['s', 'sid'],
+  product_before: ['s', 'sid'],
+  partner_before: ['s', 'sid'],
+  company_before: ['s', 'sid'],
+  idempotency: ['', 'siud'],
+  audit: ['s', 'si'],
+  request: ['s', 'sid'],
+  usage: ['s', 'siud'],
+  webhook: ['s', 'siud'],
+  delivery: ['s', 'sid'],
+  migration: ['s', 's'],
+}
+
+const letters: Readonly<Record<string, string>> = { s: 'SELECT', i: 'INSERT', u: 'UPDATE', d: 'DELETE' }
+
+it('the grants in the catalog are exactly those of the table', async () => {
+  const { rows } = await client.query<{ granted: string }>(
+    `with roles as (select oid, rolname from pg_roles union all select 0, 'public'),
+      ours as (select * from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S', 'f'))
+     select format('%s: %s on %s', r.rolname, g.privilege_type, c.relname) as granted
+     from ours c, aclexplode(c.relacl) g join roles r on r.oid = g.grantee where g.grantee <> c.relowner
+     union all
+     select format('%s: %s on %s.%s', r.rolname, g.privilege_type, c.relname, a.attname)
+     from ours c join pg_attribute a on a.attrelid = c.oid, aclexplode(a.attacl) g join roles r on r.oid = g.grantee`,
+  )
+  const expected = Object.entries(needed).flatMap(([table, [reads, writes, columns]]) => [
+    ...reads.split('').map((one) => `quartermaster_server: ${letters[one]} on ${table}`),
+    ...writes.split('').map((one) => `quartermaster_writer: ${letters[one]} on ${table}`),
+    ...(columns?.split(' ') ?? []).map((name) => `quartermaster_writer: UPDATE on ${table}.${name}`),
+  ])
+  expect(rows.map(({ granted }) => granted).toSorted()).toEqual(expected.toSorted())
 })
 
-it.each([
-  `select * from account, api_key, tally, product, partner, company, idempotency, migration limit 1`,
-  `select * from audit`,
-  `insert into audit (account_id, id, action, subject, actor, actor_id) values (1, 'x', 'key.create', 'x', 'key', 'x')`,
-  `insert into api_key (account_id, key_id, hash, name, scopes) values (1, 'x', sha256('x'), 'x', '{}')`,
-  `update api_key set revoked_at = now(), expires_at = now(), rotated_to = 'y', last_used_on = now() where account_id = 1`,
-  `delete from api_key where account_id = 1 and key_id = 'x'`,
-  `update tally set version = version + 1, total = total + 1, last_id = last_id + 1 where account_id = 1`,
-])('may %s', async (text) => {
-  await client.query(text)
+it('the table has every table, and no function runs with the rights of its owner', async () => {
+  const tables = await client.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`,
+  )
+  expect(tables.rows.map(({ name }) => name).toSorted()).toEqual(Object.keys(needed).toSorted())
+  const functions = await client.query('select proname from pg_proc where prosecdef')
+  expect(functions.rows).toEqual([])
 })
 
-describe('the role of writes', () => {
-  let writer: pg.Client
+it('neither role logs in, has an attribute, is a member of another role, or creates objects', async () => {
+  const { rows } = await client.query(
+    `select rolname, rolcanlogin or rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as can,
+       exists (select from pg_auth_members m where m.member = r.oid) as inherits,
+       has_schema_privilege(r.oid, 'public', 'create') or has_database_privilege(r.oid, current_database(), 'create') as creates
+     from pg_roles r where rolname like 'quartermaster\\_%' order by 1`,
+  )
+  const none = { can: false, inherits: false, creates: false }
+  expect(rows).toEqual([
+    { rolname: 'quartermaster_server', ...none },
+    { rolname: 'quartermaster_writer', ...none },
+  ])
+})
+
+describe.each([
+  [
+    'quartermaster_server',
+    [
+      `insert into api_key (account_id, key_id, hash, name, scopes) values (1, 'x', sha256('x'), 'x', '{account:manage}')`,
+      `update api_key set revoked_at = null`,
+      `delete from api_key`,
+      `insert into audit (account_id, id, action, subject, actor, actor_id) values (1, 'x', 'key.create', 'x', 'key', 'x')`,
+      `delete from request`,
+      `insert into request (account_id) values (1)`,
+      `delete from usage`,
+      `update tally set version = version + 1`,
+      `select * from idempotency`,
+      `insert into partner (account_id, id, version) values (1, 1, 1)`,
+      `update webhook set url = 'https://evil.example'`,
+    ],
+  ],
+  [
+    'quartermaster_writer',
+    [
+      `insert into account (name) values ('evil')`,
+      `update account set status = 'suspended'`,
+      `update api_key set scopes = '{account:manage}'`,
+      `update api_key set hash = sha256('x')`,
+      `update audit set details = 'x'`,
+      `delete from audit`,
+      `update tally set account_id = 2`,
+      `delete from tally`,
+      `truncate product`,
+      `drop table product_before`,
+      `update tombstone set version = 0`,
+      `alter table audit disable row level security`,
+      `create table t ()`,
+      `select pg_read_file('/etc/passwd')`,
+    ],
+  ],
+])('%s', (role, statements) => {
+  let restricted: pg.Client
   beforeAll(async () => {
-    writer = await connected(url)
-    await writer.query('set role quartermaster_writer')
+    restricted = await connected(url)
+    await restricted.query(`set role ${role}`)
   })
-  afterAll(() => writer.end())
+  afterAll(() => restricted.end())
 
-  it.each([
-    `insert into account (name) values ('evil')`,
-    `update account set status = 'suspended'`,
-    `update api_key set scopes = '{account:manage}'`,
-    `update audit set details = 'x'`,
-    `delete from audit`,
-    `update tally set account_id = 2`,
-    `delete from tally`,
-    `truncate product`,
-    `drop table product_before`,
-    `update tombstone set version = 0`,
-    `create table t ()`,
-  ])('may not %s', async (text) => {
-    await expect(writer.query(text)).rejects.toThrow(/permission denied|must be owner/)
-  })
-
-  it.each([
-    `select * from account, api_key, tally, product, partner, company, idempotency, audit, migration, tombstone, company_before limit 1`,
-    `update product set name = 'x' where account_id = 1`,
-    `delete from company where account_id = 1`,
-    `insert into tombstone (account_id, resource, version, id) values (1, 'product', 1, 1)`,
-    `insert into audit (account_id, id, action, subject, actor, actor_id) values (1, 'y', 'key.create', 'x', 'key', 'x')`,
-    `update tally set changes_from = 0, lineages = '{1}' where account_id = 1`,
-  ])('may %s', async (text) => {
-    await writer.query(text)
+  it.each(statements)('may not %s', async (text) => {
+    await expect(restricted.query(text)).rejects.toThrow(/permission denied|must be owner/)
   })
 })

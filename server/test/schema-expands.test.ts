@@ -10,7 +10,27 @@ import { connected } from './database.ts'
  */
 
 /** What a migration removes although the previous version has it, with the reason why no running process needs it. */
-const contractions: Readonly<Record<string, readonly string[]>> = {}
+const contractions: Readonly<Record<string, readonly string[]>> = {
+  // Since 0008 every write uses quartermaster_writer. The release notes say that older processes must be stopped first.
+  '0011_read_only_server': [
+    'api_key: DELETE',
+    'api_key: INSERT',
+    ...['expires_at', 'last_used_on', 'revoked_at', 'rotated_to'].map(
+      (column) => `api_key: UPDATE of ${column}`,
+    ),
+    'audit: INSERT',
+    'partner: INSERT',
+    'request: DELETE',
+    'request: INSERT',
+    'idempotency: SELECT',
+    ...['idempotency', 'usage'].flatMap((table) => [
+      `${table}: DELETE`,
+      `${table}: INSERT`,
+      `${table}: UPDATE`,
+    ]),
+    ...['last_id', 'total', 'version'].map((column) => `tally: UPDATE of ${column}`),
+  ].map((privilege) => `quartermaster_server, ${privilege} is missing`),
+}
 
 let client: pg.Client
 
@@ -39,7 +59,7 @@ interface Schema {
   readonly constraints: readonly Constraint[]
   /** Serving connections have sequential scans off. */
   readonly indexes: readonly string[]
-  /** The serving role's privileges on tables and columns. */
+  /** Privileges of the roles of serving connections on tables and columns. */
   readonly privileges: readonly string[]
 }
 
@@ -64,12 +84,13 @@ async function schema(): Promise<Schema> {
      where ${ours} and i.indisvalid`,
   )
   const privileges = await client.query<{ granted: string }>(
-    `select c.relname || ': ' || g.privilege_type as granted from pg_class c, aclexplode(c.relacl) g
-     where ${ours} and g.grantee = 'quartermaster_server'::regrole
+    `select format('%s, %s: %s', r.rolname, c.relname, g.privilege_type) as granted
+     from pg_class c, aclexplode(c.relacl) g join pg_roles r on r.oid = g.grantee
+     where ${ours} and r.rolname in ('quartermaster_server', 'quartermaster_writer')
      union all
-     select c.relname || ': ' || g.privilege_type || ' of ' || a.attname
-     from pg_class c join pg_attribute a on a.attrelid = c.oid, aclexplode(a.attacl) g
-     where ${ours} and g.grantee = 'quartermaster_server'::regrole`,
+     select format('%s, %s: %s of %s', r.rolname, c.relname, g.privilege_type, a.attname)
+     from pg_class c join pg_attribute a on a.attrelid = c.oid, aclexplode(a.attacl) g join pg_roles r on r.oid = g.grantee
+     where ${ours} and r.rolname in ('quartermaster_server', 'quartermaster_writer')`,
   )
   return {
     columns: columns.rows,
@@ -139,8 +160,18 @@ describe('every change that would break the previous version is detected', () =>
       'idempotency: PRIMARY KEY (account_id, key) is missing',
     ],
     ['drop index product_name', /product_name .* is missing/],
-    ['revoke insert on partner from quartermaster_server', 'partner: INSERT is missing'],
-    ['revoke update (total) on tally from quartermaster_server', 'tally: UPDATE of total is missing'],
+    [
+      'revoke select on partner from quartermaster_server',
+      'quartermaster_server, partner: SELECT is missing',
+    ],
+    [
+      'revoke insert on partner from quartermaster_writer',
+      'quartermaster_writer, partner: INSERT is missing',
+    ],
+    [
+      'revoke update (total) on tally from quartermaster_writer',
+      'quartermaster_writer, tally: UPDATE of total is missing',
+    ],
   ])('%s', async (text, fault) => {
     const before = await schema()
     await client.query('begin')
@@ -172,7 +203,7 @@ it('usage is added up by the statement before migration 0007, and by the current
     values (1, 'day', '2026-01-01', 'k', 'GET /', 2, 1, 0, '{3}', '{2}')
     on conflict (account_id, per, at, key_id, route) do update
     set requests = u.requests + excluded.requests, errors = u.errors + excluded.errors`
-  await client.query('set role quartermaster_server')
+  await client.query('set role quartermaster_writer')
   await client.query(add)
   await client.query(add)
   const { rows } = await client.query('select requests::int, errors::int, batches from usage')

@@ -21,45 +21,42 @@ const records = Object.keys(resources)
 const images = records.map((name) => `${name}_before`)
 const forAll = (names: readonly string[], granted: readonly Privilege[]) =>
   Object.fromEntries(names.map((name) => [name, granted]))
-const keyColumns = ['expires_at', 'revoked_at', 'rotated_to', 'last_used_on']
 
+/** Connections for reads can change nothing at all. */
 const reading: Rights = {
   grantee: 'quartermaster_server',
-  tables: {
-    account: ['select'],
-    api_key: ['select', 'insert', 'delete'],
-    audit: ['select', 'insert'],
-    request: ['select', 'insert', 'delete'],
-    usage: ['select', 'insert', 'update', 'delete'],
-    tally: ['select'],
-    idempotency: ['select', 'insert', 'update', 'delete'],
-    ...forAll(records, ['select']),
-    // Processes of the previous version create partners with this role.
-    partner: ['select', 'insert'],
-    ...forAll(['tombstone', ...images, 'webhook', 'delivery'], ['select']),
-    migration: ['select'],
-  },
-  updatableColumns: { tally: ['version', 'total', 'last_id'], api_key: keyColumns },
+  tables: forAll(
+    'account api_key tally audit request usage webhook delivery tombstone migration'
+      .split(' ')
+      .concat(records, images),
+    ['select'],
+  ),
+  updatableColumns: {},
   createsTemporaryTables: false,
 }
 
 const tallyColumns =
   'version total last_id lineages lineage_starts writer_epoch writer_xid changes_from images_from own_last_id'
 
+/** Also reads what connections for reads do: without `QUARTERMASTER_DATABASE_ROLE`, one login does both. */
 const writing: Rights = {
   grantee: 'quartermaster_writer',
   tables: {
     ...reading.tables,
-    ...forAll(records, ['select', 'insert', 'update', 'delete']),
-    ...forAll(['tombstone', ...images, 'delivery'], ['select', 'insert', 'delete']),
-    webhook: ['select', 'insert', 'update', 'delete'],
+    api_key: ['select', 'insert', 'delete'],
+    audit: ['select', 'insert'],
+    ...forAll(['request', 'delivery', 'tombstone', ...images], ['select', 'insert', 'delete']),
+    ...forAll([...records, 'usage', 'idempotency', 'webhook'], ['select', 'insert', 'update', 'delete']),
   },
   updatableColumns: {
     tally: tallyColumns.split(' '),
-    api_key: keyColumns,
+    api_key: ['expires_at', 'revoked_at', 'rotated_to', 'last_used_on'],
   },
   createsTemporaryTables: true,
 }
+
+/** Every table: a privilege on one that requests do not need is superfluous. */
+const tableNames = Object.keys(writing.tables)
 
 /** With a missing privilege requests fail; a superfluous one makes a defect of the service more dangerous. */
 export async function checkPrivileges(client: pg.Client, config: Config): Promise<Finding[]> {
@@ -104,7 +101,7 @@ async function roleAttributes(
             exists (select from pg_class c where c.oid = any (select to_regclass(name) from unnest($2::text[]) name)
                       and pg_has_role(r.oid, c.relowner, 'usage')) as owner
        from pg_roles r where r.rolname = $1`,
-    [role, Object.keys(writing.tables)],
+    [role, tableNames],
   )
   return rows[0]
 }
@@ -158,7 +155,7 @@ async function privileges(
        from unnest($2::text[]) with ordinality a (t, n),
             unnest(array['select', 'insert', 'update', 'delete', 'truncate']) with ordinality b (p, m)
       order by n, m`,
-    [role, Object.keys(required)],
+    [role, tableNames],
   )
   const { rows: others } = await client.query<{ privilege: string; granted: boolean }>(
     `select 'connect on database ' || quote_ident(current_database()) as privilege,
@@ -179,6 +176,20 @@ async function privileges(
       createsTemporaryTables,
     ],
   )
+  const { rows: columns } = await client.query<{ table: string; privilege: Privilege; columns: string }>(
+    `select t as table, p as privilege, string_agg(a.attname, ', ' order by a.attnum) as columns
+       from unnest($2::text[]) with ordinality x (t, n)
+       join pg_attribute a on a.attrelid = to_regclass(t) and a.attnum > 0 and not a.attisdropped,
+            unnest(array['select', 'insert', 'update']) with ordinality b (p, m)
+      where has_column_privilege($1, a.attrelid, a.attnum, p) and not has_table_privilege($1, a.attrelid, p)
+        and not (p = 'update' and t || '.' || a.attname = any ($3))
+      group by n, t, m, p order by n, m`,
+    [
+      role,
+      tableNames,
+      Object.entries(updatableColumns).flatMap(([table, names]) => names.map((name) => `${table}.${name}`)),
+    ],
+  )
   const isRequired = (table: string, privilege: Privilege) => required[table]?.includes(privilege) === true
   const asGrant = ({ table, privilege }: { table: string; privilege: Privilege }) =>
     `${privilege} on ${table}`
@@ -187,6 +198,11 @@ async function privileges(
       ...tables.filter((it) => isRequired(it.table, it.privilege) && it.granted !== true).map(asGrant),
       ...others.filter((it) => !it.granted).map((it) => it.privilege),
     ],
-    excess: tables.filter((it) => !isRequired(it.table, it.privilege) && it.granted === true).map(asGrant),
+    excess: [
+      ...tables.filter((it) => !isRequired(it.table, it.privilege) && it.granted === true).map(asGrant),
+      ...columns
+        .filter((it) => !isRequired(it.table, it.privilege))
+        .map((it) => `${it.privilege} (${it.columns}) on ${it.table}`),
+    ],
   }
 }
