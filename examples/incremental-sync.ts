@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { type Product, Quartermaster } from '@quartermaster/client'
 
 const qm = new Quartermaster({
@@ -11,12 +11,13 @@ const file = process.argv[2] ?? 'copy.json'
 const copy: { since: string; products: Record<number, Product> } = read()
 
 let changed = 0
-for await (const product of qm.products.all({ filter: ({ write_date }) => write_date.gte(copy.since) })) {
+for await (const product of qm.products.export({ filter: ({ write_date }) => write_date.gte(copy.since) })) {
   copy.products[product.id] = product
   if (product.write_date > copy.since) copy.since = product.write_date
   changed += 1
 }
-writeFileSync(file, JSON.stringify(copy))
+writeFileSync(`${file}.new`, JSON.stringify(copy))
+renameSync(`${file}.new`, file)
 console.log(`${changed} products read, ${Object.keys(copy.products).length} in the copy, up to ${copy.since}`)
 
 function read() {

@@ -22,7 +22,7 @@ const needed: Readonly<Record<string, readonly [reads: string, writes: string, c
   tally: [
     's',
     's',
-    'version total last_id lineages lineage_starts writer_epoch writer_xid changes_from images_from own_last_id',
+    'version total last_id lineages lineage_starts writer_epoch writer_xid changes_from images_from own_last_id written_at',
   ],
   product: ['s', 'siud'],
   partner: ['s', 'siud'],

@@ -48,6 +48,7 @@ import { firstMinute } from './first-minute.ts'
 import { neverLost } from './fresh/never-lost.ts'
 import { brokenIsCaught, neverStale } from './fresh/never-stale.ts'
 import { errorSizes } from './guard/error-sizes.ts'
+import { incrementalSync } from './guard/incremental-sync.ts'
 import { importKilled } from './import/killed.ts'
 import { clientSize } from './integrators/client-size.ts'
 import { exportConsistent } from './integrators/export-consistent.ts'
@@ -193,7 +194,7 @@ export const suites: Record<string, readonly Check[]> = {
     ...[exactlyOnce, carriedTotals, feedCopy].map((check) => onCitus(check)),
   ],
   // No key can hurt another account, and no documented way loses data.
-  guard: [errorSizes],
+  guard: [errorSizes, incrementalSync],
   trust: [revocation, wrongChecksum, secrets, alertFires, cardinality, epoch, switchover],
 }
 

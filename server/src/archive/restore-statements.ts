@@ -37,19 +37,21 @@ from json_populate_recordset(null::${table}, ${value(json)}::json) r${skipExisti
 
 /**
  * The version is higher than in the archive and than any that the account had here. `last_id` never decreases, so that no id
- * is used twice, even if the archive lacks the record that had it.
+ * is used twice, even if the archive lacks the record that had it. Nor does the date of the last write, although the clock
+ * of the server that wrote the archive may have been ahead of this one.
  */
 export function setTally(scope: AccountScope, resource: string, total: number, tallies: string): Statement {
   const accountId = value(scope.accountId)
   const name = value(resource)
-  return sql`insert into tally as t (account_id, resource, version, total, last_id, own_last_id)
+  return sql`insert into tally as t (account_id, resource, version, total, last_id, own_last_id, written_at)
 select ${accountId}::bigint, ${name}::text, coalesce(a.version, 0) + 1, ${value(total)}::bigint,
-  greatest(a.last_id, (select max(id) from ${identifier(resource)} where account_id = ${accountId}::bigint), 0), a.own_last_id
+  greatest(a.last_id, (select max(id) from ${identifier(resource)} where account_id = ${accountId}::bigint), 0), a.own_last_id, a.written_at
 from (select 1) one
 left join json_populate_recordset(null::tally, ${value(tallies)}::json) a on a.resource = ${name}::text
 on conflict (account_id, resource) do update
   set version = greatest(t.version + 1, excluded.version), total = excluded.total,
-    last_id = greatest(t.last_id, excluded.last_id), own_last_id = greatest(t.own_last_id, excluded.own_last_id)`.statement()
+    last_id = greatest(t.last_id, excluded.last_id), own_last_id = greatest(t.own_last_id, excluded.own_last_id),
+    written_at = greatest(t.written_at, excluded.written_at)`.statement()
 }
 
 export function analyze(resource: string): Statement {

@@ -12,7 +12,7 @@ import { type WriteResult, type Written, writeOnce } from './idempotency.ts'
 import { insertImages, journaledDelete, trimJournal } from './journal.ts'
 import type { DeleteRow, PatchRow, Target } from './record-change.ts'
 import { type EtagOf, type RecordValues, writableFields } from './record-values.ts'
-import { type LockedTally, lockTally, tickTally } from './tick.ts'
+import { dateOf, type LockedTally, lockTally, tickTally } from './tick.ts'
 
 /** Sets the fields in `values`. If they have these values already, nothing is written and the version stays. */
 export async function patchRecord(
@@ -107,7 +107,7 @@ function patchStatement(
       ? sql`false`
       : sql`row(${join(columns, ', ')}) is distinct from row(${join(parameters, ', ')})`
   const assignments = columns.map((column, i) => sql`${column} = ${parameters[i] ?? sql`null`}, `)
-  const tick = tickTally(account, resource, { added: sql`0`, lastId: sql`t.last_id` })
+  const tick = tickTally(account, resource, { added: sql`0`, lastId: sql`t.last_id` }, tally)
   return sql`with before as materialized (
   select * from ${table} where account_id = ${account}::bigint and id = ${recordId}::bigint
 ), changed as materialized (
@@ -118,7 +118,7 @@ function patchStatement(
   ${tick} and exists (select from changed)
   returning t.lineages[1] as lineage
 ), updated as (
-  update ${table} t set ${join(assignments, '')}version = ${version}::bigint, write_date = statement_timestamp()
+  update ${table} t set ${join(assignments, '')}version = ${version}::bigint, write_date = ${dateOf(tally)}
   from changed c where t.account_id = ${account}::bigint and t.id = c.id
   returning t.*
 )
@@ -130,18 +130,18 @@ from (select * from updated union all select * from before where not exists (sel
 
 function deleteStatement(
   { scope, resource, id }: Target,
-  { version }: LockedTally,
+  tally: LockedTally,
   versions: readonly string[] | undefined,
 ): Statement {
   const [account, recordId] = [value(scope.accountId), value(id)]
   const deletion = journaledDelete(
     account,
     resource,
-    value(version),
+    value(tally.version),
     sql`id = ${recordId}::bigint and ${hasVersion(versions)}`,
   )
   return sql`with ${deletion}, tick as (
-  ${tickTally(account, resource, { added: sql`-1`, lastId: sql`t.last_id` })} and exists (select from gone)
+  ${tickTally(account, resource, { added: sql`-1`, lastId: sql`t.last_id` }, tally)} and exists (select from gone)
 )
 select (select version from ${identifier(resource.name)} where account_id = ${account}::bigint and id = ${recordId}::bigint) as version_before,
   exists (select from gone) as deleted`.statement('delete')

@@ -51,10 +51,10 @@ function insertTemplate(resource: Resource): Template {
   const parameters = fields.map(({ type }, i) => sql`${values[i] ?? account}::${parameterTypes[type]}`)
   return sql`with tick as (
   ${tickTally(account, resource, tickOfCreate)}
-  returning t.version, t.lineages[1] as lineage, coalesce(t.own_last_id, t.last_id) as id
+  returning t.version, t.written_at, t.lineages[1] as lineage, coalesce(t.own_last_id, t.last_id) as id
 ), inserted as (
   insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${join(columns, ', ')}, create_date, write_date)
-  select ${account}::bigint, id, version, version, ${join(parameters, ', ')}, now(), now() from tick
+  select ${account}::bigint, id, version, version, ${join(parameters, ', ')}, written_at, written_at from tick
   returning id
 )
 select i.id, k.version, k.lineage from inserted i, tick k`.template(
@@ -80,13 +80,13 @@ function insertAllTemplate(resource: Resource): Template {
   where t.account_id = any(${accounts}::bigint[]) and t.resource = ${value(resource.name)}::text for update skip locked
 ), tick as (
   ${tickTallies(sql`free`, resource, tickOfCreate)}
-  returning t.account_id, t.version, t.lineages[1] as lineage, coalesce(t.own_last_id, t.last_id) as id
+  returning t.account_id, t.version, t.written_at, t.lineages[1] as lineage, coalesce(t.own_last_id, t.last_id) as id
 ), inserted as (
   insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${columns}, create_date, write_date)
   select k.account_id, k.id, k.version, k.version, ${join(
     fields.map(({ name }) => sql`q.${identifier(name)}`),
     ', ',
-  )}, now(), now() from tick k join q on q.account_id = k.account_id
+  )}, k.written_at, k.written_at from tick k join q on q.account_id = k.account_id
 )
 select q.n, k.id, k.version, k.lineage from tick k join q on q.account_id = k.account_id`.template(
     [accounts, ...values],

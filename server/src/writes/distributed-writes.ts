@@ -19,7 +19,7 @@ import { type Create, type InsertedRow, tickOfCreate, valuesOf } from './create-
 import { fieldNames, hasImages } from './journal.ts'
 import type { DeleteRow, PatchRow, Target } from './record-change.ts'
 import { type RecordValues, writableFields } from './record-values.ts'
-import { type LockedTally, lockTally, nextLineageOf, tickTally } from './tick.ts'
+import { dateOf, type LockedTally, lockTally, nextLineageOf, tickTally } from './tick.ts'
 
 /**
  * The writes on Citus. A statement with several writes would be pulled apart by the node that plans it, and committed in two
@@ -94,7 +94,7 @@ export async function patchDistributed(
     await insertImages(transaction, account, resource, tally.version, sql`id = ${value(id)}::bigint`)
     const assignments = columns.map((column, i) => sql`${column} = ${parameters[i] ?? sql`null`}, `)
     await transaction.run(
-      sql`update ${table} set ${join(assignments, '')}version = ${value(tally.version)}::bigint, write_date = statement_timestamp()
+      sql`update ${table} set ${join(assignments, '')}version = ${value(tally.version)}::bigint, write_date = ${dateOf(tally)}
 where ${record}`.statement('update'),
     )
     const tick = { added: sql`0`, lastId: sql`t.last_id` }

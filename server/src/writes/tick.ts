@@ -23,6 +23,14 @@ export interface Tick {
   readonly ownLastId?: Fragment
 }
 
+/**
+ * The date of a write: never before that of the previous write, even if the clock was set back or a failover led to a server whose
+ * clock is behind. PostgreSQL evaluates it again if another writer changed the row while this statement waited for its lock. So
+ * dates are in the order of versions, which is the order of commits: a client that has read a date has not missed an earlier one.
+ */
+const dateOfWrite = (clock: Fragment) => sql`greatest(${clock}, t.written_at)`
+const clock = sql`clock_timestamp()`
+
 const isSameLineage = sql`(${isOwnWrite} and t.writer_epoch = ${writerEpoch})`
 const max = sql`${value(limits.lineagesMax)}::int`
 
@@ -54,23 +62,25 @@ const series: Series = {
  * `locked`: the tally, if an earlier statement of the transaction has locked it.
  */
 export function tickTally(account: Value, resource: Resource, tick: Tick, locked?: LockedTally): Fragment {
-  return sql`${updateTally(tick, locked?.series === undefined ? series : readSeries(locked.series))}
+  const next = locked?.series === undefined ? series : readSeries(locked.series)
+  const writtenAt = locked === undefined ? dateOfWrite(clock) : dateOf(locked)
+  return sql`${updateTally(tick, next, writtenAt)}
 where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`
 }
 
 /** Of several accounts, whose ids are in the column `account_id` of `accounts`. */
 export function tickTallies(accounts: Fragment, resource: Resource, tick: Tick): Fragment {
-  return sql`${updateTally(tick, series)}
+  return sql`${updateTally(tick, series, dateOfWrite(clock))}
 from ${accounts} where t.account_id = ${accounts}.account_id and t.resource = ${value(resource.name)}::text`
 }
 
-function updateTally(tick: Tick, next: Series): Fragment {
+function updateTally(tick: Tick, next: Series, writtenAt: Fragment): Fragment {
   return sql`update tally t set version = t.version + 1, total = t.total + ${tick.added}, last_id = ${tick.lastId},
   lineages = ${next.lineages},
   lineage_starts = ${next.lineage_starts},
   changes_from = ${next.changes_from},
   images_from = ${tick.withoutImages === true ? sql`t.version + 1` : next.images_from},
-  ${tick.ownLastId === undefined ? sql`` : sql`own_last_id = ${tick.ownLastId}, `}writer_epoch = ${next.writer_epoch}, writer_xid = ${next.writer_xid}`
+  ${tick.ownLastId === undefined ? sql`` : sql`own_last_id = ${tick.ownLastId}, `}written_at = ${writtenAt}, writer_epoch = ${next.writer_epoch}, writer_xid = ${next.writer_xid}`
 }
 
 /** Its `version` is the one that this write will have. */
@@ -78,9 +88,15 @@ export interface LockedTally extends Lineages {
   readonly last_id: string
   /** Null if this service assigns all ids. */
   readonly own_last_id: string | null
+  /** The date of this write, in milliseconds. */
   readonly written_at: string
   /** If the tables are distributed: the columns of `Series` as text, separated by spaces. */
   readonly series?: string
+}
+
+/** The date of the write that has locked the tally. */
+export function dateOf({ written_at: writtenAt }: LockedTally): Fragment {
+  return sql`${value(writtenAt)}::timestamptz`
 }
 
 /** The lineage of this write. Only if the tables are distributed. */
@@ -111,10 +127,10 @@ export function lockTally(scope: AccountScope, resource: Resource, topology: Top
 const lockedRow = (
   { accountId }: AccountScope,
   { name }: Resource,
-  writtenAt: Fragment,
+  time: Fragment,
   more: Fragment,
 ) => sql`select (t.version + 1)::text as version, t.last_id::text as last_id, t.own_last_id::text as own_last_id, ${lineageColumns},
-  to_char(${writtenAt} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at${more}
+  to_char(${dateOfWrite(time)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at${more}
 from tally t where t.account_id = ${value(accountId)}::bigint and t.resource = ${value(name)}
 for update`
 
@@ -124,7 +140,7 @@ for update`
  * computes the series. Without volatile functions, such as clock_timestamp(), it is planned once.
  */
 const locks: Record<Topology, (scope: AccountScope, resource: Resource) => Statement> = {
-  single: (scope, resource) => lockedRow(scope, resource, sql`clock_timestamp()`, sql``).statement(),
+  single: (scope, resource) => lockedRow(scope, resource, clock, sql``).statement(),
   distributed(scope, resource) {
     const more = sql`, concat_ws(' ', ${join(Object.values(series), ', ')}) as series`
     const statement = lockedRow(scope, resource, sql`statement_timestamp()`, more).statement()

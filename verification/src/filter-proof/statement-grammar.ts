@@ -150,7 +150,7 @@ const tick = (added: string, lastId: string) =>
   'then \\(t\\.version \\|\\| t\\.lineage_starts\\)\\[\\$:\\$::int\\] else array\\[t\\.version\\] end, ' +
   `changes_from = case when ${ownWrite} then t\\.changes_from else t\\.version end, ` +
   `images_from = case when ${ownWrite} then t\\.images_from else t\\.version end, ` +
-  `(?:own_last_id = t\\.own_last_id \\+ \\$, )?writer_epoch = ${writerEpoch}, writer_xid = pg_current_xact_id\\(\\)::xid ` +
+  `(?:own_last_id = t\\.own_last_id \\+ \\$, )?written_at = greatest\\(clock_timestamp\\(\\), t\\.written_at\\), writer_epoch = ${writerEpoch}, writer_xid = pg_current_xact_id\\(\\)::xid ` +
   'where t\\.account_id = \\$::bigint and t\\.resource = \\$::text'
 const tickOfCreate = tick(
   '\\$',
@@ -209,17 +209,17 @@ const shapes: readonly RegExp[] = [
     'k\\.request_hash = \\$::bytea as same, k\\.status, k\\.etag, k\\.body from \\(select \\$\\) one left join idempotency k ' +
     `on k\\.account_id = \\$::bigint and k\\.key = \\$::text and k\\.created_at > ${dayAgo}`,
   `with tick as \\( ${tickOfCreate} ` +
-    'returning t\\.version, t\\.lineages\\[\\$\\] as lineage, coalesce\\(t\\.own_last_id, t\\.last_id\\) as id \\), inserted as \\( ' +
+    'returning t\\.version, t\\.written_at, t\\.lineages\\[\\$\\] as lineage, coalesce\\(t\\.own_last_id, t\\.last_id\\) as id \\), inserted as \\( ' +
     `insert into ${table} \\(account_id, id, version, created_version(?:, ${field})*, create_date, write_date\\) ` +
-    `select \\$::bigint, id, version, version(?:, \\$::${type})*, now\\(\\), now\\(\\) from tick returning id \\) ` +
+    `select \\$::bigint, id, version, version(?:, \\$::${type})*, written_at, written_at from tick returning id \\) ` +
     'select i\\.id, k\\.version, k\\.lineage from inserted i, tick k',
   // The creates of a batch of requests, except those of accounts that are being written.
   `with q as \\( select \\* from unnest\\(\\$::bigint\\[\\](?:, \\$::${type}\\[\\])*\\) with ordinality q\\(account_id(?:, ${field})*, n\\) \\), ` +
     'free as \\( select t\\.account_id from tally t where t\\.account_id = any\\(\\$::bigint\\[\\]\\) and t\\.resource = \\$::text ' +
     `for update skip locked \\), tick as \\( ${tickOfCreate.replace('where t\\.account_id = \\$::bigint', 'from free where t\\.account_id = free\\.account_id')} ` +
-    'returning t\\.account_id, t\\.version, t\\.lineages\\[\\$\\] as lineage, coalesce\\(t\\.own_last_id, t\\.last_id\\) as id \\), ' +
+    'returning t\\.account_id, t\\.version, t\\.written_at, t\\.lineages\\[\\$\\] as lineage, coalesce\\(t\\.own_last_id, t\\.last_id\\) as id \\), ' +
     `inserted as \\( insert into ${table} \\(account_id, id, version, created_version(?:, ${field})*, create_date, write_date\\) ` +
-    `select k\\.account_id, k\\.id, k\\.version, k\\.version(?:, q\\.${field})*, now\\(\\), now\\(\\) ` +
+    `select k\\.account_id, k\\.id, k\\.version, k\\.version(?:, q\\.${field})*, k\\.written_at, k\\.written_at ` +
     'from tick k join q on q\\.account_id = k\\.account_id \\) ' +
     'select q\\.n, k\\.id, k\\.version, k\\.lineage from tick k join q on q\\.account_id = k\\.account_id',
   'select \\$ as confirmed from idempotency where account_id = \\$::bigint and key = \\$::text for key share',

@@ -36,7 +36,7 @@ const reading: Rights = {
 }
 
 const tallyColumns =
-  'version total last_id lineages lineage_starts writer_epoch writer_xid changes_from images_from own_last_id'
+  'version total last_id lineages lineage_starts writer_epoch writer_xid changes_from images_from own_last_id written_at'
 
 /** Also reads what connections for reads do: without `QUARTERMASTER_DATABASE_ROLE`, one login does both. */
 const writing: Rights = {
