@@ -145,10 +145,28 @@ describe('a batch', () => {
       ),
     ).toEqual([
       { id: 1, version: 2 },
-      { id: 2, version: 3 },
-      { id: 3, version: 3 },
+      { id: 2, version: 2 },
+      { id: 3, version: 2 },
     ])
     expect(await tally()).toMatchObject({ total: 3 })
+  })
+
+  it('that upserts and deletes one record in turn writes 1,000 lines in a transaction', async () => {
+    const start = await service.request(acme, 'GET', '/api/v1/inventory/product/changes?since=now')
+    const cursor = String(Reflect.get(Object(start.body), 'cursor'))
+    const turn = '{"id":7,"name":"Seven"}\n{"$delete":7}\n'
+    const { lines } = await send(`${rowOf(9)}${turn.repeat(1500)}{"id":7,"name":"Last"}\n`)
+    expect(lines).toEqual([totals({ read: 3002, inserted: 1502, deleted: 1500 })])
+    expect(await tally()).toMatchObject({ version: 4, total: 2, last_id: 9 })
+    const feed = await service.request(acme, 'GET', `/api/v1/inventory/product/changes?since=${cursor}`)
+    expect(feed.body).toMatchObject({
+      data: [
+        { id: 9 },
+        { change: 'deleted', version: 2 },
+        { change: 'deleted', version: 3 },
+        { change: 'created', id: 7, record: { name: 'Last' } },
+      ],
+    })
   })
 
   it('reports every rejected row and writes the others', async () => {

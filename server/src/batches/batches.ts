@@ -51,10 +51,10 @@ export class Batches {
   /** Writes rows with the code of an import, each call in a transaction of its own. */
   writer(scope: AccountScope, resource: Resource): BatchWriter {
     return {
-      write: (rows, deletes) =>
+      write: (rows, deletes, repeated) =>
         this.#connected(async (client) => {
           const session = await ImportSession.onPooled(client, scope, resource)
-          return await session.write(rows, deletes)
+          return await session.write(rows, deletes, repeated)
         }),
     }
   }

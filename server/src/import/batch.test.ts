@@ -1,16 +1,20 @@
 import { expect, it } from 'vitest'
 import { Batch } from './batch.ts'
 
-it('merges a later line over an earlier one with the same id; absent fields do not change', () => {
+it('separates the lines of ids that occur several times, in their order', () => {
   const batch = new Batch()
-  batch.add({ line: 2, cells: ['1', 'a', '5'] })
-  batch.add({ line: 3, cells: ['2', 'b', '6'] })
-  batch.add({ line: 4, cells: ['1', 'c', undefined] })
-  batch.add({ line: 5, cells: ['2', 'b', '6'] })
-  expect(batch.rows).toEqual([
-    ['1', 'c', '5'],
-    ['2', 'b', '6'],
-  ])
-  expect(batch.lines).toEqual([4, 5])
-  expect([batch.repeatsChanged, batch.repeatsUnchanged]).toEqual([1, 1])
+  const lines = [
+    { line: 2, cells: ['1', 'a', '5'] },
+    { line: 3, cells: ['2', 'bb', undefined] },
+    { line: 4, cells: ['1'], isDelete: true as const },
+    { line: 5, cells: ['3'], isDelete: true as const },
+    { line: 6, cells: ['1', 'c', undefined] },
+  ]
+  for (const line of lines) batch.add(line)
+  expect(batch.parts()).toEqual({
+    rows: [lines[1]],
+    deletes: ['3'],
+    repeated: [{ id: '1', lines: [lines[0], lines[2], lines[4]] }],
+  })
+  expect([batch.size, batch.characters]).toEqual([5, 10])
 })

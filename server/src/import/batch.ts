@@ -1,62 +1,51 @@
+import type { RepeatedId } from './repeated-ids.ts'
 import type { Row } from './row.ts'
 
 /**
- * The rows of one transaction. Each id occurs once: a later line with the same id is merged over the earlier one. A batch does not
- * both write and delete a record, so that lines take effect in their order.
+ * The lines of one transaction. A line whose id no other line has is a row to upsert or an id to delete. The lines of an id that
+ * occurs several times stay separate: `foldLines` applies them one after the other, so the result is the same however the lines of
+ * an input are divided into batches.
  */
 export class Batch {
-  readonly rows: (string | undefined)[][] = []
-  /** The ids of the records to delete. */
-  readonly deletes: string[] = []
-  /** The line number of each row; if several lines had its id, of the last one. */
-  readonly lines: number[] = []
-  /** Lines that repeat an id of this batch: with other values, or with the same ones. */
-  repeatsChanged = 0
-  repeatsUnchanged = 0
-  readonly #rowIndexes = new Map<string, number>()
-  readonly #deleted = new Set<string>()
+  readonly #byId = new Map<string, Row[]>()
+  #size = 0
+  #characters = 0
 
+  /** The number of lines. */
   get size(): number {
-    return this.rows.length + this.deletes.length
+    return this.#size
   }
 
-  /** Whether the row belongs to the next batch, because this one has the opposite change of the same record. */
-  conflictsWith({ cells, isDelete }: Row): boolean {
-    const id = cells[0] ?? ''
-    return isDelete === true ? this.#rowIndexes.has(id) : this.#deleted.has(id)
+  /** Of all cells. */
+  get characters(): number {
+    return this.#characters
   }
 
-  add({ line, cells, isDelete }: Row): void {
-    const id = cells[0] ?? ''
-    if (isDelete === true) {
-      this.#addDelete(id)
-      return
-    }
-    const index = this.#rowIndexes.get(id)
-    const earlier = index === undefined ? undefined : this.rows[index]
-    if (earlier === undefined) {
-      this.#rowIndexes.set(id, this.rows.length)
-      this.rows.push(cells)
-      this.lines.push(line)
-      return
-    }
-    if (index !== undefined) this.lines[index] = line
-    let changed = false
-    cells.forEach((cell, i) => {
-      if (cell === undefined || cell === earlier[i]) return
-      earlier[i] = cell
-      changed = true
-    })
-    if (changed) this.repeatsChanged += 1
-    else this.repeatsUnchanged += 1
+  add(row: Row): void {
+    const id = row.cells[0] ?? ''
+    const lines = this.#byId.get(id)
+    if (lines === undefined) this.#byId.set(id, [row])
+    else lines.push(row)
+    this.#size += 1
+    for (const cell of row.cells) this.#characters += cell?.length ?? 0
   }
 
-  #addDelete(id: string): void {
-    if (this.#deleted.has(id)) {
-      this.repeatsUnchanged += 1
-      return
+  /** Rows to upsert, ids to delete, and the lines of repeated ids. */
+  parts(): BatchParts {
+    const parts = { rows: [] as Row[], deletes: [] as string[], repeated: [] as RepeatedId[] }
+    for (const [id, lines] of this.#byId) {
+      const [first, second] = lines
+      if (first === undefined) continue
+      if (second !== undefined) parts.repeated.push({ id, lines })
+      else if (first.isDelete === true) parts.deletes.push(id)
+      else parts.rows.push(first)
     }
-    this.#deleted.add(id)
-    this.deletes.push(id)
+    return parts
   }
+}
+
+export interface BatchParts {
+  readonly rows: readonly Row[]
+  readonly deletes: readonly string[]
+  readonly repeated: readonly RepeatedId[]
 }

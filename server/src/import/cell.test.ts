@@ -21,10 +21,12 @@ describe('an empty CSV cell', () => {
     expect(csv('default_code', '', true)).toBe('')
     expect(csv('categ_id', '', true)).toBe('\\N')
   })
-  it('is the empty text if the text field is not nullable', () => {
-    expect(cellOfCsv(field('branch_user', 'company'), '', false)).toBe('')
-  })
-  it('is rejected if the field is required', () => {
+  it('is rejected if the field is required, as null is in NDJSON', () => {
+    const reason = 'is required; in CSV, an empty text is written as ""'
+    expect(csv('name', '')).toEqual({ reason })
+    expect(cellOfCsv(field('branch_user', 'company'), '', false)).toEqual({ reason })
+    expect(cellOfCsv(field('branch_user', 'company'), '', true)).toBe('')
+    expect(cellOfJson(field('name'), null)).toEqual({ reason: 'is required' })
     expect(csv('list_price', '')).toEqual({ reason: 'is required' })
     expect(csv('active', '', true)).toEqual({ reason: 'is required' })
   })

@@ -4,12 +4,18 @@ import { type FieldValue, type Rejection, required, valueOfJson, valueOfText } f
 /** A value in COPY's text format, or why it was rejected. */
 export type Cell = string | Rejection
 
+const requiredText: Rejection = { reason: 'is required; in CSV, an empty text is written as ""' }
+
 export const nullCell = '\\N'
 
-/** Parses a CSV cell. Only for a text field does an empty cell (null) differ from `""` (the empty text). */
+/**
+ * Parses a CSV cell. An empty cell is null, so it is rejected if the field must have a value. Only for a text field does it differ
+ * from `""`, the empty text.
+ */
 export function cellOfCsv(field: Field, text: string, quoted: boolean): Cell {
-  if (text === '' && field.type === 'text') return quoted || !field.nullable ? '' : nullCell
-  if (text === '') return field.nullable ? nullCell : required
+  if (text === '' && quoted && field.type === 'text') return ''
+  if (text === '' && field.nullable) return nullCell
+  if (text === '') return field.type === 'text' ? requiredText : required
   return cellOf(field, valueOfText(field, text))
 }
 
@@ -22,6 +28,11 @@ const copyEscapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '
 
 function cellOf(field: Field, value: FieldValue): Cell {
   if (value === null) return nullCell
-  if (field.type !== 'text' || typeof value !== 'string') return value
+  return field.type !== 'text' || typeof value !== 'string' ? value : copyText(value)
+}
+
+/** A value as COPY reads it. */
+export function copyText(value: string | null): string {
+  if (value === null) return nullCell
   return /[\\\t\n\r]/.test(value) ? value.replace(/[\\\t\n\r]/g, (c) => copyEscapes[c] ?? c) : value
 }

@@ -4,6 +4,7 @@ import { limits } from '../limits/limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { Batch } from './batch.ts'
 import { ImportError } from './columns.ts'
+import type { RepeatedId } from './repeated-ids.ts'
 import type { RowChunk, RowFault } from './row.ts'
 import { type BatchOutcome, type ImportRow, ImportSession } from './session.ts'
 
@@ -30,7 +31,11 @@ export interface ImportRun {
 
 /** Writes a batch in one transaction. */
 export interface BatchWriter {
-  write(rows: readonly ImportRow[], deletes: readonly string[]): Promise<BatchOutcome>
+  write(
+    rows: readonly ImportRow[],
+    deletes: readonly string[],
+    repeated: readonly RepeatedId[],
+  ): Promise<BatchOutcome>
 }
 
 export type RowInput = Pick<ImportRun, 'resource' | 'chunks' | 'totals' | 'onFaults'>
@@ -79,9 +84,8 @@ export async function writeRows(writer: BatchWriter, run: RowInput, batchRows: n
       run.totals.rejected += chunk.rejected
       if (chunk.faults.length > 0) await run.onFaults(chunk.faults)
       for (const row of chunk.rows) {
-        if (batch.conflictsWith(row)) await flush()
         batch.add(row)
-        if (batch.size >= batchRows) await flush()
+        if (batch.size >= batchRows || batch.characters >= limits.importBatchCharacters) await flush()
       }
     }
     await flush()
@@ -93,17 +97,22 @@ export async function writeRows(writer: BatchWriter, run: RowInput, batchRows: n
 
 async function write(writer: BatchWriter, batch: Batch, { totals, onFaults }: RowInput): Promise<void> {
   if (batch.size === 0) return
-  const { inserted, updated, deleted, rejected } = await writer.write(batch.rows, batch.deletes)
+  const { rows, deletes, repeated } = batch.parts()
+  const cells = rows.map((row) => row.cells)
+  const { inserted, updated, deleted, ...outcome } = await writer.write(cells, deletes, repeated)
+  const rejected = [
+    ...outcome.rejected.map(({ rowIndex, ...fault }) => ({
+      ...fault,
+      line: rows[rowIndex]?.line ?? 0,
+      id: cells[rowIndex]?.[0] ?? '',
+    })),
+    ...outcome.rejectedLines,
+  ].toSorted((a, b) => a.line - b.line)
   totals.inserted += inserted
-  totals.updated += updated + batch.repeatsChanged
+  totals.updated += updated
   totals.deleted += deleted
-  totals.unchanged += batch.size - inserted - updated - deleted - rejected.length + batch.repeatsUnchanged
+  totals.unchanged += batch.size - inserted - updated - deleted - rejected.length
   totals.rejected += rejected.length
   if (rejected.length === 0) return
-  await onFaults(
-    rejected.map(({ rowIndex, field, reason }) => {
-      const id = batch.rows[rowIndex]?.[0]
-      return { line: batch.lines[rowIndex] ?? 0, field, reason, value: field === 'id' ? (id ?? '') : '', id }
-    }),
-  )
+  await onFaults(rejected.map((fault) => ({ ...fault, value: fault.field === 'id' ? fault.id : '' })))
 }

@@ -9,7 +9,9 @@ import { identifier, type Statement } from '../sql.ts'
 import { hasImages, trimJournal } from '../writes/journal.ts'
 import { type LockedTally, lockTally } from '../writes/tick.ts'
 import { batchWrites, type Run } from './batch-writes.ts'
+import { copyText, nullCell } from './cell.ts'
 import { copyIn } from './copy.ts'
+import { type FoldedLines, foldAll, type RepeatedId, type RowRejection } from './repeated-ids.ts'
 import * as statements from './statements.ts'
 
 /** The cells of a record in the order of the catalog's fields, in COPY's text format; undefined if the row does not contain the field. */
@@ -21,6 +23,8 @@ export interface BatchOutcome {
   readonly deleted: number
   /** Rows that were not written, because no record has their id and none can be created from them. */
   readonly rejected: readonly RejectedRow[]
+  /** The same of ids that occur several times. */
+  readonly rejectedLines: FoldedLines['rejected']
 }
 
 interface SessionOptions {
@@ -29,10 +33,8 @@ interface SessionOptions {
   readonly bringsIds: boolean
 }
 
-export interface RejectedRow {
+export interface RejectedRow extends RowRejection {
   readonly rowIndex: number
-  readonly field: string
-  readonly reason: string
 }
 
 /**
@@ -102,33 +104,47 @@ export class ImportSession {
     return session
   }
 
-  /** Writes rows with distinct ids, and deletes records with other ids. If nothing changes, the version does not change either. */
-  async write(rows: readonly ImportRow[], deletes: readonly string[] = []): Promise<BatchOutcome> {
+  /**
+   * Writes rows with distinct ids, deletes records with other ids, and applies the lines of ids that occur several times. If nothing
+   * changes, the version does not change either.
+   */
+  async write(
+    rows: readonly ImportRow[],
+    deletes: readonly string[] = [],
+    repeated: readonly RepeatedId[] = [],
+  ): Promise<BatchOutcome> {
     const ids = rows.map((row) => row[0] ?? '')
+    const allIds = [...ids, ...repeated.map(({ id }) => id)]
     return await this.#inTransaction(async () => {
-      if (this.#trackIds) await copyIn(this.#client, statements.copyIds, ids)
+      if (this.#trackIds) await copyIn(this.#client, statements.copyIds, allIds)
       const tally = await this.#lockTally()
-      const existing = await this.#existingIds(ids, Number(tally.last_id))
+      const existing = await this.#existingIds(allIds, Number(tally.last_id))
       const rejected = rows.flatMap((row, rowIndex) => {
         const fault = existing.has(ids[rowIndex] ?? '') ? undefined : this.#faultOfNew(row, tally)
         return fault === undefined ? [] : [{ rowIndex, ...fault }]
       })
       const skipped = new Set(rejected.map(({ rowIndex }) => rowIndex))
       const added = rows.filter((_, i) => !existing.has(ids[i] ?? '') && !skipped.has(i))
-      const inserted = await this.#insert(added, tally)
-      const updated = await this.#update(
-        rows.filter((_, i) => existing.has(ids[i] ?? '')),
-        tally,
-      )
-      const deleted = await this.#delete(deletes, tally)
-      if (inserted + updated + deleted > 0) {
+      const changed = rows.filter((_, i) => existing.has(ids[i] ?? ''))
+      const folded = await this.#fold(repeated, existing, tally)
+      // Before the insert: a record may be deleted and created again.
+      const deleted = await this.#delete([...deletes, ...folded.deletes], tally)
+      const inserted = await this.#insert([...added, ...folded.inserts], tally)
+      const updated = await this.#update([...changed, ...folded.updates], tally)
+      const records = inserted + updated + deleted
+      if (records + folded.counts.inserted > 0) {
         const withoutImages = !hasImages(updated) || !hasImages(deleted)
-        const bringsIds = this.#bringsIds && inserted > 0
-        const lastId = highestId(added)
-        const records = inserted + updated + deleted
+        const bringsIds = this.#bringsIds && added.length + folded.counts.inserted > 0
+        const lastId = Math.max(highestId(added), folded.highestInserted)
         await this.#tick(tally, { records, added: inserted - deleted, lastId, withoutImages, bringsIds })
       }
-      return { inserted, updated, deleted, rejected }
+      return {
+        inserted: added.length + folded.counts.inserted,
+        updated: updated - folded.updates.length + folded.counts.updated,
+        deleted: deleted - folded.deletes.length + folded.counts.deleted,
+        rejected,
+        rejectedLines: folded.rejected,
+      }
     })
   }
 
@@ -175,10 +191,7 @@ export class ImportSession {
   }
 
   /** Why no record can be created from the row. */
-  #faultOfNew(
-    row: ImportRow,
-    { own_last_id: ownLastId }: LockedTally,
-  ): Omit<RejectedRow, 'rowIndex'> | undefined {
+  #faultOfNew(row: ImportRow, { own_last_id: ownLastId }: LockedTally): RowRejection | undefined {
     const { name, fields } = this.#resource
     if ((this.#bringsIds || ownLastId !== null) && Number(row[0]) > limits.externalIdMax) {
       return {
@@ -217,16 +230,39 @@ export class ImportSession {
     return new Set(rows.map(({ id }) => id))
   }
 
+  /** The net effect of the lines of each id, which it finds by reading the records that exist. */
+  async #fold(repeated: readonly RepeatedId[], existing: ReadonlySet<string>, tally: LockedTally) {
+    const ids = repeated.flatMap(({ id }) => (existing.has(id) ? [id] : []))
+    const stored = new Map<string, ImportRow>()
+    if (ids.length > 0) {
+      const { rows } = await this.#run<{ cells: (string | null)[] }>(
+        statements.storedCells(this.#scope, this.#resource, ids),
+      )
+      for (const { cells } of rows) stored.set(cells[0] ?? '', cells.map(copyText))
+    }
+    return foldAll(repeated, stored, {
+      defaults: this.#defaults(tally.written_at),
+      writeDateIndex: this.#resource.fields.findIndex(({ name }) => name === 'write_date'),
+      writtenAt: tally.written_at,
+      faultOfNew: (row) => this.#faultOfNew(row, tally),
+    })
+  }
+
+  /** The cells that a new record has unless its row contains them. */
+  #defaults(writtenAt: string): string[] {
+    return this.#resource.fields.map(({ absent }) => {
+      if (absent === 'now') return writtenAt
+      return absent === null ? nullCell : String(absent)
+    })
+  }
+
   /** Copies new records straight into the table. */
   async #insert(
     rows: readonly ImportRow[],
     { version, written_at: writtenAt }: LockedTally,
   ): Promise<number> {
     if (rows.length === 0) return 0
-    const defaults = this.#resource.fields.map((field) => {
-      if (field.absent === 'now') return writtenAt
-      return field.absent === null ? '\\N' : String(field.absent)
-    })
+    const defaults = this.#defaults(writtenAt)
     const prefix = `${this.#scope.accountId}\t${version}\t${version}\t`
     await copyIn(
       this.#client,

@@ -103,6 +103,18 @@ export function existing(scope: AccountScope, resource: Resource, ids: readonly 
 where account_id = ${value(scope.accountId)}::bigint and id = any(${value(ids)}::bigint[])`.statement()
 }
 
+/** All fields of the records with these ids, in the text form that a validated cell has. */
+export function storedCells(scope: AccountScope, resource: Resource, ids: readonly string[]): Statement {
+  const cells = resource.fields.map(({ name, type }) => {
+    const column = identifier(name)
+    return type === 'timestamp'
+      ? sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+      : sql`${column}::text`
+  })
+  return sql`select array[${join(cells, ', ')}] as cells from ${identifier(resource.name)}
+where account_id = ${value(scope.accountId)}::bigint and id = any(${value(ids)}::bigint[])`.statement()
+}
+
 export interface UpdateColumn {
   readonly name: string
   readonly bit: number

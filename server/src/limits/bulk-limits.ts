@@ -2,6 +2,8 @@
 export const bulkLimits = {
   /** Rows of an import that are written, and counted in the tally, in one transaction: about 0.5 s of the account's write lock. */
   importBatchRows: 10_000,
+  /** Characters of such a transaction's rows: 10,000 rows usually have 1.5 MB. Rows of the longest texts would have 40 MB. */
+  importBatchCharacters: 4 * 1024 * 1024,
   /** Rows of a batch over HTTP that are written in one transaction: below 0.1 s of the account's write lock, and before-images of all. */
   batchRows: 1_000,
   /** Batches in flight of an account and of a process, each with up to about 4 MB of rows. */

@@ -116,8 +116,8 @@ class Results {
 
   startingWith(writer: Parameters<typeof writeRows>[0]): Parameters<typeof writeRows>[0] {
     return {
-      write: async (rows, deletes) => {
-        const outcome = await writer.write(rows, deletes)
+      write: async (rows, deletes, repeated) => {
+        const outcome = await writer.write(rows, deletes, repeated)
         this.#start()
         return outcome
       },
