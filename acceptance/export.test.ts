@@ -18,6 +18,7 @@ import {
 
 const ndjson = 'application/x-ndjson'
 const csv = 'text/csv'
+const spreadsheet = 'text/csv; form=spreadsheet'
 const accepting = (accept: string, options: RequestOptions = {}): RequestOptions => ({
   ...options,
   headers: { ...options.headers, accept },
@@ -149,27 +150,43 @@ function trailersOf(path: string): Promise<NodeJS.Dict<string>> {
 }
 
 describe('B11: CSV', () => {
-  test('[B11] has every record, and no text that a spreadsheet would execute as a formula', async () => {
-    const formula = /^[=+\-@\t\r\n＝＋－＠]/
+  const formula = /^[=+\-@\t\r\n＝＋－＠]/
+  const recordsIn = (text: string): Record<string, unknown>[] => {
+    expect(text.startsWith('\uFEFF')).toBe(true)
+    const [names = [], ...rows] = rowsOf(text.slice(1))
+    return rows.map((row) =>
+      Object.fromEntries(
+        row.map((cell, i): [string, unknown] => {
+          const name = names[i]?.text ?? ''
+          if (cell.quoted) return [name, cell.text]
+          if (cell.text === '') return [name, null]
+          return [name, name.endsWith('_date') ? cell.text : JSON.parse(cell.text)]
+        }),
+      ),
+    )
+  }
+
+  test('[B11] has every record with its exact texts', async () => {
     for (const path of [products, partners, companies]) {
-      const { records } = await exported(path)
       const { text } = await send(path, accepting(csv))
-      expect(text.startsWith('\uFEFF')).toBe(true)
-      const [names = [], ...rows] = rowsOf(text.slice(1))
-      const read = rows.map((row) =>
+      expect(recordsIn(text)).toEqual((await exported(path)).records)
+    }
+  })
+
+  test('[B11] for spreadsheets has no text that a spreadsheet would execute as a formula', async () => {
+    for (const path of [products, partners, companies]) {
+      const { text } = await send(path, accepting(spreadsheet))
+      const read = recordsIn(text).map((record) =>
         Object.fromEntries(
-          row.map((cell, i): [string, unknown] => {
-            const name = names[i]?.text ?? ''
-            if (cell.quoted) {
-              expect(cell.text).not.toMatch(formula)
-              return [name, cell.text.replace(/^'('*[=+\-@\t\r\n＝＋－＠])/, '$1')]
-            }
-            if (cell.text === '') return [name, null]
-            return [name, name.endsWith('_date') ? cell.text : JSON.parse(cell.text)]
+          Object.entries(record).map(([column, cell]): [string, unknown] => {
+            if (!column.startsWith("'")) return [column, cell]
+            if (typeof cell !== 'string') return [column.slice(1), cell]
+            expect(cell).not.toMatch(formula)
+            return [column.slice(1), cell.replace(/^'('*(?:[=+\-@\t\r\n＝＋－＠]|$))/, '$1')]
           }),
         ),
       )
-      expect(read).toEqual(records)
+      expect(read).toEqual((await exported(path)).records)
     }
     const phones = (await exported(`${partners}?fields=phone`)).records.map(({ phone }) => String(phone))
     expect(phones.some((phone) => formula.test(phone))).toBe(true)
@@ -196,10 +213,18 @@ describe('B12: Accept', () => {
       ['*/*, application/x-ndjson', ndjson],
       ['application/x-ndjson;q=0.5, text/csv;q=0.6', 'text/csv'],
       ['TEXT/CSV; charset=UTF-8', 'text/csv'],
+      ['text/csv; form=spreadsheet', 'text/csv'],
     ] as const) {
       const response = await send(products, accepting(accept))
       expect([response.status, response.headers['content-type']?.split(';')[0]], accept).toEqual([200, type])
     }
     expect(listIn(await send(products, { headers: {} })).data).toHaveLength(10)
+  })
+
+  test('[B12] an unknown form of an export is rejected', async () => {
+    for (const accept of ['text/csv; form=excel', 'application/x-ndjson; form=spreadsheet']) {
+      const fault = faultIn(await send(products, accepting(accept)))
+      expect([fault.parameter, fault.code]).toEqual(['Accept', 'header_invalid'])
+    }
   })
 })

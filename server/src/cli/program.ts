@@ -2,6 +2,7 @@ import { Argument, Command, Option } from 'commander'
 import { type ResourceName, resources } from '../catalog/resources.ts'
 import { type Config, type LoadedConfig, throwFaults } from '../config/config.ts'
 import { limits } from '../limits/limits.ts'
+import { type ExportFormat, exportFormats } from '../query/sql/export-statement.ts'
 import { version } from '../version.ts'
 import {
   integerBetween,
@@ -280,11 +281,15 @@ function addDataCommands(command: Command, config: Config): void {
     .addOption(account())
     .option('--filter <filter>', 'export only records that match this filter (default: all)')
     .option('--fields <names>', 'fields, separated by commas (default: all)')
-    .addOption(new Option('--format <format>', 'output format').choices(['ndjson', 'csv']).default('ndjson'))
+    .addOption(
+      new Option('--format <format>', 'output format; spreadsheet is CSV without formulas')
+        .choices(exportFormats)
+        .default('ndjson'),
+    )
     .action(
       async (
         resource: ResourceName,
-        options: { account: string; filter?: string; fields?: string; format: 'ndjson' | 'csv' },
+        options: { account: string; filter?: string; fields?: string; format: ExportFormat },
       ) => {
         const { exportCommand } = await import('./commands/export-command.ts')
         // The exit code if the reader closes the pipe, which ends the process before the export is complete.

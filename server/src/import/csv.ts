@@ -1,12 +1,14 @@
 import { type CsvError, parse } from 'csv-parse'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
+import { exactText, nameOfMarked } from '../query/spreadsheet-form.ts'
 import { fieldIndexes, ImportError } from './columns.ts'
 import { ChunkBuilder, type CsvCell, quotedEmpty, type RowChunk } from './row.ts'
 
 /** Parses a CSV file with a header. Yields one chunk of rows for each buffer of input. */
 export async function* csvRows(resource: Resource, input: AsyncIterable<Buffer>): AsyncGenerator<RowChunk> {
   let columns: number[] | undefined
+  let isMarked: readonly boolean[] = []
   // Counted here, because csv-parse counts a \r\n within quotes as two lines.
   let line = 1
   let chunk = new ChunkBuilder(resource)
@@ -20,8 +22,14 @@ export async function* csvRows(resource: Resource, input: AsyncIterable<Buffer>)
     on_record: (record: readonly CsvCell[]) => {
       const start = line
       line += 1 + record.reduce((sum, cell) => sum + lineFeedsIn(cell), 0)
-      if (columns === undefined) columns = fieldIndexes(resource, record.map(textOf))
-      else if (record.length > 1 || record[0] !== '') chunk.addCsv(start, columns, record)
+      if (columns === undefined) {
+        const names = record.map((cell) => fieldNameOf(resource, textOf(cell)))
+        isMarked = names.map((name, i) => name !== record[i])
+        columns = fieldIndexes(resource, names)
+      } else if (record.length > 1 || record[0] !== '') {
+        const cells = record.map((cell, i) => (isMarked[i] === true ? exactCell(cell) : cell))
+        chunk.addCsv(start, columns, cells)
+      }
       return null
     },
   })
@@ -42,6 +50,19 @@ export async function* csvRows(resource: Resource, input: AsyncIterable<Buffer>)
   yield chunk
   if (columns === undefined)
     throw new ImportError('The file is empty. A CSV file must begin with a header. Nothing was written.')
+}
+
+/** The name of a text column may be marked: then its texts are in the form for spreadsheets. */
+function fieldNameOf(resource: Resource, column: string): string {
+  const name = nameOfMarked(column)
+  const field = resource.fields.find((candidate) => candidate.name === name)
+  return field?.type === 'text' ? field.name : column
+}
+
+function exactCell(cell: CsvCell): CsvCell {
+  if (typeof cell !== 'string' || cell === '') return cell
+  const text = exactText(cell)
+  return text === '' ? quotedEmpty : text
 }
 
 function lineFeedsIn(cell: CsvCell): number {

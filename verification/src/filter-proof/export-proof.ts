@@ -31,10 +31,10 @@ async function exported(
   const server = random.integer(0, fixture.servers.length - 1)
   const others = resource.fields.map(({ name }) => name).filter((name) => name !== 'id' && random.chance(0.3))
   const body = `fields=${['id', ...others].join()}&filter=${encodeForm(text, random)}`
-  const accept = random.pick(['text/csv', 'application/x-ndjson'])
+  const accept = random.pick(['text/csv', 'text/csv; form=spreadsheet', 'application/x-ndjson'])
   const response = await fixture.send(account, resource.path, { server, method: 'QUERY', body, accept })
   if (response.status !== 200) return response
-  const ids = accept === 'text/csv' ? csvIds(response.text) : ndjsonIds(response.text)
+  const ids = accept.startsWith('text/csv') ? csvIds(response.text) : ndjsonIds(response.text)
   const meta = { count: ids.length, total: ids.length }
   return { ...response, text: JSON.stringify({ data: ids.map((id) => ({ id })), meta }) }
 }

@@ -32,7 +32,7 @@ const literals = new Set([
   String.raw`'\x02'`,
   String.raw`'\x1f'`,
   "''''",
-  String.raw`'^''*[=+@\t\r\n＝＋－＠-]'`,
+  String.raw`'^''*([=+@\t\r\n＝＋－＠-]|$)'`,
   String.raw`'[;\t\r\n]'`,
   String.raw`'(?<=[;\t\r\n])(?=[''"]*[=+@＝＋－＠-])'`,
   "'g'",

@@ -12,7 +12,11 @@ export interface ExportProgress {
 /** Without a file picker the export is collected in memory before it is saved. */
 export const memoryBytesMax = 512 * 1024 * 1024
 
-const mediaTypes: Readonly<Record<ExportFormat, string>> = { csv: 'text/csv', ndjson: 'application/x-ndjson' }
+/** A person opens the CSV in a spreadsheet. */
+const mediaTypes: Readonly<Record<ExportFormat, string>> = {
+  csv: 'text/csv; form=spreadsheet',
+  ndjson: 'application/x-ndjson',
+}
 
 interface ExportOptions {
   readonly url: string

@@ -1,6 +1,7 @@
 import type { Collection } from '../../catalog/collection.ts'
 import type { FieldType } from '../../catalog/field.ts'
 import type { Resource } from '../../catalog/resources.ts'
+import { markedName } from '../../query/spreadsheet-form.ts'
 import { cachedHeaders, cachedRecordHeaders, invalidListResponse, responseHeaders } from './parts.ts'
 import { healthSamples, type Sample } from './samples.ts'
 import { exampleRecord, schemaName } from './schemas.ts'
@@ -32,7 +33,7 @@ interface ListTexts {
 }
 
 const exportText =
-  'With `Accept: application/x-ndjson` or `text/csv`, and without `page` and `limit`, the response streams every matching ' +
+  'With `Accept: application/x-ndjson`, `text/csv` or `text/csv; form=spreadsheet`, and without `page` and `limit`, the response streams every matching ' +
   'record from one snapshot.'
 
 export function listOperation(collection: Collection, { tag, scope, order, samples, isResource }: ListTexts) {
@@ -93,10 +94,19 @@ function exportContent(resource: Collection) {
       schema: {
         type: 'string',
         description:
-          'RFC 4180 in UTF-8 with a byte order mark and a header. A text that a spreadsheet would interpret as a formula is ' +
-          "prefixed with `'`. After the body, the trailer `X-Record-Count` has the number of records.",
+          'RFC 4180 in UTF-8 with a byte order mark and a header. Texts are exact: a batch of the same file changes nothing. ' +
+          'After the body, the trailer `X-Record-Count` has the number of records.',
       },
       example: `\uFEFF${Object.keys(record).join(',')}\r\n${Object.values(record).map(cell).join(',')}\r\n`,
+    },
+    'text/csv; form=spreadsheet': {
+      schema: {
+        type: 'string',
+        description:
+          'CSV to open in a spreadsheet: a text that a spreadsheet would run as a formula, and the empty text, begin with ' +
+          "`'`, and so does the name of every text column. A batch of the file restores the texts of these columns.",
+      },
+      example: `\uFEFF${resource.fields.map(markedName).join(',')}\r\n${Object.values(record).map(cell).join(',')}\r\n`,
     },
   }
 }

@@ -17,6 +17,9 @@ describe('exportFormatOf', () => {
     ['text/csv; charset=utf-8', 'csv'],
     ['text/csv;charset="UTF-8";header=present', 'csv'],
     ['text/csv; header=absent', undefined],
+    ['text/csv; form=spreadsheet', 'spreadsheet'],
+    ['text/csv;Form="Spreadsheet";q=0.5, application/x-ndjson;q=0.4', 'spreadsheet'],
+    ['text/csv, text/csv; form=spreadsheet', 'csv'],
     ['application/x-ndjson-seq', undefined],
     ['x-text/csv', undefined],
     // The highest weight wins; for equal weights an exact type before a range, then the first.
@@ -35,6 +38,18 @@ describe('exportFormatOf', () => {
     ['text/csv;q=x', undefined],
   ])('%s: %s', (accept, format) => {
     expect(exportFormatOf(accept)).toBe(format)
+  })
+
+  it.each([
+    ['text/csv; form=excel', 'form=excel'],
+    ['text/csv; form=', 'form='],
+    ['text/csv; form=spreadsheet; form=exact', 'form=exact'],
+    ['application/json, text/csv; form=excel; q=0', 'form=excel'],
+    ['application/x-ndjson; form=spreadsheet', 'form=spreadsheet'],
+  ])('%s is rejected', (accept, parameter) => {
+    expect(() => exportFormatOf(accept)).toThrow(
+      `${parameter} is unknown. Accept text/csv for exact texts, or text/csv; form=spreadsheet for a file to open in a spreadsheet.`,
+    )
   })
 })
 

@@ -1,3 +1,5 @@
+import { invalid } from '../../errors/errors.ts'
+import { excerpt } from '../../errors/faults.ts'
 import type { ExportFormat } from '../../query/sql/export-statement.ts'
 
 export function acceptsGzip(accepted: string | undefined): boolean {
@@ -38,6 +40,7 @@ interface Choice {
 /**
  * The export format that an `Accept` header selects; undefined for JSON. An export sends all records, so only an exact type
  * selects one, never a range such as `text/*`. Unsupported types are ignored; if none is supported, the response is JSON.
+ * An unknown form of an export is rejected.
  */
 export function exportFormatOf(accept: string | undefined): ExportFormat | undefined {
   // Nearly all requests end here.
@@ -68,13 +71,27 @@ function choiceOf(item: string): Choice | undefined {
   const [type = '', ...rest] = item.split(';').map((part) => part.trim())
   const supported = Object.hasOwn(formats, type) ? formats[type] : undefined
   if (supported === undefined) return undefined
+  let { format } = supported
   let weight = 1
   for (const parameter of rest) {
     const parsed = weightOf(parameter)
+    const unquoted = parameter.replaceAll('"', '')
     if (parsed !== undefined) weight = parsed
-    else if (!supported.parameters.includes(parameter.replaceAll('"', ''))) return undefined
+    else if (format !== 'json' && unquoted.startsWith('form=')) format = formOf(format, unquoted)
+    else if (!supported.parameters.includes(unquoted)) return undefined
   }
-  return { format: supported.format, isExact: !type.endsWith('*'), weight }
+  return { format, isExact: !type.endsWith('*'), weight }
+}
+
+/** Rejects every other form: without it the response would have other cells than the client expects. */
+function formOf(format: ExportFormat, parameter: string): ExportFormat {
+  if (format !== 'ndjson' && parameter === 'form=spreadsheet') return 'spreadsheet'
+  throw invalid({
+    parameter: 'Accept',
+    code: 'header_invalid',
+    message: `${excerpt(parameter)} is unknown. Accept text/csv for exact texts, or text/csv; form=spreadsheet for a file to open in a spreadsheet.`,
+    expected: ['text/csv', 'text/csv; form=spreadsheet'],
+  })
 }
 
 /** Whether an `Accept` header selects Server-Sent Events. Only the exact type does, as with exports. */

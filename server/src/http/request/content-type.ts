@@ -10,6 +10,8 @@ export interface MediaType {
   readonly type: string
   /** Whether it has a charset other than UTF-8. */
   readonly hasOtherCharset: boolean
+  /** The others, with names in lower case. */
+  readonly parameters: ReadonlyMap<string, string>
 }
 
 const token = /[\w!#$%&'*+.^`|~-]+/y
@@ -25,6 +27,7 @@ export function mediaTypeOf(header: string | undefined): MediaType | undefined {
   const subtype = text.read('/') && text.read(token)
   if (type === undefined || subtype === undefined) return undefined
   let charset: string | undefined
+  const parameters = new Map<string, string>()
   for (text.read(space); !text.isAtEnd; text.read(space)) {
     if (text.read(';') === undefined) return undefined
     text.read(space)
@@ -33,12 +36,15 @@ export function mediaTypeOf(header: string | undefined): MediaType | undefined {
     if (name === undefined) continue
     const value = text.read('=') && (text.read(token) ?? text.read(quotedText))
     if (value === undefined) return undefined
-    if (name.toLowerCase() !== 'charset') continue
+    if (name.toLowerCase() !== 'charset') {
+      parameters.set(name.toLowerCase(), value)
+      continue
+    }
     if (charset !== undefined) return undefined
     charset = value.toLowerCase()
   }
   const hasOtherCharset = charset !== undefined && charset !== 'utf-8' && charset !== 'utf8'
-  return { type: `${type}/${subtype}`.toLowerCase(), hasOtherCharset }
+  return { type: `${type}/${subtype}`.toLowerCase(), hasOtherCharset, parameters }
 }
 
 class Scanner {

@@ -128,12 +128,19 @@ class Results {
 function formatOf(request: FastifyRequest): ImportFormat {
   const type = mediaTypeOf(request.headers['content-type'])
   const format = type === undefined || type.hasOtherCharset ? undefined : formats[type.type]
-  if (format !== undefined) return format
+  const isHeaderless = (type?.parameters.get('header') ?? 'present') !== 'present'
+  // The columns say which texts are in the form for spreadsheets. A parameter that said something else would be ignored.
+  const hasForm = type?.parameters.has('form') === true
+  if (format !== undefined && !isHeaderless && !hasForm) return format
   throw invalid(
     {
       parameter: 'Content-Type',
       code: 'content_type_invalid',
-      message: 'Send a batch as application/x-ndjson or text/csv, in UTF-8.',
+      message: hasForm
+        ? 'Omit form: the column names say whether a CSV has the form for spreadsheets.'
+        : isHeaderless
+          ? 'A CSV must begin with a header: omit header=absent.'
+          : 'Send a batch as application/x-ndjson or text/csv, in UTF-8.',
       expected: Object.keys(formats),
     },
     'body_invalid',

@@ -28,6 +28,7 @@ export interface ExportParts {
 const mediaTypes: Record<ExportFormat, string> = {
   ndjson: 'application/x-ndjson',
   csv: 'text/csv; charset=utf-8; header=present',
+  spreadsheet: 'text/csv; charset=utf-8; header=present; form=spreadsheet',
 }
 
 /** The fastest level: 265 MB of products become 41 MB in 3 s. A level that takes twice the time saves another 9 MB. */
@@ -69,7 +70,7 @@ export async function sendExport(
     reply.header('x-changes-cursor', snapshotCursor(feed, running))
   }
   setCacheHeaders(reply, etagOf(running, requestHash)).type(mediaTypes[format])
-  if (format === 'csv')
+  if (format !== 'ndjson')
     reply.header('content-disposition', `attachment; filename="${plan.resource.plural}.csv"`)
   if (request.method === 'HEAD') {
     running.end()

@@ -1,4 +1,5 @@
 import type { Field } from '../../catalog/field.ts'
+import { markedName } from '../../query/spreadsheet-form.ts'
 import type { ExportFormat } from '../../query/sql/export-statement.ts'
 import { stateName, type TallyState } from '../../tally-state.ts'
 
@@ -16,8 +17,8 @@ export async function* exportBody(
   fields: readonly Field[],
   onEnd: (count: number) => void,
 ): AsyncGenerator<Buffer> {
-  if (format === 'csv') yield header(fields)
-  const convert = format === 'csv' ? crlfRowEnds() : (chunk: Buffer) => chunk
+  if (format !== 'ndjson') yield header(fields, format)
+  const convert = format === 'ndjson' ? (chunk: Buffer) => chunk : crlfRowEnds()
   for await (const chunk of source.chunks) yield convert(chunk)
   const count = await source.finish()
   onEnd(count)
@@ -25,8 +26,9 @@ export async function* exportBody(
 }
 
 /** Excel reads the file as UTF-8 only with a byte order mark. */
-function header(fields: readonly Field[]): Buffer {
-  return Buffer.from(`\uFEFF${fields.map((field) => field.name).join(',')}\r\n`)
+function header(fields: readonly Field[], format: 'csv' | 'spreadsheet'): Buffer {
+  const names = fields.map((field) => (format === 'spreadsheet' ? markedName(field) : field.name))
+  return Buffer.from(`\uFEFF${names.join(',')}\r\n`)
 }
 
 /** No field name begins with `$`, so this line differs from every record. */

@@ -17,15 +17,21 @@ to stdout (format csv, delimiter E'\\x01', quote E'\\x02')`,
     })
   })
 
-  it('quotes text in CSV and neutralizes formulas', () => {
-    expect(statement('fields=id,company_code', 'csv')).toEqual({
-      text: `copy (select r.id as id, case when ascii(r.company_code) in (9, 10, 13, 39, 43, 45, 61, 64, 65291, 65293, 65309, 65312)
-  and r.company_code ~ '^''*[=+@\\t\\r\\n＝＋－＠-]' then '''' else '' end || case when r.company_code ~ '[;\\t\\r\\n]'
+  it('quotes text in CSV', () => {
+    expect(statement('fields=id,company_code', 'csv').text).toBe(
+      'copy (select r.id as id, r.company_code as company_code from company r where account_id = $1::bigint order by r.id) to stdout (format csv, force_quote (company_code))',
+    )
+    expect(statement('fields=id', 'csv').text).toMatch(/to stdout \(format csv\)$/)
+  })
+
+  it('neutralizes formulas for spreadsheets', () => {
+    expect(statement('fields=id,company_code', 'spreadsheet')).toEqual({
+      text: `copy (select r.id as id, case when ascii(r.company_code) in (0, 9, 10, 13, 39, 43, 45, 61, 64, 65291, 65293, 65309, 65312)
+  and r.company_code ~ '^''*([=+@\\t\\r\\n＝＋－＠-]|$)' then '''' else '' end || case when r.company_code ~ '[;\\t\\r\\n]'
   then regexp_replace(r.company_code, '(?<=[;\\t\\r\\n])(?=[''"]*[=+@＝＋－＠-])', '''', 'g') else r.company_code end as company_code from company r where account_id = $1::bigint order by r.id) to stdout (format csv, force_quote (company_code))`,
       values: ['12'],
       operation: 'other',
     })
-    expect(statement('fields=id', 'csv').text).toMatch(/to stdout \(format csv\)$/)
   })
 })
 

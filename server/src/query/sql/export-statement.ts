@@ -5,7 +5,9 @@ import type { ListPlan } from '../plan.ts'
 import { recordJson } from './record-json.ts'
 import { where } from './where.ts'
 
-export type ExportFormat = 'ndjson' | 'csv'
+/** `csv` has the exact texts; `spreadsheet` is CSV in the form of `spreadsheet-form.ts`. */
+export const exportFormats = ['ndjson', 'csv', 'spreadsheet'] as const
+export type ExportFormat = (typeof exportFormats)[number]
 
 /**
  * A `COPY` of all records of a list by id, each as a line of JSON or a row of CSV. COPY reads the entire result, so the
@@ -18,16 +20,17 @@ export function exportStatement(scope: AccountScope, plan: ListPlan, format: Exp
   const condition = plan.where === undefined ? account : sql`${account} and ${where(plan.where)}`
   const source = sql`from ${identifier(plan.resource.name)} r where ${condition} order by r.id`
   const copy =
-    format === 'csv'
-      ? sql`copy (select ${cells(plan.fields)} ${source}) to stdout (format csv${quoted(plan.fields)})`
-      : // JSON escapes both characters, so COPY quotes nothing and each line is the JSON itself.
+    format === 'ndjson'
+      ? // JSON escapes both characters, so COPY quotes nothing and each line is the JSON itself.
         sql`copy (select ${recordJson(plan.fields)} ${source})
 to stdout (format csv, delimiter E'\\x01', quote E'\\x02')`
+      : sql`copy (select ${cells(plan.fields, format)} ${source}) to stdout (format csv${quoted(plan.fields)})`
   return copy.statement()
 }
 
-/** The same text as in JSON, except values that a spreadsheet would evaluate as formulas. */
-function cells(fields: readonly Field[]): Fragment {
+/** The same text as in JSON, except in the form for spreadsheets. */
+function cells(fields: readonly Field[], format: 'csv' | 'spreadsheet'): Fragment {
+  const cell = format === 'csv' ? exactCell : { ...exactCell, text: withoutFormulas }
   return join(
     fields.map(
       (field) => sql`${cell[field.type](sql`r.${identifier(field.name)}`)} as ${identifier(field.name)}`,
@@ -36,17 +39,18 @@ function cells(fields: readonly Field[]): Fragment {
   )
 }
 
-const cell: Record<FieldType, (column: Fragment) => Fragment> = {
+const exactCell: Record<FieldType, (column: Fragment) => Fragment> = {
   integer: (column) => column,
   decimal: (column) => column,
   boolean: (column) => sql`${column}::text`,
-  text: withoutFormulas,
+  text: (column) => column,
   timestamp: (column) => sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
 }
 
 /**
- * Prefixes `'` to a text that begins with `= + - @`, a tab, CR or LF, or a full-width form of the signs. A text that
- * begins with `'` before such a sign gets one more, so that removing one `'` restores the original.
+ * Prefixes `'` to a text that begins with `= + - @`, a tab, CR or LF, or a full-width form of the signs, and to the empty
+ * text. A text that begins with `'` before such a sign, or has nothing else, gets one more, so that removing one `'` restores
+ * the original (`exactText` in `spreadsheet-form.ts`).
  * https://owasp.org/www-community/attacks/CSV_Injection
  *
  * Also inserts `'` before such a sign within the text, after `;`, a tab, CR or LF: a spreadsheet that separates cells by
@@ -56,8 +60,8 @@ const cell: Record<FieldType, (column: Fragment) => Fragment> = {
  * Most texts fail the cheap tests (first character, a separator) and skip the longer patterns.
  */
 function withoutFormulas(text: Fragment): Fragment {
-  return sql`case when ascii(${text}) in (9, 10, 13, 39, 43, 45, 61, 64, 65291, 65293, 65309, 65312)
-  and ${text} ~ '^''*[=+@\\t\\r\\n＝＋－＠-]' then '''' else '' end || case when ${text} ~ '[;\\t\\r\\n]'
+  return sql`case when ascii(${text}) in (0, 9, 10, 13, 39, 43, 45, 61, 64, 65291, 65293, 65309, 65312)
+  and ${text} ~ '^''*([=+@\\t\\r\\n＝＋－＠-]|$)' then '''' else '' end || case when ${text} ~ '[;\\t\\r\\n]'
   then regexp_replace(${text}, '(?<=[;\\t\\r\\n])(?=[''"]*[=+@＝＋－＠-])', '''', 'g') else ${text} end`
 }
 
