@@ -24,7 +24,7 @@ for (const tarball of tarballs) console.log(await checkTarball(tarball))
 execFileSync(process.execPath, [`${root}.ci/sbom.ts`], { cwd: root, stdio: 'inherit' })
 copyFileSync(`${root}sbom/service.cdx.json`, `${folder}/quartermaster-${version}.cdx.json`)
 writeChecksums()
-const checks = 'tarballs,image,image_secrets'
+const checks = 'tarballs,tarball_alone,image,image_secrets'
 execFileSync(process.execPath, [`${root}verification/src/main.ts`, 'ship', '--only', checks], {
   cwd: root,
   stdio: 'inherit',

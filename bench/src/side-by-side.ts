@@ -37,6 +37,9 @@ export function timesAtMost(boundMax: number, pairs: readonly Omit<Series, 'limi
   const ratio = ratioOf(worst)
   return {
     value: `${ratio.toFixed(2)} (${short(worst.service.value)} ÷ ${short(worst.other.value)} ${worst.unit})`,
+    samples: Math.min(
+      ...series.flatMap(({ service, other }) => [service.runs.length, other?.runs.length ?? 0]),
+    ),
     ok: ratio <= boundMax,
     note: series.map((one) => `${one.label}: ${ratioOf(one).toFixed(2)}`).join('\n'),
     series,

@@ -7,12 +7,43 @@ export interface Check {
   readonly bound: string
   /** Whether it observes a page while the page changes, so that a busy machine can fail it. Then --retry repeats it, too. */
   readonly dependsOnTime?: boolean
+  /** Without one of these, the check is skipped. Whatever else prevents it fails it. */
+  readonly needs?: readonly Capability[]
   run(context: Context): Promise<Outcome>
 }
 
+/** What a machine may lack. `capabilities.ts` finds out. */
+export type Capability =
+  | 'namespaces'
+  | 'mounts'
+  | 'citus'
+  | 'containers'
+  | 'container-names'
+  | 'pg_dump'
+  | 'history'
+  | 'curl'
+  | 'haproxy'
+  | 'java'
+  | 'kubectl'
+  | 'nginx'
+  | 'openssl'
+  | 'pg_isready'
+  | 'pgbackrest'
+  | 'podman-compose'
+  | 'psql'
+  | 'redis-cli'
+  | 'redis-server'
+  | 'systemd-analyze'
+
+/** What a check that ran to its end has found. It cannot skip itself. */
 export interface Outcome {
   readonly value: string
   readonly ok: boolean
+  /**
+   * What the value rests on: the responses that were compared, rows that were counted, steps that were taken. If several kinds of
+   * evidence are needed, the rarest. Without any, the check has failed, whatever `ok` is.
+   */
+  readonly samples: number
   /** Details for stderr and the JSON results: the first failed cases, the seed. */
   readonly note?: string
 }
@@ -20,6 +51,8 @@ export interface Outcome {
 export interface Context {
   readonly quick: boolean
   readonly seed: number
+  /** 2 for the checks that --retry runs again. */
+  readonly attempt: number
   /** The number of faults of the suite `chaos`, if it was given. */
   readonly faults?: number
   /** The names of these faults, if they were given. */

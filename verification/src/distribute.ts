@@ -53,6 +53,7 @@ export const oneAccount: Check = {
       const wrong = statements.filter((query) => !namesOneAccount(query))
       return {
         value: `${statements.length - wrong.length} of ${statements.length}`,
+        samples: statements.length,
         ok: wrong.length === 0 && statements.length > 100,
         note: wrong.slice(0, 5).join('\n\n'),
       }

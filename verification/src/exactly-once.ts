@@ -62,7 +62,12 @@ async function measure(context: Context, client: Client, key: string, servers: r
     ...wrong.slice(0, 10),
   ].join('\n')
   const value = `${wrong.length} wrong of ${grouped(ids.size)} keys × ${postsPerKey}`
-  return { value, ok: wrong.length === 0 && chaos.kills >= killsMin && sender.retries > 0, note }
+  return {
+    value,
+    samples: Math.min(ids.size, chaos.kills, sender.retries),
+    ok: wrong.length === 0 && chaos.kills >= killsMin && sender.retries > 0,
+    note,
+  }
 }
 
 /** Retries at either server, after a broken connection, 409, 429 or 5xx, until the outcome is known. */

@@ -2,13 +2,21 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { missingFor } from './capabilities.ts'
 import type { Check, Context, Outcome } from './check.ts'
 import { progressTo } from './progress.ts'
+
+/**
+ * `SHORT`: the bound is missed. `FAILED`: the check ended with an error, or has seen nothing, so that nothing is known. `skipped`:
+ * the machine lacks what the check needs.
+ */
+export type State = 'ok' | 'SHORT' | 'FAILED' | 'skipped'
 
 export type Result<O extends Outcome> = O & {
   readonly name: string
   readonly bound: string
   readonly seconds: number
+  readonly state: State
 }
 
 /** A check whose outcome has additional properties. */
@@ -32,6 +40,7 @@ export function contextOf(
       ...options,
       quick,
       seed,
+      attempt: 1,
       size: (full, small) => (quick ? small : full),
       progress: (label, total) => progressTo(process.stderr, label, total),
       log: (line) => void process.stderr.write(`${line}\n`),
@@ -44,16 +53,17 @@ export function contextOf(
 }
 
 /**
- * Runs checks one after the other and prints a line for each. A check that throws fails, with the properties that `broken` adds.
- * With `retry`, it runs once more after the others: throwing shows nothing, neither that the claim holds nor that it does not. A
- * check that depends on time also runs once more if it was wrong.
+ * Runs checks one after the other and prints a line for each, and a last line with their numbers. A check that throws fails, with the
+ * properties that `broken` adds. With `retry`, it runs once more after the others: throwing shows nothing, neither that the claim
+ * holds nor that it does not. A check that depends on time also runs once more if it was wrong.
  */
 export async function runChecks<O extends Outcome, C extends Context>(
   checks: readonly Measured<O, C>[],
   context: C,
   broken: (outcome: Outcome) => O,
-  { retry = false } = {},
+  { retry = false, suite = 'all' } = {},
 ): Promise<Result<O>[]> {
+  if (checks.length === 0) throw new Error('There is no check to run.')
   const results: Result<O>[] = []
   const unstable: string[] = []
   const nameWidth = Math.max(...checks.map(({ name }) => name.length))
@@ -64,32 +74,44 @@ export async function runChecks<O extends Outcome, C extends Context>(
   }
   const report = (result: Result<O>) => {
     results.push(result)
-    const { name, value, bound, ok, note } = result
+    const { name, value, bound, state, note } = result
     if (note !== undefined) context.log(note)
     process.stdout.write(
-      `${name.padEnd(nameWidth)}  ${value.padEnd(34)}  ${bound.padEnd(boundWidth)}  ${ok ? 'ok' : 'SHORT'}\n`,
+      `${name.padEnd(nameWidth)}  ${value.padEnd(34)}  ${bound.padEnd(boundWidth)}  ${state}\n`,
     )
   }
   const again: Measured<O, C>[] = []
   for (const check of checks) {
     const result = await run(check)
-    const showsNothing = result.value === notMeasured || (!result.ok && check.dependsOnTime === true)
+    const showsNothing =
+      result.state === 'FAILED' || (result.state === 'SHORT' && check.dependsOnTime === true)
     if (showsNothing && retry) {
       context.log(`${result.note}\n${check.name} runs again after the other checks`)
       again.push(check)
     } else report(result)
   }
   if (again.length > 0) await untilNothingElseRuns()
+  // The same object, because it identifies the fixtures of the run.
+  Object.assign(context, { attempt: 2 })
   for (const check of again) {
     const result = await run(check)
-    if (result.ok) unstable.push(check.name)
+    if (result.state === 'ok') unstable.push(check.name)
     report(result)
   }
   if (unstable.length > 0) context.log(`UNSTABLE, completed only when run again: ${unstable.join(', ')}`)
+  process.stdout.write(`${suite}: ${summary(results)}\n`)
   return results
 }
 
-const notMeasured = 'not measured'
+/** The exit code of a command: 0 only if nothing has failed. */
+export function exitCodeOf(results: readonly { readonly state: State }[]): 0 | 1 {
+  return results.length > 0 && results.every(({ state }) => state === 'ok' || state === 'skipped') ? 0 : 1
+}
+
+function summary(results: readonly { readonly state: State }[]): string {
+  const count = (...states: State[]) => results.filter(({ state }) => states.includes(state)).length
+  return `${count('ok')} passed, ${count('SHORT', 'FAILED')} failed, ${count('skipped')} skipped`
+}
 
 /** In `.ci/run`, which then removes the file. Elsewhere nothing else is expected to run. */
 async function untilNothingElseRuns(): Promise<void> {
@@ -100,7 +122,7 @@ async function untilNothingElseRuns(): Promise<void> {
   while (existsSync(file)) await sleep(1000)
 }
 
-/** A check that throws has failed: nothing was shown. */
+/** A check that throws, or has compared nothing, has failed: nothing was shown. */
 async function measure<O extends Outcome, C extends Context>(
   check: Measured<O, C>,
   context: C,
@@ -108,12 +130,20 @@ async function measure<O extends Outcome, C extends Context>(
 ): Promise<Result<O>> {
   const { name, bound } = check
   const started = performance.now()
-  const seconds = () => Math.round((performance.now() - started) / 100) / 10
+  const result = (outcome: O, state: State) => {
+    const seconds = Math.round((performance.now() - started) / 100) / 10
+    return { name, bound, ...outcome, ok: state === 'ok', state, seconds }
+  }
   try {
-    return { name, bound, ...(await check.run(context)), seconds: seconds() }
+    const reason = missingFor(check)
+    if (reason !== undefined)
+      return result(broken({ value: `skipped: ${reason}`, ok: false, samples: 0 }), 'skipped')
+    const outcome = await check.run(context)
+    if (outcome.samples > 0) return result(outcome, outcome.ok ? 'ok' : 'SHORT')
+    const note = [`it has compared nothing: ${outcome.samples} samples`, outcome.note ?? ''].join('\n')
+    return result({ ...outcome, note }, 'FAILED')
   } catch (error) {
-    const outcome = broken({ value: notMeasured, ok: false, note: messageOf(error) })
-    return { name, bound, ...outcome, seconds: seconds() }
+    return result(broken({ value: 'not measured', ok: false, samples: 0, note: messageOf(error) }), 'FAILED')
   }
 }
 

@@ -12,13 +12,11 @@ import {
   writeBackKilled,
   writeBackSwitchover,
 } from './chaos/checks.ts'
-import { prepareMachine } from './chaos/cluster/packages.ts'
 import { asyncControl } from './chaos/control.ts'
 import { runbook } from './chaos/runbook.ts'
 import { soak } from './chaos/soak.ts'
 import type { Check } from './check.ts'
 import { acceptanceOnCoordinator, acceptanceOnWorker } from './citus/acceptance.ts'
-import { isCitusInstalled } from './citus/cluster.ts'
 import { databaseCpu } from './citus/cpu.ts'
 import { isolation, rebalance } from './citus/moves.ts'
 import { onCitus } from './citus/on-citus.ts'
@@ -28,7 +26,7 @@ import { workerStopped } from './citus/worker-stopped.ts'
 import { axeFindings } from './console/axe.ts'
 import { filter } from './console/filter-journey.ts'
 import { errorOffsets, filterRoundtrip } from './console/filters.ts'
-import { generatedClients } from './console/generated-clients.ts'
+import { generatedByJava, generatedClients } from './console/generated-clients.ts'
 import { browse, create, keys, palette, request, usage } from './console/journeys.ts'
 import { keyLifecycle } from './console/keys.ts'
 import { loadFailures } from './console/load-failures.ts'
@@ -80,7 +78,7 @@ import { accountRestore } from './ship/restores/account-restore.ts'
 import { backupRestore } from './ship/restores/backup-restore.ts'
 import { secretsShipped } from './ship/secrets-shipped.ts'
 import { systemdUnits } from './ship/systemd.ts'
-import { tarballs } from './ship/tarballs.ts'
+import { tarballAlone, tarballs } from './ship/tarballs.ts'
 import { alertFires } from './trust/alert-fires.ts'
 import { cardinality } from './trust/cardinality.ts'
 import { revocation } from './trust/revocation.ts'
@@ -125,6 +123,7 @@ export const suites: Record<string, readonly Check[]> = {
   ],
   ship: [
     tarballs,
+    tarballAlone,
     operatorDocuments,
     nginxPasses,
     haproxyPasses,
@@ -148,6 +147,7 @@ export const suites: Record<string, readonly Check[]> = {
   // `csp` and `keys_nowhere` read what the browser did in the checks before them.
   console: [
     generatedClients,
+    generatedByJava,
     browse,
     filter,
     request,
@@ -180,27 +180,22 @@ export const suites: Record<string, readonly Check[]> = {
     soak,
     asyncControl,
   ],
-  citus: [
-    acceptanceOnCoordinator,
-    acceptanceOnWorker,
-    oneTaskEach,
-    workerFailover,
-    workerStopped,
-    rebalance,
-    isolation,
-    databaseCpu,
-    // 10,000 filters and 100,000 responses: a statement takes ten times as long as on one server.
-    ...[filterProof, neverStale].map((check) => onCitus(check, 0.1)),
-    ...[exactlyOnce, carriedTotals, feedCopy].map((check) => onCitus(check)),
-  ],
+  citus: (
+    [
+      acceptanceOnCoordinator,
+      acceptanceOnWorker,
+      oneTaskEach,
+      workerFailover,
+      workerStopped,
+      rebalance,
+      isolation,
+      databaseCpu,
+      // 10,000 filters and 100,000 responses: a statement takes ten times as long as on one server.
+      ...[filterProof, neverStale].map((check) => onCitus(check, 0.1)),
+      ...[exactlyOnce, carriedTotals, feedCopy].map((check) => onCitus(check)),
+    ] satisfies Check[]
+  ).map((check) => ({ ...check, needs: ['citus'] })),
   // No key can hurt another account, and no documented way loses data.
   guard: [errorSizes, incrementalSync],
   trust: [revocation, wrongChecksum, secrets, alertFires, cardinality, epoch, switchover],
-}
-
-/** Why a suite cannot run on this machine; undefined if it can. */
-export function unable(suite: string): string | undefined {
-  if (suite === 'chaos') return prepareMachine()
-  if (suite === 'citus' && !isCitusInstalled()) return 'Citus is not installed beside this PostgreSQL'
-  return undefined
 }

@@ -38,6 +38,7 @@ export const carryRatio: Check = {
       const [one = 1, ten = 1, thousand = 1] = ratios
       return {
         value: ratios.map((ratio) => `1/${Math.round(1 / ratio)}`).join(', '),
+        samples: ratios.length,
         ok: Math.max(one, ten) <= fewMax * scale && thousand <= manyMax * scale,
         note: `counting ${records / 2} matches takes ${counted.toFixed(1)} ms of CPU`,
       }

@@ -37,6 +37,7 @@ export const feedPage: Check = {
       const [list, feed] = [median(lists), median(feeds)]
       return {
         value: `${(feed / list).toFixed(2)} (${short(feed)} ÷ ${short(list)} ms)`,
+        samples: feeds.length,
         ok: feed / list <= ratioMax,
       }
     } finally {

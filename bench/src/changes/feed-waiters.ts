@@ -52,6 +52,7 @@ export const feedWaiters: Check = {
     const [share, ratio] = [median(shares), median(ratios)]
     return {
       value: `${short(share * 100)} %, ${ratio.toFixed(2)} ×`,
+      samples: ratios.length,
       ok: share <= shareMax && ratio <= ratioMax,
     }
   },

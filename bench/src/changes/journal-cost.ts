@@ -49,6 +49,7 @@ export const journalCost: Check = {
       }
       return {
         value: ratios.map((ratio) => ratio.toFixed(2)).join(', '),
+        samples: ratios.length,
         ok: bounds.every(({ max }, i) => (ratios[i] ?? Infinity) <= max),
       }
     })

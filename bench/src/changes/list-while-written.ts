@@ -31,6 +31,7 @@ export const listWhileWritten: Check = {
       const [quiet, busy] = [median(unwritten), median(written)]
       return {
         value: `${(busy / quiet).toFixed(2)} (${short(busy)} ÷ ${short(quiet)} ms)`,
+        samples: Math.min(unwritten.length, written.length),
         ok: busy / quiet <= ratioMax,
         note: `99th percentiles: ${short(percentile(written, 99))} and ${short(percentile(unwritten, 99))} ms`,
       }

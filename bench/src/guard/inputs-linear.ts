@@ -117,6 +117,7 @@ class Measured {
     const isShort = block.value <= context.size(50, 500) && response.value <= cachedResponseBytesMax
     return {
       value: `${ms(block.value)}, ${(response.value / 1024).toFixed(0)} KB of ${grouped(count)}`,
+      samples: count,
       ok: isShort && this.#wrong.length === 0,
       note: [
         `longest iteration: ${block.of}`,

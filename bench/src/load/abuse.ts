@@ -39,6 +39,7 @@ export const abuse: Check = {
       const errors = otherStatuses(loaded, 200)
       return {
         value: `${wrong.length} wrong, ${left.length} left open, ${ratio.toFixed(2)} × (${ms(baseline.p99Ms)} → ${ms(during.p99Ms)})`,
+        samples: Math.min(baseline.count, during.count),
         ok: wrong.length === 0 && left.length === 0 && errors === '' && ratio <= context.size(1.5, 20),
         note: [
           `medians ${ms(baseline.p50Ms)} → ${ms(during.p50Ms)}`,

@@ -50,6 +50,7 @@ export const jitStorm: Check = {
       const overdueMs = Math.max(0, oldest.ageMs - deadlineMs)
       return {
         value: `${(overdueMs / 1000).toFixed(1)} s overdue, ${ratio.toFixed(2)} × (${ms(unloaded.p99Ms)} → ${ms(loaded.p99Ms)})`,
+        samples: Math.min(unloaded.count, loaded.count, oldest.seen),
         ok:
           jit === 'on' &&
           oldest.seen > 0 &&

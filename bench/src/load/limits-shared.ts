@@ -27,6 +27,7 @@ export const limitsShared: Check = {
       const unexpected = otherStatuses(result, 200, 429)
       return {
         value: `${off >= 0 ? '+' : ''}${off.toFixed(2)} % of ${limit}, ${processes} processes`,
+        samples: Math.min(accepted, withStatus(result, 429).count),
         ok: Math.abs(off) <= 5 && unexpected === '',
         note: `${accepted} of ${result.sent} accepted within a minute${unexpected === '' ? '' : `; ${unexpected}`}`,
       }

@@ -42,6 +42,7 @@ export const noisyNeighbour: Check = {
       const errors = otherStatuses(loaded, 200)
       return {
         value: `${ratio.toFixed(2)} × (${ms(baseline.p99Ms)} → ${ms(during.p99Ms)}), ${errors === '' ? '0 errors' : errors}`,
+        samples: Math.min(baseline.count, during.count),
         ok: ratio <= context.size(2, 20) && errors === '' && withStatus(noiseResult, 429).count > 0,
         note:
           `the noise: ${rate.toFixed(0)} requests/s with a capacity of ${capacityRate.toFixed(1)}; ` +

@@ -59,6 +59,7 @@ export const overload: Check = {
       const unexpected = otherStatuses(storm, 200, 503)
       return {
         value: `${(share * 100).toFixed(0)} %, rejected in ${ms(rejected.p99Ms)}, ${memory} MB, ${(recovered / 1000).toFixed(1)} s`,
+        samples: Math.min(storm.sent, rejected.count, withStatus(storm, 200).count),
         ok:
           share >= context.size(0.9, 0.3) &&
           rejected.count > 0 &&

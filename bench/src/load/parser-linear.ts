@@ -69,7 +69,12 @@ export const parserLinear: Check = {
     ratios.sort((a, b) => b.ratio - a.ratio)
     const worst = ratios[0]?.ratio ?? Number.POSITIVE_INFINITY
     const note = ratios.slice(0, 5).map(({ name, ratio }) => `${ratio.toFixed(2)} ${name}`)
-    return { value: `${worst.toFixed(2)} at worst`, ok: worst <= boundRatio, note: note.join('\n') }
+    return {
+      value: `${worst.toFixed(2)} at worst`,
+      samples: ratios.length,
+      ok: worst <= boundRatio,
+      note: note.join('\n'),
+    }
   },
 }
 

@@ -43,6 +43,7 @@ export const redisKilled: Check = {
       const unexpected = [before, without, duringPause].map((result) => otherStatuses(result, 200)).join('')
       return {
         value: `${unexpected === '' ? '0 5xx' : unexpected}, p99 ${extra >= 0 ? '+' : ''}${extra.toFixed(1)} ms, ${(back / 1000).toFixed(1)} s`,
+        samples: Math.min(...[before, without, duringPause].map((result) => withStatus(result, 200).count)),
         ok: unexpected === '' && extra <= context.size(5, 250) && back <= backMsMax,
         note: `p99 with Redis ${ms(withRedis ?? 0)}, killed ${ms(killedP99 ?? 0)}, paused ${ms(pausedP99 ?? 0)}; shared again after ${back} ms`,
       }

@@ -82,6 +82,7 @@ function outcome(enabled: Side, disabled: Side, batches: number, percentLimit: n
     `${microseconds.map((one) => one.toFixed(0)).join(' ')} µs, ${short(median(rates))} requests/s`
   return {
     value: `${percent.toFixed(1)} % (${on.toFixed(1)} against ${off.toFixed(1)} µs)`,
+    samples: Math.min(batches, enabled.rates.length, disabled.rates.length),
     ok: percent <= percentLimit && batches > 0,
     note: `with: ${shown(enabled)}\nwithout: ${shown(disabled)}\nbatches of spans collected: ${batches}`,
   }

@@ -47,6 +47,7 @@ export const writesFair: Check = {
       const written = withStatus(noiseResult, 201).count
       return {
         value: `${ratio.toFixed(2)} × (${ms(unloaded.p50Ms)} → ${ms(loaded.p50Ms)}), ${errors === '' ? '0 errors' : errors}`,
+        samples: Math.min(unloaded.count, loaded.count, written),
         ok: ratio <= context.size(5, 40) && errors === '' && written > 0,
         note:
           `p99 of the other account ${ms(unloaded.p99Ms)} → ${ms(loaded.p99Ms)}; ${writers} connections of one account: ` +

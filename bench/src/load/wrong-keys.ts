@@ -65,6 +65,7 @@ export const wrongKeys: Check = {
       const medians = [...times].map(([kind, all]) => `${kind} ${median(all).toFixed(3)} ms`)
       return {
         value: `${(difference * 100).toFixed(1)} % apart, ${responses.size} kind of response`,
+        samples: Math.min(...[...times.values()].map((all) => all.length)),
         ok:
           difference <= context.size(differenceMax.full, differenceMax.quick) &&
           responses.size === 1 &&

@@ -15,6 +15,7 @@ export const memory: Benchmark = {
     const service = bar('service, peak', [peakBytes() / 1024 / 1024])
     return {
       value: `${short(service.value)} MB`,
+      samples: service.value,
       ok: service.value <= boundMb,
       series: [{ label: 'resident memory', unit: 'MB', service, limit: boundMb }],
     }

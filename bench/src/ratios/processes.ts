@@ -151,6 +151,7 @@ function outcome(one: Side, two: Side, idle: Side) {
     `${describeIntervals(measured, intervals)}, ${median(batchSizes).toFixed(1)} keys per statement`
   return {
     value: `${ratio.toFixed(2)} (${short(service.value)} ÷ ${short(other.value)} /s)`,
+    samples: Math.min(service.runs.length, other.runs.length),
     ok: ratio >= limit,
     note: `${allCpus.length} CPUs\n${shown(one)}\n${shown(two)}\n${shown(idle)}`,
     series: [

@@ -138,6 +138,9 @@ function outcomeOf(label: string, boundMin: number, service: Measured, others: r
       ...[service, ...others].map(({ side, intervals }) => describeIntervals(side, intervals)),
       `CPU per request: ${medianOfRatios(cpuOf(service), cpuOf(first)).toFixed(2)} × that of ${first.side.name}`,
     ].join('\n'),
+    samples: Math.min(
+      ...[service, first].map(({ intervals }) => column(intervals, 'rate').filter((rate) => rate > 0).length),
+    ),
     series: [{ label, unit: '/s' as const, service: measuredBar, other, limit: other.value * boundMin }],
     intervals: Object.fromEntries([service, ...others].map(({ side, intervals }) => [side.name, intervals])),
   }

@@ -75,6 +75,7 @@ function outcome(
   return {
     value: `${ratio.toFixed(1)} (${short(other.value)} ÷ ${short(service.value)} ms)`,
     bound: `≥ ${boundMin}`,
+    samples: Math.min(pages.length, counts.length),
     ok: ratio >= boundMin,
     note: `steal ${stealPercent.toFixed(1)} %`,
     series: [{ label, unit: 'ms', service, other, limit: other.value / boundMin }],

@@ -41,6 +41,7 @@ export const batchRate: Check = {
       const ratio = batched / imported
       return {
         value: `${ratio.toFixed(2)}, + ${growth.toFixed(1)} MB (${wrong} wrong)`,
+        samples: records,
         ok: ratio <= ratioMax && growth <= growthMbMax && wrong === 0,
       }
     } finally {

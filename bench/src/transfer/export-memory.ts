@@ -29,6 +29,6 @@ export const exportMemory: Check = {
       )
       peak = Math.max(peak, growth)
     }
-    return { value: `${peak.toFixed(1)} MB (${records} products)`, ok: peak <= growthMbMax }
+    return { value: `${peak.toFixed(1)} MB (${records} products)`, samples: records, ok: peak <= growthMbMax }
   },
 }

@@ -43,6 +43,7 @@ export const exportTime: Check = {
     const ndjson = await ratioOf(context, fixture, 'ndjson', 'application/x-ndjson')
     return {
       value: `${csv.toFixed(2)} CSV, ${ndjson.toFixed(2)} NDJSON`,
+      samples: fixture.records,
       ok: Math.max(csv, ndjson) <= ratioMax,
     }
   },

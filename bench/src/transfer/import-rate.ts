@@ -31,7 +31,7 @@ export const importRate: Check = {
       })
       const ratio = bare / imported
       const value = `${ratio.toFixed(2)} (${Math.round(records / imported)}/s, ${wrong} wrong)`
-      return { value, ok: ratio >= ratioMin && wrong === 0 }
+      return { value, samples: records, ok: ratio >= ratioMin && wrong === 0 }
     } finally {
       rmSync(file, { force: true })
       await service.stop()

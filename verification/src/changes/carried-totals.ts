@@ -55,6 +55,7 @@ export const carriedTotals: Check = {
       const versions = new Set(seen.map(({ version }) => version)).size
       return {
         value: `${wrong.length} wrong of ${grouped(seen.length)}`,
+        samples: seen.length,
         ok: wrong.length === 0 && Object.values(writes).every((count) => count > 0),
         note: [`writes: ${written.join(', ')}; lists at ${versions} versions`, ...wrong.slice(0, 5)].join(
           '\n',
@@ -91,6 +92,7 @@ export const carriedHoles: Check = {
       const right = seen.length - wrong.length
       return {
         value: `${grouped(right)} of ${grouped(seen.length)}`,
+        samples: seen.length,
         ok: wrong.length === 0,
         note: wrong.slice(0, 5).join('\n'),
       }

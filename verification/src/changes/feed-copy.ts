@@ -86,6 +86,7 @@ async function measure(context: Context, fixture: Fixture) {
   progress.end()
   return {
     value: `${differences.length} of ${rounds}, ${consumer.kills} kills`,
+    samples: Math.min(rounds, writes, consumer.kills),
     ok: differences.length === 0 && consumer.kills >= rounds * killsPerRound - 1,
     note: [
       `${grouped(writes)} writes, 2 failovers, ${consumer.restarts} complete copies`,

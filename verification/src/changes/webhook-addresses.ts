@@ -43,6 +43,7 @@ export const webhookAddresses: Check = {
       const ok = trap.connections === 0 && receiver.messages.length === redirects.length
       return {
         value: `${trap.connections} (${urls.length} URLs, ${redirects.length} redirects, ${lookups} changing names)`,
+        samples: Math.min(urls.length, receiver.messages.length, dns.queries),
         ok: ok && refused === lookups / 2 && urls.length >= 200 && dns.queries === lookups,
         note: `${refused} of ${lookups} names refused; the others have an allowed address without a listener`,
       }

@@ -51,6 +51,7 @@ async function measure(context: Context, fixture: WebhookFixture) {
   const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`
   return {
     value: `${seconds(written)} / ${seconds(imported)}`,
+    samples: Math.min(afterWrites.length, afterImports.length),
     ok: written <= writeMsMax && imported <= importMsMax,
     note: `${afterWrites.length} writes, ${afterImports.length} imports`,
   }

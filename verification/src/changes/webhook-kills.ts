@@ -205,6 +205,11 @@ async function compared(
   const back = sum((copy) => copy.back)
   return {
     value: `${lost.length} lost, ${back} back, ${kills} kills`,
+    samples: Math.min(
+      rows.length,
+      copies.size,
+      sum((copy) => copy.messages),
+    ),
     ok: lost.length === 0 && back === 0 && rows.length > 0 && sum((copy) => copy.repeated) > kills / 10,
     note: [
       `${grouped(writes)} writes, ${copies.size} endpoints, ${grouped(rows.length)} records, ${grouped(sum((copy) => copy.messages))} messages, ${sum((copy) => copy.repeated)} of them repeated`,

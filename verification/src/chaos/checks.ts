@@ -2,13 +2,18 @@ import type { Check, Context, Outcome } from '../check.ts'
 import { grouped } from '../progress.ts'
 import { primaryKilled, switchover } from './faults/processes.ts'
 import { diskFull } from './faults/resources.ts'
-import { onCluster, type Trial, trialFixture } from './fixture.ts'
+import { type Trial, trialOf } from './fixture.ts'
 import { wrongReadiness } from './report/readiness.ts'
 import { counted, isFailed, isRead, isWrite, longest, median, seconds } from './report/statistics.ts'
 
 /** A check that judges the trial: all faults of the schedule, under load. */
 function ofTrial(name: string, bound: string, judge: (trial: Trial, context: Context) => Outcome): Check {
-  return onCluster({ name, bound, run: async (context) => judge(await trialFixture(context), context) })
+  return {
+    name,
+    bound,
+    needs: ['namespaces'],
+    run: async (context) => judge(await trialOf(context), context),
+  }
 }
 
 /** With --quick, times are measured and not judged: they depend on the machine, on which other proofs may run. */
@@ -21,6 +26,7 @@ function timed(name: string, bound: string, judge: (trial: Trial) => Outcome): C
 
 export const chaosLost = ofTrial('chaos_lost', '= 0 lost or doubled', ({ ledger, happened, events }) => ({
   value: `${ledger.lost} lost, ${ledger.doubled} doubled of ${grouped(ledger.acknowledged)}`,
+  samples: Math.min(happened.length, ledger.acknowledged),
   ok: ledger.lost + ledger.doubled === 0 && ledger.acknowledged > 0,
   note: [
     `${happened.length} faults: ${counted(happened.map(({ name }) => name))}`,
@@ -29,11 +35,12 @@ export const chaosLost = ofTrial('chaos_lost', '= 0 lost or doubled', ({ ledger,
   ].join('\n'),
 }))
 
-export const chaosStale = ofTrial('chaos_stale', '= 0', ({ events, ledger }) => {
+export const chaosStale = ofTrial('chaos_stale', '= 0', ({ events, ledger, happened }) => {
   const wrong = events.flatMap(({ wrong: what }) => what ?? [])
   const read = events.filter((event) => isRead(event) && event.status > 0 && event.status < 500)
   return {
     value: `${wrong.length + ledger.feedDifferences} of ${grouped(read.length)} answers`,
+    samples: Math.min(happened.length, read.length),
     ok: wrong.length + ledger.feedDifferences === 0 && read.length > 0,
     note: wrong.slice(0, 10).join('\n'),
   }
@@ -53,6 +60,7 @@ function timesOutcome(times: readonly number[], medianMax: number, max: number):
   const [middle, most] = [median(times), Math.max(...times)]
   return {
     value: `p50 ${seconds(middle)}, max ${seconds(most)}, n ${times.length}`,
+    samples: times.length,
     ok: times.length > 0 && middle <= medianMax && most <= max,
     note: times.map((ms) => seconds(ms)).join(', '),
   }
@@ -66,6 +74,7 @@ export const longestWait = timed('longest_wait', 'reads ≤ 5 s, writes ≤ 10 s
     .map(({ at, kind, status, code }) => `${kind} ${status} ${code ?? ''} in ${during(at)}`)
   return {
     value: `reads ${seconds(read?.ms ?? 0)}, writes ${seconds(write?.ms ?? 0)}`,
+    samples: Math.min(happened.length, events.filter(isRead).length, events.filter(isWrite).length),
     ok: slow.length === 0,
     note: [read, write]
       .map((event) => `${JSON.stringify(event)} in ${during(event?.at ?? 0)}`)
@@ -81,6 +90,7 @@ export const readyzWrong = timed('readyz_wrong', '≤ 3 s each', ({ events, happ
   )
   return {
     value: `200 ${seconds(readyMs)}, 503 ${seconds(unreadyMs)}`,
+    samples: Math.min(happened.length, events.filter(({ kind }) => kind === 'ready').length),
     ok: readyMs <= 3_000 && unreadyMs <= 3_000,
     note: `longest at ${when}; ${marks.join(', ')}`,
   }
@@ -96,6 +106,7 @@ export const fullDisk = ofTrial('full_disk', 'only 503, writes back', ({ events,
   const back = Math.max(0, ...full.map(({ settledAt, endedAt }) => settledAt - endedAt))
   return {
     value: `${unclear.length} of ${failed.length} unclear, back ${seconds(back)}`,
+    samples: full.length,
     ok: full.length > 0 && unclear.length === 0,
     note: counted(failed.map(({ kind, status, code }) => `${kind} ${status} ${code}`)),
   }

@@ -21,6 +21,7 @@ export const asyncControl = onCluster({
       )
       return {
         value: `${ledger.lost} lost of ${ledger.acknowledged}`,
+        samples: ledger.acknowledged,
         ok: ledger.lost > 0,
         note: ledger.findings.slice(0, 3).join('\n'),
       }

@@ -40,6 +40,12 @@ export const soak = onCluster({
     const resident = Math.max(...watches.map(({ samples }) => slope(samples, 'resident')))
     return {
       value: `${sum} wrong of ${grouped(events.length)}, ${heap.toFixed(1)} MB/h`,
+      samples: Math.min(
+        events.length,
+        happened.length,
+        ledger.acknowledged,
+        ...watches.map(({ samples }) => samples.length),
+      ),
       ok: sum === 0 && (minutes < slopeMinutesMin || heap <= slopeMax),
       note: [
         `${minutes} min, ${happened.length} faults, ${grouped(ledger.acknowledged)} writes acknowledged`,

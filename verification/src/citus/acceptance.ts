@@ -23,6 +23,7 @@ function acceptance(name: string, entry: (cluster: CitusCluster) => string): Che
         const summary = /acceptance: .*/.exec(output)?.[0] ?? 'no summary'
         return {
           value: summary.replace('acceptance: ', ''),
+          samples: Number(/acceptance: (\d+) passed/.exec(output)?.[1] ?? 0),
           ok: code === 0,
           ...(code === 0 ? {} : { note: output.slice(-4000) }),
         }

@@ -40,6 +40,7 @@ export const databaseCpu: Check = {
     const at30 = citus['30 accounts at once']
     return {
       value: `create ${ratio('create').toFixed(1)} ×, ${at30.toFixed(1)} ms`,
+      samples: Math.min(...workloads.flatMap((name) => [single[name], citus[name]])),
       ok: ratio('create') <= 6 && at30 <= 30,
       note: workloads
         .map(

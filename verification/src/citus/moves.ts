@@ -29,7 +29,9 @@ export const rebalance: Check = {
         `select count(*)::int as n from citus_shards where table_name = 'tally'::regclass and nodeport = $1`,
         [cluster.workers.at(-1)?.port],
       )
-      return `${count?.n} shard groups moved`
+      if (count === undefined || count.n === 0)
+        throw new Error('the rebalance has moved nothing to the new worker')
+      return `${count.n} shard groups moved`
     }),
 }
 
@@ -47,6 +49,13 @@ export const isolation: Check = {
            shard_transfer_mode => 'block_writes')`,
         [account?.name],
       )
+      const [shard] = await cluster.onCoordinator<{ values: string }>(
+        `select shardmaxvalue::bigint - shardminvalue::bigint + 1 as values from pg_dist_shard
+         where shardid = get_shard_id_for_distribution_column('tally', (select account_id from account where name = $1))`,
+        [account?.name],
+      )
+      if (shard?.values !== '1')
+        throw new Error(`the shard of ${account?.name} has ${shard?.values} hash values`)
       return `${account?.name} isolated`
     }),
 }
@@ -74,6 +83,7 @@ async function moved(
       for (const account of accounts) await load.compare(account, ports)
       const ok = load.wrong.length === 0 && load.longestMs <= waitMsMax && load.failed.size === 0
       return {
+        samples: Math.min(load.requests, ...accounts.map(({ acknowledged }) => acknowledged)),
         value: `${load.wrong.length} wrong of ${load.requests}, ${Math.round(load.longestMs)} ms`,
         ok,
         note: [

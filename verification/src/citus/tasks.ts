@@ -52,6 +52,7 @@ export const oneTaskEach: Check = {
       const wrong = [...statements].filter(([, tasks]) => tasks > 1)
       return {
         value: `${statements.size - wrong.length} of ${statements.size}, ${prepared.length} prepared`,
+        samples: statements.size,
         ok: wrong.length === 0 && prepared.length === 0 && statements.size > 100,
         note: [
           `in two phases: ${copies} batches, ${deletions} deletions of expired log rows`,

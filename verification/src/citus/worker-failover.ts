@@ -42,6 +42,7 @@ export const workerFailover: Check = {
       }
       return {
         value: `${wrong.length} in ${rounds} failovers`,
+        samples: rounds,
         ok: wrong.length === 0,
         note: wrong.slice(0, 10).join('\n'),
       }

@@ -38,6 +38,7 @@ export const workerStopped: Check = {
         const notUnavailable = [...own.statuses].filter(([status]) => status !== 503)
         return {
           value: `${noticed.length} statuses, longest ${Math.round(elsewhere.longestMs)} ms`,
+          samples: Math.min(own.statuses.size, elsewhere.statuses.size),
           ok: noticed.length === 0 && notUnavailable.length === 0,
           note: `on the stopped worker ${text(own)}; elsewhere ${text(elsewhere)}`,
         }

@@ -75,6 +75,7 @@ export const axeFindings: Check = {
     }
     return {
       value: `${findings.length} on ${pages} pages`,
+      samples: pages,
       ok: findings.length === 0 && pages > 0,
       ...(findings.length === 0 ? {} : { note: findings.slice(0, 20).join('\n') }),
     }

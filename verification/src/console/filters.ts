@@ -85,6 +85,7 @@ export const filterRoundtrip: Check = {
     progress.end()
     return {
       value: `${changed.length} of ${count}`,
+      samples: count,
       ok: changed.length === 0,
       note: changed.slice(0, 10).join('\n'),
     }
@@ -162,6 +163,11 @@ export const errorOffsets: Check = {
         }
       }
     })
-    return { value: `${wrong.length} of ${filters.length}`, ok: wrong.length === 0, note: wrong.join('\n') }
+    return {
+      value: `${wrong.length} of ${filters.length}`,
+      samples: filters.length,
+      ok: wrong.length === 0,
+      note: wrong.join('\n'),
+    }
   },
 }

@@ -41,10 +41,10 @@ export function journey(
             const note = `${title}: ${messageOf(error)}\nat ${page.url()}; see verification/out/console-${name}.png\n${messages}`
             // The page may only be slow.
             if (error instanceof errors.TimeoutError) throw new Error(note, { cause: error })
-            return { value: `${passed} of ${count} steps`, ok: false, note }
+            return { value: `${passed} of ${count} steps`, samples: count, ok: false, note }
           }
         }
-        return { value: `${passed} of ${count} steps`, ok: true }
+        return { value: `${passed} of ${count} steps`, samples: passed, ok: true }
       })
     },
   }

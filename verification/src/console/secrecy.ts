@@ -46,6 +46,7 @@ export const keysNowhere: Check = {
       .map(([place]) => place)
     return {
       value: `${found.length} places (${urls.length} addresses, ${stored.length} pages)`,
+      samples: Math.min(urls.length, stored.length, fixture.log.length),
       ok: found.length === 0 && urls.length > 0 && fixture.log.length > 0,
       ...(found.length === 0 ? {} : { note: found.join('\n') }),
     }
@@ -106,6 +107,7 @@ export const csp: Check = {
     const foreign = fixture.urls.filter((url) => /^https?:/.test(url) && !url.startsWith(fixture.origin))
     return {
       value: `${wrong.length} (${foreign.length} requests to other hosts)`,
+      samples: fixture.urls.length,
       ok: wrong.length === 0 && foreign.length === 0,
       note: [...new Set([...wrong, ...foreign])].slice(0, 10).join('\n'),
     }

@@ -87,6 +87,7 @@ async function measure(context: Context, fixture: Fixture) {
   const { stale, falseNotModified, requests, conditional, unavailable, faults } = observer
   return {
     value: `${stale} stale, ${falseNotModified} false 304 of ${grouped(requests)}`,
+    samples: Math.min(requests, conditional),
     ok: stale + falseNotModified === 0 && conditional > 0,
     note: [
       `${forks.length} branches; ${grouped(conditional)} requests with ETags of other branches; ${unavailable} unavailable: ${JSON.stringify(Object.fromEntries(observer.reasons))}`,

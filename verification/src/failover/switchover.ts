@@ -127,6 +127,7 @@ async function measure(context: Context, fixture: Fixture) {
   const inTime = context.quick || (slowestMs <= 5_000 && writesMs <= 2_000)
   return {
     value: `${sums.switchovers}: ${lost} lost, ${stale} stale, ${duplicated} duplicated, ${seconds(slowestMs)}, ${seconds(writesMs)}`,
+    samples: Math.min(sums.requests, sums.created),
     ok: sums.switchovers === planned && lost + stale + duplicated === 0 && inTime,
     note: [
       `${sums.switchovers} of ${planned} switchovers, ${grouped(sums.requests)} requests, ${grouped(sums.created)} creates acknowledged; ` +

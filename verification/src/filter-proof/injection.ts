@@ -44,6 +44,7 @@ export const noInjection: Check = {
     ].join('\n')
     return {
       value: `${grouped(foreign.length)} of ${grouped(all.size)} texts`,
+      samples: all.size,
       ok: foreign.length === 0 && errors.length === 0 && failed.length === 0 && isComplete,
       note,
     }

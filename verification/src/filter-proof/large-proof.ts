@@ -44,6 +44,7 @@ export const largeProof: Check = {
     const first = mismatches.slice(0, 10).map((text) => text.slice(0, 1000))
     return {
       value: `${mismatches.length} of ${grouped(count)}`,
+      samples: Math.min(count, scanned),
       ok: mismatches.length === 0 && scanned > 0,
       note: [`${scanned} filters with more than ${grouped(sortThreshold)} matches`, ...first].join('\n'),
     }

@@ -44,7 +44,7 @@ export async function prove<A extends Rows>(
   const isMeaningful = matched > count / 3
   const first = mismatches.slice(0, 10).map((text) => text.slice(0, 1000))
   const note = [`seed ${context.seed}, ${grouped(matched)} filters found records`, ...first].join('\n')
-  return { value, ok: mismatches.length === 0 && isMeaningful, note }
+  return { value, samples: Math.min(count, matched), ok: mismatches.length === 0 && isMeaningful, note }
 }
 
 /** A broken connection is reported like a wrong response, and the run continues. */

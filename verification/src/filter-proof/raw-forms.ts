@@ -38,7 +38,7 @@ export const rawForms: Check = {
       '\n',
     )
     const ok = differing.length === 0 && joined > count / 5
-    return { value: `${differing.length} of ${grouped(count)}`, ok, note }
+    return { value: `${differing.length} of ${grouped(count)}`, samples: Math.min(count, joined), ok, note }
   },
 }
 

@@ -78,6 +78,7 @@ async function measure(context: Context, fixture: Fixture) {
   return {
     value: `${sum.lost} lost, ${sum.repeated} repeated by ${readers} readers`,
     // A reader during which nothing was added would prove nothing.
+    samples: Math.min(sum.records, sum.inserted),
     ok: sum.lost + sum.repeated + sum.unchanged === 0,
     note: `${grouped(sum.pages)} pages, ${grouped(sum.records)} records read; ${grouped(sum.inserted)} added, ${grouped(sum.changed)} changed and ${grouped(sum.deleted)} deleted meanwhile`,
   }

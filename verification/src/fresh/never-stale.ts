@@ -28,6 +28,7 @@ export const neverStale: Check = {
     const seenAll = Math.min(checker.lists, checker.records, checker.missing, checker.notModified) > 100
     return {
       value: `${stale} stale, ${torn + duplicated} torn of ${grouped(checked)}`,
+      samples: Math.min(checked, writes),
       ok: stale + torn + duplicated === 0 && seenAll,
       note: [`${checker.summary()}, ${grouped(writes)} writes`, ...faults].join('\n'),
     }
@@ -44,6 +45,7 @@ export const brokenIsCaught: Check = {
     const { stale, checked } = early.checker
     return {
       value: `${stale} stale of ${grouped(checked)}, ${mixed.checker.torn} torn of ${grouped(mixed.checker.checked)}`,
+      samples: Math.min(checked, mixed.checker.checked),
       ok: stale >= 1 && mixed.checker.torn >= 1,
       note: [early, mixed].map(({ checker }) => checker.faults[0] ?? 'no fault was found').join('\n'),
     }

@@ -37,6 +37,7 @@ export const errorSizes: Check = {
       progress.end()
       return {
         value: `${Math.ceil(largest.bytes / 1024)} KB, ${wrong.length} wrong of ${grouped(inputs.length)}`,
+        samples: largest.bytes === 0 ? 0 : inputs.length,
         ok: wrong.length === 0,
         note: [`largest error: ${largest.of}`, ...wrong.slice(0, 20)].join('\n'),
       }

@@ -86,6 +86,7 @@ async function measure(context: Context, folder: string, key: string, ports: rea
   }
   return {
     value: `${wrong.length} lost of ${grouped(creates)} creates and ${grouped(creates / 2)} changes`,
+    samples: Math.min(records, during),
     ok: wrong.length === 0 && records === imported + creates && during >= context.size(20, 3),
     note: [`${during} runs while 3 processes wrote, ${grouped(records)} records`, ...wrong.slice(0, 5)].join(
       '\n',

@@ -26,6 +26,7 @@ export const clientSize: Check = {
     const bytes = gzipSync(code, { level: 9 }).length
     return {
       value: `${(bytes / 1024).toFixed(1)} KB gzip, ${(code.length / 1024).toFixed(1)} KB plain`,
+      samples: code.length,
       ok: bytes <= bytesMax,
     }
   },

@@ -45,6 +45,7 @@ export const exportConsistent: Check = {
       await writing
       return {
         value: `${exports - torn.length} of ${exports} (${seen.size} versions of ${products.versions})`,
+        samples: Math.min(exports, seen.size),
         ok: torn.length === 0 && seen.size > least / 4,
         note: torn.slice(0, 5).join('\n'),
       }

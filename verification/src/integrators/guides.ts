@@ -44,6 +44,7 @@ export const guidesWork: Check = {
       const documented = blocks.filter(({ printed }) => printed !== undefined).length
       return {
         value: `${blocks.length} blocks ran, ${documented - wrong.length} of ${documented} printed as documented`,
+        samples: documented,
         ok: wrong.length === 0 && documented >= guides.length,
         ...(wrong.length === 0 ? {} : { note: wrong.join('\n') }),
       }

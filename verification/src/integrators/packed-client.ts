@@ -42,6 +42,7 @@ export const packedClient: Check = {
     const count = Object.keys(projects).length
     return {
       value: `${count - wrong.length} of ${count}, publint ${flaws.length === 0 ? 'clean' : 'not clean'}`,
+      samples: count,
       ok: wrong.length === 0 && flaws.length === 0,
       ...(wrong.length + flaws.length === 0 ? {} : { note: [...wrong, ...flaws].join('\n') }),
     }

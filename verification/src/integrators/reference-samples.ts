@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Context } from '../check.ts'
@@ -18,22 +18,18 @@ export async function runSamples(
   samples: readonly Sample[],
   folder: string,
   environment: Readonly<Record<string, string>>,
-): Promise<{ count: number; skipped: number; faults: string[] }> {
-  const hasClient = existsSync(client)
-  if (hasClient) {
-    const built = await run('npm', ['run', '--silent', 'build'], client, {})
-    if (built !== undefined) return { count: 0, skipped: 0, faults: [`the client cannot be built: ${built}`] }
-  }
-  const runnable = samples.filter(({ lang }) => lang !== 'TypeScript' || hasClient)
+): Promise<{ count: number; faults: string[] }> {
+  const built = await run('npm', ['run', '--silent', 'build'], client, {})
+  if (built !== undefined) throw new Error(`The client cannot be built: ${built}`)
   const faults: string[] = []
-  const progress = context.progress('samples', runnable.length)
-  for (const sample of runnable) {
+  const progress = context.progress('samples', samples.length)
+  for (const sample of samples) {
     const fault = await runOne(sample, folder, environment)
     if (fault !== undefined) faults.push(`${sample.label}:\n${sample.source}\n${fault}`)
     progress.step()
   }
   progress.end()
-  return { count: runnable.length, skipped: samples.length - runnable.length, faults }
+  return { count: samples.length, faults }
 }
 
 function runOne(

@@ -34,6 +34,7 @@ export const roundTrip: Check = {
       progress.end()
       return {
         value: `${wrong.length} wrong of ${grouped(values.length)} × 2`,
+        samples: values.length,
         ok: wrong.length === 0,
         ...(wrong.length === 0 ? {} : { note: wrong.slice(0, 10).join('\n') }),
       }

@@ -50,6 +50,7 @@ async function underFire(context: Context, work: (context: Context, setup: Setup
     const faults = `${times} restarts of server and Redis, ${grouped(requests)} requests, ${grouped(unavailable)} responses with 503, ${grouped(closed)} connections closed`
     return {
       value: `${wrong.length} wrong of ${grouped(done)}`,
+      samples: Math.min(done, unavailable, closed),
       ok: wrong.length === 0 && times === context.size(10, 3) && unavailable > 0 && closed > 0,
       note: [faults, ...wrong.slice(0, 10)].join('\n'),
     }

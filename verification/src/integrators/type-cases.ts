@@ -38,6 +38,7 @@ export const typeCases: Check = {
     const count = positives + expected.size
     return {
       value: `${wrong.length} wrong of ${positives} that compile, ${expected.size} that do not`,
+      samples: Math.min(positives, expected.size),
       ok: wrong.length === 0 && count >= casesMin,
       ...(wrong.length === 0 ? {} : { note: wrong.join('\n') }),
     }

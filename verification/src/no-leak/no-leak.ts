@@ -42,6 +42,7 @@ export const noLeak: Check = {
     ]
     return {
       value: `${violations.length} of ${grouped(count)}, ${rejections.size} kind of 401`,
+      samples: Math.min(seen.target, seen.rejected),
       ok: violations.length === 0 && rejections.size === 1,
       note: note.join('\n'),
     }

@@ -22,7 +22,7 @@ export const printIdentity: Check = {
     progress.end()
     const ok = differing.length === 0
     const value = `${grouped(differing.length)} of ${grouped(count)}`
-    return { value, ok, ...(!ok && { note: differing.slice(0, 10).join('\n') }) }
+    return { value, samples: count, ok, ...(!ok && { note: differing.slice(0, 10).join('\n') }) }
   },
 }
 

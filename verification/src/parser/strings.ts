@@ -33,6 +33,7 @@ export const parserStrings: Check = {
     ]
     return {
       value: `${grouped(violations.length)} of ${grouped(count)}`,
+      samples: Math.min(rejected, count - rejected),
       ok: violations.length === 0 && hasBothKinds,
       note: note.join('\n'),
     }

@@ -51,7 +51,7 @@ export const plansIndexed: Check = {
       })
     }
     const all = cases.skewed.length + cases.varied.length
-    return { value: `${shown} of ${all} by index`, ok: shown === all, note: faults.join('\n') }
+    return { value: `${shown} of ${all} by index`, samples: all, ok: shown === all, note: faults.join('\n') }
   },
 }
 
@@ -97,7 +97,7 @@ export const pagesInOrder: Check = {
     })
     const shown = queries.length - faults.length
     const note = faults.slice(0, 20).join('\n')
-    return { value: `${shown} of ${queries.length}`, ok: faults.length === 0, note }
+    return { value: `${shown} of ${queries.length}`, samples: queries.length, ok: faults.length === 0, note }
   },
 }
 
@@ -107,7 +107,7 @@ async function buffersOf(context: Context, statement: Statement) {
     await explain(client, statement, 'product')
     return explain(client, statement, 'product')
   })
-  return { value: `${buffers} buffers`, ok: buffers > 0 && buffers < buffersMax }
+  return { value: `${buffers} buffers`, samples: buffers, ok: buffers > 0 && buffers < buffersMax }
 }
 
 function filtersOf(set: DataSet, records: number): string[] {

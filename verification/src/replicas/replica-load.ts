@@ -64,6 +64,7 @@ async function measure(context: Context, cluster: ReplicaCluster) {
   const fraction = after / before
   return {
     value: `${(share * 100).toFixed(1)} % of ${grouped(all)} reads; CPU of the primary ${before.toFixed(2)} s → ${after.toFixed(2)} s (${Math.round(fraction * 100)} %)`,
+    samples: all,
     ok: share >= shareMin && fraction <= context.size(primaryCpuMax, primaryCpuMaxQuick),
     note: `${grouped(reads)} lists and exports of ${grouped(records)} products each; read from the primary: ${reasons(counts) || 'none'}`,
   }

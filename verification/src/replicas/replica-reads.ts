@@ -37,6 +37,7 @@ export const replicaReads: Check = {
       value:
         `${stale} stale, ${torn} torn of ${grouped(checked)}; replica ${Math.round(share * 100)} % of ${grouped(all)} reads; ` +
         `broken: ${broken.checker.stale} stale of ${grouped(broken.checker.checked)}`,
+      samples: Math.min(checked, replica, writes, faults),
       ok: stale + torn === 0 && broken.checker.stale > 0 && replica > checked / 20,
       note: [
         `${checker.summary()}, ${grouped(writes)} writes, ${faults} faults; read from the primary: ${reasons(reads)}`,

@@ -69,6 +69,7 @@ async function measure(context: Context, url: string, service: Service) {
     value: Object.keys(resources)
       .map((name) => `${name} ${totals.get(name)}`)
       .join(', '),
+    samples: Math.min(...sizes.map(({ rows }) => rows)),
     ok: largest <= bytesMax,
     note: sizes
       .map(

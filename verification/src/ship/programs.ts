@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import type { Check } from '../check.ts'
 
 /** The path of an installed program. Debian has daemons in /usr/sbin, which a user's PATH may lack. */
 export function installed(name: string): string | undefined {
@@ -15,18 +14,6 @@ function isExecutable(path: string): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-/** A check that is skipped, and says so, on a machine without these programs. */
-export function requiring(programs: readonly string[], check: Check): Check {
-  return {
-    ...check,
-    async run(context) {
-      const missing = programs.filter((name) => installed(name) === undefined)
-      if (missing.length > 0) return { value: `skipped: no ${missing.join(', ')} here`, ok: true }
-      return await check.run(context)
-    },
   }
 }
 

@@ -193,6 +193,7 @@ function outcomeOf(printed: readonly Printed[], secrets: Secrets) {
   const bytes = printed.reduce((sum, { text }) => sum + text.length, 0)
   return {
     value: `${found.length} in ${printed.length} outputs`,
+    samples: printed.length,
     ok: found.length === 0 && incomplete.length === 0,
     note: [
       `${printed.length} outputs with ${(bytes / 1024).toFixed(0)} KB were searched for ${Object.keys(secrets).length} secrets`,

@@ -15,7 +15,6 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { documented } from '../../../architecture/documented.ts'
 import type { Check } from '../check.ts'
-import { requiring } from './programs.ts'
 
 const deploy = fileURLToPath(new URL('../../../deploy/', import.meta.url))
 const program = fileURLToPath(new URL('../../../server/bin/quartermaster.js', import.meta.url))
@@ -25,8 +24,9 @@ const run = promisify(execFile)
 const exposureMax = 2
 
 /** systemd accepts the units, and rates them as well isolated. */
-export const systemdUnits: Check = requiring(['systemd-analyze'], {
+export const systemdUnits: Check = {
   name: 'systemd_units',
+  needs: ['systemd-analyze'],
   bound: `valid, exposure ≤ ${exposureMax}`,
   async run() {
     const folder = mkdtempSync(join(tmpdir(), 'quartermaster-units-'))
@@ -38,6 +38,7 @@ export const systemdUnits: Check = requiring(['systemd-analyze'], {
       const exposures = await Promise.all(files.map(exposureOf))
       return {
         value: `${names.length} units, ${exposures.join(' and ')}`,
+        samples: names.length,
         ok: names.length === 2 && warnings === '' && exposures.every((exposure) => exposure <= exposureMax),
         note: warnings,
       }
@@ -45,7 +46,7 @@ export const systemdUnits: Check = requiring(['systemd-analyze'], {
       rmSync(folder, { recursive: true, force: true })
     }
   },
-})
+}
 
 /** Runs the commands of deploy/README.md with another root folder. Returns the warnings of `systemd-analyze verify`. */
 async function install(folder: string, installedUnits: string): Promise<string> {

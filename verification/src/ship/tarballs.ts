@@ -6,10 +6,10 @@ import { checkTarball } from '../../../.ci/check-tarball.ts'
 import { pack } from '../../../.ci/pack.ts'
 import { documented } from '../../../architecture/documented.ts'
 import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
-import type { Check, Context } from '../check.ts'
+import type { Check, Context, Outcome } from '../check.ts'
 import { tsc7, tsc59 } from '../integrators/packed.ts'
 import * as programs from '../integrators/programs.ts'
-import { OnlyNode, whyNotHidden } from './only-node.ts'
+import { OnlyNode } from './only-node.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -17,30 +17,46 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 export const tarballs: Check = {
   name: 'tarballs',
   bound: 'all steps on Node 24 and 26 (quick: 24)',
-  async run(context) {
-    const folder = mkdtempSync(join(tmpdir(), 'quartermaster-tarballs-'))
-    const hidden = whyNotHidden()
-    if (hidden !== undefined) context.log(`demo without PostgreSQL on the machine is skipped: ${hidden}`)
-    try {
-      const files = released() ?? pack(['filter', 'client', 'server'], folder)
-      for (const file of files) context.log(await checkTarball(file))
-      const results: Result[] = []
-      for (const name of context.quick ? ['node24'] : ['node24', 'node26']) {
-        results.push(...(await stepsOn(nodeOf(name), files, hidden === undefined, context)))
-      }
-      const failed = results.filter(({ error }) => error !== undefined)
-      const skipped = hidden === undefined ? '' : ', demo without PostgreSQL skipped'
-      return {
-        value: `${results.length - failed.length} of ${results.length} steps${skipped}`,
-        ok: failed.length === 0,
-        ...(failed.length === 0
-          ? {}
-          : { note: failed.map(({ name, error }) => `${name}: ${error}`).join('\n') }),
-      }
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
+  run: (context) =>
+    onNodes(context, context.quick ? ['node24'] : ['node24', 'node26'], async (machine, folder, step) => {
+      await step('demo', () => runDemo(machine, folder, false))
+      await commands(machine, folder, step)
+    }),
+}
+
+/** The demo of the tarballs on a machine that seems to have no PostgreSQL: it downloads one. */
+export const tarballAlone: Check = {
+  name: 'tarball_alone',
+  bound: 'demo without PostgreSQL',
+  needs: ['mounts'],
+  run: (context) =>
+    onNodes(context, ['node24'], (machine, folder, step) =>
+      step('demo without PostgreSQL', () => runDemo(machine, folder, true)),
+    ),
+}
+
+type Step = (name: string, work: () => Promise<void>) => Promise<void>
+type Steps = (machine: OnlyNode, folder: string, step: Step) => Promise<void>
+
+async function onNodes(context: Context, names: readonly string[], steps: Steps): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-tarballs-'))
+  try {
+    const files = released() ?? pack(['filter', 'client', 'server'], folder)
+    for (const file of files) context.log(await checkTarball(file))
+    const results: Result[] = []
+    for (const name of names) results.push(...(await stepsOn(nodeOf(name), files, context, steps)))
+    const failed = results.filter(({ error }) => error !== undefined)
+    return {
+      value: `${results.length - failed.length} of ${results.length} steps`,
+      samples: results.length,
+      ok: failed.length === 0,
+      ...(failed.length === 0
+        ? {}
+        : { note: failed.map(({ name, error }) => `${name}: ${error}`).join('\n') }),
     }
-  },
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 interface Result {
@@ -66,8 +82,8 @@ function nodeOf(name: string): string {
 async function stepsOn(
   node: string,
   files: readonly string[],
-  canHide: boolean,
   context: Context,
+  steps: Steps,
 ): Promise<Result[]> {
   const machine = new OnlyNode(node)
   const results: Result[] = []
@@ -84,11 +100,9 @@ async function stepsOn(
   try {
     const folder = machine.project('quartermaster')
     for (const file of files) copyFileSync(file, join(folder, basename(file)))
-    const [install, ...demo] = documented('tarball').trim().split('\n')
-    await step(install ?? '', async () => void (await machine.run(install ?? '', folder)))
-    if (canHide) await step('demo without PostgreSQL', () => runDemo(machine, folder, demo, true))
-    await step('demo', () => runDemo(machine, folder, demo, false))
-    await commands(machine, folder, step)
+    const [install = ''] = documented('tarball').trim().split('\n')
+    await step(install, async () => void (await machine.run(install, folder)))
+    await steps(machine, folder, step)
   } finally {
     await machine.stop()
   }
@@ -96,12 +110,8 @@ async function stepsOn(
 }
 
 /** Runs the demo, then the command that it prints, then presses Ctrl-C. Its port may be in use here, so it gets another. */
-async function runDemo(
-  machine: OnlyNode,
-  folder: string,
-  lines: readonly string[],
-  hide: boolean,
-): Promise<void> {
+async function runDemo(machine: OnlyNode, folder: string, hide: boolean): Promise<void> {
+  const [, ...lines] = documented('tarball').trim().split('\n')
   const demo = machine.start(`${lines.join('\n')} --port 0`, folder, {}, hide)
   const [curl] = await demo.until(/^ +curl .*$/m)
   const response = JSON.parse(await machine.run(curl.replace('curl', 'curl -sS'), folder))
@@ -116,8 +126,6 @@ async function runDemo(
   )
   if (left.length > 0) throw new Error(`The demo left ${left.join(', ')} behind.`)
 }
-
-type Step = (name: string, work: () => Promise<void>) => Promise<void>
 
 /** What an operator runs, on the temporary database of `quartermaster postgres`. */
 async function commands(machine: OnlyNode, folder: string, step: Step): Promise<void> {

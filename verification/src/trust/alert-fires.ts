@@ -47,6 +47,7 @@ export const alertFires: Check = {
           fired === undefined
             ? 'nothing fired in 300 s'
             : `after ${seconds.toFixed(0)} s, ${fired.labels.severity}`,
+        samples: 1,
         ok: fired !== undefined && before.length === 0 && healthy,
         note:
           before.length === 0

@@ -35,6 +35,7 @@ export const cardinality: Check = {
       const named = accounts.filter(({ name, key }) => after.text.includes(name) || after.text.includes(key))
       return {
         value: `${after.series} after ${count} accounts (${before.series})`,
+        samples: after.series,
         ok: after.series === before.series && after.series > 100 && named.length === 0,
         note: `${(after.text.length / 1024).toFixed(0)} KB on /metrics; ${named.length} accounts or keys in it`,
       }

@@ -56,6 +56,7 @@ export const revocation: Check = {
       await workers
       return {
         value: `${seen.accepted} of ${grouped(seen.after)} requests, ${keys.length} keys`,
+        samples: Math.min(seen.before, seen.after),
         ok: seen.accepted === 0 && seen.before > keys.length && seen.after > keys.length,
         note: `${grouped(seen.before)} accepted before, ${grouped(seen.after)} sent after the acknowledgement`,
       }

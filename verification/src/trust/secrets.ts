@@ -66,6 +66,7 @@ export const secrets: Check = {
       const hits = new Set(found.flatMap((each) => each.hits))
       return {
         value: `${hits.size} of ${keys.length} keys`,
+        samples: Math.min(keys.length, found.length),
         ok: hits.size === 0 && found.every(({ isComplete }) => isComplete),
         note: found
           .map(

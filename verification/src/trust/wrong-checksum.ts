@@ -38,6 +38,7 @@ export const wrongChecksum: Check = {
       )
       return {
         value: `${queries} queries, ${grouped(rejected)} of ${grouped(count)} rejected`,
+        samples: Math.min(count, withValidChecksum),
         ok: queries === 0 && rejected === count && withValidChecksum > 0,
         note: `an unknown key with a valid checksum caused ${withValidChecksum} queries`,
       }

@@ -139,7 +139,7 @@ export class Cluster implements Stoppable {
         await sleep(100)
         return await isOk(`http://${namespace.address}:${port}/readyz`)
       },
-      120_000,
+      600_000,
       `the server did not become ready: ${readFileSync(log, 'utf8').slice(-2000)}`,
     )
   }
@@ -221,22 +221,27 @@ export class Cluster implements Stoppable {
   }
 
   /** Waits until there are a primary and two streaming standbys, one of them synchronous if `synchronous`. */
-  async settled(synchronous = true, timeoutMs = 300_000): Promise<void> {
+  async settled(synchronous = true, timeoutMs = 600_000): Promise<void> {
     let last: readonly Member[] = []
     const healthy = async () => {
       await sleep(250)
       last = await this.members()
-      const leaders = last.filter(({ role, state }) => role === 'leader' && state === 'running')
-      const streaming = last.filter(({ role, state }) => role !== 'leader' && state === 'streaming')
+      const leaders = last.filter(({ role }) => role === 'leader')
       const synchronised = last.some(({ role }) => role === 'sync_standby')
-      return leaders.length === 1 && streaming.length === 2 && (synchronised || !synchronous)
+      const isComplete = last.length === nodeNames.length && last.every(isWell)
+      return isComplete && leaders.length === 1 && (synchronised || !synchronous)
     }
     await waitUntil(
       async () => (await healthy()) && (await healthy()),
       timeoutMs,
       'the cluster is not healthy',
     ).catch((error: Error) => {
-      throw new Error(`${error.message}: ${JSON.stringify(last)}\n${this.#tail()}`)
+      const absent = this.nodes.filter(
+        ({ name }) => !last.some((member) => member.name === name && isWell(member)),
+      )
+      const names = absent.map(({ name }) => name).join(', ')
+      const which = names === '' ? 'no standby is synchronous' : `${names} did not come back`
+      throw new Error(`${error.message}: ${which}: ${JSON.stringify(last)}\n${this.#tail()}`)
     })
   }
 
@@ -302,6 +307,10 @@ export class Cluster implements Stoppable {
   async stop(): Promise<void> {
     removeRun(this.network.suffix)
   }
+}
+
+function isWell({ role, state }: Member): boolean {
+  return state === (role === 'leader' ? 'running' : 'streaming')
 }
 
 function readLog(path: string): string {

@@ -27,8 +27,9 @@ export interface Fault {
 const longRun = 60
 
 /**
- * A seeded order of faults. `killed` is a third of a long run and `planned` a sixth; a short run has two of each. Every run has one
- * of `once`. All others follow in rounds.
+ * A seeded order of faults. `killed` is a third of a long run and `planned` a sixth. Every run has one of `once`. All others follow
+ * in rounds. A short run begins with one of each of the three, because on a busy machine its last ones may be left out, and has
+ * `killed` and `planned` twice.
  */
 export function schedule(
   faults: readonly Fault[],
@@ -36,16 +37,16 @@ export function schedule(
   count: number,
   random: Random,
 ): Fault[] {
-  const often = (share: number) => (count >= longRun ? Math.ceil(count * share) : 2)
-  const fixed = [
-    ...Array.from({ length: often(1 / 3) }, () => killed),
-    ...Array.from({ length: often(1 / 6) }, () => planned),
-    once,
-  ]
+  const isLong = count >= longRun
+  const often = (share: number, fault: Fault) => Array.from({ length: Math.ceil(count * share) }, () => fault)
+  const fixed = isLong
+    ? [...often(1 / 3, killed), ...often(1 / 6, planned), once]
+    : [killed, planned, once, killed, planned]
   const others = faults.filter((fault) => fault !== killed && fault !== planned && fault !== once)
   const chosen: Fault[] = fixed.slice(0, count)
   while (chosen.length < count) chosen.push(...shuffled(others, random).slice(0, count - chosen.length))
-  return shuffled(chosen, random)
+  const inOrder = isLong ? 0 : 3
+  return [...chosen.slice(0, inOrder), ...shuffled(chosen.slice(inOrder), random)]
 }
 
 function shuffled<T>(items: readonly T[], random: Random): T[] {

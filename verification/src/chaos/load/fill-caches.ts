@@ -7,10 +7,11 @@ import { port } from '../cluster/ports.ts'
 
 /** What the response cache counts at least for a response. */
 const responseBytesMin = 1_024
-const account = 'soak-caches'
 
 /** Requests more lists than a process caches, so that its memory does not grow because its caches fill. */
 export async function fillCaches(cluster: Cluster): Promise<void> {
+  // A check may run again on the same cluster.
+  const account = `soak-caches-${Date.now()}`
   const key = await cluster.account(account)
   const records = Array.from({ length: 100 }, (_, n) => ({ id: n + 1, name: `p ${n}` }))
   await importRecords({ ownerUrl: cluster.ownerUrl, account, resource: 'product', records })

@@ -10,6 +10,9 @@ import type { AccountKind, Acknowledged, Event, LedgerFile, LoadAccount, LoadOpt
 const program = fileURLToPath(new URL('load-process.ts', import.meta.url))
 const kinds: readonly AccountKind[] = ['grow', 'grow', 'probe', 'change', 'change', 'batch']
 
+/** The loads that this process has started. */
+let started = 0
+
 /** The load, as the supervisor sees it. */
 export class Load {
   readonly #child: ChildProcess
@@ -33,8 +36,9 @@ export class Load {
     this.#child.on('message', (message: Acknowledged) => this.acknowledged.push(message))
   }
 
-  /** Creates accounts whose names begin with `label`, and begins to write and read. */
-  static async start(cluster: Cluster, label: string, seed: number): Promise<Load> {
+  /** Creates accounts whose names begin with `purpose` and a number, because a check may run again on the same cluster. */
+  static async start(cluster: Cluster, purpose: string, seed: number): Promise<Load> {
+    const label = `${purpose}${++started}`
     const accounts: LoadAccount[] = []
     for (const [at, kind] of kinds.entries()) {
       const name = `${label}-${kind}-${at}`
@@ -44,7 +48,7 @@ export class Load {
   }
 
   /** Waits until every server has acknowledged a create that was sent after `since`, and returns when it was. */
-  async writesAgain(since: number, timeoutMs = 180_000): Promise<number> {
+  async writesAgain(since: number, timeoutMs = 600_000): Promise<number> {
     let found: (number | undefined)[] = []
     await waitUntil(
       () => {
@@ -55,7 +59,7 @@ export class Load {
         return found.every((at) => at !== undefined)
       },
       timeoutMs,
-      'no writes',
+      'a server has acknowledged no write',
     )
     return Math.max(...found.map((at) => at ?? 0))
   }

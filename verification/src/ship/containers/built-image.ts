@@ -3,8 +3,15 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { documented } from '../../../../architecture/documented.ts'
-import { type Check, type Context, type Outcome, type Stoppable, shared } from '../../check.ts'
-import { Podman, whyNoContainers } from './podman.ts'
+import {
+  type Capability,
+  type Check,
+  type Context,
+  type Outcome,
+  type Stoppable,
+  shared,
+} from '../../check.ts'
+import { Podman } from './podman.ts'
 
 const imageName = 'localhost/quartermaster:verification'
 
@@ -48,26 +55,20 @@ export class BuiltImage implements Stoppable {
   }
 }
 
-/** Determined once. */
-let why: { readonly reason: string | undefined } | undefined
-
 const builtImage = shared((context) => BuiltImage.build(context))
 
-/** A check of the image, which is skipped on a machine that cannot build or run it. */
+/** A check of the image. */
 export function imageCheck(
   name: string,
   bound: string,
   run: (context: Context, image: BuiltImage) => Promise<Outcome>,
+  needs: readonly Capability[] = [],
 ): Check {
   return {
     name,
     bound,
-    async run(context) {
-      why ??= { reason: whyNoContainers() }
-      const { reason } = why
-      if (reason !== undefined) return { value: `skipped: ${reason}`, ok: true }
-      return run(context, await builtImage(context))
-    },
+    needs: ['containers', ...needs],
+    run: async (context) => run(context, await builtImage(context)),
   }
 }
 

@@ -52,6 +52,7 @@ export const imageSecrets = imageCheck(
     const isComplete = layers.length > 0 && entries.length > 1000 && found.some(({ witness }) => witness)
     return {
       value: `${secrets} secrets, ${unexpected.length} of ${entries.length} files`,
+      samples: entries.length,
       ok: secrets === 0 && unexpected.length === 0 && faults.length === 0 && isComplete,
       note: [
         `${layers.length} layers${isComplete ? '' : '; the search is not complete'}`,

@@ -37,6 +37,7 @@ export const imageWorks = imageCheck(
       const isComplete = failed.length === 0 && passed > 0
       return {
         value: `${Math.round(megabytes)} MB, ${seconds.toFixed(1)} s, ${passed} of ${total} tests`,
+        samples: passed,
         ok: megabytes <= megabytesMax && isFast && isComplete,
         note: [`built in ${Math.round(image.buildSeconds)} s`, ...failed.slice(0, 10)].join('\n'),
       }

@@ -8,32 +8,35 @@ import pg from 'pg'
 import { freePort, type TemporaryPostgres } from '../../../../server/src/cli/database/temporary-postgres.ts'
 import { Client, headersFor } from '../../client.ts'
 import { Service } from '../../service.ts'
-import { installed } from '../programs.ts'
 import { imageCheck } from './built-image.ts'
 
 const base = fileURLToPath(new URL('../../../../deploy/kubernetes/base', import.meta.url))
 const run = promisify(execFile)
 
 /** `podman play kube` runs the Deployment with its settings, security context and limits, and the pod serves a list. */
-export const kubernetesPod = imageCheck('kubernetes_pod', 'serves a list', async (_, { podman, name }) => {
-  if (installed('kubectl') === undefined) return { value: 'skipped: no kubectl here', ok: true }
-  const service = await Service.start({ listen_addresses: '*' })
-  try {
-    const key = await service.account('acme')
-    const port = await freePort()
-    const manifest = await podManifest(service, name, port)
+export const kubernetesPod = imageCheck(
+  'kubernetes_pod',
+  'serves a list',
+  async (_, { podman, name }) => {
+    const service = await Service.start({ listen_addresses: '*' })
     try {
-      await podman.run('play', 'kube', '--network=podman', manifest)
-      const status = await firstList(port, key)
-      return { value: `status ${status}`, ok: status === 200 }
+      const key = await service.account('acme')
+      const port = await freePort()
+      const manifest = await podManifest(service, name, port)
+      try {
+        await podman.run('play', 'kube', '--network=podman', manifest)
+        const status = await firstList(port, key)
+        return { value: `status ${status}`, samples: 1, ok: status === 200 }
+      } finally {
+        // If the pod did not start, the reason is already thrown.
+        await podman.run('play', 'kube', '--down', manifest).catch(() => {})
+      }
     } finally {
-      // If the pod did not start, the reason is already thrown.
-      await podman.run('play', 'kube', '--down', manifest).catch(() => {})
+      await service.stop()
     }
-  } finally {
-    await service.stop()
-  }
-})
+  },
+  ['kubectl'],
+)
 
 /**
  * The manifests as kustomize builds them, with another image and other ports. Podman 4.3 does not decode secrets, so a folder of this machine is

@@ -7,7 +7,6 @@ import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
 import { documented } from '../../../../architecture/documented.ts'
 import type { Check } from '../../check.ts'
-import { requiring } from '../programs.ts'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const run = promisify(execFile)
@@ -20,8 +19,9 @@ interface Manifest {
 }
 
 /** `kubectl kustomize` builds the manifests, and each matches the schema of its kind: no unknown field, no wrong type. */
-export const kubernetesManifests: Check = requiring(['kubectl'], {
+export const kubernetesManifests: Check = {
   name: 'kubernetes_manifests',
+  needs: ['kubectl'],
   bound: 'every manifest valid',
   async run() {
     const manifests = [...(await installed()), ...(await built('monitoring'))]
@@ -29,11 +29,12 @@ export const kubernetesManifests: Check = requiring(['kubectl'], {
     findings.push(...(await typeFaults(manifests)))
     return {
       value: `${manifests.length} manifests, ${findings.length} findings`,
+      samples: manifests.length,
       ok: findings.length === 0 && manifests.length > 8,
       note: findings.join('\n'),
     }
   },
-})
+}
 
 /**
  * The commands of deploy/README.md, as far as they can run without a cluster: `create` prints what it would create, `apply -k`

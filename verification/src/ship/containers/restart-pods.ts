@@ -84,6 +84,7 @@ async function measure(context: Context, load: PodLoad, pods: readonly Pod[]) {
   const stored = await load.storedPartners()
   return {
     value: `${generator.failed} failed of ${grouped(generator.sent)}, ${restarts} restarts`,
+    samples: Math.min(generator.sent, load.created, restarts),
     ok: generator.failed === 0 && generator.sent >= requests && stored === load.created,
     note: [
       `${Math.round(generator.requestsPerSecond)} requests/s, ${load.created} partners created, ${stored} stored`,

@@ -113,6 +113,7 @@ function outcomeOf(
   const created = `${grouped(load.created.size)} partners created`
   return {
     value,
+    samples: Math.min(load.generator.sent, load.created.size),
     ok,
     note: [created, ...faults.slice(0, 10), ...load.generator.failures, ...restarts].join('\n'),
   }

@@ -2,7 +2,6 @@ import type { Check } from '../../check.ts'
 import { grouped, type Progress } from '../../progress.ts'
 import { Random } from '../../random.ts'
 import { Service } from '../../service.ts'
-import { requiring } from '../programs.ts'
 import { HttpsClient, type HttpsRequest } from '../proxies/https-client.ts'
 import { type StartProxy, startHaproxy, startNginx } from '../proxies/proxy.ts'
 import { expectStatus, LoadGenerator } from './load-generator.ts'
@@ -18,7 +17,7 @@ const inFlightMax = 16
 const accounts = Array.from({ length: inFlightMax / 2 }, (_, n) => `account-${n}`)
 
 interface Setup {
-  readonly program: string
+  readonly program: 'nginx' | 'haproxy'
   readonly start: StartProxy
   /**
    * Whether half of the creates have no Idempotency-Key. A process that closes its port resets the connections that it
@@ -30,8 +29,9 @@ interface Setup {
 
 /** Two processes are restarted one after the other, without a pause, behind a proxy as shipped, while clients read and create. */
 function restarts({ program, start, withoutKeys }: Setup): Check {
-  return requiring([program, 'openssl'], {
+  return {
     name: `restart_${program}`,
+    needs: [program, 'openssl'],
     bound: '0 failed of ≥ 50,000',
     async run(context) {
       const service = await Service.start()
@@ -62,7 +62,7 @@ function restarts({ program, start, withoutKeys }: Setup): Check {
         await service.stop()
       }
     },
-  })
+  }
 }
 
 export const restartNginx = restarts({ program: 'nginx', start: startNginx, withoutKeys: false })
@@ -80,6 +80,7 @@ async function outcomeOf(
   const stored = (await Promise.all(totals)).reduce((sum, total) => sum + total, 0)
   return {
     value: `${generator.failed} failed of ${grouped(generator.sent)}, ${restartCount} restarts`,
+    samples: Math.min(generator.sent, created, restartCount),
     ok: generator.failed === 0 && stored === created,
     note: [
       `${Math.round(generator.requestsPerSecond)} requests/s, ${created} partners created, ${stored} stored`,

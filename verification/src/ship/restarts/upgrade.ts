@@ -23,10 +23,11 @@ const account = 'acme'
  */
 export const upgrade: Check = {
   name: 'upgrade',
+  needs: ['history'],
   bound: '0 failed',
   async run(context) {
     const previous = commitBeforeNewestMigration()
-    if (previous === undefined) return { value: 'skipped: no commit before the last migration', ok: true }
+    if (previous === undefined) throw new Error('There is no commit before the last migration.')
     const folder = mkdtempSync(join(tmpdir(), 'quartermaster-upgrade-'))
     const postgres = await startTemporaryPostgres({ fsync: 'off', max_connections: '200' })
     try {
@@ -115,6 +116,7 @@ async function outcome(url: string, load: MixedLoad, pending: readonly string[])
   const releases = [...load.byRelease].map(([name, count]) => `${grouped(count)} to ${name}`)
   return {
     value: `${load.generator.failed} failed of ${grouped(load.generator.sent)}`,
+    samples: Math.min(load.generator.sent, load.created.size),
     ok: load.generator.failed + lost + duplicated === 0 && pending.length > 0 && load.byRelease.size === 2,
     note: [
       `${releases.join(', ')}; applied ${pending.join(', ')}; ${grouped(load.created.size)} creates, ${lost} lost, ${duplicated} duplicated`,

@@ -87,6 +87,7 @@ async function measure(context: Context, service: Service, client: Client): Prom
   const stale = reads.stale + reads.falseNotModified
   return {
     value: `${lost.length} lost, ${touched.length} of others, ${stale} stale, ${failed} failed`,
+    samples: Math.min(reads.requests, neighbour.requests),
     ok: lost.length + touched.length + stale + failed === 0 && neighbour.requests > 0,
     note: [
       `${grouped(neighbour.requests)} requests of a neighbour meanwhile; different: ${[...lost, ...touched].join(', ') || 'none'}`,
