@@ -66,12 +66,14 @@ const operations = async () =>
 
 /** Those that succeed without a receiver of webhooks. */
 const runnable = async () =>
-  (await operations()).filter(({ operation }) => operation.operationId !== 'activate_webhook')
+  (await operations()).filter(
+    ({ operation: { operationId } }) => !/^(?:activate|pause|test)_webhook$/.test(operationId),
+  )
 
 describe('/openapi.json', () => {
   beforeAll(async () => {
     // The lists of webhooks and deliveries must have an entry to compare with.
-    await send(`/manage/v1/webhooks/${await newWebhookId({})}/test`, { method: 'POST' })
+    await send(`/manage/v1/webhooks/${await newWebhookId({})}/activate`, { method: 'POST' })
   })
 
   test('[B3] is an OpenAPI 3.1 document, without a key', async () => {
@@ -129,7 +131,7 @@ describe('/openapi.json', () => {
       for (const one of [data].flat()) expect(schemaErrors(one, complete ?? {}), path).toEqual([])
       compared += 1
     }
-    expect(compared).toBe(17)
+    expect(compared).toBe(16)
   })
 
   test('[B4][E3-etag] an operation has ETag, If-None-Match and 304, or none of them', async () => {

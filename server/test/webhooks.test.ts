@@ -34,6 +34,7 @@ afterAll(async () => {
   await receiver.stop()
 })
 beforeEach(async () => {
+  await client.query('delete from audit')
   receiver.messages.length = 0
   await client.query('delete from webhook')
 })
@@ -147,6 +148,59 @@ it('is not activated if the receiver does not return the challenge', async () =>
       { status: 200, error: 'challenge' },
     ],
   })
+})
+
+it('sends no test message to a URL that is not verified', async () => {
+  const { id } = await create()
+  const isUnverified = [
+    409,
+    { code: 'webhook_unverified', detail: expect.stringContaining('Activate the webhook first') },
+  ]
+  const refused = async (action: string) => {
+    const { status, body } = await act(id, action)
+    expect([status, body]).toMatchObject(isUnverified)
+  }
+  await refused('test')
+  // A pause must not make an unverified webhook look verified.
+  await refused('pause')
+  await refused('test')
+  expect(receiver.messages).toEqual([])
+  await act(id, 'activate')
+  expect((await act(id, 'test')).body).toMatchObject({ data: { status: 204 } })
+  await act(id, 'pause')
+  await act(id, 'pause')
+  expect((await act(id, 'test')).body).toMatchObject({ data: { status: 204 } })
+  expect((await audited()).filter((action) => action === 'webhook.pause')).toHaveLength(1)
+  await send('PATCH', `${webhooks}/${id}`, { url: `${receiver.url}&other=1` })
+  await refused('test')
+  expect(receiver.messages.map(({ type }) => type)).toEqual([
+    'webhook.challenge',
+    'webhook.test',
+    'webhook.test',
+  ])
+})
+
+it('keeps a limited number of test messages in the log, which displace no delivery', async () => {
+  const { id } = await create()
+  const fill = (kind: string, count: number, age: string) =>
+    client.query(
+      `insert into delivery (account_id, at, id, webhook_id, message_id, kind, changes, from_version, to_version, duration_ms)
+       select $1, now() - $2::interval - make_interval(secs => n), $3 || n, 'wh_0', 'm', $3, 0, 0, 0, 1 from generate_series(1, $4::int) n`,
+      [acme.accountId, age, kind, count],
+    )
+  await client.query('delete from delivery')
+  await fill('changes', 20, '2 days')
+  await fill('test', limits.deliveryTestRowsMax + 50, '1 day')
+  await fill('challenge', 1, '3 days')
+  expect((await act(id, 'activate')).status).toBe(200)
+  const { rows } = await client.query(
+    "select kind, count(*)::int, min(at) > now() - interval '2 days' as recent from delivery group by 1 order by 1",
+  )
+  expect(rows).toEqual([
+    { kind: 'challenge', count: 1, recent: true },
+    { kind: 'changes', count: 20, recent: false },
+    { kind: 'test', count: limits.deliveryTestRowsMax - 1, recent: true },
+  ])
 })
 
 it.each([

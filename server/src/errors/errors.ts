@@ -22,7 +22,7 @@ export const errorTitles = {
   key_not_active: 'Only an active key can be rotated.',
   keys_exhausted: 'The account has reached its limit of valid keys.',
   webhooks_exhausted: 'The account has reached its limit of webhooks.',
-  webhook_unverified: 'The receiver of the webhook did not confirm that it wants its messages.',
+  webhook_unverified: 'The receiver of the webhook has not confirmed that it wants its messages.',
   webhooks_unavailable: 'This service is not configured to send webhooks.',
   account_rate_exceeded: 'The account has exceeded its rate limit.',
   key_rate_exceeded: 'The API key has exceeded its rate limit.',

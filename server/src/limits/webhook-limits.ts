@@ -46,4 +46,6 @@ export const webhookLimits = {
   deliveryLogDays: 14,
   deliveryLogRowsMax: 10_000,
   deliveryTrimRows: 500,
+  /** Challenges and test messages in the log of an account, trimmed by each: a loop of tests must not displace deliveries. */
+  deliveryTestRowsMax: 1_000,
 } as const

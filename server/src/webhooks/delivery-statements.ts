@@ -2,6 +2,7 @@ import type { FeedPosition } from '../changes/cursor.ts'
 import { newEntryId } from '../entry-id.ts'
 import { limits } from '../limits/limits.ts'
 import type { StopReason } from '../observability/events.ts'
+import type { Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, placeholder, type Statement, sql, type Value, value } from '../sql.ts'
 import { ofWebhook } from './endpoints.ts'
@@ -118,6 +119,21 @@ export function trimLogStatement({ accountId }: AccountScope): Statement {
   return sql`delete from delivery where account_id = ${account}::bigint and (at, id) <= (
   select at, id from delivery where account_id = ${account}::bigint
   order by at desc, id desc offset ${value(limits.deliveryLogRowsMax)}::int limit 1)`.statement('webhook')
+}
+
+/** Deletes the oldest challenges and test messages of an account beyond the maximum. */
+function trimTestsStatement({ accountId }: AccountScope): Statement {
+  const account = value(accountId)
+  const isTest = sql`account_id = ${account}::bigint and kind <> 'changes'`
+  return sql`delete from delivery where ${isTest} and (at, id) <= (
+  select at, id from delivery where ${isTest}
+  order by at desc, id desc offset ${value(limits.deliveryTestRowsMax)}::int limit 1)`.statement('webhook')
+}
+
+/** The entry of a challenge or a test message, which no delivery trims. */
+export async function logTest(transaction: Transaction, endpoint: Endpoint, entry: LogEntry): Promise<void> {
+  await transaction.run(logStatement(endpoint, entry))
+  await transaction.run(trimTestsStatement(endpoint))
 }
 
 function underFence(account: Value, held: Lease): Fragment {

@@ -11,7 +11,7 @@ import type { AccountScope } from '../scope.ts'
 import { type Fragment, join, type Statement, sql, type Value, value } from '../sql.ts'
 import { currentLineage, type Lineages, lineageColumns } from '../tally-state.ts'
 import { queryOf } from './feed-range.ts'
-import { isWebhookId, newWebhookId, type Webhook, webhookColumns } from './webhook.ts'
+import { isWebhookId, newWebhookId, unverified, type Webhook, webhookColumns } from './webhook.ts'
 
 /** Where the changes of a webhook begin: with every record, with the next change, after a version, or at a cursor of the feed. */
 export type Start = 'beginning' | 'now' | { readonly version: number } | { readonly cursor: string }
@@ -104,12 +104,16 @@ export async function changeWebhook(
   return webhook
 }
 
+/** A pending webhook stays pending, so that `pending` always means a URL that is not verified. */
 export async function pauseWebhook(
   transaction: Transaction,
   scope: AccountScope,
   actor: Actor,
   id: string,
 ): Promise<Webhook> {
+  const before = await getWebhook(transaction, scope, id)
+  if (before.status === 'pending') throw unverified('It sends nothing, so it cannot be paused.')
+  if (before.status === 'paused' && before.reason === 'requested') return before
   const webhook = await update(transaction, scope, id, [sql`status = 'paused'`, sql`reason = 'requested'`])
   await audit(transaction, scope, actor, webhook, 'webhook.pause', null)
   return webhook

@@ -7,7 +7,7 @@ import type { LogEntry } from './delivery-statements.ts'
 import { challengeMessage, echoes, newChallenge, secretsOf, testMessage } from './messages.ts'
 import type { Sender } from './sender.ts'
 import type { SignedMessage } from './signature.ts'
-import { deliveredVersion, positionOf, type Webhook } from './webhook.ts'
+import { deliveredVersion, positionOf, unverified, type Webhook } from './webhook.ts'
 
 export interface TestMessagesOptions {
   /** Undefined if webhooks are not configured. */
@@ -72,7 +72,9 @@ export class TestMessages {
     return { ...entry, error: 'challenge', problem: text }
   }
 
+  /** Only to a URL that has returned a challenge: otherwise a key could make the service send any number of messages to a stranger. */
   async test(scope: AccountScope, webhook: Webhook): Promise<LogEntry> {
+    if (webhook.status === 'pending') throw unverified('Test messages are sent only to a verified URL.')
     return (await this.#send(scope, webhook, 'test', testMessage(webhook))).entry
   }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ResourceName } from '../catalog/resources.ts'
 import { type FeedPosition, idMax } from '../changes/cursor.ts'
+import { Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import type { StopReason } from '../observability/events.ts'
 import { type Fragment, sql, value } from '../sql.ts'
@@ -64,6 +65,14 @@ export function sendingOf(webhook: Webhook): FeedPosition | undefined {
     id: BigInt(sendingId),
     base: BigInt(base),
   }
+}
+
+/** The error for a webhook that is pending. */
+export function unverified(why: string): Failure {
+  return new Failure(
+    'webhook_unverified',
+    `The receiver has not confirmed this URL yet. ${why} Activate the webhook first: the receiver must return the challenge.`,
+  )
 }
 
 const idPrefix = 'wh_'

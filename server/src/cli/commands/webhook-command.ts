@@ -5,7 +5,7 @@ import { limits } from '../../limits/limits.ts'
 import { parseNetworks } from '../../networks.ts'
 import { inTransaction } from '../../postgres/transaction.ts'
 import { AddressGuard } from '../../webhooks/address-guard.ts'
-import { logStatement } from '../../webhooks/delivery-statements.ts'
+import { logTest } from '../../webhooks/delivery-statements.ts'
 import {
   activateWebhook,
   createWebhook,
@@ -109,7 +109,7 @@ export async function webhookResume(config: Config, id: string, options: Webhook
     const scope = await accountNamed(client, options.account)
     const { problem, ...entry } = await messages.challenge(scope, webhook)
     return await inTransaction(client, async (transaction) => {
-      await transaction.run(logStatement({ ...scope, id }, entry))
+      await logTest(transaction, { ...scope, id }, entry)
       if (problem === undefined) return await activateWebhook(transaction, scope, operator(), webhook)
       return problem
     })
@@ -124,7 +124,7 @@ export async function webhookTest(config: Config, id: string, options: WebhookOp
     const scope = await accountNamed(client, options.account)
     const webhook = await inTransaction(client, (transaction) => getWebhook(transaction, scope, id))
     const sent = await messages.test(scope, webhook)
-    await inTransaction(client, (transaction) => transaction.run(logStatement({ ...scope, id }, sent)))
+    await inTransaction(client, (transaction) => logTest(transaction, { ...scope, id }, sent))
     return sent
   })
   const { status, error, ms } = entry

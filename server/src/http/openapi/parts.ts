@@ -243,7 +243,7 @@ export const responses = {
     'The key is not active, the account has reached its limit of keys, or a key was already created with this `Idempotency-Key`.',
   ),
   webhookConflict: error(
-    'The receiver did not return the challenge, or the account has reached its limit of webhooks.',
+    'The receiver has not returned the challenge, or the account has reached its limit of webhooks.',
   ),
   webhooksUnavailable: error('This service is not configured to send webhooks.'),
   conflict: error('The first request with this `Idempotency-Key` is still running.'),

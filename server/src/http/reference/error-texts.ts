@@ -93,7 +93,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: 'Delete a webhook that is no longer used. One webhook can serve several consumers.',
   },
   webhook_unverified: {
-    when: 'The service sent a signed challenge to the URL of the webhook, and did not receive it back; detail says what happened instead.',
+    when: 'The service sent a signed challenge to the URL of the webhook, and did not receive it back; detail says what happened instead. A webhook that is still pending returns the same error for a pause or a test message: nothing is sent to a URL that is not verified.',
     remedy:
       'Respond to a message of type webhook.challenge with status 200 and its data.challenge as the body, within 15 seconds. Then activate the webhook again. The list of deliveries shows each attempt.',
   },

@@ -7,7 +7,7 @@ import { views } from '../../catalog/views.ts'
 import { Failure } from '../../errors/errors.ts'
 import type { Transaction } from '../../postgres/database.ts'
 import { parseNoParameters } from '../../query/list-request.ts'
-import { type LogEntry, logStatement } from '../../webhooks/delivery-statements.ts'
+import { type LogEntry, logTest } from '../../webhooks/delivery-statements.ts'
 import {
   activateWebhook,
   changeWebhook,
@@ -112,7 +112,7 @@ export function activateWebhookRoute(parts: WebhookParts): Handler {
     const webhook = await write((transaction) => getWebhook(transaction, access, id))
     const { problem, ...entry } = await parts.messages.challenge(access, webhook)
     const activated = await write(async (transaction) => {
-      await transaction.run(logStatement({ ...access, id }, entry))
+      await logTest(transaction, { ...access, id }, entry)
       return problem === undefined ? activateWebhook(transaction, access, actor, webhook) : undefined
     })
     if (activated === undefined) throw new Failure('webhook_unverified', problem ?? '')
@@ -142,14 +142,14 @@ export function replayWebhookRoute(parts: WebhookParts): Handler {
   }
 }
 
-/** Sends a test message whatever the status of the webhook. The response says what happened. */
+/** The response says what happened. */
 export function testWebhookRoute(parts: WebhookParts): Handler {
   return async (request, reply) => {
     const { access, id, write } = administrationOf(request, reply, parts)
     rejectBody(request, 'A test')
     const webhook = await write((transaction) => getWebhook(transaction, access, id))
     const entry = await parts.messages.test(access, webhook)
-    await write((transaction) => transaction.run(logStatement({ ...access, id }, entry)))
+    await write((transaction) => logTest(transaction, { ...access, id }, entry))
     return sendUncached(reply, JSON.stringify({ data: testJson(entry) }))
   }
 }
