@@ -45,7 +45,7 @@ import { rawForms } from './filter-proof/raw-forms.ts'
 import { firstMinute } from './first-minute.ts'
 import { neverLost } from './fresh/never-lost.ts'
 import { brokenIsCaught, neverStale } from './fresh/never-stale.ts'
-import { errorSizes } from './guard/error-sizes.ts'
+import { errorSizes, routesShaped } from './guard/error-sizes.ts'
 import { incrementalSync } from './guard/incremental-sync.ts'
 import { importKilled } from './import/killed.ts'
 import { clientSize } from './integrators/client-size.ts'
@@ -196,6 +196,6 @@ export const suites: Record<string, readonly Check[]> = {
     ] satisfies Check[]
   ).map((check) => ({ ...check, needs: ['citus'] })),
   // No key can hurt another account, and no documented way loses data.
-  guard: [errorSizes, incrementalSync],
+  guard: [routesShaped, errorSizes, incrementalSync],
   trust: [revocation, wrongChecksum, secrets, alertFires, cardinality, epoch, switchover],
 }

@@ -5,6 +5,7 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
   type HTTPMethods,
+  type RouteOptions,
 } from 'fastify'
 import type { AccountReads } from '../accounts/account-reads.ts'
 import type { AccountWrites } from '../accounts/account-writes.ts'
@@ -34,6 +35,7 @@ import { type AuthenticationParts, authenticate, isPublic } from './plugins/auth
 import { createHttpServer } from './plugins/load-shedding.ts'
 import { RequestObserver, serverTiming } from './plugins/request-context.ts'
 import { referenceRoutes } from './reference/routes.ts'
+import { formMediaType, mergePatchMediaType } from './request/content-type.ts'
 import { rawQueryOf } from './request/raw-request.ts'
 import { rejectUnsupported, requireHost } from './request/reject-unsupported.ts'
 import { requestIdOf } from './request/request-id.ts'
@@ -76,6 +78,8 @@ export interface ServerParts {
   readonly shutdown: AbortSignal
   readonly readMsMax: number
   readonly limits: Limits
+  /** Called with every route that is registered. */
+  readonly onRoute?: (route: RouteOptions) => void
 }
 
 /** Registers every hook and route, in the order in which a request passes them. */
@@ -85,6 +89,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   const app = createFastify(parts, observer)
   // Fastify routes only some of the methods that Node parses. The others also need a 405.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  if (parts.onRoute !== undefined) app.addHook('onRoute', parts.onRoute)
   app.decorateRequest('verified', undefined)
   app.decorateRequest('context', undefined)
   for (const name of ['route', 'listQuery', 'listAhead', 'recordRequest', 'rowAhead'])
@@ -176,6 +181,9 @@ function createFastify(parts: ServerParts, observer: RequestObserver): FastifyIn
   })
 }
 
+const json = { config: { bodies: ['application/json'] } } as const
+const bodyless = { config: { bodies: [] } } as const
+
 /** Routes for the administrator of an account. */
 function manageRoutes(
   app: FastifyInstance,
@@ -190,35 +198,36 @@ function manageRoutes(
       method: listMethods,
       url,
       bodyLimit: limits.queryBodyBytesMax,
+      config: { bodies: [formMediaType] },
       handler: viewRoute(accountReads, view),
     })
     const canCreate = view.name === 'key' || view.name === 'webhook'
     allowOnly(app, url, canCreate ? [...listMethods, 'POST'] : listMethods)
   }
   const keys = viewPath(views.key)
-  app.post(keys, createKeyRoute(writes, trustedProxies))
+  app.post(keys, json, createKeyRoute(writes, trustedProxies))
   app.route({
     method: ['GET', 'HEAD'],
     url: `${keys}/:id`,
     handler: oneViewRoute(accountReads, views.key, 'key_id', isKeyId),
   })
   allowOnly(app, `${keys}/:id`, ['GET', 'HEAD'])
-  app.post(`${keys}/:id/rotate`, rotateKeyRoute(writes, trustedProxies))
+  app.post(`${keys}/:id/rotate`, json, rotateKeyRoute(writes, trustedProxies))
   allowOnly(app, `${keys}/:id/rotate`, ['POST'])
-  app.post(`${keys}/:id/revoke`, revokeKeyRoute(writes, trustedProxies))
+  app.post(`${keys}/:id/revoke`, bodyless, revokeKeyRoute(writes, trustedProxies))
   allowOnly(app, `${keys}/:id/revoke`, ['POST'])
 }
 
 function webhookRoutes(app: FastifyInstance, accountReads: AccountReads, parts: WebhookParts): void {
   const path = viewPath(views.webhook)
-  app.post(path, createWebhookRoute(parts))
+  app.post(path, json, createWebhookRoute(parts))
   const one = `${path}/:id`
   app.route({
     method: ['GET', 'HEAD'],
     url: one,
     handler: oneViewRoute(accountReads, views.webhook, 'id', isWebhookId),
   })
-  app.patch(one, changeWebhookRoute(parts))
+  app.patch(one, json, changeWebhookRoute(parts))
   app.delete(one, deleteWebhookRoute(parts))
   allowOnly(app, one, ['GET', 'HEAD', 'PATCH', 'DELETE'])
   const actions = {
@@ -229,7 +238,7 @@ function webhookRoutes(app: FastifyInstance, accountReads: AccountReads, parts: 
     test: testWebhookRoute(parts),
   }
   for (const [action, handler] of Object.entries(actions)) {
-    app.post(`${one}/${action}`, handler)
+    app.post(`${one}/${action}`, action === 'replay' ? json : bodyless, handler)
     allowOnly(app, `${one}/${action}`, ['POST'])
   }
 }
@@ -248,10 +257,10 @@ function resourceRoutes(
     method: listMethods,
     url: path,
     bodyLimit: limits.queryBodyBytesMax,
-    config: { ...config, readAhead: listAhead(reads, resource) },
+    config: { ...config, bodies: [formMediaType], readAhead: listAhead(reads, resource) },
     handler: listRoute(reads, resource),
   })
-  app.post(path, createRoute(writes, creates, resource))
+  app.post(path, json, createRoute(writes, creates, resource))
   allowOnly(app, path, [...listMethods, 'POST'])
 
   const one = `${path}/:id`
@@ -261,7 +270,11 @@ function resourceRoutes(
     config: { ...config, readAhead: recordAhead(reads, resource) },
     handler: recordRoute(reads, resource),
   })
-  app.patch(one, patchRoute(writes, resource))
+  app.patch(
+    one,
+    { config: { bodies: ['application/json', mergePatchMediaType] } },
+    patchRoute(writes, resource),
+  )
   app.delete(one, deleteRoute(writes, resource))
   allowOnly(app, one, ['GET', 'HEAD', 'PATCH', 'DELETE'])
 }
@@ -273,7 +286,7 @@ function changesRoutes(app: FastifyInstance, feed: ChangeFeed, resource: Resourc
     method: methods,
     url,
     bodyLimit: limits.queryBodyBytesMax,
-    config: { resource: resource.name },
+    config: { resource: resource.name, bodies: [formMediaType] },
     handler: changesRoute(feed, resource),
   })
   allowOnly(app, url, methods)
@@ -286,7 +299,11 @@ function batchRoutes(app: FastifyInstance, { batches, emit }: ServerParts): void
     streaming.addContentTypeParser('*', (_request, _payload, done) => done(null))
     for (const resource of Object.values(resources)) {
       const url = batchPath(resource)
-      streaming.post(url, { config: { acceptsGzip: true } }, batchRoute(batches, emit, resource))
+      streaming.post(
+        url,
+        { config: { bodies: ['application/x-ndjson', 'text/csv'], acceptsGzip: true } },
+        batchRoute(batches, emit, resource),
+      )
       allowOnly(streaming, url, ['POST'])
     }
   })
@@ -324,7 +341,7 @@ function allowOnly(
   config: FastifyContextConfig = {},
 ): void {
   app.route({
-    config,
+    config: { ...config, rejectsMethod: true },
     method: app.supportedMethods.filter((method) => !methods.includes(method)),
     url,
     onRequest: async (request, reply) => {

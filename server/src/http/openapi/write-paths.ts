@@ -1,7 +1,7 @@
 import type { RecordField } from '../../catalog/field.ts'
 import { type Resource, resources } from '../../catalog/resources.ts'
 import { writableFields } from '../../writes/record-values.ts'
-import { mergePatchMediaType } from '../request/record-body.ts'
+import { mergePatchMediaType } from '../request/content-type.ts'
 import { createScopes } from '../routes/create.ts'
 import { responseHeaders } from './parts.ts'
 import { commonErrors, json, ref, resourceTag } from './paths.ts'

@@ -3,15 +3,13 @@ import { containsKey, containsKeyMessage } from '../../accounts/key-format.ts'
 import { type Fault, invalid } from '../../errors/errors.ts'
 import { excerpt, type Faults } from '../../errors/faults.ts'
 import { JsonNumber } from '../../writes/json-number.ts'
-import { contentTypeFailure, mediaTypeOf } from './content-type.ts'
+import { acceptedBody, contentTypeFailure } from './content-type.ts'
 import { bodyOf } from './raw-request.ts'
 
 /** How a JSON body is parsed. */
 export interface BodyFormat {
   /** For error messages. */
   readonly example: string
-  /** Default: JSON. */
-  readonly mediaTypes?: readonly string[]
   /** Default: `JSON.parse`. */
   readonly parse?: (text: string) => unknown
 }
@@ -27,10 +25,8 @@ export type JsonBody = Readonly<Record<string, unknown>>
 
 /** Parses a JSON object. Rejects duplicate members. */
 export function jsonBody(request: FastifyRequest, format: BodyFormat): JsonBody {
-  const type = mediaTypeOf(request.headers['content-type'])
-  const { mediaTypes = ['application/json'] } = format
-  if (type === undefined || !mediaTypes.includes(type.type) || type.hasOtherCharset)
-    throw contentTypeFailure(request.method, type)
+  if (acceptedBody(request) === undefined)
+    throw contentTypeFailure(request.method, request.headers['content-type'])
   return jsonObject(bodyOf(request), format)
 }
 

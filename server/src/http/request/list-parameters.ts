@@ -3,7 +3,7 @@ import { Failure, invalid } from '../../errors/errors.ts'
 import { excerpt } from '../../errors/faults.ts'
 import type { ListSource } from '../../query/list-request.ts'
 import { contextOf } from '../plugins/request-context.ts'
-import { contentTypeFailure, formMediaType, mediaTypeOf } from './content-type.ts'
+import { acceptedBody, contentTypeFailure } from './content-type.ts'
 import { bodyOf, rawQueryOf } from './raw-request.ts'
 
 /** The unparsed parameters of a list: from the URL of a GET or the body of a QUERY. */
@@ -23,8 +23,8 @@ export function rawParameters(request: FastifyRequest): [string, ListSource] {
 }
 
 function formBody(request: FastifyRequest): string {
-  const type = mediaTypeOf(request.headers['content-type'])
-  if (type?.type !== formMediaType || type.hasOtherCharset) throw contentTypeFailure(request.method, type)
+  if (acceptedBody(request) === undefined)
+    throw contentTypeFailure(request.method, request.headers['content-type'])
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bodyOf(request))
   } catch {

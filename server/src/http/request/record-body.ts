@@ -14,14 +14,11 @@ import { type RecordValues, writableFields } from '../../writes/record-values.ts
 import { idempotencyKeyOf } from './idempotency-key.ts'
 import { type JsonBody, jsonBody, pointerTo, textMember } from './json-body.ts'
 
-export const mergePatchMediaType = 'application/merge-patch+json'
-
 /** Parses the body of a create, which must have every required field, or of a patch. Reports all faults at once. */
 export function recordValues(request: FastifyRequest, resource: Resource): RecordValues {
   const isCreate = request.method === 'POST'
   const body = jsonBody(request, {
     example: isCreate ? exampleOf(resource) : '{"name":"New name"}',
-    mediaTypes: isCreate ? ['application/json'] : ['application/json', mergePatchMediaType],
     parse: parseExactJson,
   })
   const faults = new Faults()

@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The body may be compressed. */
     readonly acceptsGzip?: boolean
+    /** The route only rejects the methods that its path does not support. */
+    readonly rejectsMethod?: boolean
   }
 }
 

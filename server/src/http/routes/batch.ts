@@ -17,7 +17,7 @@ import { accessFor } from '../plugins/authenticate.ts'
 import { endReceiveTimeout } from '../plugins/receive-timeout.ts'
 import { contextOf } from '../plugins/request-context.ts'
 import { problemBody } from '../problem.ts'
-import { mediaTypeOf } from '../request/content-type.ts'
+import { acceptedBody } from '../request/content-type.ts'
 import { rawQueryOf } from '../request/raw-request.ts'
 import { closeAfterResponse, reportDefect } from '../respond.ts'
 
@@ -126,11 +126,11 @@ class Results {
 }
 
 function formatOf(request: FastifyRequest): ImportFormat {
-  const type = mediaTypeOf(request.headers['content-type'])
-  const format = type === undefined || type.hasOtherCharset ? undefined : formats[type.type]
-  const isHeaderless = (type?.parameters.get('header') ?? 'present') !== 'present'
+  const body = acceptedBody(request)
+  const format = body === undefined ? undefined : formats[body.type]
+  const isHeaderless = (body?.parameters.get('header') ?? 'present') !== 'present'
   // The columns say which texts are in the form for spreadsheets. A parameter that said something else would be ignored.
-  const hasForm = type?.parameters.has('form') === true
+  const hasForm = body?.parameters.has('form') === true
   if (format !== undefined && !isHeaderless && !hasForm) return format
   throw invalid(
     {

@@ -9,14 +9,18 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limits } from '../../../../server/src/limits/limits.ts'
 import { Probe } from './raw-request.ts'
-import { filterParts, requestParts } from './request-parts.ts'
+import { headerParts, otherParts, urlParts } from './request-parts.ts'
+import { routeBodies } from './route-bodies.ts'
+import { routeTable } from './route-table.ts'
 import { shapes } from './texts.ts'
 
 const sender = { name: 'with a key', host: 'acme.localhost', key: 'k' }
+const routes = await routeTable()
+const parts = [...otherParts, ...routes.flatMap((route) => [...urlParts(route), ...headerParts(route)])]
 
 describe('every part of a request', () => {
   it('is filled up to the size limit of a request', () => {
-    for (const part of [...requestParts, ...filterParts]) {
+    for (const part of parts) {
       const message = part.message('x'.repeat(part.capacity), sender)
       const end = message.indexOf('\r\n\r\n') + 4
       const [requestLine = ''] = message.toString('latin1').split('\r\n', 1)
@@ -30,8 +34,29 @@ describe('every part of a request', () => {
   })
 
   it('has a unique name', () => {
-    const names = [...requestParts, ...filterParts].map(({ name }) => name)
+    const names = parts.map(({ name }) => name)
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
+  })
+})
+
+describe('every body of a route', () => {
+  it('is filled up to the size limit of the route, or of a line', () => {
+    const checked = routes.filter(({ url }) => url.startsWith('/manage/') || url.includes('product'))
+    for (const route of checked.filter(({ acceptsGzip }) => !acceptsGzip)) {
+      for (const body of routeBodies(route)) {
+        if (body.type === 'application/x-www-form-urlencoded') continue
+        const bytes = body.message(sender)
+        const size = bytes.length - bytes.indexOf('\r\n\r\n') - 4
+        expect(size, body.name).toBeLessThanOrEqual(route.bodyBytesMax)
+        expect(size, body.name).toBeGreaterThan(route.bodyBytesMax * 0.95)
+      }
+    }
+  })
+
+  it('has a unique name', () => {
+    const names = routes.flatMap(routeBodies).map(({ name }) => name)
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
+    expect(names.length).toBeGreaterThan(1_000)
   })
 })
 

@@ -2,7 +2,7 @@ import { withClient } from '../../../../server/src/postgres/client.ts'
 import { insertKeys } from '../../api-keys.ts'
 import { fill } from '../../plans/data.ts'
 import type { Service } from '../../service.ts'
-import type { Sender } from './request-parts.ts'
+import type { Sender } from './message.ts'
 
 /** A large account, a small one, and a client without a key: the service handles each differently. */
 export interface Senders {
@@ -29,4 +29,10 @@ export async function createSenders(service: Service): Promise<Senders> {
     small: { name: 'with a key of a small account', ...small },
     anonymous: { name: 'without a key', host: large.host, key: undefined },
   }
+}
+
+/** What the server needs so that it reads every part of a request: addresses from headers, and webhooks. */
+export const hostileEnvironment = {
+  QUARTERMASTER_TRUSTED_PROXIES: '127.0.0.1',
+  QUARTERMASTER_WEBHOOK_SECRET: '0123456789abcdef0123456789abcdef0123456789abcdef',
 }
