@@ -90,18 +90,20 @@ export function isResource(name: CollectionName): name is 'product' | 'partner' 
   return name === 'product' || name === 'partner' || name === 'company'
 }
 
-function clientWith(recording: typeof fetch): Quartermaster {
+function clientWith(recording: typeof fetch): Quartermaster<'string'> {
   return new Quartermaster({
     baseUrl: location.origin,
     apiKey: currentKey() ?? '',
     retryForMs,
+    // A number would lose the digits beyond the 15th.
+    decimals: 'string',
     cache,
     fetch: recording,
   })
 }
 
 function resourceOf(
-  client: Quartermaster,
+  client: Quartermaster<'string'>,
   name: CollectionName,
 ): Resource<Row & { readonly id: number }, unknown> {
   const { products, partners, companies } = client

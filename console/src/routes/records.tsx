@@ -59,6 +59,7 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
         name={name}
         search={search}
         list={list}
+        fields={view.fields}
         names={view.names}
         go={go}
         toggleRequest={view.toggleRequest}
@@ -98,13 +99,14 @@ interface PartProps {
   readonly view: RecordsView
 }
 
-interface HeadProps extends Pick<RecordsView, 'name' | 'search' | 'list' | 'names' | 'go' | 'toggleRequest'> {
+interface HeadProps
+  extends Pick<RecordsView, 'name' | 'search' | 'list' | 'fields' | 'names' | 'go' | 'toggleRequest'> {
   readonly refetch: RecordsView['query']['refetch']
   readonly isReady: boolean
 }
 
 const Head = memo(function Head(props: HeadProps) {
-  const { name, search, list, names, go, toggleRequest, refetch, isReady } = props
+  const { name, search, list, fields, names, go, toggleRequest, refetch, isReady } = props
   const collection = collections[name]
   const createLabel = createLabels[name]
   const isRequestShown = search.panel === 'request'
@@ -140,7 +142,7 @@ const Head = memo(function Head(props: HeadProps) {
             page={name}
             search={stringifySearch({ ...search, record: undefined, dialog: undefined })}
           />
-          <CopyMenu names={names} rows={list?.data} />
+          <CopyMenu fields={fields} rows={list?.data} />
         </Suspense>
       ) : (
         <MenuPlaces />

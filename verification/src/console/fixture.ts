@@ -133,6 +133,16 @@ export class ConsoleFixture implements Stoppable {
     return { status: response.status, body: await response.text() }
   }
 
+  /** Changes a record as an administrator. */
+  async patch(path: string, body: string): Promise<void> {
+    const response = await fetch(`http://127.0.0.1:${this.server.port}${path}`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/merge-patch+json' },
+      body,
+    })
+    if (!response.ok) throw new Error(`PATCH ${path}: ${response.status} ${await response.text()}`)
+  }
+
   get log(): string {
     return readFileSync(this.server.log, 'utf8')
   }

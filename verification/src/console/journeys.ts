@@ -92,6 +92,30 @@ export const browse = journey(
       await page.getByText('10 rows copied as CSV').waitFor()
       expectEqual((await clipboard(page)).split('\r\n').length, 12)
     },
+    'a decimal has every digit: in the list, copied, in the record and in a filter': async ({
+      page,
+      fixture,
+    }) => {
+      const price = '123456789012345678901234.123456789012'
+      await fixture.patch('/api/v1/inventory/product/7', `{"list_price":${price}}`)
+      await page.goto(`${fixture.origin}/console/products?filter=id%3D7&fields=id,list_price`)
+      await page.getByRole('gridcell', { name: price, exact: true }).waitFor()
+      for (const [format, text] of [
+        ['JSON', `[\n  {\n    "id": 7,\n    "list_price": ${price}\n  }\n]`],
+        ['CSV', `id,list_price\r\n7,${price}\r\n`],
+      ] as const) {
+        await page.getByRole('button', { name: 'Copy' }).click()
+        await page.getByRole('menuitem', { name: `This page as ${format}` }).click()
+        await page.getByText(`1 rows copied as ${format}`).waitFor()
+        expectEqual(await clipboard(page), text)
+      }
+      await page.goto(`${fixture.origin}/console/products?record=7`)
+      const panel = page.getByRole('complementary', { name: 'The product 7' })
+      await panel.getByText(price, { exact: true }).waitFor()
+      await panel.getByRole('button', { name: 'Show only records with this list_price' }).click()
+      await untilParameter(page, 'filter', `list_price=${price}`)
+      await page.getByText('1–1 of 1').waitFor()
+    },
     'a wrong parameter shows the error of the service': async ({ page, fixture }) => {
       await page.goto(`${fixture.origin}/console/products?limit=5000`)
       await page.getByRole('alert').getByText('The limit must be an integer from 1 to 1000').waitFor()

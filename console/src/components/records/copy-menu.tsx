@@ -1,16 +1,18 @@
 import { Menu } from '@mantine/core'
 import { useState } from 'react'
+import type { Field } from '../../api/catalog.ts'
 import type { Row } from '../../api/read.ts'
 import { csvOf } from '../../lib/records/csv.ts'
+import { rowsJson } from '../../lib/records/record-json.ts'
 import { Button } from '../button.tsx'
 import { Icon } from '../icon.tsx'
 
 /** Copies the rows of this page. */
 export function CopyMenu({
-  names,
+  fields,
   rows,
 }: {
-  readonly names: readonly string[]
+  readonly fields: readonly Field[]
   readonly rows: readonly Row[] | undefined
 }) {
   const [copied, setCopied] = useState<string>()
@@ -37,8 +39,8 @@ export function CopyMenu({
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => copy('JSON', JSON.stringify(rows, null, 2))}>This page as JSON</Menu.Item>
-        <Menu.Item onClick={() => copy('CSV', csvOf(names, rows ?? []))}>This page as CSV</Menu.Item>
+        <Menu.Item onClick={() => copy('JSON', rowsJson(fields, rows ?? []))}>This page as JSON</Menu.Item>
+        <Menu.Item onClick={() => copy('CSV', csvOf(fields, rows ?? []))}>This page as CSV</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )

@@ -4,6 +4,7 @@ import type { Collection, Field } from '../../api/catalog.ts'
 import { problemFrom } from '../../api/exchange.ts'
 import { type Row, recordQuery, type Value } from '../../api/read.ts'
 import { csvOf } from '../../lib/records/csv.ts'
+import { rowJson } from '../../lib/records/record-json.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { Icon } from '../icon.tsx'
 import { ProblemView } from '../problem-view.tsx'
@@ -28,7 +29,6 @@ export function RecordPanel(props: RecordPanelProps) {
   const query = useQuery(recordQuery(collection.name, id))
   const record = query.data?.body ?? row
   const title = titleOf(collection, record) ?? `${collection.noun} ${id}`
-  const names = collection.fields.map(({ name }) => name)
   return (
     <aside className="panel" aria-label={`The ${collection.noun} ${id}`}>
       <header className="panel-head">
@@ -62,8 +62,8 @@ export function RecordPanel(props: RecordPanelProps) {
       </div>
       {record !== undefined && (
         <footer className="panel-actions">
-          <CopyButton label="Copy as JSON" text={() => JSON.stringify(record, null, 2)} />
-          <CopyButton label="Copy as CSV" text={() => csvOf(names, [record])} />
+          <CopyButton label="Copy as JSON" text={() => rowJson(collection.fields, record)} />
+          <CopyButton label="Copy as CSV" text={() => csvOf(collection.fields, [record])} />
         </footer>
       )}
     </aside>

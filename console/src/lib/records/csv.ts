@@ -1,18 +1,23 @@
+import type { Field } from '../../api/catalog.ts'
 import type { Row } from '../../api/read.ts'
 import { plainText } from '../format.ts'
 
-/** Characters with which a spreadsheet starts a formula. The service's own export neutralises them in the same way. */
-const formulaStart = /^'*[=+\-@\t\r\n＝＋－＠]/
+/** A text that a spreadsheet would run as a formula, or save as null. */
+const needsMark = /^'*(?:[=+\-@\t\r\n＝＋－＠]|$)/
+/** Where a spreadsheet that splits at another separator than a comma would begin a cell with a formula. */
+const formulaWithin = /(?<=[;\t\r\n])(?=['"]*[=+\-@＝＋－＠])/g
 
-/** CSV as the service exports it: texts in quotes, null as an empty cell, CRLF line ends. */
-export function csvOf(fields: readonly string[], rows: readonly Row[]): string {
-  const lines = rows.map((row) => fields.map((field) => cellOf(row[field])).join(','))
-  return [fields.join(','), ...lines].map((line) => `${line}\r\n`).join('')
+/** CSV as the service exports it for spreadsheets, so that an import restores the exact texts. */
+export function csvOf(fields: readonly Field[], rows: readonly Row[]): string {
+  const names = fields.map(({ name, type }) => (type === 'text' ? `'${name}` : name))
+  const lines = rows.map((row) => fields.map((field) => cellOf(field, row[field.name])).join(','))
+  return [names.join(','), ...lines].map((line) => `${line}\r\n`).join('')
 }
 
-function cellOf(value: Row[string] | undefined): string {
+function cellOf({ type }: Field, value: Row[string] | undefined): string {
   if (value === null || value === undefined) return ''
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   const text = plainText(value)
-  return `"${(formulaStart.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
+  if (type !== 'text') return text
+  const safe = text.replace(formulaWithin, "'").replace(needsMark, (start) => `'${start}`)
+  return `"${safe.replaceAll('"', '""')}"`
 }
