@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { Quartermaster } from '@quartermaster/client'
 
 /** A partner of the ERP. `ref`: its id in Quartermaster, if it was created there. */
@@ -7,12 +7,14 @@ interface ErpPartner {
   readonly ref?: number
   name: string
   email: string | null
-  /** Changed in the ERP since the last run. */
+  /** Changed in the ERP, and not yet accepted by Quartermaster. */
   changed: boolean
 }
 
 interface Erp {
   partners: ErpPartner[]
+  /** The Quartermaster ids of partners that were deleted in the ERP, until Quartermaster has deleted them, too. */
+  deleted: number[]
   nextId: number
   cursor: string
 }
@@ -28,6 +30,7 @@ const erp: Erp = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : new
 
 // First receive what was created, changed and deleted in Quartermaster …
 const byId = new Map(erp.partners.map((partner) => [partner.ref ?? partner.id, partner]))
+const deleted = new Set(erp.deleted)
 const received = { created: 0, changed: 0, deleted: 0 }
 const changes = qm.partners.changes({ since: erp.cursor })
 for (;;) {
@@ -41,6 +44,8 @@ for (;;) {
   if (!('record' in change)) {
     if (byId.delete(change.id)) received.deleted += 1
   } else if (partner === undefined) {
+    // A partner that was deleted in the ERP does not come back.
+    if (deleted.has(change.id)) continue
     const { name, email } = change.record
     byId.set(change.id, { id: erp.nextId++, ref: change.id, name, email, changed: false })
     received.created += 1
@@ -54,23 +59,41 @@ for (;;) {
   }
 }
 erp.partners = [...byId.values()]
+save()
 
-// … then send what was changed in the ERP. A row that was written before, is unchanged when it is sent again.
-const rows = erp.partners
-  .filter(({ changed }) => changed)
-  .map(({ id, ref, name, email }) => ({ id: ref ?? id, name, email }))
+// … then send what was changed and deleted in the ERP. A row that was written before is unchanged when it is sent again.
+const rows = [
+  ...erp.partners
+    .filter(({ changed }) => changed)
+    .map(({ id, ref, name, email }) => ({ id: ref ?? id, name, email })),
+  ...erp.deleted.map((id) => ({ $delete: id })),
+]
+const rejected = new Set<number>()
 const sent = await qm.partners.upsert(rows, {
-  onRejected: ({ row, field, reason }) => console.error(`partner ${row.id}: ${field} ${reason}`),
+  onRejected: ({ row, field, reason }) => {
+    const id = '$delete' in row ? row.$delete : row.id
+    rejected.add(id)
+    console.error(`partner ${id}: ${field} ${reason}`)
+  },
 })
-for (const partner of erp.partners) partner.changed = false
+// What was rejected is sent again by the next run, until it is corrected.
+for (const [id, partner] of byId) partner.changed &&= rejected.has(id)
+erp.deleted = erp.deleted.filter((id) => rejected.has(id))
+save()
 
-writeFileSync(file, JSON.stringify(erp, null, 2))
 console.log('received', received)
-console.log('sent', { inserted: sent.inserted, updated: sent.updated, unchanged: sent.unchanged })
+const { inserted, updated, unchanged } = sent
+console.log('sent', { inserted, updated, unchanged, deleted: sent.deleted, rejected: sent.rejected })
+
+/** Replaces the file in one step, so that it is complete whenever the program is killed. */
+function save(): void {
+  writeFileSync(`${file}.new`, JSON.stringify(erp, null, 2))
+  renameSync(`${file}.new`, file)
+}
 
 function newErp(): Erp {
   const partners = ['Nordwind Logistics', 'Quayside Trading'].map((name, i) => {
     return { id: 900_001 + i, name, email: null, changed: true }
   })
-  return { partners, nextId: 900_003, cursor: 'now' }
+  return { partners, deleted: [], nextId: 900_003, cursor: 'now' }
 }
