@@ -4,6 +4,7 @@ import { to } from 'pg-copy-streams'
 import { type Account, accountNamed } from '../accounts/directory.ts'
 import { countLineFeeds } from '../lists/exports/export-body.ts'
 import { withSettings } from '../lists/exports/export-copy.ts'
+import { beginText } from '../postgres/connections.ts'
 import type { AccountScope } from '../scope.ts'
 import { identifier, join, sql, value } from '../sql.ts'
 import { version } from '../version.ts'
@@ -29,7 +30,7 @@ export async function* exportAccount(
   name: string,
   progress: ExportProgress,
 ): AsyncGenerator<Buffer> {
-  await client.query('begin isolation level repeatable read read only')
+  await client.query(beginText(client, 'isolation level repeatable read read only'))
   await client.query(archiveSettings)
   const account = await accountNamed(client, name)
   progress.records = await recordsOf(client, account)

@@ -1,6 +1,12 @@
 import pg from 'pg'
 import { markDistributed } from './citus/client-topology.ts'
-import { type CommandConnection, commandDefaults, destroyConnection } from './connections.ts'
+import {
+  type CommandConnection,
+  commandDefaults,
+  commandOptions,
+  destroyConnection,
+  pinCommand,
+} from './connections.ts'
 import { serverUrls } from './primary/database-url.ts'
 import { firstServer } from './primary/first-server.ts'
 
@@ -19,21 +25,41 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** The caller must close the connection. */
+/** The caller must close the connection. `config`: instead of the settings of commands. */
 export async function connectToPrimary(
   url: string,
-  config: Omit<pg.ClientConfig, 'connectionTimeoutMillis'> = {},
+  config?: Omit<pg.ClientConfig, 'connectionTimeoutMillis'>,
 ): Promise<pg.Client> {
   const urls = serverUrls(url)
   const hasOthers = urls.length > 1
   const [{ client }] = await firstServer<OpenClient>(urls, 0, {
-    open: (serverUrl, signal) => openClient({ ...commandDefaults(serverUrl), ...config }, hasOthers, signal),
+    open: (serverUrl, signal) =>
+      openCommand({ ...commandDefaults(serverUrl), ...config }, config === undefined, hasOthers, signal),
     accept: ({ isStandby }) => {
       if (isStandby) throw new Error('None of the servers in the database URL is a primary.')
     },
     discard: (opened) => destroyConnection(opened.client),
   })
   return client
+}
+
+async function openCommand(
+  config: CommandConnection,
+  isPinned: boolean,
+  hasOthers: boolean,
+  signal: AbortSignal,
+): Promise<OpenClient> {
+  if (!isPinned) return await openClient(config, hasOthers, signal)
+  const opened = await openClient({ ...config, options: commandOptions }, hasOthers, signal).catch(
+    (error) => {
+      // protocol_violation: from a pooler that does not accept the startup options.
+      if (error instanceof pg.DatabaseError && error.code === '08P01')
+        return openClient(config, hasOthers, signal)
+      throw error
+    },
+  )
+  await pinCommand(opened.client)
+  return opened
 }
 
 async function openClient(

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { limits } from '../limits/limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import { markDistributed } from './citus/client-topology.ts'
+import { isInForce, pinnedDefaults, pinnedSettings } from './pinned-settings.ts'
 import { connectMs } from './primary/database-url.ts'
 import { databaseUnavailable } from './sqlstate.ts'
 
@@ -47,6 +48,17 @@ export interface CommandConnection extends pg.ClientConfig {
   readonly connectionTimeoutMillis: number
 }
 
+const commandPins = { ...pinnedDefaults, ...pinnedSettings }
+/** The settings of a connection for an operator's command, as startup options. */
+export const commandOptions = startupOptions(commandPins)
+
+/** If a pooler has dropped or rejected the startup options, each transaction begins with them. */
+export async function pinCommand(client: pg.ClientBase): Promise<void> {
+  const rows = await currentSettings(client, Object.keys(pinnedSettings))
+  if (rows.some(({ name, is }) => !isInForce(name, pinnedSettings[name], is)))
+    setLocalSettings(client, setLocal(commandPins))
+}
+
 /** For an operator's command. */
 export function commandDefaults(serverUrl: string): CommandConnection {
   const connectionTimeoutMillis = connectMs(serverUrl, limits.commandConnectMsMax)
@@ -58,7 +70,7 @@ export function servingConnection(
   { settings, application_name, ...timeouts }: ServingOptions = {},
 ): ServingConfig {
   const expected = servingParameters(role)
-  const all = { ...expected, ...settings }
+  const all = { ...pinnedDefaults, ...expected, ...settings }
   const named = application_name === undefined ? {} : { application_name }
   if (pooler === 'none')
     return { ...named, ...timeouts, expected, options: startupOptions({ ...all, ...keepAlives }) }
@@ -109,9 +121,9 @@ export async function useDistributed(client: pg.ClientBase): Promise<void> {
   else await client.query(setLocal(distributedSettings).replaceAll('set local', 'set'))
 }
 
-/** `begin`, with the connection's local settings if it has any. */
-export function beginText(client: pg.ClientBase, mode = ''): string {
-  return [`begin${mode}`, localSettings.get(client)].filter((part) => part !== undefined).join('; ')
+/** `begin`, with the connection's local settings if it has any. These come too late for the isolation level of the transaction. */
+export function beginText(client: pg.ClientBase, mode = 'isolation level read committed'): string {
+  return [`begin ${mode}`, localSettings.get(client)].filter((part) => part !== undefined).join('; ')
 }
 
 /** Nothing is escaped: names and values are constants, or validated by the configuration. */
@@ -123,7 +135,7 @@ function setLocal(settings: Readonly<Record<string, string | number | undefined>
 
 function startupOptions(settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value}`)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`)
     .join(' ')
 }
 
@@ -134,7 +146,12 @@ function startupOptions(settings: Readonly<Record<string, string>>): string {
  * a thousand comparisons takes 40 s, during which PostgreSQL can neither time out nor be cancelled; to run it takes 1 s.
  */
 export function servingParameters(role: string): Readonly<Record<string, string>> {
-  const settings = { enable_seqscan: 'off', max_parallel_workers_per_gather: '0', jit: 'off' }
+  const settings = {
+    ...pinnedSettings,
+    enable_seqscan: 'off',
+    max_parallel_workers_per_gather: '0',
+    jit: 'off',
+  }
   return role === '' ? settings : { ...settings, role }
 }
 
@@ -178,7 +195,7 @@ export async function verifySettings(
   const names = Object.keys(expected)
   if (names.length === 0) return
   const rows = await currentSettings(client, names)
-  const dropped = rows.filter(({ name, is }) => is !== expected[name]).map(({ name }) => name)
+  const dropped = rows.filter(({ name, is }) => !isInForce(name, expected[name], is)).map(({ name }) => name)
   if (dropped.length === 0) return
   throw databaseUnavailable(
     undefined,

@@ -277,8 +277,9 @@ async function run<Row extends QueryResultRow>(client: pg.Client, statement: Sta
  */
 export async function failOnWarning<T>(client: pg.ClientBase, commit: () => Promise<T>): Promise<T> {
   let warning: unknown
-  const onNotice = (notice: { severity?: string | undefined }) => {
-    if (notice.severity === 'WARNING') warning = notice
+  // Not by its severity, which is translated to the language of the server (lc_messages). A NOTICE has the code 00000.
+  const onNotice = (notice: { code?: string | undefined }) => {
+    if (notice.code !== '00000') warning = notice
   }
   client.on('notice', onNotice)
   try {

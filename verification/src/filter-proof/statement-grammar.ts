@@ -204,7 +204,7 @@ const shapes: readonly RegExp[] = [
   `select ${epoch}, \\(pg_control_system\\(\\)\\)\\.system_identifier::text as system, ` +
     'exists \\(select from pg_extension where extname = \\$\\) as distributed',
   // A create: locking the idempotency key, the insert, storing the key, and deleting expired keys.
-  'begin|commit|rollback',
+  'begin isolation level read committed|commit|rollback',
   'select pg_try_advisory_xact_lock\\(hashtextextended\\(\\$::text, \\$::bigint\\)\\) as free, k\\.record_id, ' +
     'k\\.request_hash = \\$::bytea as same, k\\.status, k\\.etag, k\\.body from \\(select \\$\\) one left join idempotency k ' +
     `on k\\.account_id = \\$::bigint and k\\.key = \\$::text and k\\.created_at > ${dayAgo}`,

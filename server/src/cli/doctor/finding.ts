@@ -4,6 +4,7 @@ export interface Finding {
     | 'configuration'
     | 'connection'
     | 'redis'
+    | 'settings'
     | 'replication'
     | 'replicas'
     | 'database'

@@ -17,6 +17,7 @@ import { checkRedis } from './checks/redis.ts'
 import { checkReplicas } from './checks/replicas.ts'
 import { checkReplication } from './checks/replication.ts'
 import { checkServing } from './checks/serving.ts'
+import { checkSettings } from './checks/settings.ts'
 import { checkTallies, type TallyOptions } from './checks/tallies.ts'
 import { connectedMessage, faultFinding } from './connection-fault.ts'
 import { type Finding, type Findings, ok, problem, unchecked } from './finding.ts'
@@ -75,6 +76,7 @@ async function* checkOpenDatabase(client: pg.Client, config: Config, options: Ch
   yield* await checkPrivileges(client, config)
   yield* await checkDistribution(client, config)
   yield* await checkServing(config)
+  yield* await checkSettings(config)
   yield* await checkReplication(client)
   yield* await checkReplicas(client, config)
   yield* await checkDefaultAccount(client, config)

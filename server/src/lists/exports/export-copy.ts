@@ -56,7 +56,7 @@ export async function startExport<Row extends ExportRow>(
   { scope, resource, copy }: ExportRequest,
   { columns, accept }: TallyReader<Row>,
 ): Promise<StartedExport> {
-  await client.query(beginText(client, ' isolation level repeatable read read only'))
+  await client.query(beginText(client, 'isolation level repeatable read read only'))
   const tally = tallyStatement(scope, resource, columns)
   const { rows } = await client.query<Row>(tally.text, [...tally.values])
   const [row] = rows

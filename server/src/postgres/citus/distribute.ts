@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { limits } from '../../limits/limits.ts'
-import { servingParameters } from '../connections.ts'
+import { beginText, servingParameters } from '../connections.ts'
 
 /** Earlier versions do not give the privileges on columns to the shards. */
 export const citusVersionMin = '13.1'
@@ -85,7 +85,7 @@ async function prepareRole(client: pg.Client, role: string): Promise<void> {
 
 async function distributeTables(client: pg.Client, shards: number | undefined): Promise<string[]> {
   const distributed: string[] = []
-  await client.query('begin')
+  await client.query(beginText(client))
   try {
     // Tables are created on several connections to a worker otherwise, and the next command could not see them.
     await client.query(`set local citus.multi_shard_modify_mode = 'sequential'`)

@@ -8,6 +8,7 @@ import {
   servingParameters,
   setLocalSettings,
 } from '../../../postgres/connections.ts'
+import { isInForce } from '../../../postgres/pinned-settings.ts'
 import { targetOf } from '../../database/database-fault.ts'
 import type { OwnerUrl } from '../../database/owner.ts'
 import { connectedMessage, faultFinding } from '../connection-fault.ts'
@@ -105,7 +106,7 @@ async function droppedSettings(client: pg.Client, config: Config): Promise<Findi
   await client.query('commit')
   const user = pg.escapeIdentifier(targetOf(config.DATABASE_URL ?? '').user)
   return rows
-    .filter(({ name, is }) => requested[name] !== is)
+    .filter(({ name, is }) => !isInForce(name, requested[name], is))
     .map(({ name, is }) =>
       name === 'role'
         ? problem(
