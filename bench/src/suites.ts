@@ -4,7 +4,9 @@ import { feedPage } from './changes/feed-page.ts'
 import { feedWaiters } from './changes/feed-waiters.ts'
 import { journalCost } from './changes/journal-cost.ts'
 import { listWhileWritten } from './changes/list-while-written.ts'
+import { attackBenchmarks } from './guard/attacks.ts'
 import { inputsLinear } from './guard/inputs-linear.ts'
+import { slowSenders } from './guard/slow-senders.ts'
 import { abuse } from './load/abuse.ts'
 import { jitStorm } from './load/jit-storm.ts'
 import { limitsShared } from './load/limits-shared.ts'
@@ -57,5 +59,5 @@ export const suites: Readonly<Record<string, readonly Check[]>> = {
     overload,
     abuse,
   ],
-  guard: [inputsLinear],
+  guard: [inputsLinear, ...slowSenders, ...attackBenchmarks],
 }
