@@ -459,6 +459,7 @@ export interface Problem {
     | 'method_not_allowed'
     | 'precondition_failed'
     | 'media_type_unsupported'
+    | 'rows_rejected'
     | 'body_too_large'
     | 'url_too_long'
     | 'expectation_failed'

@@ -250,6 +250,20 @@ describe('a batch that cannot be processed', () => {
       'did you mean name',
     ],
     ['an unknown column', 'id,nmae\n', { 'content-type': 'text/csv' }, 'body_invalid', 'did you mean name'],
+    [
+      'more columns than fields, which takes no time',
+      `id,${'x,'.repeat(400_000)}name\n`,
+      { 'content-type': 'text/csv' },
+      'body_invalid',
+      'the header has more columns than a product has fields (11)',
+    ],
+    [
+      'more members than fields in its first row',
+      `{"id":1,${Array.from({ length: 50_000 }, (_, i) => `"m${i}":0`).join(',')}}`,
+      ndjson,
+      'body_invalid',
+      'its first row has more members than a product has fields (11)',
+    ],
     ['invalid UTF-8', Buffer.from([0x7b, 0xff, 0xfe]), ndjson, 'body_invalid', 'not UTF-8'],
     [
       'a damaged gzip',
@@ -297,10 +311,24 @@ describe('a batch that cannot be processed', () => {
     expect(await tally()).toMatchObject({ total: 2000 })
   })
 
+  it('because of 10,000 rejected rows ends early, and the valid rows before are written', async () => {
+    const { status, lines } = await send(
+      `${rowOf(1)}${'{}\n'.repeat(9_000)}${rowOf(2)}${'7\n'.repeat(9_000)}${rowOf(3)}`,
+    )
+    expect(status).toBe(200)
+    expect(lines.length).toBeGreaterThan(10_000)
+    expect(lines.length).toBeLessThan(11_000)
+    expect(lines[0]).toMatchObject({ line: 2, field: 'id', reason: 'is required' })
+    expect(lines.at(-1)).toMatchObject({ $error: { code: 'rows_rejected', status: 400 } })
+    expect(await tally()).toMatchObject({ total: 2, last_id: 2 })
+  })
+
   it('because it expands too much is rejected', async () => {
-    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, '\n'))
+    const bomb = gzipSync(`{"$delete":1${' '.repeat(10_000)}}\n`.repeat(3_000))
     const { lines } = await send(bomb, { ...ndjson, 'content-encoding': 'gzip' })
-    expect(lines[0]).toMatchObject({ code: 'body_invalid', detail: expect.stringContaining('expands') })
+    expect(lines.at(-1)).toMatchObject({
+      $error: { code: 'body_invalid', detail: expect.stringContaining('expands') },
+    })
   })
 
   it('beyond the limit of the account gets 429', async () => {

@@ -30,17 +30,21 @@ export function batchRows(
   return format === 'csv' ? csvRows(resource, bytes) : ndjsonRows(resource, bytes)
 }
 
-/** Other requests are served between two slices. */
+/** Yields small pieces. Other requests are served whenever parsing them has taken a while, however short their lines are. */
 async function* sliced(
   buffers: AsyncIterable<Buffer>,
   check: (expanded: number) => void,
 ): AsyncGenerator<Buffer> {
   let expanded = 0
+  let pauseAt = performance.now() + limits.batchSliceMs
   for await (const buffer of buffers) {
     expanded += buffer.length
     check(expanded)
     for (let start = 0; start < buffer.length; start += limits.batchSliceBytes) {
-      if (start > 0) await setImmediate()
+      if (performance.now() >= pauseAt) {
+        await setImmediate()
+        pauseAt = performance.now() + limits.batchSliceMs
+      }
       yield buffer.subarray(start, start + limits.batchSliceBytes)
     }
   }

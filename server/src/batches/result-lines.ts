@@ -24,7 +24,7 @@ function resultLine([first, ...others]: readonly RowFault[]): string {
 }
 
 function describe({ field, reason, value }: RowFault) {
-  return { field, reason, value: excerpt(value) }
+  return { field: excerpt(field), reason, value: excerpt(value) }
 }
 
 /** The last line of a complete batch. */

@@ -12,6 +12,7 @@ export const errorTitles = {
   method_not_allowed: 'The path does not support this method.',
   precondition_failed: 'The record has changed since the ETag in If-Match.',
   media_type_unsupported: 'The media type or encoding of the request body is not supported.',
+  rows_rejected: 'Too many rows of the batch were rejected.',
   body_too_large: 'The request body is too large.',
   url_too_long: 'The URL is too long.',
   expectation_failed: 'The Expect header cannot be satisfied.',

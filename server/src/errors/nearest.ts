@@ -4,6 +4,8 @@ export function nearest(name: string, names: readonly string[]): string | undefi
   let best: string | undefined
   let bestDistance = Math.min(2, Math.floor(name.length / 2)) + 1
   for (const candidate of names) {
+    // The distance is at least the difference of the lengths.
+    if (Math.abs(lower.length - candidate.length) >= bestDistance) continue
     const distance = editDistance(lower, candidate)
     if (distance < bestDistance) {
       best = candidate
@@ -13,9 +15,8 @@ export function nearest(name: string, names: readonly string[]): string | undefi
   return best
 }
 
-/** Insertions, deletions, substitutions and swaps of adjacent letters (optimal string alignment); infinite above two. */
+/** Insertions, deletions, substitutions and swaps of adjacent letters (optimal string alignment). */
 function editDistance(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY
   let older: number[] = []
   let old = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {

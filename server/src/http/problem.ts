@@ -4,6 +4,7 @@ import { type ErrorCode, errorTitles, type Failure } from '../errors/errors.ts'
 export const statusOf: Record<ErrorCode, number> = {
   request_invalid: 400,
   body_invalid: 400,
+  rows_rejected: 400,
   unauthenticated: 401,
   scope_missing: 403,
   path_unknown: 404,

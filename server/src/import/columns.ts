@@ -1,44 +1,100 @@
 import type { Resource } from '../catalog/resources.ts'
+import type { Fault } from '../errors/errors.ts'
+import { excerpt, Faults } from '../errors/faults.ts'
 import { nearest } from '../errors/nearest.ts'
+import { limits } from '../limits/limits.ts'
 
 /** Ends an import early. The operator sees only the message: it says what is wrong and what to do. */
 export class ImportError extends Error {
   override readonly name = 'ImportError'
+  /** For the response to a batch. */
+  readonly faults: readonly Fault[]
+
+  constructor(
+    message: string,
+    { faults = [], ...options }: ErrorOptions & { faults?: readonly Fault[] } = {},
+  ) {
+    super(message, options)
+    this.faults = faults
+  }
 }
 
-/** For each column of a header, the index of its field in the catalog. Reports every fault of the header at once. */
-export function fieldIndexes(resource: Resource, header: readonly string[]): number[] {
-  const names = resource.fields.map(({ name }) => name)
-  const faults = header.flatMap((name, i) => {
-    if (!names.includes(name)) return [unknownField(resource, name)]
-    return header.indexOf(name) < i ? [`the column ${name} occurs twice`] : []
-  })
+/** Blank lines are skipped, but each costs time. */
+export function rejectBlankLines(count: number): void {
+  if (count <= limits.importBlankLinesMax) return
+  throw new ImportError(`The file has more than ${limits.importBlankLinesMax} blank lines. Remove them.`)
+}
+
+/** Faults of a header that its message names. */
+const namedMax = 5
+
+/**
+ * For each column of a header, the index of its field in the catalog. Reports every fault of the header at once. `isCut`: the header
+ * has more columns than the resource has fields, and these are the first of them.
+ */
+export function fieldIndexes(
+  resource: Resource,
+  header: readonly string[],
+  { isCut = false }: { readonly isCut?: boolean } = {},
+): number[] {
+  const indexes = new Map(resource.fields.map(({ name }, i) => [name, i]))
+  const faults = new Faults()
+  const seen = new Set<string>()
+  if (isCut) faults.add(() => columnFault(tooMany('the header', 'columns', resource)))
+  for (const name of header) {
+    if (!indexes.has(name)) faults.add(() => unknownFault(resource, name))
+    else if (seen.has(name)) faults.add(() => columnFault(`the column ${name} occurs twice`))
+    seen.add(name)
+  }
   // Only id is required here: a file of ids and quantities changes the quantities of existing records.
-  rejectFile(resource, header.includes('id') ? faults : [...faults, 'the column id is missing'])
-  return header.map((name) => names.indexOf(name))
+  if (!isCut && !seen.has('id')) faults.add(() => columnFault('the column id is missing'))
+  rejectFile(resource, faults)
+  return header.map((name) => indexes.get(name) ?? 0)
 }
 
 /** Checks the first object of a file as if it were a header, so that an unknown field fails the import before a write. */
-export function checkMembers(resource: Resource, members: object): void {
-  const names = resource.fields.map(({ name }) => name)
-  rejectFile(
-    resource,
-    Object.keys(members)
-      .filter((name) => !names.includes(name))
-      .map((name) => unknownField(resource, name)),
-  )
+export function checkMembers(
+  resource: Resource,
+  names: readonly string[],
+  { isCut = false }: { readonly isCut?: boolean } = {},
+): void {
+  const known = new Set(resource.fields.map(({ name }) => name))
+  const faults = new Faults()
+  if (isCut) faults.add(() => columnFault(tooMany('its first row', 'members', resource)))
+  for (const name of names) if (!known.has(name)) faults.add(() => unknownFault(resource, name))
+  rejectFile(resource, faults)
 }
 
 export function unknownField(resource: Resource, name: string): string {
   const names = resource.fields.map((field) => field.name)
   const near = nearest(name, names)
   const help = near === undefined ? `its fields are ${names.join(', ')}` : `did you mean ${near}?`
-  return `a ${resource.name} has no field ${JSON.stringify(name)} (${help})`
+  return `a ${resource.name} has no field ${JSON.stringify(excerpt(name))} (${help})`
 }
 
-function rejectFile(resource: Resource, faults: readonly string[]): void {
-  if (faults.length === 0) return
+export function tooMany(what: string, parts: string, { name, fields }: Resource): string {
+  return `${what} has more ${parts} than a ${name} has fields (${fields.length})`
+}
+
+function unknownFault(resource: Resource, name: string): Fault {
+  return {
+    code: 'field_unknown',
+    message: unknownField(resource, name),
+    expected: resource.fields.map((field) => field.name),
+  }
+}
+
+function columnFault(message: string): Fault {
+  return { code: 'member_invalid', message }
+}
+
+function rejectFile(resource: Resource, faults: Faults): void {
+  if (faults.count === 0) return
+  const named = faults.listed.slice(0, namedMax)
+  const more = faults.count - named.length
+  const messages = named.map(({ message }) => message).join('; ')
   throw new ImportError(
-    `The file does not match the resource ${resource.name}: ${faults.join('; ')}. Nothing was written.`,
+    `The file does not match the resource ${resource.name}: ${messages}${more > 0 ? ` (and ${more} more)` : ''}. Nothing was written.`,
+    { faults: faults.listed },
   )
 }

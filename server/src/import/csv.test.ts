@@ -90,3 +90,35 @@ describe('a CSV file', () => {
     await expect(read(text, 1000)).rejects.toMatchObject({ message })
   })
 })
+
+describe('the cost of a CSV file', () => {
+  it('with more columns than fields is that of its first names', async () => {
+    let bytesRead = 0
+    const input = async function* () {
+      for await (const buffer of buffersOf(Buffer.from(`id,nmae,${'x,'.repeat(500_000)}`), 1024)) {
+        bytesRead += buffer.length
+        yield buffer
+      }
+    }
+    const reading = async () => {
+      for await (const _ of csvRows(resources.company, input()));
+    }
+    await expect(reading()).rejects.toThrow(
+      'company: the header has more columns than a company has fields (6); a company has no field "nmae" (did you mean name?); a company has no field "x" (its fields are',
+    )
+    expect(bytesRead).toBe(1024)
+  })
+  it('names the first faults of its header and counts the others', async () => {
+    const error = await read(`id,id,id,id,id,id\n`).catch((thrown: unknown) => thrown)
+    expect(String(error)).toBe(
+      'ImportError: The file does not match the resource company: the column id occurs twice; the column id occurs twice; ' +
+        'the column id occurs twice; the column id occurs twice; the column id occurs twice. Nothing was written.',
+    )
+    await expect(read('a,b,c,d,e,f\n')).rejects.toThrow('(and 2 more). Nothing was written.')
+  })
+  it('ends at a row with more cells than any row can have', async () => {
+    await expect(read(`id,name\n1,a\n${','.repeat(5000)}\n`, 1024)).rejects.toThrow(
+      'The row that starts at line 3 has more than 1000 cells.',
+    )
+  })
+})

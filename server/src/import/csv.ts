@@ -2,34 +2,34 @@ import { type CsvError, parse } from 'csv-parse'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
 import { exactText, nameOfMarked } from '../query/spreadsheet-form.ts'
-import { fieldIndexes, ImportError } from './columns.ts'
+import { fieldIndexes, ImportError, rejectBlankLines } from './columns.ts'
 import { ChunkBuilder, type CsvCell, quotedEmpty, type RowChunk } from './row.ts'
 
 /** Parses a CSV file with a header. Yields one chunk of rows for each buffer of input. */
 export async function* csvRows(resource: Resource, input: AsyncIterable<Buffer>): AsyncGenerator<RowChunk> {
   let columns: number[] | undefined
-  let isMarked: readonly boolean[] = []
   // Counted here, because csv-parse counts a \r\n within quotes as two lines.
   let line = 1
+  let blank = 0
+  const header = new Header(resource)
   let chunk = new ChunkBuilder(resource)
   const parser = parse({
     bom: true,
     relax_column_count: true,
     max_record_size: limits.importLineBytesMax,
     // csv-parse reports quotes only here. The cast doubles the parsing time, to 15 µs per row; writing a row takes over 100 µs.
-    cast: (text, { quoting }) => (quoting && text === '' ? quotedEmpty : text),
+    cast: (text, { quoting, index }) => {
+      if (columns === undefined) header.add(text, index)
+      else if (index >= limits.importCellsMax) throw tooManyCells(line)
+      return quoting && text === '' ? quotedEmpty : text
+    },
     // Called synchronously within `write`, once per record. Returning null drops the record from the parser's readable side.
     on_record: (record: readonly CsvCell[]) => {
       const start = line
       line += 1 + record.reduce((sum, cell) => sum + lineFeedsIn(cell), 0)
-      if (columns === undefined) {
-        const names = record.map((cell) => fieldNameOf(resource, textOf(cell)))
-        isMarked = names.map((name, i) => name !== record[i])
-        columns = fieldIndexes(resource, names)
-      } else if (record.length > 1 || record[0] !== '') {
-        const cells = record.map((cell, i) => (isMarked[i] === true ? exactCell(cell) : cell))
-        chunk.addCsv(start, columns, cells)
-      }
+      if (columns === undefined) columns = fieldIndexes(resource, header.names)
+      else if (record.length > 1 || record[0] !== '') chunk.addCsv(start, columns, header.exact(record))
+      else rejectBlankLines(++blank)
       return null
     },
   })
@@ -70,8 +70,32 @@ function lineFeedsIn(cell: CsvCell): number {
   return cell.split('\n').length - 1
 }
 
-function textOf(cell: CsvCell): string {
-  return typeof cell === 'string' ? cell : ''
+/** The field names of the first row. More columns than fields are rejected with the first that is one too many. */
+class Header {
+  readonly names: string[] = []
+  readonly #resource: Resource
+  readonly #marked = new Set<number>()
+
+  constructor(resource: Resource) {
+    this.#resource = resource
+  }
+
+  add(column: string, index: number): void {
+    const name = fieldNameOf(this.#resource, column)
+    this.names.push(name)
+    if (name !== column) this.#marked.add(index)
+    if (index >= this.#resource.fields.length) fieldIndexes(this.#resource, this.names, { isCut: true })
+  }
+
+  /** The cells of a row, with the texts of marked columns as they were exported. */
+  exact(cells: readonly CsvCell[]): readonly CsvCell[] {
+    if (this.#marked.size === 0) return cells
+    return cells.map((cell, i) => (this.#marked.has(i) ? exactCell(cell) : cell))
+  }
+}
+
+function tooManyCells(line: number): ImportError {
+  return new ImportError(`The row that starts at line ${line} has more than ${limits.importCellsMax} cells.`)
 }
 
 /** Translates an error of csv-parse that ends the import; other errors are returned unchanged. */

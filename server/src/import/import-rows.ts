@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Resource } from '../catalog/resources.ts'
+import { Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { Batch } from './batch.ts'
@@ -26,6 +27,8 @@ export interface ImportRun {
   /** Deletes records that are not among the rows, at the end. Not if a row was rejected: its record would be deleted. */
   readonly replace: boolean
   readonly totals: ImportTotals
+  /** Ends the import with an error after this number of rejected rows. Default: never. */
+  readonly rejectedMax?: number
   readonly onFaults: (faults: readonly RowFault[]) => void | Promise<void>
 }
 
@@ -38,7 +41,7 @@ export interface BatchWriter {
   ): Promise<BatchOutcome>
 }
 
-export type RowInput = Pick<ImportRun, 'resource' | 'chunks' | 'totals' | 'onFaults'>
+export type RowInput = Pick<ImportRun, 'resource' | 'chunks' | 'totals' | 'rejectedMax' | 'onFaults'>
 
 /** An import that changes at least this many rows also runs ANALYZE. */
 const analyzeRowsMin = 10_000
@@ -87,12 +90,25 @@ export async function writeRows(writer: BatchWriter, run: RowInput, batchRows: n
         batch.add(row)
         if (batch.size >= batchRows || batch.characters >= limits.importBatchCharacters) await flush()
       }
+      if (run.totals.rejected >= (run.rejectedMax ?? Number.POSITIVE_INFINITY)) {
+        await flush()
+        await writing
+        throw tooManyRejected(run.totals)
+      }
     }
     await flush()
   } finally {
     // Also if reading failed, so that the connection is not closed during a batch.
     await writing
   }
+}
+
+function tooManyRejected({ read, rejected }: ImportTotals): Failure {
+  return new Failure(
+    'rows_rejected',
+    `The batch ended early, because ${rejected} of its first ${read} rows were rejected. The others of these rows are written; the rows after them were not read. ` +
+      'Fix the cause, and send the batch again: rows that were written are then unchanged.',
+  )
 }
 
 async function write(writer: BatchWriter, batch: Batch, { totals, onFaults }: RowInput): Promise<void> {

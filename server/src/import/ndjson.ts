@@ -1,7 +1,9 @@
+import { typeNames } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
-import { JsonNumber, parseExactJson } from '../writes/json-number.ts'
-import { checkMembers, ImportError } from './columns.ts'
+import { isJsonObject, type ObjectScan, repeatedName, scanObject } from '../writes/flat-json.ts'
+import { parseExactJson } from '../writes/json-number.ts'
+import { checkMembers, ImportError, rejectBlankLines, tooMany } from './columns.ts'
 import { ChunkBuilder, type RowChunk } from './row.ts'
 
 /** Parses a file with one JSON object per line. Yields one chunk of rows for each buffer of input. */
@@ -10,63 +12,116 @@ export async function* ndjsonRows(
   input: AsyncIterable<Buffer>,
 ): AsyncGenerator<RowChunk> {
   const decoder = new TextDecoder()
+  const lines = new NdjsonLines(resource)
   let incompleteLine = ''
-  let line = 0
-  let objects = 0
-  let isChecked = false
-  const add = (chunk: ChunkBuilder, text: string) => {
-    line += 1
-    if (text.trim() === '') return
-    const members = parseObject(text)
+  for await (const buffer of input) {
+    const text = decoder.decode(buffer, { stream: true })
+    const chunk = new ChunkBuilder(resource)
+    let start = 0
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+      lines.add(chunk, incompleteLine + text.slice(start, end))
+      incompleteLine = ''
+      start = end + 1
+    }
+    // Only the new text is searched: a line of 1 MB may arrive in a thousand buffers.
+    incompleteLine += text.slice(start)
+    if (incompleteLine.length > limits.importLineBytesMax) {
+      throw new ImportError(`Line ${lines.read + 1} is longer than ${limits.importLineBytesMax} bytes.`)
+    }
+    yield chunk
+  }
+  const chunk = new ChunkBuilder(resource)
+  lines.add(chunk, incompleteLine + decoder.decode())
+  yield chunk
+}
+
+/** The lines of one file, in their order. */
+class NdjsonLines {
+  readonly #resource: Resource
+  #read = 0
+  #blank = 0
+  #objects = 0
+  #isChecked = false
+
+  constructor(resource: Resource) {
+    this.#resource = resource
+  }
+
+  get read(): number {
+    return this.#read
+  }
+
+  add(chunk: ChunkBuilder, text: string): void {
+    this.#read += 1
+    const line = this.#read
+    if (text.trim() === '') {
+      this.#blank += 1
+      rejectBlankLines(this.#blank)
+      return
+    }
+    const scan = scanObject(text, this.#resource.fields.length)
+    if (scan?.names[0] === '$end') {
+      this.#end(text, scan)
+      return
+    }
+    const rejected = scan && this.#faultOf(scan)
+    if (rejected !== undefined) {
+      const isDelete = scan?.names[0] === '$delete'
+      this.#objects += 1
+      if (!isDelete) this.#checkFirst(scan?.names ?? [], scan?.isTooLong)
+      const value = text.slice(scan?.nested?.offset ?? 0)
+      chunk.rejectNames(line, scan?.names ?? [], { ...rejected, value })
+      return
+    }
+    const members = scan && parsed(text)
     if (members === undefined) {
       chunk.reject([{ line, field: '', reason: 'is not a JSON object', value: text }])
       return
     }
-    if ('$end' in members) {
-      if (objects !== countOf(members.$end)) throw new ImportError(countMismatch(line))
-      return
-    }
-    objects += 1
+    this.#objects += 1
     if ('$delete' in members) {
       chunk.addDelete(line, members)
       return
     }
-    if (!isChecked) checkMembers(resource, members)
-    isChecked = true
+    this.#checkFirst(Object.keys(members))
     chunk.addObject(line, members)
   }
-  for await (const buffer of input) {
-    const lines = (incompleteLine + decoder.decode(buffer, { stream: true })).split('\n')
-    incompleteLine = lines.pop() ?? ''
-    if (incompleteLine.length > limits.importLineBytesMax) {
-      throw new ImportError(
-        `Line ${line + lines.length + 1} is longer than ${limits.importLineBytesMax} bytes.`,
-      )
-    }
-    const chunk = new ChunkBuilder(resource)
-    for (const text of lines) add(chunk, text)
-    yield chunk
+
+  #checkFirst(names: readonly string[], isCut = false): void {
+    if (!this.#isChecked) checkMembers(this.#resource, names, { isCut })
+    this.#isChecked = true
   }
-  const chunk = new ChunkBuilder(resource)
-  add(chunk, incompleteLine + decoder.decode())
-  yield chunk
+
+  /** Why the object is rejected without being parsed. */
+  #faultOf({ names, nested, isTooLong }: ObjectScan): { field: string; reason: string } | undefined {
+    if (nested !== undefined) {
+      const type = this.#resource.fields.find(({ name }) => name === nested.name)?.type
+      const expected = nested.name === '$delete' ? 'an id' : type === undefined ? 'a value' : typeNames[type]
+      return { field: nested.name, reason: `is an array or an object, not ${expected}` }
+    }
+    const repeated = repeatedName(names)
+    if (repeated !== undefined) return { field: repeated, reason: 'occurs more than once' }
+    return isTooLong ? { field: '', reason: tooMany('it', 'members', this.#resource).slice(3) } : undefined
+  }
+
+  /** The last line of an export is `{"$end":{"count":…}}`, with the number of its records. */
+  #end(text: string, { names }: ObjectScan): void {
+    const isMarker = names.length === 1 && text.length <= limits.importEndCharactersMax
+    const members = isMarker ? parsed(text, JSON.parse) : undefined
+    const isAlone = members !== undefined && Object.keys(members).length === 1
+    const end: unknown = isAlone ? Reflect.get(members, '$end') : undefined
+    const count: unknown = isJsonObject(end) ? Reflect.get(end, 'count') : undefined
+    if (count === this.#objects) return
+    throw new ImportError(
+      `The end marker in line ${this.#read} does not match the number of records before it: the file is incomplete.`,
+    )
+  }
 }
 
-/** The last line of an export is `{"$end":{"count":…}}`, with the number of its records. */
-function countOf(end: unknown): number | undefined {
-  const count = typeof end === 'object' && end !== null && 'count' in end ? end.count : undefined
-  return count instanceof JsonNumber ? Number(count.source) : undefined
-}
-
-function countMismatch(line: number): string {
-  return `The end marker in line ${line} does not match the number of records before it: the file is incomplete.`
-}
-
-function parseObject(text: string): object | undefined {
+function parsed(text: string, parse: (text: string) => unknown = parseExactJson): object | undefined {
   try {
-    const value: unknown = parseExactJson(text)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject && !(value instanceof JsonNumber) ? value : undefined
+    const value = parse(text)
+    return isJsonObject(value) ? value : undefined
   } catch {
     return undefined
   }

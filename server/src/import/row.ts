@@ -1,5 +1,6 @@
 import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
+import { excerpt } from '../errors/faults.ts'
 import { JsonNumber } from '../writes/json-number.ts'
 import { type Cell, cellOfCsv, cellOfJson } from './cell.ts'
 import { unknownField } from './columns.ts'
@@ -77,7 +78,7 @@ export class ChunkBuilder implements RowChunk {
     if (typeof cell !== 'string') {
       this.reject([{ line, field: '$delete', reason: cell.reason, value: printed(id) }])
     } else if (others.length > 0) {
-      const reason = `has other members than $delete: ${others.slice(0, 5).join(', ')}`
+      const reason = `has other members than $delete: ${others.slice(0, 5).map(excerpt).join(', ')}`
       this.reject([{ line, field: '', reason, value: JSON.stringify(members), id: cell }])
     } else {
       this.rows.push({ line, cells: [cell], isDelete: true })
@@ -99,6 +100,17 @@ export class ChunkBuilder implements RowChunk {
     })
     if (known < Object.keys(members).length) faults.push(...this.#unknownMembers(line, members))
     this.#add(row, faults)
+  }
+
+  /** Rejects a line whose object was not parsed. `names`: the first names of its members. */
+  rejectNames(line: number, names: readonly string[], fault: Omit<RowFault, 'line'>): void {
+    const known = new Set(['$delete', ...this.#resource.fields.map(({ name }) => name)])
+    const unknown = [...new Set(names)].filter((name) => !known.has(name))
+    const faults = unknown.map((name) => {
+      const value = name === fault.field ? fault.value : ''
+      return { line, field: name, reason: unknownField(this.#resource, name), value }
+    })
+    this.reject(unknown.includes(fault.field) ? faults : [...faults, { line, ...fault }])
   }
 
   reject(faults: readonly RowFault[]): void {

@@ -18,8 +18,12 @@ export const bulkLimits = {
   batchWaitMsMax: 4_000,
   batchLockMsMax: 4_000,
   batchWriteMsMax: 5_000,
-  /** Bytes of a batch that are parsed at once: lines of 3 bytes take up to 20 ms. */
-  batchSliceBytes: 16 * 1024,
+  /** Bytes of a batch that are parsed at once: lines of 2 bytes, each of them rejected, take up to 10 ms. */
+  batchSliceBytes: 1024,
+  /** Other requests are served after this time of parsing. */
+  batchSliceMs: 5,
+  /** A batch ends after this number of rejected rows, about 0.5 s of CPU time: more have the same cause. */
+  batchRejectedRowsMax: 10_000,
   /** Decompressed bytes per byte of a gzip body, beyond the first `batchFreeBytes`: records compress to a tenth. */
   batchExpansionMax: 200,
   batchFreeBytes: 16 * 1024 * 1024,
@@ -27,8 +31,15 @@ export const bulkLimits = {
   batchFaultsMax: 10,
   /** Statements that the connection of an import prepares: the texts depend on which fields the rows of a batch have. */
   importStatementsMax: 40,
+  /** Cells of a CSV row, each about 1 µs: a row with more cells than columns is rejected, but first parsed. */
+  importCellsMax: 1_000,
+  /** Blank lines of a file, which are skipped: about 4 µs each in CSV. */
+  importBlankLinesMax: 100_000,
+  /** The end marker of an export. */
+  importEndCharactersMax: 1_000,
   /** One line of an import file. */
   importLineBytesMax: 1024 * 1024,
-  /** Rows of an archive that one statement restores: about 2 MB of JSON. */
+  /** Rows of an archive that one statement restores, usually about 2 MB of JSON, and their characters: lines of 1 MB would have 5 GB. */
   archiveBatchRows: 5_000,
+  archiveBatchCharacters: 4 * 1024 * 1024,
 } as const

@@ -51,6 +51,11 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy:
       'Send the parameters as in a URL, with that Content-Type, without another charset and without Content-Encoding.',
   },
+  rows_rejected: {
+    when: 'A batch was ended because 10,000 of its rows were rejected. It is in the $error line of a response whose other lines have the reasons. The valid rows that were read before are written.',
+    remedy:
+      'Fix the cause that the lines show, and send the batch again: rows that were written are then unchanged.',
+  },
   body_too_large: {
     when: 'The body exceeds the limit: 64 KB for a create or a patch, 256 KB for QUERY.',
     remedy: 'Split the request. A filter may have 64 KB and 1,000 list values.',

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { containsKey, containsKeyMessage } from '../../accounts/key-format.ts'
 import { type Fault, invalid } from '../../errors/errors.ts'
 import { excerpt, type Faults } from '../../errors/faults.ts'
+import { isJsonObject } from '../../writes/flat-json.ts'
 import { JsonNumber } from '../../writes/json-number.ts'
 import { acceptedBody, contentTypeFailure } from './content-type.ts'
 import { bodyOf } from './raw-request.ts'
@@ -105,12 +106,6 @@ function jsonObject(bytes: Buffer, { example, parse = JSON.parse }: BodyFormat):
     throw invalid({ pointer: pointerTo(repeated), code: 'member_invalid', message }, 'body_invalid')
   }
   return { ...parsed }
-}
-
-function isJsonObject(value: unknown): value is object {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
-  )
 }
 
 /** The first duplicate member name. The text must be a valid JSON object. */

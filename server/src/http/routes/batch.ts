@@ -46,6 +46,7 @@ export function batchRoute(batches: Batches, emit: EmitEvent, resource: Resource
         resource,
         chunks: batchRows(resource, body, { format, isGzipped }),
         totals,
+        rejectedMax: limits.batchRejectedRowsMax,
         onFaults: (faults) => results.write(resultLines(faults)),
       },
       limits.batchRows,
@@ -150,7 +151,7 @@ function formatOf(request: FastifyRequest): ImportFormat {
 /** Rows before the one with the error may have been written. */
 function failureOfBatch(error: unknown, signal: AbortSignal): Failure {
   if (error instanceof Failure) return error
-  if (error instanceof ImportError) return new Failure('body_invalid', error.message, [], error)
+  if (error instanceof ImportError) return new Failure('body_invalid', error.message, error.faults, error)
   if (signal.aborted || isReset(error)) return clientDisconnected(error)
   return internalError(error)
 }
