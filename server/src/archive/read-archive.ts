@@ -22,6 +22,7 @@ export type ArchivePart =
 export async function* archiveParts(bytes: AsyncIterable<Buffer>): AsyncGenerator<ArchivePart> {
   const sha256 = createHash('sha256')
   let rows: string[] = []
+  let characters = 0
   let count = 0
   let started = false
   let end: ArchiveEnd | undefined
@@ -30,6 +31,7 @@ export async function* archiveParts(bytes: AsyncIterable<Buffer>): AsyncGenerato
     if (!started || text.startsWith('{"$')) {
       if (rows.length > 0) yield { kind: 'rows', rows }
       rows = []
+      characters = 0
       const part = controlLine(text, started)
       started = true
       if ('sha256' in part) {
@@ -40,9 +42,11 @@ export async function* archiveParts(bytes: AsyncIterable<Buffer>): AsyncGenerato
     } else {
       count += 1
       rows.push(text)
-      if (rows.length >= limits.archiveBatchRows) {
+      characters += text.length
+      if (rows.length >= limits.archiveBatchRows || characters >= limits.archiveBatchCharacters) {
         yield { kind: 'rows', rows }
         rows = []
+        characters = 0
       }
     }
     sha256.update(text).update('\n')
@@ -110,9 +114,12 @@ async function* lines(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let incomplete = ''
   for await (const chunk of bytes) {
-    const all = (incomplete + decoder.decode(chunk, { stream: true })).split('\n')
-    incomplete = all.pop() ?? ''
+    const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n')
+    incomplete += first
+    for (const next of others) {
+      yield incomplete
+      incomplete = next
+    }
     if (incomplete.length > limits.importLineBytesMax) throw notAnArchive()
-    yield* all
   }
 }

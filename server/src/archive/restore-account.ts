@@ -142,6 +142,9 @@ class Restore {
       throw new ArchiveError('The archive is damaged: the account is not its first table.')
     if (table.name === 'tally') {
       this.#tallies = [...this.#tallies, ...rows]
+      // They are held in memory until the end. An account has one for each resource.
+      if (this.#tallies.length > Object.keys(resources).length)
+        throw new ArchiveError('The archive is damaged: it has more tallies than there are resources.')
       return
     }
     if (table.name === 'api_key' && !this.#options.withKeys) return
