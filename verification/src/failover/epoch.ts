@@ -207,7 +207,9 @@ class Branches {
         headers,
         body: JSON.stringify({ name }),
       })
-      if (status < 500 && status !== 201) throw new Error(`create: ${status} ${text.slice(0, 300)}`)
+      // 409: an attempt whose outcome was unknown still runs.
+      if (status < 500 && status !== 201 && status !== 409)
+        throw new Error(`create: ${status} ${text.slice(0, 300)}`)
       return status === 201
     })
   }

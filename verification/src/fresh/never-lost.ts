@@ -158,6 +158,8 @@ class Growth {
     await this.#ended
   }
 
+  #writes = 0
+
   async #create(): Promise<void> {
     while (this.#isRunning) {
       const text = await this.#send('POST', '', 'application/json', '{"name":"added"}', 201)
@@ -205,10 +207,12 @@ class Growth {
 
   async #send(method: string, path: string, type?: string, body?: string, expected = 200): Promise<string> {
     const { client, ports, key } = this.#fixture
+    this.#writes += 1
     const sent = {
       method,
       path: partnerPath + path,
       expected,
+      ...(path === '/batch' ? { isRepeatable: true } : { key: `write ${this.#writes}` }),
       ...(type === undefined ? {} : { type }),
       ...(body === undefined ? {} : { body }),
     }

@@ -22,6 +22,8 @@ export interface Writing {
 /** Bounds for the changing records of a ledger. Below 80, an import changes most of the records that readers request. */
 const rowsMin = 25
 const rowsMax = 80
+/** Pause before a write whose outcome is unknown is sent again. */
+const unconfirmedMs = 200
 const colours = ['red', 'blue', 'green', 'grey']
 
 /** Writes until the check is over, and reads each write back at once. */
@@ -34,17 +36,25 @@ export async function write(account: Watched, writing: Writing): Promise<void> {
       oracle instanceof Growing
         ? await grow({ ...account, oracle }, name, writing)
         : await oracle.exclusively(() => change({ ...account, oracle }, name, writing))
+    // What became of it is unknown, so nothing is known that a read must show.
+    if (id === undefined) continue
     writing.onWrite()
     await checker.check(account, readOfWritten(oracle, id, random), random)
     await sleep(random.integer(...account.pauseMs))
   }
 }
 
-async function grow(account: Watched<Growing>, name: string, writing: Writing): Promise<number> {
+/** Creates a partner, half of them without a key. Such a one cannot be repeated, so that its outcome may stay unknown. */
+async function grow(account: Watched<Growing>, name: string, writing: Writing): Promise<number | undefined> {
   account.oracle.begin()
-  const id = await create(account, name, writing)
-  account.oracle.acknowledged(id, name)
-  return id
+  try {
+    const id = await create(account, name, writing, writing.random.chance(0.5))
+    account.oracle.acknowledged(id, name)
+    return id
+  } catch (error) {
+    if (error instanceof Unconfirmed) return undefined
+    throw error
+  }
 }
 
 /** Writes once to a ledger, and returns the id of a written or deleted record. */
@@ -85,6 +95,7 @@ async function patch(account: Watched<Ledger>, name: string, writing: Writing): 
       path: `${partnerPath}/${id}`,
       type: 'application/merge-patch+json',
       body: JSON.stringify(Object.fromEntries(after)),
+      key: keyOf(name),
       expected: 200,
     }),
   )
@@ -97,7 +108,12 @@ async function remove(account: Watched<Ledger>, name: string, writing: Writing):
   if (oracle.changing.length <= rowsMin) return await patch(account, name, writing)
   const { id } = writing.random.pick(oracle.changing)
   await oracle.write([oracle.rows.filter((row) => row.id !== id)], () =>
-    send(account, writing, { method: 'DELETE', path: `${partnerPath}/${id}`, expected: 204 }),
+    send(account, writing, {
+      method: 'DELETE',
+      path: `${partnerPath}/${id}`,
+      key: keyOf(name),
+      expected: 204,
+    }),
   )
   return id
 }
@@ -115,15 +131,20 @@ async function batch(account: Watched<Ledger>, name: string, writing: Writing): 
   const rows = merged(oracle.rows, changed).filter(({ id }) => !deleted.has(id))
   const lines = [...changed, ...[...deleted].map((id) => ({ $delete: id }))]
   await oracle.write([rows], async () => {
+    let isRepeated = false
     const result = await send(account, writing, {
       method: 'POST',
       path: `${partnerPath}/batch`,
       type: 'application/x-ndjson',
       body: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+      isRepeatable: true,
+      onRepeat: () => (isRepeated = true),
       expected: 200,
     })
     const { $end }: { $end?: { updated: number; deleted: number } } = JSON.parse(result)
-    if ($end?.updated !== changed.length || $end.deleted !== deleted.size) throw new Error(`batch: ${result}`)
+    // What an earlier attempt has written is unchanged, and counted as such.
+    const isComplete = $end?.updated === changed.length && $end.deleted === deleted.size
+    if ($end === undefined || (!isRepeated && !isComplete)) throw new Error(`batch: ${result}`)
   })
   return random.pick(oracle.changing).id
 }
@@ -170,13 +191,14 @@ async function load(account: Watched, records: readonly Row[], replaces: boolean
   await importRecords({ ownerUrl, account: account.name, resource: 'partner', records, replace: replaces })
 }
 
-async function create(account: Watched, name: string, writing: Writing): Promise<number> {
+async function create(account: Watched, name: string, writing: Writing, hasKey = true): Promise<number> {
   const { data }: { data: { id: number } } = JSON.parse(
     await send(account, writing, {
       method: 'POST',
       path: partnerPath,
       type: 'application/json',
       body: JSON.stringify({ name }),
+      ...(hasKey ? { key: keyOf(name) } : {}),
       expected: 201,
     }),
   )
@@ -188,26 +210,52 @@ interface Sent {
   readonly path: string
   readonly type?: string
   readonly body?: string
+  /** The Idempotency-Key. */
+  readonly key?: string
+  /** Whether sending it again has the same effect, even without a key. */
+  readonly isRepeatable?: boolean
   readonly expected: number
+  readonly onRepeat?: () => void
 }
 
-/** Sends a write to any process, and returns the body of the response. */
+/** The database did not confirm a write that cannot be repeated. */
+class Unconfirmed extends Error {}
+
+/** Names are used once by a writer, but each kind of write has another body. */
+function keyOf(name: string): string {
+  return `write ${name}`
+}
+
+/**
+ * Sends a write to any process, and returns the body of the response. On a busy machine a commit may take longer than the service
+ * waits. Then the same request is sent again, as the response says.
+ */
 export async function send(
   account: Pick<Watched, 'name' | 'key'>,
   { client, ports, random }: Pick<Writing, 'client' | 'ports' | 'random'>,
-  { method, path, type, body, expected }: Sent,
+  { method, path, type, body, key, isRepeatable = key !== undefined, expected, onRepeat = () => {} }: Sent,
 ): Promise<string> {
-  const response = await client.sendUntilAccepted({
-    port: random.pick(ports),
+  const request = {
     method,
     path,
     headers: [
       ...headersFor(account.name, account.key),
       ...(type === undefined ? [] : ['Content-Type', type]),
+      ...(key === undefined ? [] : ['Idempotency-Key', key]),
     ],
     ...(body === undefined ? {} : { body }),
-  })
-  if (response.status !== expected)
-    throw new Error(`${method} ${path}: ${response.status} ${response.text.slice(0, 300)}`)
-  return response.text
+  }
+  for (let isRepeated = false; ; isRepeated = true) {
+    const response = await client.sendUntilAccepted({ port: random.pick(ports), ...request })
+    const { status, text } = response
+    const isUnconfirmed = text.includes('"code":"outcome_unknown"')
+    if (status === expected && !isUnconfirmed) return text
+    const what = `${method} ${path}: ${status} ${text.slice(0, 300)}`
+    if (isUnconfirmed && !isRepeatable) throw new Unconfirmed(what)
+    // The first attempt may still run.
+    const mayEnd = isRepeated && text.includes('"code":"idempotency_conflict"')
+    if (!isUnconfirmed && !mayEnd) throw new Error(what)
+    onRepeat()
+    await sleep(unconfirmedMs)
+  }
 }
