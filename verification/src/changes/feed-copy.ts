@@ -6,46 +6,69 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { importRecords } from '../../../server/src/import/import-records.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
-import type { Check, Context } from '../check.ts'
-import { headersFor } from '../client.ts'
+import type { Check, Context, Outcome, Stoppable } from '../check.ts'
+import { type Client, headersFor } from '../client.ts'
 import { database, type MovableService, startMovableService } from '../failover/movable-service.ts'
 import { grouped } from '../progress.ts'
 import { Random } from '../random.ts'
 import { PrimaryAndStandby } from '../replication/primary-and-standby.ts'
 import { messageOf } from '../runner.ts'
+import type { Service } from '../service.ts'
 import { waitUntil } from '../wait-until.ts'
 import { anyProduct, asJson, product } from './products.ts'
 import { type WriterKind, type Writing, writeOnce } from './writers.ts'
 
 const program = fileURLToPath(new URL('feed-consumer.ts', import.meta.url))
-const account = 'copied'
+export const feedAccount = 'copied'
+const account = feedAccount
 const records = 300
 const writers: readonly WriterKind[] = ['create', 'patch', 'patch', 'delete', 'batch', 'import']
 
-interface Fixture extends MovableService {
-  readonly pair: PrimaryAndStandby
+/** Two processes of `service` use its database. */
+export interface FeedTopology extends Stoppable {
+  readonly service: Service
+  readonly client: Client
+  /** Of the account `feedAccount`. */
+  readonly key: string
+  /** The database as an operator reaches it now. */
+  readonly tableUrl: string
+  /** The server that has the account fails, and another one takes its place. No acknowledged write is lost. */
+  failOver(): Promise<void>
 }
 
 /**
  * A consumer keeps a copy by the change feed. It is killed again and again while others write through two processes, and the
  * database fails over. Whenever writing pauses and the consumer has caught up, its copy must equal the table.
  */
-export const feedCopy: Check = {
-  name: 'feed_copy',
-  bound: '= 0 differences',
-  async run(context) {
-    const pair = await PrimaryAndStandby.start()
-    const fixture: Fixture = { ...(await startMovableService(pair.nodes, pair.primary, account)), pair }
-    try {
-      return await measure(context, fixture)
-    } finally {
-      await fixture.stop()
-    }
-  },
+export function feedCopyOn(name: string, start: () => Promise<FeedTopology>): Check {
+  return {
+    name,
+    bound: '= 0 differences',
+    async run(context) {
+      const topology = await start()
+      try {
+        return await measure(context, topology)
+      } finally {
+        await topology.stop()
+      }
+    },
+  }
 }
 
-async function measure(context: Context, fixture: Fixture) {
-  const { service, client, key, pair } = fixture
+export const feedCopy = feedCopyOn('feed_copy', async () => {
+  const pair = await PrimaryAndStandby.start()
+  const movable = await startMovableService(pair.nodes, pair.primary, account)
+  return {
+    ...movable,
+    get tableUrl() {
+      return pair.primary.url(database)
+    },
+    failOver: () => failOver(pair, movable),
+  }
+})
+
+async function measure(context: Context, topology: FeedTopology): Promise<Outcome> {
+  const { service, client, key } = topology
   const environment = { QUARTERMASTER_DEFAULT_ACCOUNT: account }
   const ports = [(await service.serve(environment)).port, (await service.serve(environment)).port]
   const ownerUrl = service.postgres.url
@@ -73,10 +96,10 @@ async function measure(context: Context, fixture: Fixture) {
           await sleep(random.integer(50, 700))
           await consumer.restart()
         }
-        if (failsOver) await failOver(fixture)
+        if (failsOver) await topology.failOver()
       })
       const copy = await caughtUp(writing, consumer, round)
-      const found = difference(await table(pair.primary.url(database)), copy)
+      const found = difference(await table(topology.tableUrl), copy)
       if (found !== undefined) differences.push(`round ${round}: ${found}`)
       progress.step()
     }
@@ -133,7 +156,7 @@ async function whileWriting(
   return writes
 }
 
-async function failOver({ pair, address }: Fixture): Promise<void> {
+async function failOver(pair: PrimaryAndStandby, { address }: MovableService): Promise<void> {
   await pair.setSynchronous(true)
   const old = pair.primary
   await old.kill()

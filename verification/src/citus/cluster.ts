@@ -91,6 +91,34 @@ export class CitusCluster implements Stoppable {
     return worker
   }
 
+  /** Throws unless the tables of accounts are distributed. Returns the number of records that they have on the workers. */
+  async records(): Promise<number> {
+    const tables = ['tally', 'product', 'partner', 'company']
+    const rows = await this.onCoordinator<{ name: string; type: string }>(
+      `select table_name::text as name, citus_table_type as type from citus_tables where table_name::text = any($1)`,
+      [tables],
+    )
+    const plain = tables.filter(
+      (table) => !rows.some(({ name, type }) => name === table && type === 'distributed'),
+    )
+    if (plain.length > 0) throw new Error(`not distributed by Citus: ${plain.join(', ')}`)
+    const [counted] = await this.onCoordinator<{ n: number }>(
+      `select ((select count(*) from product) + (select count(*) from partner) + (select count(*) from company))::float8 as n`,
+    )
+    return counted?.n ?? 0
+  }
+
+  /** Kills a worker and puts another server in its place. */
+  async replaceWorker(worker: PostgresNode, by: PostgresNode): Promise<void> {
+    await worker.kill()
+    await by.promote()
+    await this.onCoordinator(
+      `select citus_update_node(nodeid, '127.0.0.1', $2) from pg_dist_node where nodeport = $1`,
+      [worker.port, by.port],
+    )
+    this.workers.splice(this.workers.indexOf(worker), 1, by)
+  }
+
   stop(): Promise<void> {
     return this.nodes.stop()
   }

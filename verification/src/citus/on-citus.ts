@@ -4,30 +4,57 @@ import type { Check, Context } from '../check.ts'
 import { Service, type StartDatabase, withDatabases } from '../service.ts'
 import { CitusCluster } from './cluster.ts'
 
-/** A check of another suite, whose services run on a cluster with distributed tables, with this share of its full size. */
+/**
+ * A check of another suite, whose services run on a cluster with distributed tables, with this share of its full size. It fails if
+ * its records are not on such a cluster: a check that starts a database of its own would show nothing about Citus.
+ */
 export function onCitus(check: Check, share = 1): Check {
   return {
     name: `citus_${check.name}`,
     bound: check.bound,
-    run(context) {
+    async run(context) {
+      const clusters = new Clusters()
       const size = (full: number, small: number) => (context.quick ? small : Math.max(small, full * share))
       // Another object, because fixtures that checks share are found by their context.
-      return withDatabases(startCluster, () => check.run({ ...context, size }))
+      const outcome = await withDatabases(
+        (settings) => clusters.start(settings),
+        () => check.run({ ...context, size }),
+      )
+      const records = await clusters.records()
+      return { ...outcome, samples: Math.min(outcome.samples, records) }
     },
   }
 }
 
-const startCluster: StartDatabase = async (settings) => {
-  const cluster = await CitusCluster.start(settings)
-  try {
-    // Checks prepare the database after the migrations, so the tables must be distributed by then.
-    const service = await distributed(cluster)
-    // Where checks read the statements of a temporary server.
-    symlinkSync(cluster.coordinator.log, join(cluster.nodes.folder, 'log'))
-    return { url: cluster.url, folder: cluster.nodes.folder, stop: () => service.stop() }
-  } catch (error) {
-    await cluster.stop()
-    throw error
+/** The clusters of a check, which may stop them before it ends. */
+class Clusters {
+  readonly #running = new Set<CitusCluster>()
+  #recordsOfStopped = 0
+
+  /** The records on all of them. */
+  async records(): Promise<number> {
+    let sum = this.#recordsOfStopped
+    for (const cluster of this.#running) sum += await cluster.records()
+    return sum
+  }
+
+  async start(settings: Record<string, string>): ReturnType<StartDatabase> {
+    const cluster = await CitusCluster.start(settings)
+    try {
+      // Checks prepare the database after the migrations, so the tables must be distributed by then.
+      const service = await distributed(cluster)
+      // Where checks read the statements of a temporary server.
+      symlinkSync(cluster.coordinator.log, join(cluster.nodes.folder, 'log'))
+      this.#running.add(cluster)
+      const stop = async () => {
+        if (this.#running.delete(cluster)) this.#recordsOfStopped += await cluster.records()
+        await service.stop()
+      }
+      return { url: cluster.url, folder: cluster.nodes.folder, stop }
+    } catch (error) {
+      await cluster.stop()
+      throw error
+    }
   }
 }
 
@@ -39,6 +66,7 @@ export async function distributed(cluster: CitusCluster): Promise<Service> {
     stop: () => cluster.stop(),
   })
   await service.command(['distribute', '--shards', '16'])
+  await cluster.records()
   return service
 }
 

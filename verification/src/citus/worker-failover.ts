@@ -1,6 +1,5 @@
 import type { Check } from '../check.ts'
 import { Client, type HttpResponse } from '../client.ts'
-import type { PostgresNode } from '../replication/postgres-node.ts'
 import type { ServerProcess } from '../service.ts'
 import { waitUntil } from '../wait-until.ts'
 import { GrowingAccount } from './accounts.ts'
@@ -64,7 +63,7 @@ async function failOver(
   await accepted(() => account.create(first), 201)
   // Both processes have the lost state in their caches.
   const lost = [await see(account, first), await see(account, second)]
-  await replace(cluster, primary, standby)
+  await cluster.replaceWorker(primary, standby)
   await accepted(() => account.create(first), 201)
   const wrong: string[] = []
   for (const [n, port] of [first, second].entries()) {
@@ -106,17 +105,6 @@ async function compare(account: GrowingAccount, port: number, lost: Seen): Promi
   if (feed.status !== 410 && !hasRecord)
     wrong.push(`the cursor of the lost state: ${feed.status} ${feed.text.slice(0, 200)}`)
   return wrong
-}
-
-/** Kills a worker and puts another server in its place. */
-async function replace(cluster: CitusCluster, worker: PostgresNode, by: PostgresNode): Promise<void> {
-  await worker.kill()
-  await by.promote()
-  await cluster.onCoordinator(
-    `select citus_update_node(nodeid, '127.0.0.1', $2) from pg_dist_node where nodeport = $1`,
-    [worker.port, by.port],
-  )
-  cluster.workers.splice(cluster.workers.indexOf(worker), 1, by)
 }
 
 /** Sends again while the database is unavailable. */

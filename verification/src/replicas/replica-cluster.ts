@@ -29,6 +29,7 @@ export async function startReplicaCluster(): Promise<ReplicaCluster> {
     const replica = await nodes.copyAsStandby(primary, 'replica')
     await primary.start(settings)
     await startReplica(replica)
+    await replica.caughtUpWith(primary)
     const url = primary.url('postgres')
     const service = await Service.on({ url, folder: nodes.folder, stop: stopNodes })
     const environment = { DATABASE_REPLICA_URLS: replica.url('postgres') }

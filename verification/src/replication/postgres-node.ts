@@ -126,21 +126,22 @@ export class PostgresNode {
     await withClient(this.url('postgres'), (client) => waitUntil(async () => !(await isInRecovery(client))))
   }
 
-  /** Resolves when the standby has replayed everything that the primary has written so far. */
+  /** Resolves when the standby has replayed everything that the primary has written so far. Throws if it is no standby. */
   async caughtUpWith(primary: PostgresNode): Promise<void> {
     const lsn = await withClient(primary.url('postgres'), async (client) => {
       const { rows } = await client.query<{ lsn: string }>('select pg_current_wal_lsn() as lsn')
       return rows[0]?.lsn
     })
-    await withClient(this.url('postgres'), (client) =>
-      waitUntil(async () => {
+    await withClient(this.url('postgres'), async (client) => {
+      if (!(await isInRecovery(client))) throw new Error(`${this.data} is no standby`)
+      await waitUntil(async () => {
         const { rows } = await client.query<{ reached: boolean }>(
           'select coalesce(pg_last_wal_replay_lsn() >= $1, false) as reached',
           [lsn],
         )
         return rows[0]?.reached ?? false
-      }),
-    )
+      })
+    })
   }
 
   /** Stops streaming replication: the standby receives nothing that the primary writes from now on. */
