@@ -24,6 +24,8 @@ export default defineConfig({
     // replaces.
     isolate: false,
     unstubGlobals: true,
+    // A forgotten `it.only` would leave out all other tests of its file.
+    allowOnly: false,
     ...(suite === 'unit' ? {} : { globalSetup: ['server/test/global-setup.ts'] }),
     // Integration tests wait for servers and timeouts more than they use a processor.
     ...(suite === 'integration' ? { maxWorkers: 3 } : {}),

@@ -37,7 +37,9 @@ export default class SummaryReporter implements Reporter {
     }
     for (const failure of failures) process.stdout.write(`failed: ${failure}\n`)
     const { FAILED_FILES: list } = process.env
-    if (list !== undefined) for (const file of failedFiles) appendFileSync(list, `${file}\n`)
+    // An error outside of tests is of no file that could be run again.
+    if (list !== undefined && errors.length === 0)
+      for (const file of failedFiles) appendFileSync(list, `${file}\n`)
     process.stdout.write(
       `${this.#suite}: ${passed} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`,
     )
