@@ -126,15 +126,9 @@ describe('imports', () => {
     expect(cycles).toEqual([])
   })
 
-  it('of Fastify are only in http, and only main reads the environment', () => {
+  it('of Fastify are only in http', () => {
     const fastify = server.filter((file) => folderOf(file) !== 'http' && importsOf(file).includes('fastify'))
     expect(fastify).toEqual([])
-    const configured = server.filter(
-      (file) =>
-        file !== 'server/src/main.ts' &&
-        /\b(?:readConfig|loadConfig)\(/.test(readFileSync(join(root, file), 'utf8')),
-    )
-    expect(configured).toEqual(['server/src/config/config.ts'])
   })
 
   it('of the import folder include neither files nor the process, so that HTTP can use it', () => {
