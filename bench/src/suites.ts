@@ -5,6 +5,7 @@ import { feedWaiters } from './changes/feed-waiters.ts'
 import { journalCost } from './changes/journal-cost.ts'
 import { listWhileWritten } from './changes/list-while-written.ts'
 import { attackBenchmarks } from './guard/attacks.ts'
+import { growthBound } from './guard/growth.ts'
 import { inputsLinear } from './guard/inputs-linear.ts'
 import { slowSenders } from './guard/slow-senders.ts'
 import { abuse } from './load/abuse.ts'
@@ -59,5 +60,5 @@ export const suites: Readonly<Record<string, readonly Check[]>> = {
     overload,
     abuse,
   ],
-  guard: [inputsLinear, ...slowSenders, ...attackBenchmarks],
+  guard: [inputsLinear, ...slowSenders, ...attackBenchmarks, growthBound],
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Target } from './attack.ts'
+import { growth } from './growth.ts'
 import { attacks } from './table.ts'
 
 /** Runs one attack: prepares it, waits for `go`, and attacks until it is told to stop. */
@@ -12,7 +13,7 @@ export interface Order {
 const [order]: Order[] = await once(process, 'message')
 if (order === undefined) throw new Error('there is no order')
 const { name, target } = order
-const attack = attacks.find((one) => one.name === name)
+const attack = [...attacks, growth].find((one) => one.name === name)
 if (attack === undefined) throw new Error(`there is no attack ${name}`)
 await attack.prepare?.(target)
 const started = once(process, 'message')
