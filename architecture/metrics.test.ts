@@ -134,7 +134,7 @@ const queueLimits = [
     /pending_requests\{[^}]*pool_name="pipelined"\} > (\d+)/g,
     limits.requestsWaitingMin - limits.pipelinedConnections,
   ],
-  [/pending_requests\{[^}]*pool_name!="pipelined"\} > (\d+)/g, limits.readsInFlightMax / 2],
+  [/pending_requests\{[^}]*pool_name!="pipelined"\} > (\d+)/g, limits.readsWaitingMax / 2],
 ] as const
 
 it.each(queueLimits)('the alert on %s fires before the process rejects requests', (pattern, max) => {

@@ -25,6 +25,7 @@ import type { Log } from './observability/logger.ts'
 import type { Metrics, ObservedState } from './observability/metrics.ts'
 import { otlpTarget, telemetryIdentity } from './observability/otlp.ts'
 import type { Traces } from './observability/traces.ts'
+import type { PoolState } from './postgres/connection-pool.ts'
 import { Database } from './postgres/database.ts'
 import { replicaUrls } from './postgres/primary/database-url.ts'
 import { Replicas } from './postgres/replicas/replicas.ts'
@@ -76,7 +77,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
   let stopping = false
   const shutdown = new AbortController()
   const observed: ObservedState = {
-    pools: () => [...database.pools, ...(replicas?.pools ?? [])],
+    pools: () => [...withWaiting(database.pools, accountReads), ...(replicas?.pools ?? [])],
     replicas: () => replicas?.counts,
     verificationsWaiting: () => keyVerifier.waiting,
     feedWaiters: () => waiters.count,
@@ -185,14 +186,22 @@ function databaseOf(
   return { database, replicas, readMsMax }
 }
 
+/** Reads wait for a connection in the queues of their accounts, not in that of the pool. */
+function withWaiting(pools: readonly PoolState[], { waiting }: AccountReads): PoolState[] {
+  return pools.map((state) =>
+    state.pool === 'reads' ? { ...state, waiting: state.waiting + waiting } : state,
+  )
+}
+
 export function accountReadsOf(
   config: Config,
   database: Database,
   limits: Limits,
   replicas?: Replicas,
 ): AccountReads {
-  const { QUARTERMASTER_ACCOUNT_READS_MAX: runningMax } = config
-  return new AccountReads(database, runningMax, limits.readWaitMsMax, replicas)
+  const { QUARTERMASTER_ACCOUNT_READS_MAX: accountMax, QUARTERMASTER_DATABASE_POOL_MAX: connectionsMax } =
+    config
+  return new AccountReads(database, { accountMax, connectionsMax, limits }, replicas)
 }
 
 export function webhooksOf(

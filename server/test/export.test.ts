@@ -16,7 +16,7 @@ let large: TestAccount
 const products = '/api/v1/inventory/product'
 const spreadsheet = 'text/csv; form=spreadsheet'
 /** Shortened: tests wait for them. */
-const waits = { exportWaitMsMax: 3_000, exportReaderWindowMs: 500, exportCheckMs: 100 }
+const waits = { exportWaitMsMax: 3_000, slowClientWindowMs: 500, slowClientCheckMs: 100 }
 const largeRecords = 60_000
 
 /** Texts that a spreadsheet, a CSV reader, COPY or SQL could misinterpret. */

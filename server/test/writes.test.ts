@@ -90,7 +90,7 @@ it.each([
       await eventually(() => rejections.length >= 5)
       expect([rejections[0]?.headers.get('retry-after'), rejections[0]?.body]).toMatchObject([
         '1',
-        { code: 'account_busy', detail: expect.stringMatching(/^This account has too many writes waiting/) },
+        { code: 'account_busy', detail: expect.stringMatching(/^This account has 200 writes waiting/) },
       ])
       await eventually(async () => (await connectionsUsed()) === used)
 

@@ -1,43 +1,67 @@
 import { clientDisconnected, Failure } from '../errors/errors.ts'
-import { limits } from '../limits/limits.ts'
+import { type Limits, limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import type { ReadOptions } from '../postgres/pooled-reads.ts'
 import type { Replicas, VerifiedState } from '../postgres/replicas/replicas.ts'
 import type { TextRow } from '../postgres/text-rows.ts'
+import { FairScheduler, type Rejection } from '../scheduler/fair-scheduler.ts'
 import type { AccountScope } from '../scope.ts'
 import type { Statement } from '../sql.ts'
 import type { TallyState } from '../tally-state.ts'
-import { AccountLimiter } from './account-limiter.ts'
+
+export interface AccountReadsOptions {
+  /** Connections of the pool for reads, for each server. */
+  readonly connectionsMax: number
+  /** Long reads of one account that run at once. */
+  readonly accountMax: number
+  readonly limits: Limits
+}
 
 /**
- * Runs reads through the per-account concurrency limiter, so that one account can use neither all connections nor all
- * processors of the database. Pipelined statements take milliseconds and are not limited.
+ * Runs reads through the scheduler, so that one account can use neither all connections nor all processors of the database.
+ * Pipelined statements take milliseconds and are not limited, except those of the change feed: one client causes any number.
  */
 export class AccountReads {
   readonly #database: Database
   readonly #replicas: Replicas | undefined
-  readonly #limiter: AccountLimiter
+  readonly #long: FairScheduler
+  readonly #feed: FairScheduler
 
-  constructor(database: Database, runningMax: number, waitMsMax: number, replicas?: Replicas) {
+  constructor(database: Database, options: AccountReadsOptions, replicas?: Replicas) {
+    const { connectionsMax, accountMax, limits: injected } = options
     this.#database = database
     this.#replicas = replicas
-    this.#limiter = new AccountLimiter({
-      runningMax,
-      waitingMax: limits.accountReadsWaitingMax,
-      waitMsMax,
-      totalMax: limits.readsInFlightMax,
-      busy: () => accountBusy(runningMax),
+    this.#long = new FairScheduler({
+      seats: () => connectionsMax * (database.servers + (replicas?.counts.available ?? 0)),
+      accountSeats: accountMax,
+      waitingMax: limits.readsWaitingMax,
+      accountWaitingMax: limits.accountReadsWaitingMax,
+      waitMsMax: injected.readWaitMsMax,
+      busy: (rejection) => accountBusy(accountMax, injected.readWaitMsMax, rejection),
+    })
+    this.#feed = new FairScheduler({
+      seats: injected.feedPagesInFlightMax,
+      accountSeats: injected.accountFeedPagesMax,
+      waitingMax: injected.feedWaitersMax,
+      accountWaitingMax: injected.accountFeedWaitersMax,
+      waitMsMax: injected.readWaitMsMax,
+      busy: () => feedBusy(injected.accountFeedPagesMax),
     })
   }
 
-  /** Whether new reads should be rejected. The other half of the limit is for requests already accepted. */
+  /** Long reads that wait for a connection. */
+  get waiting(): number {
+    return this.#long.waitingForOthers
+  }
+
+  /** Whether long reads wait: nearly every filter is one. */
   get isFull(): boolean {
-    return this.#limiter.inFlight >= limits.readsInFlightMax / 2
+    return this.#long.inFlight >= limits.readsWaitingMax / 2
   }
 
   /** Whether an additional read would delay no other: the account has none in flight, and there are few of other accounts. */
   isIdleFor(scope: AccountScope): boolean {
-    return this.#limiter.inFlight < limits.prefetchReadsInFlightMax && !this.#limiter.isRunning(scope)
+    return this.#long.inFlight < limits.prefetchReadsInFlightMax && !this.#long.isRunning(scope)
   }
 
   read<Row extends TextRow<Row>>(
@@ -46,8 +70,22 @@ export class AccountReads {
     signal: AbortSignal,
   ): Promise<Row[]> {
     if (statement.execution === 'pipelined') return this.#database.nodeOf(scope).read<Row>(statement)
-    const read = (options: ReadOptions) => this.#database.nodeOf(scope).read<Row>(statement, options)
-    return this.#limited(scope, signal, read)
+    return this.#readLong<Row>(scope, statement, signal)
+  }
+
+  /** A page of the change feed. */
+  async readChanges<Row extends TextRow<Row>>(
+    scope: AccountScope,
+    statement: Statement,
+    signal: AbortSignal,
+  ): Promise<Row[]> {
+    if (statement.execution !== 'pipelined') return await this.#readLong<Row>(scope, statement, signal)
+    const seat = await this.#feed.acquire(scope, signal)
+    try {
+      return await this.#database.nodeOf(scope).read<Row>(statement)
+    } finally {
+      seat.release()
+    }
   }
 
   /**
@@ -64,18 +102,27 @@ export class AccountReads {
     if (replicas === undefined || statement.execution === 'pipelined')
       return this.read<Row>(scope, statement, signal)
     const { accountId } = scope
-    return this.#limited(scope, signal, async (options) => {
+    return this.#scheduled(scope, signal, async (options) => {
       const row = await replicas.read<Row>(statement, { ...verified, accountId }, options)
       return row === undefined ? await this.#database.nodeOf(scope).read<Row>(statement, options) : [row]
     })
   }
 
-  async #limited<Result>(
+  #readLong<Row extends TextRow<Row>>(
+    scope: AccountScope,
+    statement: Statement,
+    signal: AbortSignal,
+  ): Promise<Row[]> {
+    const read = (options: ReadOptions) => this.#database.nodeOf(scope).read<Row>(statement, options)
+    return this.#scheduled(scope, signal, read)
+  }
+
+  async #scheduled<Result>(
     scope: AccountScope,
     signal: AbortSignal,
     run: (options: ReadOptions) => Promise<Result>,
   ): Promise<Result> {
-    const release = await this.#limiter.acquire(scope, signal)
+    const seat = await this.#long.acquire(scope, signal)
     let overdue = Promise.resolve()
     try {
       if (signal.aborted) throw clientDisconnected()
@@ -84,16 +131,30 @@ export class AccountReads {
       }
       return await run({ signal, onOverdue })
     } finally {
-      // A statement that is still running in the database holds its slot until it has ended.
-      void overdue.then(release)
+      // A statement that is still running in the database holds its seat until it has ended.
+      void overdue.then(() => seat.release())
     }
   }
 }
 
-function accountBusy(runningMax: number): Failure {
+const reasons: Record<Rejection, (waitMs: number) => string> = {
+  'queue-full': () => `${limits.accountReadsWaitingMax} more wait`,
+  waited: (waitMs) => `this request waited ${waitMs / 1000} s for one of them to end`,
+  displaced: () => 'more of its queries wait than of any other account, while the service is busy',
+}
+
+function accountBusy(accountMax: number, waitMs: number, rejection: Rejection): Failure {
   return new Failure(
     'account_busy',
-    `This account has ${runningMax} long queries running, the maximum, and its queue is full. ` +
+    `This account has ${accountMax} long queries running, the maximum, and ${reasons[rejection](waitMs)}. ` +
       'Try again shortly, with fewer concurrent requests.',
+  )
+}
+
+function feedBusy(max: number): Failure {
+  return new Failure(
+    'account_busy',
+    `This account reads ${max} pages of changes at once, the maximum, and too many more wait. ` +
+      'Try again shortly, with fewer clients that read changes.',
   )
 }

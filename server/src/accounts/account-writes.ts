@@ -2,27 +2,29 @@ import { clientDisconnected, Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import { connectionReleased } from '../postgres/connection-released.ts'
 import type { Database } from '../postgres/database.ts'
+import { FairScheduler, type Rejection } from '../scheduler/fair-scheduler.ts'
 import type { AccountScope } from '../scope.ts'
-import { AccountLimiter } from './account-limiter.ts'
 
 /**
- * Runs writes through the per-account concurrency limiter. The lock on the tally row, or on the account's keys, makes
- * PostgreSQL run the writes of one account one after the other. Without the limiter, those that wait for the lock would
+ * Runs writes through the scheduler. The lock on the tally row, or on the account's keys, makes
+ * PostgreSQL run the writes of one account one after the other. Without it, those that wait for the lock would
  * occupy connections that other accounts need.
  */
 export class AccountWrites {
   readonly #database: Database
-  readonly #limiter: AccountLimiter
+  readonly #scheduler: FairScheduler
 
   /** `connectionsMax`: of the pool for writes. One account never gets all of them. */
   constructor(database: Database, connectionsMax: number, waitMsMax: number) {
     this.#database = database
-    this.#limiter = new AccountLimiter({
-      runningMax: Math.max(1, Math.min(limits.accountWritesMax, connectionsMax - 1)),
-      waitingMax: limits.accountWritesWaitingMax,
+    this.#scheduler = new FairScheduler({
+      // More than connections: creates of many accounts share one.
+      seats: limits.writesInFlightMax,
+      accountSeats: Math.max(1, Math.min(limits.accountWritesMax, connectionsMax - 1)),
+      waitingMax: limits.writesInFlightMax,
+      accountWaitingMax: limits.accountWritesWaitingMax,
       waitMsMax,
-      totalMax: limits.writesInFlightMax,
-      busy: accountBusy,
+      busy: (rejection) => accountBusy(rejection, waitMsMax),
     })
   }
 
@@ -35,23 +37,29 @@ export class AccountWrites {
     signal: AbortSignal,
     work: (database: Database) => Promise<T>,
   ): Promise<T> {
-    const release = await this.#limiter.acquire(scope, signal)
+    const seat = await this.#scheduler.acquire(scope, signal)
     try {
       if (signal.aborted) throw clientDisconnected()
       const result = await work(this.#database)
-      release()
+      seat.release()
       return result
     } catch (error) {
-      void connectionReleased(error).then(release)
+      void connectionReleased(error).then(() => seat.release())
       throw error
     }
   }
 }
 
-function accountBusy(): Failure {
+const reasons: Record<Rejection, (waitMs: number) => string> = {
+  'queue-full': () => `has ${limits.accountWritesWaitingMax} writes waiting, the maximum`,
+  waited: (waitMs) => `writes more than the database can store: this write waited ${waitMs / 1000} s`,
+  displaced: () => 'has more writes waiting than any other, while the service is busy',
+}
+
+function accountBusy(rejection: Rejection, waitMs: number): Failure {
   return new Failure(
     'account_busy',
-    'This account has too many writes waiting; they run one after the other. Nothing was written. ' +
+    `This account ${reasons[rejection](waitMs)}. Its writes run one after the other. Nothing was written. ` +
       'Try again shortly, with fewer concurrent requests.',
   )
 }

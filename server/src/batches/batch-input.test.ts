@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { resources } from '../catalog/resources.ts'
+import { EventLoopShares } from '../scheduler/event-loop-shares.ts'
 import { batchRows } from './batch-input.ts'
 
 async function* body(bytes: Buffer) {
@@ -14,7 +15,9 @@ async function iterationsWhile(bytes: Buffer): Promise<{ iterations: number; chu
     immediate = setImmediate(count)
   })
   let chunks = 0
-  for await (const _ of batchRows(resources.product, body(bytes), { format: 'ndjson', isGzipped: false })) {
+  const shares = new EventLoopShares()
+  const format = { format: 'ndjson', isGzipped: false, nextSlice: () => shares.next('1') } as const
+  for await (const _ of batchRows(resources.product, body(bytes), format)) {
     chunks += 1
     const end = performance.now() + 2
     while (performance.now() < end);

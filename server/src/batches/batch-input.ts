@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Resource } from '../catalog/resources.ts'
 import { ImportError } from '../import/columns.ts'
 import { csvRows } from '../import/csv.ts'
@@ -7,11 +6,18 @@ import { ndjsonRows } from '../import/ndjson.ts'
 import type { RowChunk } from '../import/row.ts'
 import { limits } from '../limits/limits.ts'
 
+export interface BatchFormat {
+  readonly format: ImportFormat
+  readonly isGzipped: boolean
+  /** Resolves when the next slice of the body may be parsed. */
+  readonly nextSlice: () => Promise<void>
+}
+
 /** Parses the body of a batch as it arrives. */
 export function batchRows(
   resource: Resource,
   body: AsyncIterable<Buffer>,
-  { format, isGzipped }: { readonly format: ImportFormat; readonly isGzipped: boolean },
+  { format, isGzipped, nextSlice }: BatchFormat,
 ): AsyncGenerator<RowChunk> {
   let received = 0
   const counted = async function* () {
@@ -21,7 +27,7 @@ export function batchRows(
       yield buffer
     }
   }
-  const bytes = sliced(decode(counted()), (expanded) => {
+  const bytes = sliced(decode(counted()), nextSlice, (expanded) => {
     if (expanded <= limits.batchFreeBytes || expanded <= received * limits.batchExpansionMax) return
     throw new ImportError(
       `The body expands to more than ${limits.batchExpansionMax} times its compressed size. Send it with less compression.`,
@@ -33,6 +39,7 @@ export function batchRows(
 /** Yields small pieces. Other requests are served whenever parsing them has taken a while, however short their lines are. */
 async function* sliced(
   buffers: AsyncIterable<Buffer>,
+  nextSlice: () => Promise<void>,
   check: (expanded: number) => void,
 ): AsyncGenerator<Buffer> {
   let expanded = 0
@@ -42,7 +49,7 @@ async function* sliced(
     check(expanded)
     for (let start = 0; start < buffer.length; start += limits.batchSliceBytes) {
       if (performance.now() >= pauseAt) {
-        await setImmediate()
+        await nextSlice()
         pauseAt = performance.now() + limits.batchSliceMs
       }
       yield buffer.subarray(start, start + limits.batchSliceBytes)

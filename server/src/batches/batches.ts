@@ -1,7 +1,6 @@
 import type pg from 'pg'
-import { AccountLimiter } from '../accounts/account-limiter.ts'
 import type { Resource } from '../catalog/resources.ts'
-import { Failure } from '../errors/errors.ts'
+import { Failure, overloaded } from '../errors/errors.ts'
 import type { BatchWriter } from '../import/import-rows.ts'
 import { type BatchOutcome, ImportSession } from '../import/session.ts'
 import type { Limits } from '../limits/limits.ts'
@@ -9,27 +8,44 @@ import { ConnectionPool } from '../postgres/connection-pool.ts'
 import { abandonedTransactions, type ServingIdentity, servingConnection } from '../postgres/connections.ts'
 import type { Primary } from '../postgres/primary/primary.ts'
 import { failureOf, isConnectionError, mayHaveCommitted } from '../postgres/sqlstate.ts'
+import { EventLoopShares } from '../scheduler/event-loop-shares.ts'
+import { FairScheduler, type Seat } from '../scheduler/fair-scheduler.ts'
 import type { AccountScope } from '../scope.ts'
 import { withTimeout } from '../timeout.ts'
 
 /**
- * Batches over HTTP: how many are in flight, and the connections on which they write. A batch has a connection only for the
- * duration of a transaction, so a client that sends slowly occupies none.
+ * Batches over HTTP: how many are in flight, when each parses its next rows, and the connections on which they write. A batch
+ * has a connection only for the duration of a transaction, so a client that sends slowly occupies none.
  */
 export class Batches {
   readonly #pool: ConnectionPool
-  readonly #limiter: AccountLimiter
+  readonly #inFlight: FairScheduler
+  readonly #writes: FairScheduler
+  readonly #shares = new EventLoopShares()
   readonly #limits: Limits
 
   /** `role`: the one for writes. */
   constructor(primary: Primary, { limits, ...identity }: ServingIdentity & { readonly limits: Limits }) {
     this.#limits = limits
-    this.#limiter = new AccountLimiter({
-      runningMax: limits.accountBatchesMax,
-      waitingMax: 0,
-      waitMsMax: 0,
-      totalMax: limits.batchesInFlightMax,
-      busy: accountBusy,
+    this.#inFlight = new FairScheduler({
+      seats: limits.batchesInFlightMax,
+      accountSeats: limits.accountBatchesMax,
+      spareSeats: limits.batchesSpare,
+      waitingMax: limits.batchesWaitingMax,
+      accountWaitingMax: 1,
+      waitMsMax: limits.batchQueueMsMax,
+      waitsForOwn: false,
+      givesWay: { slowCheckMs: limits.slowClientCheckMs },
+      busy: () => accountBusy(limits.accountBatchesMax),
+    })
+    // One transaction of an account at a time: the lock on its tally would make a second one wait on its connection.
+    this.#writes = new FairScheduler({
+      seats: limits.batchConnectionsMax,
+      accountSeats: 1,
+      waitingMax: limits.batchesInFlightMax,
+      accountWaitingMax: limits.accountBatchesMax,
+      waitMsMax: limits.batchWaitMsMax,
+      busy: overloaded,
     })
     this.#pool = new ConnectionPool(primary, {
       name: 'batches',
@@ -43,16 +59,21 @@ export class Batches {
     })
   }
 
-  /** Acquires a slot of the account. The caller must call the function that it returns. */
-  async acquire(scope: AccountScope, signal: AbortSignal): Promise<() => void> {
-    return await this.#limiter.acquire(scope, signal)
+  /** Waits for a seat, which the caller must release. */
+  async acquire(scope: AccountScope, signal: AbortSignal): Promise<Seat> {
+    return await this.#inFlight.acquire(scope, signal)
+  }
+
+  /** Resolves when the batch may parse its next rows. */
+  nextSlice({ accountId }: AccountScope): Promise<void> {
+    return this.#shares.next(accountId)
   }
 
   /** Writes rows with the code of an import, each call in a transaction of its own. */
   writer(scope: AccountScope, resource: Resource): BatchWriter {
     return {
       write: (rows, deletes, repeated) =>
-        this.#connected(async (client) => {
+        this.#connected(scope, async (client) => {
           const session = await ImportSession.onPooled(client, scope, resource)
           return await session.write(rows, deletes, repeated)
         }),
@@ -64,14 +85,24 @@ export class Batches {
   }
 
   /** If the commit takes too long, the connection stays in use until it has ended: otherwise repeated batches would open more and more. */
-  async #connected(work: (client: pg.Client) => Promise<BatchOutcome>): Promise<BatchOutcome> {
-    const client = await this.#pool.acquire()
+  async #connected(
+    scope: AccountScope,
+    work: (client: pg.Client) => Promise<BatchOutcome>,
+  ): Promise<BatchOutcome> {
+    // Without the signal of the client: rows that have been received are written, whether or not it is still connected.
+    const seat = await this.#writes.acquire(scope)
+    const client = await this.#pool.acquire().catch((error: unknown) => {
+      seat.release()
+      throw error
+    })
     const running = work(client)
-    const release = (error?: unknown) =>
+    const release = (error?: unknown) => {
       this.#pool.release(
         client,
         error !== undefined && (mayHaveCommitted(error) || isConnectionError(error, client)),
       )
+      seat.release()
+    }
     running.then(() => release(), release)
     try {
       return await withTimeout(this.#limits.batchWriteMsMax, running, unconfirmed)
@@ -81,10 +112,11 @@ export class Batches {
   }
 }
 
-function accountBusy(): Failure {
+function accountBusy(accountMax: number): Failure {
   return new Failure(
     'account_busy',
-    'This account has too many batches in flight. Wait until one of them has ended. Nothing was written.',
+    `This account has a batch in flight. It can have ${accountMax} at once, or one while the service is busy. ` +
+      'Wait until it has ended. Nothing was written.',
   )
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AccountReads } from '../accounts/account-reads.ts'
+import type { RateLimiter } from '../accounts/rate-limits/rate-limiter.ts'
 import type { Access } from '../accounts/verifications.ts'
 import { Failure, unauthenticated } from '../errors/errors.ts'
 import type { Limits } from '../limits/limits.ts'
@@ -21,16 +22,28 @@ export interface FeedClient {
   readonly signal: AbortSignal
 }
 
-/** Reads pages of the change feed, and waits for changes. */
+export interface ChangeFeedParts {
+  readonly accountReads: AccountReads
+  readonly waiters: FeedWaiters
+  readonly rateLimiter: RateLimiter
+  readonly limits: Limits
+}
+
+/**
+ * Reads pages of the change feed, and waits for changes. The rate limits count every page: those of a stream, too, which is one
+ * request.
+ */
 export class ChangeFeed {
   readonly #accountReads: AccountReads
   readonly #waiters: FeedWaiters
+  readonly #rateLimiter: RateLimiter
   readonly #limits: Limits
   readonly #reads = new SharedReads<FeedPage>()
 
-  constructor(accountReads: AccountReads, waiters: FeedWaiters, limits: Limits) {
+  constructor({ accountReads, waiters, rateLimiter, limits }: ChangeFeedParts) {
     this.#accountReads = accountReads
     this.#waiters = waiters
+    this.#rateLimiter = rateLimiter
     this.#limits = limits
   }
 
@@ -48,7 +61,7 @@ export class ChangeFeed {
 
   /** Waits up to `waitMs` for changes after an empty page. Then the result is empty, too. */
   async wait(client: FeedClient, query: ChangesQuery, empty: FeedPage): Promise<FeedPage> {
-    const slot = this.#waiters.enter(client.access)
+    const slot = await this.#waiters.enter(client.access, client.signal)
     try {
       return await this.#next(client, query, empty, slot, performance.now() + query.waitMs)
     } finally {
@@ -63,7 +76,7 @@ export class ChangeFeed {
   async *stream(client: FeedClient, query: ChangesQuery): AsyncGenerator<FeedPage, void, undefined> {
     const { feedHeartbeatMs, feedStreamMsMax, feedUnverifiedMsMax } = this.#limits
     const endAt = performance.now() + feedStreamMsMax
-    const slot = this.#waiters.enter(client.access)
+    const slot = await this.#waiters.enter(client.access, client.signal)
     try {
       let page = await this.read(client, query, query.since, client.tally)
       while (slot.ended === undefined && !client.signal.aborted) {
@@ -73,7 +86,7 @@ export class ChangeFeed {
         const now = performance.now()
         if (now >= endAt || now - slot.verifiedAt > feedUnverifiedMsMax) return
         page = page.more
-          ? ((await this.#readIfPossible(client, query, page, page)) ?? page)
+          ? ((await this.#readIfPossible(client, query, page, page, now + feedHeartbeatMs)) ?? page)
           : await this.#next(client, query, page, slot, now + feedHeartbeatMs)
       }
     } finally {
@@ -95,25 +108,39 @@ export class ChangeFeed {
       const state = await slot.changed(query.feed.resource, page, left, client.signal)
       if (slot.ended === 'key-invalid') throw unauthenticated()
       if (state === undefined) return page
-      page = (await this.#readIfPossible(client, query, page, state)) ?? page
+      page = (await this.#readIfPossible(client, query, page, state, until)) ?? page
       if (page.count > 0 || page.more) return page
     }
   }
 
-  /** Undefined if the read failed for a reason that passes: the client waits for the next check, and loses nothing. */
+  /**
+   * Undefined if the read failed for a reason that passes, or if a rate limit is exceeded until then: the client waits for the
+   * next check, and loses nothing.
+   */
   async #readIfPossible(
     client: FeedClient,
     query: ChangesQuery,
     page: FeedPage,
     state: TallyState,
+    until: number,
   ): Promise<FeedPage | undefined> {
     try {
+      const { exceeded, secondsLeft } = this.#rateLimiter.take(client.access)
+      if (exceeded !== undefined) {
+        await this.#pause(Math.min(secondsLeft * 1000, until - performance.now()), client.signal)
+        return undefined
+      }
       return await this.read(client, query, page.end, state)
     } catch (error) {
       if (!(error instanceof Failure) || !passing.has(error.code)) throw error
-      await sleep(this.#limits.feedCheckMs)
+      await this.#pause(this.#limits.feedCheckMs, client.signal)
       return undefined
     }
+  }
+
+  /** Ends early if the client disconnects. */
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    await sleep(Math.max(0, ms), undefined, { signal }).catch(() => {})
   }
 
   async #readPage(
@@ -123,7 +150,8 @@ export class ChangeFeed {
     tally: TallyState,
     signal: AbortSignal,
   ): Promise<FeedPage> {
-    const run = (statement: Statement) => this.#accountReads.read<ChangesRow>(access, statement, signal)
+    const run = (statement: Statement) =>
+      this.#accountReads.readChanges<ChangesRow>(access, statement, signal)
     const page = await readFeedPage(run, access, query, since)
     if (isOlder(page, tally)) throw failingOver()
     return page

@@ -2,6 +2,7 @@ import type { ResourceName } from '../catalog/resources.ts'
 import { Failure } from '../errors/errors.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
+import { FairScheduler, type Seat, type SeatHolder } from '../scheduler/fair-scheduler.ts'
 import { isOlder, type TallyState } from '../tally-state.ts'
 import { changedTallies, checkKeys, type KeyOfAccount, type WatchedTally } from './check-statements.ts'
 
@@ -21,10 +22,12 @@ interface WatchedFeed extends WatchedTally {
 export class FeedWaiters {
   readonly #database: Database
   readonly #limits: Limits
-  /** By account, oldest first. */
-  readonly #slots = new Map<string, Set<FeedSlot>>()
+  readonly #scheduler: FairScheduler
+  readonly #slots = new Set<FeedSlot>()
   readonly #feeds = new Map<string, WatchedFeed>()
-  #count = 0
+  /** Clients to be woken, and the state that each has not seen. */
+  readonly #toWake = new Map<FeedSlot, TallyState>()
+  #isWaking = false
   #timer: NodeJS.Timeout | undefined
   #keysCheckedAt = performance.now()
   #isClosed = false
@@ -32,39 +35,42 @@ export class FeedWaiters {
   constructor(database: Database, limits: Limits) {
     this.#database = database
     this.#limits = limits
+    this.#scheduler = new FairScheduler({
+      seats: limits.feedWaitersMax,
+      accountSeats: limits.accountFeedWaitersMax,
+      waitingMax: 0,
+      accountWaitingMax: 0,
+      waitMsMax: 0,
+      givesWay: 'largest',
+      busy: () => feedLimit(limits.accountFeedWaitersMax),
+    })
   }
 
   /** Long polls that wait, and streams. */
   get count(): number {
-    return this.#count
+    return this.#slots.size
   }
 
   /** Takes a slot, which the caller must leave. */
-  enter(key: KeyOfAccount): FeedSlot {
-    if (this.#count >= this.#limits.feedWaitersMax && !this.#evictFor(key.accountId))
-      throw feedLimit(this.#count)
-    const slot = new FeedSlot(key, this, this.#isClosed ? 'stopped' : undefined)
-    const slots = this.#slots.get(key.accountId)
-    if (slots === undefined) this.#slots.set(key.accountId, new Set([slot]))
-    else slots.add(slot)
-    this.#count++
+  async enter(key: KeyOfAccount, signal: AbortSignal): Promise<FeedSlot> {
+    const seat = await this.#scheduler.acquire(key, signal)
+    const slot = new FeedSlot(key, this, seat, this.#isClosed ? 'stopped' : undefined)
+    seat.holder = slot
+    this.#slots.add(slot)
     this.#schedule()
     return slot
   }
 
   remove(slot: FeedSlot): void {
-    const { accountId } = slot.key
-    const slots = this.#slots.get(accountId)
-    if (slots?.delete(slot) !== true) return
-    this.#count--
-    if (slots.size === 0) this.#slots.delete(accountId)
+    this.#slots.delete(slot)
+    this.#toWake.delete(slot)
   }
 
   /** Ends all waits, and lets no client wait any more. */
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#timer)
-    for (const slots of this.#slots.values()) for (const slot of slots) slot.end('stopped')
+    for (const slot of this.#slots) slot.end('stopped')
   }
 
   /** Watches the tally for this slot. If it is known to have changed, the slot is woken at once. */
@@ -77,31 +83,42 @@ export class FeedWaiters {
       this.#feeds.set(name, feed)
     }
     feed.slots.add(slot)
-    if (isOlder(seen, feed.known)) slot.wake(feed.known)
-    else if (isDifferent(seen, feed.known)) update(feed, seen)
+    if (isOlder(seen, feed.known)) this.#wakeSoon(slot, feed.known)
+    else if (isDifferent(seen, feed.known)) this.#update(feed, seen)
     return () => {
       feed.slots.delete(slot)
+      this.#toWake.delete(slot)
       if (feed.slots.size === 0 && this.#feeds.get(name) === feed) this.#feeds.delete(name)
     }
   }
 
-  /**
-   * If all slots are in use, the account with the most of them loses its oldest to an account with fewer: so one account may
-   * use all slots while no other needs one. Returns whether a slot is free now.
-   */
-  #evictFor(accountId: string): boolean {
-    const own = this.#slots.get(accountId)?.size ?? 0
-    let largest: Set<FeedSlot> | undefined
-    for (const slots of this.#slots.values()) if (slots.size > (largest?.size ?? 0)) largest = slots
-    const [oldest] = largest ?? []
-    if (oldest === undefined || largest === undefined || largest.size <= own + 1) return false
-    oldest.end('stopped')
-    this.remove(oldest)
-    return true
+  /** A client that has read the new state wakes those that wait with an older one. */
+  #update(feed: WatchedFeed, state: TallyState): void {
+    feed.known = state
+    for (const slot of feed.slots) this.#wakeSoon(slot, state)
+  }
+
+  /** A few in each event-loop iteration: a write may wake hundreds, and other requests are served in between. */
+  #wakeSoon(slot: FeedSlot, state: TallyState): void {
+    this.#toWake.set(slot, state)
+    if (this.#isWaking) return
+    this.#isWaking = true
+    setImmediate(() => this.#wakeSome())
+  }
+
+  #wakeSome(): void {
+    let left = this.#limits.feedWakeClients
+    for (const [slot, state] of this.#toWake) {
+      if (left-- === 0) break
+      this.#toWake.delete(slot)
+      slot.wake(state)
+    }
+    this.#isWaking = this.#toWake.size > 0
+    if (this.#isWaking) setImmediate(() => this.#wakeSome())
   }
 
   #schedule(): void {
-    if (this.#timer !== undefined || this.#isClosed || this.#count === 0) return
+    if (this.#timer !== undefined || this.#isClosed || this.#slots.size === 0) return
     this.#timer = setTimeout(() => {
       void this.#check().finally(() => {
         this.#timer = undefined
@@ -115,7 +132,7 @@ export class FeedWaiters {
   async #check(): Promise<void> {
     try {
       for (const feeds of batches([...this.#feeds.values()], this.#limits.feedCheckBatchMax)) {
-        for (const [feed, state] of await changedTallies(this.#database, feeds)) update(feed, state)
+        for (const [feed, state] of await changedTallies(this.#database, feeds)) this.#update(feed, state)
       }
       if (performance.now() - this.#keysCheckedAt >= this.#limits.feedKeyCheckMs) await this.#checkKeys()
     } catch {
@@ -125,10 +142,7 @@ export class FeedWaiters {
 
   async #checkKeys(): Promise<void> {
     const startedAt = performance.now()
-    const byKey = Map.groupBy(
-      [...this.#slots.values()].flatMap((slots) => [...slots]),
-      ({ key }) => `${key.accountId} ${key.keyId}`,
-    )
+    const byKey = Map.groupBy([...this.#slots], ({ key }) => `${key.accountId} ${key.keyId}`)
     for (const groups of batches([...byKey.values()], this.#limits.feedCheckBatchMax)) {
       const keys = groups.flatMap((slots) => slots.slice(0, 1).map(({ key }) => ({ ...key, slots })))
       for (const { key, isValid } of await checkKeys(this.#database, keys)) {
@@ -143,19 +157,21 @@ export class FeedWaiters {
 }
 
 /** One waiting client: a long poll while it waits, or a stream from its start to its end. */
-export class FeedSlot {
+export class FeedSlot implements SeatHolder {
   readonly key: KeyOfAccount
   /** When the key was last known to be valid, by `performance.now()`. */
   verifiedAt = performance.now()
   readonly #waiters: FeedWaiters
+  readonly #seat: Seat
   #ended: SlotEnd | undefined
   /** While it waits: the state that the client has seen. */
   #seen: TallyState | undefined
   #resolve: ((state: TallyState | undefined) => void) | undefined
 
-  constructor(key: KeyOfAccount, waiters: FeedWaiters, ended: SlotEnd | undefined) {
+  constructor(key: KeyOfAccount, waiters: FeedWaiters, seat: Seat, ended: SlotEnd | undefined) {
     this.key = key
     this.#waiters = waiters
+    this.#seat = seat
     this.#ended = ended
   }
 
@@ -200,8 +216,15 @@ export class FeedSlot {
     this.#resolve?.(undefined)
   }
 
+  /** Another account needs the slot. */
+  abort(): void {
+    this.end('stopped')
+    this.leave()
+  }
+
   leave(): void {
     this.#waiters.remove(this)
+    this.#seat.release()
   }
 }
 
@@ -210,20 +233,14 @@ function isDifferent(one: TallyState, other: TallyState): boolean {
   return one.version !== other.version || one.xid !== other.xid
 }
 
-/** A client that has read the new state wakes those that wait with an older one. */
-function update(feed: WatchedFeed, state: TallyState): void {
-  feed.known = state
-  for (const slot of feed.slots) slot.wake(state)
-}
-
 function batches<Item>(items: readonly Item[], size: number): Item[][] {
   const count = Math.ceil(items.length / size)
   return Array.from({ length: count }, (_, i) => items.slice(i * size, (i + 1) * size))
 }
 
-function feedLimit(count: number): Failure {
+function feedLimit(accountMax: number): Failure {
   return new Failure(
     'feed_limit',
-    `${count} clients wait for changes, the maximum. Try again later, or request changes without wait.`,
+    `This account has ${accountMax} clients that wait for changes, the maximum. Close some of them, or request changes without wait.`,
   )
 }

@@ -9,6 +9,7 @@ import Fastify, {
 } from 'fastify'
 import type { AccountReads } from '../accounts/account-reads.ts'
 import type { AccountWrites } from '../accounts/account-writes.ts'
+import { accountNameOf } from '../accounts/hosts.ts'
 import { isKeyId } from '../accounts/key-format.ts'
 import type { Batches } from '../batches/batches.ts'
 import { type Resource, resources } from '../catalog/resources.ts'
@@ -31,7 +32,7 @@ import { isWebhookId } from '../webhooks/webhook.ts'
 import { CreateBatches } from '../writes/create-batches.ts'
 import { acceptsHtml, consoleRoutes, rootRoute } from './console/routes.ts'
 import { batchPath, changesPath, resourcePath, viewPath } from './paths.ts'
-import { type AuthenticationParts, authenticate, isPublic } from './plugins/authenticate.ts'
+import { type AuthenticationParts, authenticate, hostOf, isPublic } from './plugins/authenticate.ts'
 import { createHttpServer } from './plugins/load-shedding.ts'
 import { RequestObserver, serverTiming } from './plugins/request-context.ts'
 import { referenceRoutes } from './reference/routes.ts'
@@ -130,7 +131,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   const prefetcher = new PagePrefetcher(accountReads, listReader, responseCache)
   const reads: Reads = { ...parts, responseCache, pageCache, listReader, prefetcher, recordReader }
   app.addHook('preClose', async () => waiters.close())
-  const feed = new ChangeFeed(accountReads, waiters, parts.limits)
+  const feed = new ChangeFeed({ ...parts, rateLimiter: authentication.rateLimiter })
   for (const resource of Object.values(resources)) {
     resourceRoutes(app, reads, writes, creates, resource)
     changesRoutes(app, feed, resource)
@@ -147,6 +148,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
 
 function createFastify(parts: ServerParts, observer: RequestObserver): FastifyInstance {
   const { database, accountReads, authentication, emit } = parts
+  const { hosts, trustedProxies } = authentication
   return Fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -156,6 +158,7 @@ function createFastify(parts: ServerParts, observer: RequestObserver): FastifyIn
         emit,
         queues: [authentication.keyVerifier, database],
         accountReads,
+        accountOf: (request) => accountNameOf(hostOf(request, trustedProxies), hosts) ?? '',
         readMsMax: parts.readMsMax,
         limits: parts.limits,
       })
@@ -293,7 +296,7 @@ function changesRoutes(app: FastifyInstance, feed: ChangeFeed, resource: Resourc
 }
 
 /** Their bodies are streamed to the handlers. */
-function batchRoutes(app: FastifyInstance, { batches, emit }: ServerParts): void {
+function batchRoutes(app: FastifyInstance, parts: ServerParts): void {
   void app.register(async (streaming) => {
     streaming.removeAllContentTypeParsers()
     streaming.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -302,7 +305,7 @@ function batchRoutes(app: FastifyInstance, { batches, emit }: ServerParts): void
       streaming.post(
         url,
         { config: { bodies: ['application/x-ndjson', 'text/csv'], acceptsGzip: true } },
-        batchRoute(batches, emit, resource),
+        batchRoute(parts, resource),
       )
       allowOnly(streaming, url, ['POST'])
     }

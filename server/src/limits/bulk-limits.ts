@@ -6,9 +6,16 @@ export const bulkLimits = {
   importBatchCharacters: 4 * 1024 * 1024,
   /** Rows of a batch over HTTP that are written in one transaction: below 0.1 s of the account's write lock, and before-images of all. */
   batchRows: 1_000,
-  /** Batches in flight of an account and of a process, each with up to about 4 MB of rows. */
+  /**
+   * Batches in flight of an account and of a process, each with up to about 4 MB of rows. An account gets a second one only if
+   * this number stays free for other accounts.
+   */
   accountBatchesMax: 2,
   batchesInFlightMax: 16,
+  batchesSpare: 8,
+  /** Batches that wait, one of each account, and how long. */
+  batchesWaitingMax: 50,
+  batchQueueMsMax: 5_000,
   /** Connections for them. A batch uses one only while it writes rows that it has received. */
   batchConnectionsMax: 2,
   /**

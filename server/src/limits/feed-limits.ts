@@ -11,6 +11,13 @@ export const feedLimits = {
    * interval, in statements of at most `feedCheckBatchMax` tallies, and one check of their keys.
    */
   feedWaitersMax: 2_000,
+  /** Those of one account: every write wakes all of them, and each may read a page of its own. */
+  accountFeedWaitersMax: 500,
+  /** Short pages that are read at once, of all accounts and of one: other accounts wait behind them on pipelined connections. */
+  feedPagesInFlightMax: 6,
+  accountFeedPagesMax: 2,
+  /** Waiting clients that are woken in one event-loop iteration, 0.1 ms each. */
+  feedWakeClients: 20,
   feedCheckMs: 500,
   feedCheckBatchMax: 1_000,
   feedKeyCheckMs: 10_000,

@@ -250,12 +250,12 @@ export const limits = {
   requestsWaitingMin: 50,
   requestsWaitingMsMax: 100,
   /**
-   * Long reads of an account in flight and queued, and of all accounts, in flight and queued together. From half of the
-   * latter on, requests with a filter get 503 before the filter is parsed.
+   * Long reads of an account that run and that wait, and those of all accounts that wait. From half of the latter on, requests
+   * with a filter get 503 before the filter is parsed, if their account has an equal share of the requests in flight.
    */
   accountReadsMax: 2,
   accountReadsWaitingMax: 20,
-  readsInFlightMax: 200,
+  readsWaitingMax: 200,
   /**
    * Writes of an account in flight (while one commits, the next already waits for the lock) and queued, and the longest
    * time in the queue, about 2 ms per write ahead; and writes of all accounts, about 20 KB each.
@@ -334,12 +334,12 @@ export const limits = {
   exportsWaitingMax: 20,
   exportWaitMsMax: 10_000,
   /**
-   * While exports wait, the transfer rates of running ones are checked at this interval. An export whose client has read
-   * slower than the minimum, over at least the window, is aborted. The minimum is half a megabit per second.
+   * While exports or batches wait for a seat, the transfer rates of running ones are checked at this interval. One whose client
+   * has read or sent slower than the minimum, over at least the window, is aborted. The minimum is half a megabit per second.
    */
-  exportCheckMs: 500,
-  exportReaderWindowMs: 2_000,
-  exportReaderBytesPerSecondMin: 64 * 1024,
+  slowClientCheckMs: 500,
+  slowClientWindowMs: 1_000,
+  slowClientBytesPerSecondMin: 64 * 1024,
   /** Timeout of an export. Its snapshot prevents VACUUM from removing dead rows. Enough for 10,000,000 records at 6,000 per second. */
   exportMsMax: 30 * 60 * 1000,
   /** An export without progress, of the database or of the client, is aborted after this time. */

@@ -37,6 +37,8 @@ export const webhookLimits = {
   webhooksInFlightMax: 50,
   accountWebhooksInFlightMax: 5,
   webhooksWaitingMax: 10_000,
+  /** How long an endpoint waits: longer than most messages take, and the sweep finds it again. */
+  webhookQueueMsMax: 60_000,
   /** Challenges and test messages of a process, each up to 15 s, and of one account. */
   webhookTestsInFlightMax: 20,
   accountWebhookTestsInFlightMax: 2,

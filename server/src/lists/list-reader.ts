@@ -37,10 +37,11 @@ export class ListReader {
 
   /**
    * Sends the statement that `read` will need if nothing changes, before the key is verified. Only a pipelined statement, which
-   * takes so little time that it may be in vain.
+   * takes so little time that it may be in vain; and none with a filter: how long that takes follows from the number of records,
+   * which may have grown since the tally was read.
    */
   ahead({ access, tally }: Verified, list: ListQuery): ListAhead | undefined {
-    if (tally === undefined) return undefined
+    if (tally === undefined || list.plan.where !== undefined) return undefined
     const { emptyTotal, hints } = this.#prepare({ access, tally }, list)
     if (emptyTotal !== undefined) return undefined
     const statement = listStatement(access, list.plan, list.page, hints)

@@ -113,6 +113,11 @@ export class Database {
     return this.#workers
   }
 
+  /** The servers to which reads are sent: on Citus, also the workers. */
+  get servers(): number {
+    return 1 + (this.#workers?.all.length ?? 0)
+  }
+
   /** On Citus, those to all nodes together. */
   get pools(): readonly PoolState[] {
     const own = [

@@ -1,8 +1,11 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { overloaded } from '../errors/errors.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { EmitEvent, Event } from '../observability/events.ts'
 import { eachIfOneFails } from '../postgres/citus/each-account.ts'
 import type { Database } from '../postgres/database.ts'
+import { FairScheduler, type Seat } from '../scheduler/fair-scheduler.ts'
 import { withinTime } from '../timeout.ts'
 import {
   accountsStatement,
@@ -35,9 +38,11 @@ export class DeliveryLoop {
   readonly #hinted = new Set<string>()
   #hintTimer: NodeJS.Timeout | undefined
   #sweepTimer: NodeJS.Timeout | undefined
-  readonly #waiting = new Map<string, Endpoint>()
+  readonly #scheduler: FairScheduler
+  readonly #stop = new AbortController()
+  /** Endpoints that wait for a seat. */
+  readonly #waiting = new Set<string>()
   readonly #running = new Map<string, Promise<void>>()
-  readonly #runningOfAccount = new Map<string, number>()
   /** Endpoints that were found again while this process was sending to them. */
   readonly #again = new Set<string>()
   /** Deliveries of this process since the last trim of the account's log. */
@@ -47,6 +52,16 @@ export class DeliveryLoop {
 
   constructor(options: DeliveryLoopOptions) {
     this.#options = options
+    const { limits } = options
+    this.#scheduler = new FairScheduler({
+      seats: limits.webhooksInFlightMax,
+      accountSeats: limits.accountWebhooksInFlightMax,
+      waitingMax: limits.webhooksWaitingMax,
+      accountWaitingMax: limits.webhooksMax,
+      waitMsMax: limits.webhookQueueMsMax,
+      busy: overloaded,
+    })
+    setMaxListeners(0, this.#stop.signal)
     // Processes that start at the same time do not sweep at the same time.
     this.#scheduleSweep(Math.random() * options.limits.webhookSweepMs)
   }
@@ -79,7 +94,7 @@ export class DeliveryLoop {
     this.#closing = true
     clearTimeout(this.#hintTimer)
     clearTimeout(this.#sweepTimer)
-    this.#waiting.clear()
+    this.#stop.abort()
     this.#again.clear()
     await withinTime(this.#options.limits.webhookCloseMsMax, Promise.all(this.#running.values()))
   }
@@ -162,39 +177,36 @@ export class DeliveryLoop {
       return rows.flatMap(({ n }) => some[Number(n) - 1] ?? [])
     })
     for (const { accountId, id } of behind) this.#enqueue({ accountId, id })
-    this.#start()
   }
 
   #enqueue(endpoint: Endpoint): void {
     const key = `${endpoint.accountId} ${endpoint.id}`
     if (this.#running.has(key)) this.#again.add(key)
-    else if (this.#waiting.size < this.#options.limits.webhooksWaitingMax) this.#waiting.set(key, endpoint)
+    else if (!this.#closing && !this.#waiting.has(key)) void this.#wait(key, endpoint)
   }
 
-  /** Oldest first, except for endpoints of accounts that use all of their slots. */
-  #start(): void {
-    const { webhooksInFlightMax, accountWebhooksInFlightMax } = this.#options.limits
-    for (const [key, endpoint] of this.#waiting) {
-      if (this.#closing || this.#running.size >= webhooksInFlightMax) return
-      const ofAccount = this.#runningOfAccount.get(endpoint.accountId) ?? 0
-      if (ofAccount >= accountWebhooksInFlightMax) continue
+  /** The sweep finds an endpoint again that gets no seat. */
+  async #wait(key: string, endpoint: Endpoint): Promise<void> {
+    this.#waiting.add(key)
+    try {
+      const seat = await this.#scheduler.acquire(endpoint, this.#stop.signal)
+      if (this.#closing) seat.release()
+      else this.#running.set(key, this.#run(key, endpoint, seat))
+    } catch {
+      // The queue is full, or the process exits.
+    } finally {
       this.#waiting.delete(key)
-      this.#runningOfAccount.set(endpoint.accountId, ofAccount + 1)
-      this.#running.set(key, this.#run(key, endpoint))
     }
   }
 
-  async #run(key: string, endpoint: Endpoint): Promise<void> {
+  async #run(key: string, endpoint: Endpoint, seat: Seat): Promise<void> {
     await this.#attempt(async () => {
       await this.#options.deliver(endpoint)
       await this.#trimLog(endpoint)
     })
     this.#running.delete(key)
-    const ofAccount = (this.#runningOfAccount.get(endpoint.accountId) ?? 1) - 1
-    if (ofAccount === 0) this.#runningOfAccount.delete(endpoint.accountId)
-    else this.#runningOfAccount.set(endpoint.accountId, ofAccount)
+    seat.release()
     if (this.#again.delete(key) && !this.#closing) this.hint(endpoint.accountId)
-    this.#start()
   }
 
   /** A process that serves more accounts than this forgets their counts, and trims later. */

@@ -52,7 +52,7 @@ export async function readRange(
 ): Promise<FeedRange> {
   const { until, limits, signal } = options
   const read = async (statement: Statement) => {
-    const rows = await accountReads.read<ChangesRow>(scope, statement, signal)
+    const rows = await accountReads.readChanges<ChangesRow>(scope, statement, signal)
     const [row] = rows
     const end = until && row && lineageEnd(row, String(until.lineage))
     // Writes of the range were lost in a failover, and the receiver may have seen them.
@@ -69,7 +69,7 @@ export async function readRange(
     deleted.map((change) => positionIn(change).id),
     until,
   )
-  const rows = await accountReads.read<{ id: string }>(scope, statement, signal)
+  const rows = await accountReads.readChanges<{ id: string }>(scope, statement, signal)
   const superseded = new Set(rows.map(({ id }) => BigInt(id)))
   const changes = range.changes.filter(
     (change) => !(deleted.includes(change) && superseded.has(positionIn(change).id)),

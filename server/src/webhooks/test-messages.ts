@@ -1,6 +1,6 @@
-import { AccountLimiter } from '../accounts/account-limiter.ts'
 import { Failure } from '../errors/errors.ts'
 import type { Limits } from '../limits/limits.ts'
+import { FairScheduler } from '../scheduler/fair-scheduler.ts'
 import type { AccountScope } from '../scope.ts'
 import { type AddressGuard, SendError } from './address-guard.ts'
 import type { LogEntry } from './delivery-statements.ts'
@@ -22,15 +22,16 @@ export interface TestMessagesOptions {
 /** What an administrator can send to a receiver, and what is needed to do so: its secret, and a valid URL. */
 export class TestMessages {
   readonly #options: TestMessagesOptions
-  readonly #limiter: AccountLimiter
+  readonly #scheduler: FairScheduler
 
   constructor(options: TestMessagesOptions) {
     this.#options = options
-    this.#limiter = new AccountLimiter({
-      runningMax: options.limits.accountWebhookTestsInFlightMax,
+    this.#scheduler = new FairScheduler({
+      seats: options.limits.webhookTestsInFlightMax,
+      accountSeats: options.limits.accountWebhookTestsInFlightMax,
       waitingMax: 0,
+      accountWaitingMax: 0,
       waitMsMax: 0,
-      totalMax: options.limits.webhookTestsInFlightMax,
       busy: () => new Failure('account_busy', 'This account is already testing webhooks. Try again shortly.'),
     })
   }
@@ -86,7 +87,7 @@ export class TestMessages {
   ): Promise<{ entry: LogEntry; body: string; problem: string | undefined }> {
     const { sender, shutdown } = this.#options
     const secrets = secretsOf(this.masterKey, scope, webhook)
-    const release = await this.#limiter.acquire(scope, shutdown)
+    const seat = await this.#scheduler.acquire(scope, shutdown)
     const startedAt = performance.now()
     const version = deliveredVersion(positionOf(webhook))
     const entryOf = (status: number | null, error: string | null): LogEntry => ({
@@ -107,7 +108,7 @@ export class TestMessages {
       if (!(error instanceof SendError)) throw error
       return { entry: entryOf(null, error.code), body: '', problem: error.message }
     } finally {
-      release()
+      seat.release()
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { BlockList } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { accountNameOf, type Hosts } from '../../accounts/hosts.ts'
@@ -47,7 +48,7 @@ export async function authenticate(
   authentication: AuthenticationParts,
 ): Promise<void> {
   const key = bearerOf(request.headers.authorization)
-  const account = accountNameOf(hostOf(request, authentication.trustedProxies), authentication.hosts)
+  const account = accountNameOf(hostOf(request.raw, authentication.trustedProxies), authentication.hosts)
   const { resource } = routeOf(request).config
   const startedAt = performance.now()
   request.verified =
@@ -121,8 +122,10 @@ function bearerOf(header: string | undefined): string | undefined {
 }
 
 /** The host that the client sent. X-Forwarded-Host is used only if a trusted proxy sent it. */
-function hostOf(request: FastifyRequest, trustedProxies: BlockList): string | undefined {
-  const { headers, rawHeaders, socket } = request.raw
+export function hostOf(
+  { headers, rawHeaders, socket }: IncomingMessage,
+  trustedProxies: BlockList,
+): string | undefined {
   const forwarded = headers['x-forwarded-host']
   if (typeof forwarded === 'string' && isTrusted(socket.remoteAddress, trustedProxies)) {
     return forwarded.includes(',') || isRepeated(rawHeaders, 'x-forwarded-host') ? undefined : forwarded

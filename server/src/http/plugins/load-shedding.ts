@@ -3,11 +3,12 @@ import {
   type IncomingMessage,
   type RequestListener,
   type Server,
-  type ServerResponse,
+  ServerResponse,
 } from 'node:http'
 import { overloaded } from '../../errors/errors.ts'
 import type { Limits } from '../../limits/limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
+import { type RequestFlow, RequestFlows } from '../../scheduler/request-flows.ts'
 import { requestIdOf } from '../request/request-id.ts'
 import { clientErrorHandler, connectHandler, writeProblem } from '../respond.ts'
 import { startReceiveTimeout } from './receive-timeout.ts'
@@ -24,21 +25,50 @@ export interface HttpServerOptions {
   readonly queues: readonly RequestQueue[]
   /** The queue of long reads. */
   readonly accountReads: { readonly isFull: boolean }
+  /** The account that the host of the request names; empty if it names none. */
+  readonly accountOf: (request: IncomingMessage) => string
   /** Timeout of a read, during which a connection has no traffic. */
   readonly readMsMax: number
   readonly limits: Limits
 }
 
-/** Creates Node's HTTP server with limits on all that a client can occupy. Rejects requests before Fastify if it is overloaded. */
+/** A response that is counted as one of its account's requests in flight until it is sent, or until its request waits on purpose. */
+class CountedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  #leave: (() => void) | undefined
+
+  countIn(flows: RequestFlows, flow: RequestFlow): void {
+    this.#leave = () => flows.leave(flow)
+    this.once('close', () => this.leaveFlow())
+  }
+
+  leaveFlow(): void {
+    this.#leave?.()
+    this.#leave = undefined
+  }
+}
+
+/** For a request that waits on purpose or takes long: a stream, an export or a batch. It does not fill the queues meanwhile. */
+export function leaveFlow(response: ServerResponse): void {
+  if (response instanceof CountedResponse) response.leaveFlow()
+}
+
+/**
+ * Creates Node's HTTP server with limits on all that a client can occupy. If it is overloaded, it rejects requests before Fastify:
+ * those of the accounts that have at least an equal share of the requests in flight.
+ */
 export function createHttpServer(
   handle: RequestListener,
-  { emit, queues, accountReads, readMsMax, limits }: HttpServerOptions,
+  { emit, queues, accountReads, accountOf, readMsMax, limits }: HttpServerOptions,
 ): Server {
   const shedder = new Shedder(emit)
-  const onRequest: RequestListener = (request, response) => {
-    const isShed = isOverloaded(queues, limits)
+  const flows = new RequestFlows()
+  const onRequest = (request: IncomingMessage, response: CountedResponse) => {
+    const flow = flows.enter(accountOf(request))
+    response.countIn(flows, flow)
+    const isFull = isOverloaded(queues, limits)
       ? !isHealthCheck(request.url)
       : accountReads.isFull && isFiltered(request)
+    const isShed = isFull && flows.hasShare(flow)
     startReceiveTimeout(request, limits.requestReceiveMsMax, () => onReceiveTimeout(request))
     if (isShed) shedder.reject(request, response)
     else handle(request, response)
@@ -48,6 +78,7 @@ export function createHttpServer(
     onClientError(Object.assign(new Error('receive timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
   const server = createServer(
     {
+      ServerResponse: CountedResponse,
       // `requireHost` checks it: Node's own 400 has no problem document.
       requireHostHeader: false,
       maxHeaderSize: limits.headerBytesMax,

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { BatchClient } from '../../batches/batch-client.ts'
 import { batchRows } from '../../batches/batch-input.ts'
 import type { Batches } from '../../batches/batches.ts'
 import { endLine, resultLines } from '../../batches/result-lines.ts'
@@ -9,11 +10,12 @@ import { clientDisconnected, Failure, internalError, invalid } from '../../error
 import { ImportError } from '../../import/columns.ts'
 import type { ImportFormat } from '../../import/decode.ts'
 import { type ImportTotals, noTotals, writeRows } from '../../import/import-rows.ts'
-import { limits } from '../../limits/limits.ts'
+import { type Limits, limits } from '../../limits/limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import { parseNoParameters } from '../../query/list-request.ts'
 import { clientSignal } from '../client-signal.ts'
 import { accessFor } from '../plugins/authenticate.ts'
+import { leaveFlow } from '../plugins/load-shedding.ts'
 import { endReceiveTimeout } from '../plugins/receive-timeout.ts'
 import { contextOf } from '../plugins/request-context.ts'
 import { problemBody } from '../problem.ts'
@@ -26,31 +28,40 @@ const formats: Readonly<Record<string, ImportFormat>> = {
   'text/csv': 'csv',
 }
 
+export interface BatchParts {
+  readonly batches: Batches
+  readonly emit: EmitEvent
+  readonly limits: Limits
+}
+
 /** `POST …/batch`: upserts and deletes the rows of the body as it arrives, and streams a line for each rejected row. */
-export function batchRoute(batches: Batches, emit: EmitEvent, resource: Resource) {
+export function batchRoute({ batches, emit, limits: injected }: BatchParts, resource: Resource) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const scope = accessFor(request, `${resource.name}:write`)
     parseNoParameters(rawQueryOf(request))
     const format = formatOf(request)
     const isGzipped = request.headers['content-encoding'] === 'gzip'
     const signal = clientSignal(reply)
-    const release = await batches.acquire(scope, signal)
+    leaveFlow(reply.raw)
+    const seat = await batches.acquire(scope, signal)
+    const client = new BatchClient(injected)
+    seat.holder = client
     endReceiveTimeout(request.raw)
-    const results = new Results(signal)
+    const results = new Results(client, signal)
     const totals = noTotals()
-    // Destroying the request would close the connection before the error is sent.
-    const body: AsyncIterable<Buffer> = request.raw.iterator({ destroyOnReturn: false })
+    const body = client.received(request.raw.iterator({ destroyOnReturn: false }))
+    const nextSlice = () => batches.nextSlice(scope)
     const running = writeRows(
       results.startingWith(batches.writer(scope, resource)),
       {
         resource,
-        chunks: batchRows(resource, body, { format, isGzipped }),
+        chunks: batchRows(resource, body, { format, isGzipped, nextSlice }),
         totals,
         rejectedMax: limits.batchRejectedRowsMax,
         onFaults: (faults) => results.write(resultLines(faults)),
       },
       limits.batchRows,
-    ).finally(release)
+    ).finally(() => seat.release())
     try {
       await Promise.race([running, results.started])
     } catch (error) {
@@ -98,9 +109,11 @@ class Results {
   /** Resolves when something was written to the database or to the response: from then on the status is 200. */
   readonly started: Promise<void>
   #start: () => void = () => {}
+  readonly #client: BatchClient
   readonly #signal: AbortSignal
 
-  constructor(signal: AbortSignal) {
+  constructor(client: BatchClient, signal: AbortSignal) {
+    this.#client = client
     this.#signal = signal
     this.started = new Promise((resolve) => {
       this.#start = resolve
@@ -112,7 +125,9 @@ class Results {
   async write(lines: string): Promise<void> {
     this.#start()
     if (this.#signal.aborted) throw clientDisconnected()
-    if (!this.stream.write(lines)) await once(this.stream, 'drain', { signal: this.#signal })
+    if (this.stream.write(lines)) return
+    const drained = once(this.stream, 'drain', { signal: this.#signal })
+    await this.#client.waitFor(drained, () => lines.length)
   }
 
   startingWith(writer: Parameters<typeof writeRows>[0]): Parameters<typeof writeRows>[0] {

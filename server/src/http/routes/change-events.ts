@@ -81,6 +81,6 @@ class PageEvents extends Readable {
 
 /** An event without data is not dispatched, but its id becomes the Last-Event-ID: so a heartbeat moves the cursor, too. */
 function eventOf(page: FeedPage): string {
-  if (page.count === 0 && !page.more) return `: heartbeat\nid: ${page.cursor}\n\n`
+  if (page.count === 0) return `: heartbeat\nid: ${page.cursor}\n\n`
   return `id: ${page.cursor}\nevent: changes\ndata: ${feedBody(page)}\n\n`
 }

@@ -8,6 +8,7 @@ import { limits } from '../../limits/limits.ts'
 import { clientSignal } from '../client-signal.ts'
 import { changesPath } from '../paths.ts'
 import { verifiedFor } from '../plugins/authenticate.ts'
+import { leaveFlow } from '../plugins/load-shedding.ts'
 import { contextOf, timed } from '../plugins/request-context.ts'
 import { acceptsEventStream } from '../request/accept.ts'
 import { rawParameters } from '../request/list-parameters.ts'
@@ -24,9 +25,12 @@ export function changesRoute(feed: ChangeFeed, resource: Resource) {
     const stream = isStream ? { lastEventId: lastEventIdOf(request) } : undefined
     const query = changesQuery(access, resource, raw, stream)
     try {
-      if (isStream) return await sendEvents(request, reply, feed.stream(client, query))
+      if (isStream) {
+        leaveFlow(reply.raw)
+        return await sendEvents(request, reply, feed.stream(client, query))
+      }
       const first = await timed(request, () => feed.read(client, query, query.since, tally))
-      const page = await afterWait(request, feed, client, query, first)
+      const page = await afterWait(request, reply, feed, client, query, first)
       contextOf(request).records = page.count
       setLink(reply, resource, query, page.cursor)
       return await sendUncachedPage(request, reply, feedBody(page))
@@ -40,6 +44,7 @@ export function changesRoute(feed: ChangeFeed, resource: Resource) {
 /** If there is no change yet, waits for one as long as the client requested. */
 async function afterWait(
   request: FastifyRequest,
+  reply: FastifyReply,
   feed: ChangeFeed,
   client: FeedClient,
   query: ChangesQuery,
@@ -47,6 +52,7 @@ async function afterWait(
 ): Promise<FeedPage> {
   if (query.waitMs === 0 || first.count > 0 || first.more) return first
   const startedAt = performance.now()
+  leaveFlow(reply.raw)
   try {
     return await feed.wait(client, query, first)
   } finally {

@@ -13,6 +13,7 @@ import type { EmitEvent } from '../../observability/events.ts'
 import { type ExportFormat, exportStatement } from '../../query/sql/export-statement.ts'
 import type { Tally } from '../../tally-state.ts'
 import { clientSignal } from '../client-signal.ts'
+import { leaveFlow } from '../plugins/load-shedding.ts'
 import { contextOf, timed } from '../plugins/request-context.ts'
 import { acceptsGzip } from '../request/accept.ts'
 import { matchingEtag, sendNotModified, setCacheHeaders } from '../respond.ts'
@@ -49,6 +50,7 @@ export async function sendExport(
     contextOf(request).source = 'unchanged'
     return sendNotModified(reply, etag)
   }
+  leaveFlow(reply.raw)
   const running = await exports.acquire(access, clientSignal(reply))
   const onShutdown = () => abort(request, emit, shuttingDown())
   shutdown.addEventListener('abort', onShutdown)

@@ -1,28 +1,28 @@
 import { clientDisconnected, Failure } from '../../errors/errors.ts'
 import type { Limits } from '../../limits/limits.ts'
 import { failureOf } from '../../postgres/sqlstate.ts'
+import { ClientRate } from '../../scheduler/client-rate.ts'
+import type { SeatHolder } from '../../scheduler/fair-scheduler.ts'
 import type { Tally, TallyState } from '../../tally-state.ts'
 import type { ExportConnection, ExportConnections, ExportHolder } from './export-connections.ts'
 import type { ExportRequest, StartedExport } from './export-copy.ts'
-import type { SlotHolder } from './export-slots.ts'
-import { ReaderThroughput } from './reader-throughput.ts'
 
 export interface RunningOptions {
   readonly msMax: number
   readonly limits: Limits
-  /** Releases the slot of the export. */
+  /** Releases the seat of the export. */
   readonly release: () => void
 }
 
 /** One export with its connection. A timer ends it if it takes too long or makes no progress. */
-export class RunningExport implements TallyState, SlotHolder, ExportHolder {
+export class RunningExport implements TallyState, SeatHolder, ExportHolder {
   readonly #connections: ExportConnections
   readonly #release: () => void
   /** Undefined before it is started. */
   #connection: ExportConnection | undefined
   readonly #timer: NodeJS.Timeout
   #started: StartedExport | undefined
-  readonly #reader: ReaderThroughput
+  readonly #reader: ClientRate
   #progressAt = performance.now()
   #isComplete = false
   #isEnded = false
@@ -32,7 +32,7 @@ export class RunningExport implements TallyState, SlotHolder, ExportHolder {
   constructor(connections: ExportConnections, { msMax, limits, release }: RunningOptions) {
     this.#connections = connections
     this.#release = release
-    this.#reader = new ReaderThroughput(limits)
+    this.#reader = new ClientRate(limits)
     const endAt = performance.now() + msMax
     this.#timer = setInterval(
       () => {
@@ -110,7 +110,7 @@ export class RunningExport implements TallyState, SlotHolder, ExportHolder {
       for await (const chunk of this.#running.chunks) {
         this.#reader.waitStarted()
         yield chunk
-        this.#reader.chunkTaken(chunk.length)
+        this.#reader.waitEnded(chunk.length)
         this.#progressAt = performance.now()
       }
     } catch (error) {
@@ -118,7 +118,7 @@ export class RunningExport implements TallyState, SlotHolder, ExportHolder {
     }
   }
 
-  isReaderSlow(): boolean {
+  isSlow(): boolean {
     return this.#reader.isSlow()
   }
 

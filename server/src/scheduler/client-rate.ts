@@ -1,17 +1,19 @@
-import type { Limits } from '../../limits/limits.ts'
+import type { Limits } from '../limits/limits.ts'
 
-/** Measures how fast a client reads its export, in windows of at least `exportReaderWindowMs`. */
-export class ReaderThroughput {
+type RateLimits = Pick<Limits, 'slowClientWindowMs' | 'slowClientBytesPerSecondMin'>
+
+/** Measures how fast a client reads an export or sends a batch, in windows of at least `slowClientWindowMs`. */
+export class ClientRate {
   #windowStart = performance.now()
-  /** Set while the export waits for its reader. */
+  /** Set while the operation waits for its client. */
   #waitingSince: number | undefined
   /** Within the window, as are the bytes. */
   #waitedMs = 0
   #bytes = 0
   #isSlow = false
-  readonly #limits: Pick<Limits, 'exportReaderWindowMs' | 'exportReaderBytesPerSecondMin'>
+  readonly #limits: RateLimits
 
-  constructor(limits: Pick<Limits, 'exportReaderWindowMs' | 'exportReaderBytesPerSecondMin'>) {
+  constructor(limits: RateLimits) {
     this.#limits = limits
   }
 
@@ -19,19 +21,20 @@ export class ReaderThroughput {
     this.#waitingSince = performance.now()
   }
 
-  chunkTaken(bytes: number): void {
+  /** The client has taken or sent this number of bytes. */
+  waitEnded(bytes: number): void {
     this.#bytes += bytes
     this.#waitedMs += this.#waitingMs(performance.now())
     this.#waitingSince = undefined
   }
 
-  /** A reader is not slow if the export mostly waits for the database, at any rate. */
+  /** A client is not slow if the operation mostly waits for the database, at any rate. */
   isSlow(): boolean {
     const now = performance.now()
     const ms = now - this.#windowStart
-    if (ms < this.#limits.exportReaderWindowMs) return this.#isSlow
+    if (ms < this.#limits.slowClientWindowMs) return this.#isSlow
     const waitedMs = this.#waitedMs + this.#waitingMs(now)
-    this.#isSlow = waitedMs > ms / 2 && this.#bytes < (this.#limits.exportReaderBytesPerSecondMin * ms) / 1000
+    this.#isSlow = waitedMs > ms / 2 && this.#bytes < (this.#limits.slowClientBytesPerSecondMin * ms) / 1000
     this.#windowStart = now
     this.#waitedMs = 0
     this.#bytes = 0
