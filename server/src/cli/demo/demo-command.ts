@@ -30,7 +30,7 @@ interface DemoOptions {
 
 /**
  * Browsers and curl resolve every host below `localhost` to this machine; Node and Python do not. Therefore the demo's
- * account is also the default account, and the demo prints the IP address.
+ * account is also the default account, and every address that the demo prints has the IP address.
  */
 const serviceDomain = 'localhost'
 /** The key is revoked when the demo ends. It expires in case the demo is killed. */
@@ -147,9 +147,9 @@ interface DemoService {
 
 function printUsage({ host, port, key, databaseUrl }: DemoService, { account, json }: DemoOptions): void {
   const baseUrl = `http://${addressOf(host)}:${port}`
-  const accountUrl = `http://${account}.${serviceDomain}:${port}`
+  const accountHost = `${account}.${serviceDomain}`
   if (json === true) {
-    printJson({ base_url: baseUrl, account_url: accountUrl, account, key })
+    printJson({ base_url: baseUrl, account, account_host: accountHost, key })
     return
   }
   printLine(`
@@ -160,7 +160,7 @@ Quartermaster serves the account ${account} at ${baseUrl}
   ${baseUrl}/console     the console: browse, filter, export; sign in with this key
   ${baseUrl}/reference   API reference; open it in a browser to send requests
 
-As in production, the account also has its own host: ${accountUrl} (in browsers and curl).
+As in production, the account also has its own host: send 'Host: ${accountHost}' to the same address.
 The key has all scopes and is valid until the demo ends. Press Ctrl-C to stop.
 To use the other commands, run this in another terminal:
 
