@@ -1,5 +1,6 @@
 import { type ErrorCode, errorCodes, errorTitles, Failure } from '../../errors/errors.ts'
 import { problemBody, retryAfterSeconds, statusOf } from '../problem.ts'
+import { type DetailText, detailTexts } from './detail-texts.ts'
 import { errorTexts } from './error-texts.ts'
 import { hashSource, noIcon, type Page, pageOf } from './page.ts'
 
@@ -11,9 +12,13 @@ pre{padding:1rem;overflow-x:auto;background:#f4f4f6;border-radius:6px}a{color:#0
 
 const policy = `default-src 'none'; img-src data:; style-src ${hashSource(style)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-/** A page per code: its meaning, what to do, and an example. The `type` of every error links to it. */
+/** A page per code: its meaning, what to do, and an example. The `type` of every error links to it, and the console to all. */
 export async function errorPages(): Promise<ReadonlyMap<string, Page>> {
-  const pages = errorCodes.map(async (code) => [code, await pageOf(html, errorPage(code), policy)] as const)
+  const texts = [
+    ...errorCodes.map((code) => [code, errorPage(code)] as const),
+    ...Object.entries(detailTexts).map(([code, text]) => [code, detailPage(code, text)] as const),
+  ]
+  const pages = texts.map(async ([code, text]) => [code, await pageOf(html, text, policy)] as const)
   return new Map(await Promise.all(pages))
 }
 
@@ -24,10 +29,16 @@ export function errorIndex(): Promise<Page> {
     (code) =>
       `<tr><td>${statusOf[code]}</td><td><a href="/reference/errors/${code}"><code>${code}</code></a></td><td>${escaped(errorTitles[code])}</td></tr>`,
   )
+  const details = Object.entries(detailTexts).map(
+    ([code, { cause, place }]) =>
+      `<tr><td><a href="/reference/errors/${code}"><code>${code}</code></a></td><td>${escaped(cause)}</td><td>${escaped(place)}</td></tr>`,
+  )
   const body = `<p><a href="/reference">Reference</a></p>
 <h1>Errors</h1>
 <p>Every error is <code>application/problem+json</code> (RFC 9457). Programs should use <code>code</code>, whose meaning never changes.</p>
-<table><thead><tr><th>Status</th><th>Code</th><th>Meaning</th></tr></thead><tbody>${rows.join('\n')}</tbody></table>`
+<table><thead><tr><th>Status</th><th>Code</th><th>Meaning</th></tr></thead><tbody>${rows.join('\n')}</tbody></table>
+<h2>Other codes</h2>
+<table><thead><tr><th>Code</th><th>Meaning</th><th>Appears in</th></tr></thead><tbody>${details.join('\n')}</tbody></table>`
   return pageOf(html, documentOf('Errors', body), policy)
 }
 
@@ -49,6 +60,17 @@ ${retry === undefined ? '' : `<p>The response has <code>Retry-After: ${retry}</c
 Content-Type: application/problem+json; charset=utf-8
 
 ${escaped(exampleOf(code))}</pre>`
+  return documentOf(code, body)
+}
+
+function detailPage(code: string, { place, cause, remedy }: DetailText): string {
+  const body = `<p><a href="/reference">Reference</a> › <a href="/reference/errors">Errors</a></p>
+<h1><code>${code}</code></h1>
+<p><strong>${escaped(cause)}</strong></p>
+<h2>Where it appears</h2>
+<p>In ${escaped(place)}.</p>
+<h2>What to do</h2>
+<p>${escaped(remedy)}</p>`
   return documentOf(code, body)
 }
 
