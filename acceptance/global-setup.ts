@@ -68,8 +68,8 @@ async function temporaryDatabase(started: Running[]): Promise<string> {
 type Environment = Readonly<Record<string, string>>
 
 async function loadFixtures(environment: Environment): Promise<Keys> {
-  const createAccount = async (account: string) => {
-    await quartermaster(environment, 'account', 'create', account)
+  const createAccount = async (account: string, ...options: readonly string[]) => {
+    await quartermaster(environment, 'account', 'create', account, ...options)
     return (await issueKey(environment, account, 'everything')).key
   }
   const load = async (resource: string, file: string, account: string) => {
@@ -87,7 +87,7 @@ async function loadFixtures(environment: Environment): Promise<Keys> {
       const globex = await createAccount('globex')
       await load('product', 'globex-products.ndjson', 'globex')
       await load('partner', 'globex-partners.csv', 'globex')
-      const initech = await createAccount('initech')
+      const initech = await createAccount('initech', '--ids', 'external')
       const bulk = await createAccount('bulk')
       await loadBulk(environment)
       const suspended = await createAccount('hooli')

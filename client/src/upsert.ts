@@ -15,6 +15,8 @@ export interface UpsertTotals {
   readonly unchanged: number
   readonly deleted: number
   readonly rejected: number
+  /** Set if nobody had assigned ids before: from now on your system does, and Quartermaster assigns those from 2^32 on. */
+  readonly idsNow?: 'external'
 }
 
 export interface RowFault {
@@ -91,6 +93,7 @@ function sumOf(one: UpsertTotals, other: UpsertTotals): UpsertTotals {
     unchanged: one.unchanged + other.unchanged,
     deleted: one.deleted + other.deleted,
     rejected: one.rejected + other.rejected,
+    ...((one.idsNow ?? other.idsNow) ? { idsNow: 'external' } : {}),
   }
 }
 

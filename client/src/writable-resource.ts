@@ -21,7 +21,13 @@ export interface DeleteOptions extends CreateOptions {
   readonly ifMatch?: string | object | undefined
 }
 
-export interface UpsertOptions<Row> extends CallOptions, UpsertEvents<Row> {}
+export interface UpsertOptions<Row> extends CallOptions, UpsertEvents<Row> {
+  /**
+   * `update`: changes and deletes only records that exist, and rejects a row with an unknown id. Needed for records whose ids
+   * Quartermaster assigned, except those from 2^32 on. Default: `upsert`.
+   */
+  readonly mode?: 'upsert' | 'update' | undefined
+}
 
 /** Reads and writes. R: the record; K: the kind of each field; N: the fields of a new record. */
 export class WritableResource<R extends { readonly id: number }, K, N> extends Resource<R, K> {
@@ -63,10 +69,16 @@ export class WritableResource<R extends { readonly id: number }, K, N> extends R
    */
   async upsert<Row extends UpsertRow<N>>(
     rows: Iterable<Row> | AsyncIterable<Row>,
-    { onProgress, onRejected, signal, timeoutMs = limits.upsertAttemptMs }: UpsertOptions<Row> = {},
+    { mode, onProgress, onRejected, signal, timeoutMs = limits.upsertAttemptMs }: UpsertOptions<Row> = {},
   ): Promise<UpsertTotals> {
     const headers = { accept: 'application/x-ndjson', 'content-type': 'application/x-ndjson' }
-    const call = { path: `${this.path}/batch`, parameters: {}, headers, signal, timeoutMs }
+    const call = {
+      path: `${this.path}/batch${mode === undefined ? '' : `?mode=${mode}`}`,
+      parameters: mode === undefined ? {} : { mode },
+      headers,
+      signal,
+      timeoutMs,
+    }
     const send = (body: string) =>
       this.sender.read({ ...call, method: 'POST', body }, async (response) =>
         batchReplyOf(await response.text(), response.headers.get('x-request-id') ?? undefined),

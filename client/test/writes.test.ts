@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { scopes } from '../../server/src/accounts/key-format.ts'
 import { account, connected, freshDatabase, type TestAccount } from '../../server/test/database.ts'
 import { startTestService, type TestService } from '../../server/test/service.ts'
 import {
@@ -24,7 +25,7 @@ const lost = new Map<string, number>()
 beforeAll(async () => {
   const url = await freshDatabase()
   database = await connected(url)
-  acme = await account(database, 'acme')
+  acme = await account(database, 'acme', scopes, 'external')
   service = await startTestService(url, { QUARTERMASTER_DEFAULT_ACCOUNT: 'acme' })
   const options = {
     baseUrl: `http://127.0.0.1:${service.port}`,
@@ -136,6 +137,37 @@ describe('upsert', () => {
     ])
     await qm.products.upsert(rows.map(({ id }) => ({ $delete: id })).filter(({ $delete }) => $delete > 0))
     expect((await qm.products.list({ filter: 'id>=30001&id<=36000' })).meta.total).toBe(0)
+  })
+
+  it('changes only records that exist, if the rows were read here', async () => {
+    const { id } = await qm.partners.create({ name: 'Nordwind' })
+    const rows = [
+      { id, name: 'Ostwind' },
+      { id: 77, name: 'Unknown' },
+    ]
+    const rejected: unknown[] = []
+    const totals = await qm.partners.upsert(rows, {
+      mode: 'update',
+      onRejected: ({ row }) => rejected.push(row),
+    })
+    expect(totals).toMatchObject({ updated: 1, inserted: 0, rejected: 1 })
+    expect(rejected).toEqual([rows[1]])
+    expect(await qm.partners.get(id)).toMatchObject({ name: 'Ostwind' })
+  })
+
+  it('says that ids are external from now on', async () => {
+    const other = await account(database, 'first', scopes)
+    const first = new Quartermaster({
+      baseUrl: `http://127.0.0.1:${service.port}`,
+      apiKey: other.key,
+      fetch: async (input, init) => {
+        const headers = new Headers(init?.headers)
+        headers.set('x-forwarded-host', 'first.localhost')
+        return await fetch(input, { ...init, headers })
+      },
+    })
+    expect(await first.partners.upsert([{ id: 1, name: 'A' }])).toMatchObject({ idsNow: 'external' })
+    expect(await first.partners.upsert([{ id: 2, name: 'B' }])).not.toHaveProperty('idsNow')
   })
 
   it('throws if the service cannot process a batch', async () => {

@@ -23,7 +23,7 @@ async function apply(accountId: string, lines: readonly object[], batchRows: num
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
   const totals = noTotals()
   const faults: RowFault[] = []
-  const session = await ImportSession.open(client, { accountId }, resource, { trackIds: false })
+  const session = await ImportSession.open(client, { accountId }, resource, { trackIds: false, mode: 'load' })
   const input = {
     resource,
     chunks: ndjsonRows(

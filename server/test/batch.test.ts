@@ -2,6 +2,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { gzipSync } from 'node:zlib'
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { scopes } from '../src/accounts/key-format.ts'
 import { importRecords } from '../src/import/import-records.ts'
 import { limits } from '../src/limits/limits.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
@@ -28,7 +29,7 @@ afterAll(async () => {
   await client.end()
 })
 beforeEach(async () => {
-  acme = await account(client, `batch${++number}`)
+  acme = await account(client, `batch${++number}`, scopes, 'external')
 })
 
 interface BatchResult {

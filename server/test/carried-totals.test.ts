@@ -45,12 +45,15 @@ function row(id: number, name: string, price: string): ImportRow {
 }
 
 async function write(client: pg.Client, rows: readonly ImportRow[]): Promise<void> {
-  const session = await ImportSession.open(client, scope, resources.product, { trackIds: false })
+  const session = await ImportSession.open(client, scope, resources.product, {
+    trackIds: false,
+    mode: 'load',
+  })
   await session.write(rows)
 }
 
 async function remove(client: pg.Client, from: number, to: number): Promise<void> {
-  const session = await ImportSession.open(client, scope, resources.product, { trackIds: true })
+  const session = await ImportSession.open(client, scope, resources.product, { trackIds: true, mode: 'load' })
   await client.query(
     'insert into import_ids select id from product where account_id = $1 and id not between $2 and $3',
     [scope.accountId, from, to],

@@ -4,6 +4,7 @@ import { createAccount } from '../src/accounts/directory.ts'
 import { generateKey, hashOfKey, type Scope, scopes } from '../src/accounts/key-format.ts'
 import { cloneDatabase } from '../src/cli/database/temporary-postgres.ts'
 import { operator } from '../src/cli/operator.ts'
+import type { IdSource } from '../src/id-source.ts'
 import { templateName } from './global-setup.ts'
 
 let created = 0
@@ -30,8 +31,9 @@ export async function account(
   client: pg.Client,
   name: string,
   granted: readonly Scope[] = scopes,
+  ids?: IdSource,
 ): Promise<TestAccount> {
-  const { accountId } = await createAccount(client, operator(), name)
+  const { accountId } = await createAccount(client, operator(), name, ids)
   const key = generateKey()
   await client.query(
     `insert into api_key (account_id, key_id, hash, name, scopes) values ($1, $2, decode($3, 'hex'), 'test', $4)`,

@@ -43,7 +43,7 @@ beforeEach(async () => {
 })
 
 const open = (by: pg.Client) =>
-  ImportSession.open(by, { accountId }, resources.product, { trackIds: by === ours })
+  ImportSession.open(by, { accountId }, resources.product, { trackIds: by === ours, mode: 'upsert' })
 
 const rows = (from: number, to: number, text: string): ImportRow[] =>
   Array.from({ length: to - from + 1 }, (_, i) => [String(from + i), text])

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { scopes } from '../src/accounts/key-format.ts'
 import { type ResourceName, resources } from '../src/catalog/resources.ts'
 import { demoProducts } from '../src/cli/demo/demo-data.ts'
 import { type ImportOptions, importCommand } from '../src/cli/import/import-command.ts'
@@ -31,7 +32,7 @@ afterAll(async () => {
 beforeEach(async () => {
   created += 1
   name = `acme-${created}`
-  accountId = (await account(client, name)).accountId
+  accountId = (await account(client, name, scopes, 'external')).accountId
 })
 
 interface Outcome {
@@ -247,7 +248,10 @@ describe('replace', () => {
   it('does not delete what others wrote since the import began', async () => {
     await run('product', 'a.csv', 'id,name\n1,a\n2,b\n3,c\n')
     const importer = await connected(url)
-    const session = await ImportSession.open(importer, { accountId }, resources.product, { trackIds: true })
+    const session = await ImportSession.open(importer, { accountId }, resources.product, {
+      trackIds: true,
+      mode: 'upsert',
+    })
     await client.query(
       `insert into product select account_id, 4, version + 1, 'd', null, 0, 0, true, null, null, null, now(), now()
        from tally where account_id = $1 and resource = 'product'`,

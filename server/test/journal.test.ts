@@ -34,13 +34,16 @@ function product(id: number, name: string, price = '1'): ImportRow {
 }
 
 async function write(rows: readonly ImportRow[]): Promise<void> {
-  const session = await ImportSession.open(client, scope, resources.product, { trackIds: false })
+  const session = await ImportSession.open(client, scope, resources.product, {
+    trackIds: false,
+    mode: 'load',
+  })
   await session.write(rows)
 }
 
 /** Replaces all products by these. */
 async function replace(rows: readonly ImportRow[]): Promise<void> {
-  const session = await ImportSession.open(client, scope, resources.product, { trackIds: true })
+  const session = await ImportSession.open(client, scope, resources.product, { trackIds: true, mode: 'load' })
   await session.write(rows)
   await session.deleteMissing(() => {})
 }

@@ -27,6 +27,7 @@ let changes = 0
 export async function changeNames(client: pg.ClientBase, { large }: Fixture, records: number, count: number) {
   const session = await ImportSession.open(client, { accountId: large.id }, resources.product, {
     trackIds: false,
+    mode: 'load',
   })
   await session.write(anyIds(records, count).map((id) => nameRow(id, `changed ${++changes}`)))
 }

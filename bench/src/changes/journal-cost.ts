@@ -28,6 +28,7 @@ export const journalCost: Check = {
       await preparePlain(client)
       const session = await ImportSession.open(client, { accountId: large.id }, resources.product, {
         trackIds: false,
+        mode: 'load',
       })
       const cpu = await backendCpu(client)
       const ratios: number[] = []

@@ -22,6 +22,7 @@ export interface Change {
     | 'account.activate'
     | 'account.limit'
     | 'account.restore'
+    | 'account.ids'
     | 'key.create'
     | 'key.rotate'
     | 'key.revoke'

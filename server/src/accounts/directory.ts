@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { type ResourceName, resources } from '../catalog/resources.ts'
+import { type IdColumns, type IdSource, idSourceOf } from '../id-source.ts'
 import { keyIsValid } from '../key-state.ts'
 import { limits } from '../limits/limits.ts'
 import { inTransaction } from '../postgres/transaction.ts'
@@ -27,8 +28,9 @@ export interface AccountTally {
   readonly total: number
   readonly version: number
   readonly lastId: number
-  /** Null if this service assigns all ids. */
-  readonly ownLastId: number | null
+  readonly ids: IdSource
+  /** The lowest id that the other system may assign; null unless it assigns ids. */
+  readonly senderIdsFrom: number | null
 }
 
 export interface AccountDetails extends Account {
@@ -49,14 +51,11 @@ export function checkAccountName(name: string): void {
   )
 }
 
-/** Where the ids of an account's records come from: this service, or another system such as an ERP. */
-export type IdSource = 'own' | 'external'
-
 export async function createAccount(
   client: pg.ClientBase,
   actor: Actor,
   name: string,
-  ids: IdSource = 'own',
+  ids: IdSource = 'unassigned',
 ): Promise<Account> {
   checkAccountName(name)
   try {
@@ -64,13 +63,12 @@ export async function createAccount(
       const account = await one(client, `insert into account (name) values ($1) returning ${columns}`, [name])
       if (account === undefined) throw new Error('the insert returned no row')
       for (const resource of Object.keys(resources)) {
-        await client.query('insert into tally (account_id, resource, own_last_id) values ($1, $2, $3)', [
-          account.accountId,
-          resource,
-          ids === 'external' ? limits.externalIdMax : null,
-        ])
+        await client.query(
+          'insert into tally (account_id, resource, own_last_id, service_ids) values ($1, $2, $3, $4)',
+          [account.accountId, resource, ids === 'external' ? limits.externalIdMax : null, ids === 'service'],
+        )
       }
-      const details = ids === 'external' ? 'ids from another system' : null
+      const details = ids === 'unassigned' ? null : `ids: ${ids}`
       await transaction.run(
         auditStatement(account, actor, { action: 'account.create', subject: name, details }),
       )
@@ -106,9 +104,9 @@ export async function listAccounts(
 
 export async function showAccount(client: pg.ClientBase, name: string): Promise<AccountDetails> {
   const account = await accountNamed(client, name)
-  const tallies = await client.query<AccountTally>(
-    `select resource, total::float8 as total, version::float8 as version, last_id::float8 as "lastId",
-            own_last_id::float8 as "ownLastId"
+  const tallies = await client.query<Pick<AccountTally, 'resource' | 'total' | 'version'> & IdColumns>(
+    `select resource, total::float8 as total, version::float8 as version, last_id::text as last_id,
+            own_last_id::text as own_last_id, sender_ids_from::text as sender_ids_from, service_ids
        from tally where account_id = $1 order by resource`,
     [account.accountId],
   )
@@ -116,7 +114,18 @@ export async function showAccount(client: pg.ClientBase, name: string): Promise<
     sql`select count(*) filter (where ${keyIsValid})::int as valid, count(*)::int as all
 from api_key where account_id = ${value(account.accountId)}::bigint`.statement()
   const keys = await client.query<{ valid: number; all: number }>(text, [...values])
-  return { ...account, keys: keys.rows[0] ?? { valid: 0, all: 0 }, tallies: tallies.rows }
+  return { ...account, keys: keys.rows[0] ?? { valid: 0, all: 0 }, tallies: tallies.rows.map(accountTally) }
+}
+
+function accountTally({
+  resource,
+  total,
+  version,
+  ...ids
+}: Pick<AccountTally, 'resource' | 'total' | 'version'> & IdColumns): AccountTally {
+  const source = idSourceOf(ids)
+  const senderIdsFrom = source === 'external' ? Number(ids.sender_ids_from) : null
+  return { resource, total, version, lastId: Number(ids.last_id), ids: source, senderIdsFrom }
 }
 
 /** From the next request on, no key of the account is accepted. Its data are not changed. */

@@ -38,19 +38,23 @@ from json_populate_recordset(null::${table}, ${value(json)}::json) r${skipExisti
 /**
  * The version is higher than in the archive and than any that the account had here. `last_id` never decreases, so that no id
  * is used twice, even if the archive lacks the record that had it. Nor does the date of the last write, although the clock
- * of the server that wrote the archive may have been ahead of this one.
+ * of the server that wrote the archive may have been ahead of this one. Who assigns ids is as in the archive, which may be of a
+ * version without that.
  */
 export function setTally(scope: AccountScope, resource: string, total: number, tallies: string): Statement {
   const accountId = value(scope.accountId)
   const name = value(resource)
-  return sql`insert into tally as t (account_id, resource, version, total, last_id, own_last_id, written_at)
+  return sql`insert into tally as t (account_id, resource, version, total, last_id, own_last_id, written_at, sender_ids_from, service_ids)
 select ${accountId}::bigint, ${name}::text, coalesce(a.version, 0) + 1, ${value(total)}::bigint,
-  greatest(a.last_id, (select max(id) from ${identifier(resource)} where account_id = ${accountId}::bigint), 0), a.own_last_id, a.written_at
+  greatest(a.last_id, (select max(id) from ${identifier(resource)} where account_id = ${accountId}::bigint), 0),
+  a.own_last_id, a.written_at, coalesce(a.sender_ids_from, 1), coalesce(a.service_ids, false)
 from (select 1) one
 left join json_populate_recordset(null::tally, ${value(tallies)}::json) a on a.resource = ${name}::text
 on conflict (account_id, resource) do update
   set version = greatest(t.version + 1, excluded.version), total = excluded.total,
-    last_id = greatest(t.last_id, excluded.last_id), own_last_id = greatest(t.own_last_id, excluded.own_last_id),
+    last_id = greatest(t.last_id, excluded.last_id),
+    own_last_id = case when excluded.own_last_id is not null then greatest(excluded.own_last_id, t.own_last_id, t.last_id) end,
+    sender_ids_from = excluded.sender_ids_from, service_ids = excluded.service_ids,
     written_at = greatest(t.written_at, excluded.written_at)`.statement()
 }
 

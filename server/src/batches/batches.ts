@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Resource } from '../catalog/resources.ts'
 import { Failure, overloaded } from '../errors/errors.ts'
 import type { BatchWriter } from '../import/import-rows.ts'
-import { type BatchOutcome, ImportSession } from '../import/session.ts'
+import { type BatchOutcome, ImportSession, type SessionOptions } from '../import/session.ts'
 import type { Limits } from '../limits/limits.ts'
 import { ConnectionPool } from '../postgres/connection-pool.ts'
 import { abandonedTransactions, type ServingIdentity, servingConnection } from '../postgres/connections.ts'
@@ -70,11 +70,11 @@ export class Batches {
   }
 
   /** Writes rows with the code of an import, each call in a transaction of its own. */
-  writer(scope: AccountScope, resource: Resource): BatchWriter {
+  writer(scope: AccountScope, resource: Resource, options: SessionOptions): BatchWriter {
     return {
       write: (rows, deletes, repeated) =>
         this.#connected(scope, async (client) => {
-          const session = await ImportSession.onPooled(client, scope, resource)
+          const session = await ImportSession.onPooled(client, scope, resource, options)
           return await session.write(rows, deletes, repeated)
         }),
     }

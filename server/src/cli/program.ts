@@ -1,6 +1,7 @@
 import { Argument, Command, Option } from 'commander'
 import { type ResourceName, resources } from '../catalog/resources.ts'
 import { type Config, type LoadedConfig, throwFaults } from '../config/config.ts'
+import type { IdSwitch } from '../import/switch-ids.ts'
 import { limits } from '../limits/limits.ts'
 import { type ExportFormat, exportFormats } from '../query/sql/export-statement.ts'
 import { version } from '../version.ts'
@@ -118,10 +119,8 @@ function accountCommands(config: Config): Command {
     .addOption(
       new Option(
         '--ids <source>',
-        'external: another system assigns ids below 2^32, and this service those from 2^32 on',
-      )
-        .choices(['own', 'external'])
-        .default('own'),
+        'who assigns ids: this service, or another system below 2^32 (default: the first write decides)',
+      ).choices(['service', 'external']),
     )
     .addOption(json())
     .action((name, options) => accountCreate(config, name, options))
@@ -154,6 +153,21 @@ function accountCommands(config: Config): Command {
     .description('activate a suspended account')
     .addOption(json())
     .action((name, options) => accountActivate(config, name, options))
+  command
+    .command('ids <name>')
+    .description('decide who assigns the ids of a resource: this service, or another system such as an ERP')
+    .addArgument(new Argument('<resource>', 'resource').choices(Object.keys(resources)))
+    .addArgument(new Argument('<source>', 'who assigns ids').choices(['service', 'external']))
+    .option(
+      '--from <id>',
+      'lowest id of the other system (default: the one after the last id assigned here)',
+      integerBetween(1, limits.externalIdMax),
+    )
+    .addOption(json())
+    .action(async (name: string, resource: ResourceName, to: IdSwitch['to'], options) => {
+      const { accountIds } = await import('./commands/ids-command.ts')
+      await accountIds(config, name, resource, { to, ...options })
+    })
   addArchiveCommands(command, config)
   return command
 }
@@ -241,6 +255,7 @@ function keyCommands(config: Config): Command {
 interface ImportOptions {
   account: string
   replace?: boolean
+  mode?: 'upsert' | 'update'
   rejects?: string
   format?: 'csv' | 'ndjson'
   json?: boolean
@@ -253,7 +268,12 @@ function addDataCommands(command: Command, config: Config): void {
     .addArgument(new Argument('<resource>', 'resource to import').choices(Object.keys(resources)))
     .argument('<file>', 'file to import, or - for standard input')
     .addOption(account())
-    .option('--replace', 'delete records that are not in the file')
+    .addOption(
+      new Option('--mode <mode>', 'update: change only records that exist')
+        .choices(['upsert', 'update'])
+        .default('upsert'),
+    )
+    .option('--replace', 'delete records of the other system that are not in the file')
     .option('--rejects <file>', 'file for rejected rows (default: <file>.rejects.csv)')
     .addOption(
       new Option('--format <format>', 'input format (default: by the file name)').choices(['csv', 'ndjson']),

@@ -297,6 +297,7 @@ function changesRoutes(app: FastifyInstance, feed: ChangeFeed, resource: Resourc
 
 /** Their bodies are streamed to the handlers. */
 function batchRoutes(app: FastifyInstance, parts: ServerParts): void {
+  const { trustedProxies } = parts.authentication
   void app.register(async (streaming) => {
     streaming.removeAllContentTypeParsers()
     streaming.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -305,7 +306,7 @@ function batchRoutes(app: FastifyInstance, parts: ServerParts): void {
       streaming.post(
         url,
         { config: { bodies: ['application/x-ndjson', 'text/csv'], acceptsGzip: true } },
-        batchRoute(parts, resource),
+        batchRoute(parts, resource, trustedProxies),
       )
       allowOnly(streaming, url, ['POST'])
     }

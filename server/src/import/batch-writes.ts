@@ -20,7 +20,12 @@ interface BatchWrites {
     batch: { readonly version: string; readonly ids: readonly string[] },
   ): Promise<number>
   /** Stores the ids to delete in `import_missing`. */
-  findMissing(run: Run, scope: AccountScope, resource: Resource, versionBefore: string): Promise<number>
+  findMissing(
+    run: Run,
+    scope: AccountScope,
+    resource: Resource,
+    replaced: statements.Replaced,
+  ): Promise<number>
   deleteMissing(
     run: Run,
     scope: AccountScope,
@@ -34,8 +39,8 @@ const single: BatchWrites = {
     (await run(statements.update(scope, resource, batch))).rowCount ?? 0,
   delete: async (run, scope, resource, { version, ids }) =>
     deletedBy(await run(statements.deleteIds(scope, resource, version, ids))),
-  findMissing: async (run, scope, resource, versionBefore) =>
-    (await run(statements.findMissing(scope, resource, versionBefore))).rowCount ?? 0,
+  findMissing: async (run, scope, resource, replaced) =>
+    (await run(statements.findMissing(scope, resource, replaced))).rowCount ?? 0,
   deleteMissing: async (run, scope, resource, batch) =>
     deletedBy(await run(statements.deleteMissing(scope, resource, batch))),
 }
@@ -59,11 +64,11 @@ const distributed: BatchWrites = {
     const found = await run<{ id: string }>(statements.existing(scope, resource, ids))
     return await deleteFound(run, scope, resource, version, found)
   },
-  async findMissing(run, scope, resource, versionBefore) {
+  async findMissing(run, scope, resource, replaced) {
     await run(sql`create temp table import_found (id bigint)`.statement())
     await run(
       sql`insert into import_found select id from ${identifier(resource.name)}
-where account_id = ${value(scope.accountId)}::bigint and version <= ${value(versionBefore)}::bigint`.statement(),
+where account_id = ${value(scope.accountId)}::bigint and ${statements.isReplaced(replaced)}`.statement(),
     )
     const { rowCount } = await run(
       sql`insert into import_missing (n, id) select row_number() over (order by t.id), t.id from import_found t

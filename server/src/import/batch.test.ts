@@ -13,7 +13,7 @@ it('separates the lines of ids that occur several times, in their order', () => 
   for (const line of lines) batch.add(line)
   expect(batch.parts()).toEqual({
     rows: [lines[1]],
-    deletes: ['3'],
+    deletes: [lines[3]],
     repeated: [{ id: '1', lines: [lines[0], lines[2], lines[4]] }],
   })
   expect([batch.size, batch.characters]).toEqual([5, 10])

@@ -30,14 +30,14 @@ export class Batch {
     for (const cell of row.cells) this.#characters += cell?.length ?? 0
   }
 
-  /** Rows to upsert, ids to delete, and the lines of repeated ids. */
+  /** Rows to upsert, lines that delete, and the lines of repeated ids. */
   parts(): BatchParts {
-    const parts = { rows: [] as Row[], deletes: [] as string[], repeated: [] as RepeatedId[] }
+    const parts = { rows: [] as Row[], deletes: [] as Row[], repeated: [] as RepeatedId[] }
     for (const [id, lines] of this.#byId) {
       const [first, second] = lines
       if (first === undefined) continue
       if (second !== undefined) parts.repeated.push({ id, lines })
-      else if (first.isDelete === true) parts.deletes.push(id)
+      else if (first.isDelete === true) parts.deletes.push(first)
       else parts.rows.push(first)
     }
     return parts
@@ -46,6 +46,6 @@ export class Batch {
 
 export interface BatchParts {
   readonly rows: readonly Row[]
-  readonly deletes: readonly string[]
+  readonly deletes: readonly Row[]
   readonly repeated: readonly RepeatedId[]
 }

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { accountNamed } from '../accounts/directory.ts'
 import { type Resource, type ResourceName, resources } from '../catalog/resources.ts'
 import { withClient } from '../postgres/client.ts'
+import type { WriteMode } from './id-rules.ts'
 import { type ImportTotals, importRows, noTotals } from './import-rows.ts'
 import { ChunkBuilder, type RowChunk } from './row.ts'
 
@@ -15,6 +16,8 @@ export async function importRecords(options: {
   readonly resource: ResourceName
   readonly records: Iterable<object> | AsyncIterable<object>
   readonly replace?: boolean
+  /** Default: `load`. */
+  readonly mode?: WriteMode
   /** Updated during the import, so that the caller can show progress. */
   readonly totals?: ImportTotals
 }): Promise<ImportTotals> {
@@ -28,6 +31,7 @@ export async function importRecords(options: {
       resource,
       chunks: chunksOf(resource, options.records),
       replace: options.replace ?? false,
+      mode: options.mode ?? 'load',
       totals,
       onFaults: ([fault]) => {
         if (fault === undefined) return

@@ -1,10 +1,12 @@
 import type pg from 'pg'
+import type { Actor } from '../accounts/audit.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { Batch } from './batch.ts'
 import { ImportError } from './columns.ts'
+import type { WriteMode } from './id-rules.ts'
 import type { RepeatedId } from './repeated-ids.ts'
 import type { RowChunk, RowFault } from './row.ts'
 import { type BatchOutcome, type ImportRow, ImportSession } from './session.ts'
@@ -17,6 +19,8 @@ export interface ImportTotals {
   unchanged: number
   deleted: number
   rejected: number
+  /** Set if the ids of the rows decided who assigns them: nobody had before. */
+  idsNow?: 'external'
 }
 
 export interface ImportRun {
@@ -26,6 +30,9 @@ export interface ImportRun {
   readonly chunks: AsyncIterable<RowChunk>
   /** Deletes records that are not among the rows, at the end. Not if a row was rejected: its record would be deleted. */
   readonly replace: boolean
+  readonly mode: WriteMode
+  /** Who is recorded in the audit log. */
+  readonly actor?: Actor
   readonly totals: ImportTotals
   /** Ends the import with an error after this number of rejected rows. Default: never. */
   readonly rejectedMax?: number
@@ -54,7 +61,10 @@ export async function importRows(run: ImportRun): Promise<void> {
   const { client, scope, resource, totals } = run
   // If the connection breaks, the running statement rejects with the error.
   client.on('error', () => {})
-  const session = await ImportSession.open(client, scope, resource, { trackIds: run.replace })
+  const { mode, actor } = run
+  const options = { trackIds: run.replace, mode, ...(actor === undefined ? {} : { actor }) }
+  const session = await ImportSession.open(client, scope, resource, options)
+  if (mode === 'upsert' && session.idSourceBefore === 'service') throw idsAssignedHere(resource)
   await writeRows(session, run, limits.importBatchRows)
   if (run.replace && totals.read === 0) {
     // More likely a failed export than the intention to delete everything.
@@ -115,8 +125,10 @@ async function write(writer: BatchWriter, batch: Batch, { totals, onFaults }: Ro
   if (batch.size === 0) return
   const { rows, deletes, repeated } = batch.parts()
   const cells = rows.map((row) => row.cells)
-  const { inserted, updated, deleted, ...outcome } = await writer.write(cells, deletes, repeated)
+  const deletedIds = deletes.map((row) => row.cells[0] ?? '')
+  const { inserted, updated, deleted, ...outcome } = await writer.write(cells, deletedIds, repeated)
   const rejected = [
+    ...forbiddenLines([...rows, ...deletes, ...repeated.flatMap(({ lines }) => lines)], outcome.forbidden),
     ...outcome.rejected.map(({ rowIndex, ...fault }) => ({
       ...fault,
       line: rows[rowIndex]?.line ?? 0,
@@ -129,6 +141,26 @@ async function write(writer: BatchWriter, batch: Batch, { totals, onFaults }: Ro
   totals.deleted += deleted
   totals.unchanged += batch.size - inserted - updated - deleted - rejected.length
   totals.rejected += rejected.length
+  if (outcome.becameExternal) totals.idsNow = 'external'
   if (rejected.length === 0) return
-  await onFaults(rejected.map((fault) => ({ ...fault, value: fault.field === 'id' ? fault.id : '' })))
+  const isId = ({ field }: { readonly field: string }) => field === 'id' || field === '$delete'
+  await onFaults(rejected.map((fault) => ({ ...fault, value: isId(fault) ? fault.id : '' })))
+}
+
+/** The lines with ids that the batch must not use. */
+function forbiddenLines(lines: RepeatedId['lines'], forbidden: BatchOutcome['forbidden']) {
+  return lines.flatMap(({ line, cells, isDelete }) => {
+    const id = cells[0] ?? ''
+    const reason = forbidden.get(id)
+    return reason === undefined ? [] : [{ line, id, field: isDelete === true ? '$delete' : 'id', reason }]
+  })
+}
+
+/** Every row would be rejected. */
+function idsAssignedHere({ name, plural }: Resource): ImportError {
+  return new ImportError(
+    `Quartermaster assigns the ids of ${plural} in this account, so an id in the file may be the id of another ${name}. Nothing was written. ` +
+      `If the ids in the file are from an export of this account, pass --mode update. If another system assigns them, run ` +
+      `\`quartermaster account ids ACCOUNT ${name} external\` first.`,
+  )
 }

@@ -1,5 +1,7 @@
 import type pg from 'pg'
+import { type Actor, auditStatement } from '../accounts/audit.ts'
 import type { Resource } from '../catalog/resources.ts'
+import { type IdColumns, type IdRange, type IdSource, idSourceOf, senderIds } from '../id-source.ts'
 import { limits } from '../limits/limits.ts'
 import { topologyOf } from '../postgres/citus/client-topology.ts'
 import { localSettingsOf } from '../postgres/connections.ts'
@@ -11,6 +13,7 @@ import { type LockedTally, lockTally } from '../writes/tick.ts'
 import { batchWrites, type Run } from './batch-writes.ts'
 import { copyText, nullCell } from './cell.ts'
 import { copyIn } from './copy.ts'
+import { idFault, newIdFault, type WriteMode } from './id-rules.ts'
 import { type FoldedLines, foldAll, type RepeatedId, type RowRejection } from './repeated-ids.ts'
 import * as statements from './statements.ts'
 
@@ -25,12 +28,21 @@ export interface BatchOutcome {
   readonly rejected: readonly RejectedRow[]
   /** The same of ids that occur several times. */
   readonly rejectedLines: FoldedLines['rejected']
+  /** Ids that the batch must not use, and why: none of their lines was written. */
+  readonly forbidden: ReadonlyMap<string, string>
+  /** With this batch the first ids of another system came. */
+  readonly becameExternal: boolean
 }
 
-interface SessionOptions {
+/** `actor`: who is recorded in the audit log if the batch decides who assigns ids. */
+export interface SessionOptions {
+  readonly mode: WriteMode
+  readonly actor?: Actor
+}
+
+interface ConnectionOptions {
   readonly trackIds: boolean
   readonly stagesPerTransaction: boolean
-  readonly bringsIds: boolean
 }
 
 export interface RejectedRow extends RowRejection {
@@ -48,23 +60,23 @@ export class ImportSession {
   readonly #trackIds: boolean
   /** Whether each transaction creates the staging table, because it may run on another connection than the previous one. */
   readonly #stagesPerTransaction: boolean
-  /** Whether a row with a new id shows that another system assigns ids. */
-  readonly #bringsIds: boolean
-  /** The version of the account's resource before the first batch. */
-  #versionBefore = '0'
+  readonly #options: SessionOptions
+  /** The tally before the first batch. */
+  #before: (IdColumns & { readonly version: string }) | undefined
 
   private constructor(
     client: pg.ClientBase,
     scope: AccountScope,
     resource: Resource,
-    { trackIds, stagesPerTransaction, bringsIds }: SessionOptions,
+    { trackIds, stagesPerTransaction }: ConnectionOptions,
+    options: SessionOptions,
   ) {
     this.#client = client
     this.#scope = scope
     this.#resource = resource
     this.#trackIds = trackIds
     this.#stagesPerTransaction = stagesPerTransaction
-    this.#bringsIds = bringsIds
+    this.#options = options
   }
 
   /** `trackIds` stores the ids of all rows, which `deleteMissing` needs. */
@@ -72,16 +84,12 @@ export class ImportSession {
     client: pg.ClientBase,
     scope: AccountScope,
     resource: Resource,
-    { trackIds }: { readonly trackIds: boolean },
+    { trackIds, ...options }: SessionOptions & { readonly trackIds: boolean },
   ): Promise<ImportSession> {
-    const session = new ImportSession(client, scope, resource, {
-      trackIds,
-      stagesPerTransaction: false,
-      bringsIds: false,
-    })
+    const connection = { trackIds, stagesPerTransaction: false }
+    const session = new ImportSession(client, scope, resource, connection, options)
     for (const statement of statements.temporaryTables(resource)) await session.#run(statement)
-    const { rows } = await session.#run<{ version: string }>(statements.currentVersion(scope, resource))
-    session.#versionBefore = rows[0]?.version ?? '0'
+    session.#before = await session.#currentTally()
     return session
   }
 
@@ -90,13 +98,11 @@ export class ImportSession {
     client: pg.ClientBase,
     scope: AccountScope,
     resource: Resource,
+    options: SessionOptions,
   ): Promise<ImportSession> {
     const stagesPerTransaction = localSettingsOf(client) !== undefined
-    const session = new ImportSession(client, scope, resource, {
-      trackIds: false,
-      stagesPerTransaction,
-      bringsIds: true,
-    })
+    const connection = { trackIds: false, stagesPerTransaction }
+    const session = new ImportSession(client, scope, resource, connection, options)
     if (!stagesPerTransaction && stagedResources.get(client) !== resource.name) {
       for (const statement of statements.temporaryTables(resource)) await session.#run(statement)
       stagedResources.set(client, resource.name)
@@ -119,40 +125,60 @@ export class ImportSession {
       if (this.#trackIds) await copyIn(this.#client, statements.copyIds, allIds)
       const tally = await this.#lockTally()
       const existing = await this.#existingIds(allIds, Number(tally.last_id))
+      const forbidden = this.#forbidden([...allIds, ...deletes], tally)
+      const isAllowed = (id: string) => !forbidden.has(id)
       const rejected = rows.flatMap((row, rowIndex) => {
-        const fault = existing.has(ids[rowIndex] ?? '') ? undefined : this.#faultOfNew(row, tally)
+        const id = ids[rowIndex] ?? ''
+        const fault = existing.has(id) || !isAllowed(id) ? undefined : this.#faultOfNew(row, tally)
         return fault === undefined ? [] : [{ rowIndex, ...fault }]
       })
       const skipped = new Set(rejected.map(({ rowIndex }) => rowIndex))
-      const added = rows.filter((_, i) => !existing.has(ids[i] ?? '') && !skipped.has(i))
-      const changed = rows.filter((_, i) => existing.has(ids[i] ?? ''))
-      const folded = await this.#fold(repeated, existing, tally)
+      const allowed = rows.filter((_, i) => isAllowed(ids[i] ?? '') && !skipped.has(i))
+      const added = allowed.filter(([id]) => !existing.has(id ?? ''))
+      const changed = allowed.filter(([id]) => existing.has(id ?? ''))
+      const folded = await this.#fold(
+        repeated.filter(({ id }) => isAllowed(id)),
+        existing,
+        tally,
+      )
       // Before the insert: a record may be deleted and created again.
-      const deleted = await this.#delete([...deletes, ...folded.deletes], tally)
+      const deleted = await this.#delete([...deletes.filter(isAllowed), ...folded.deletes], tally)
       const inserted = await this.#insert([...added, ...folded.inserts], tally)
       const updated = await this.#update([...changed, ...folded.updates], tally)
       const records = inserted + updated + deleted
+      const becameExternal = this.#becomesExternal(tally, added.length + folded.counts.inserted)
       if (records + folded.counts.inserted > 0) {
         const withoutImages = !hasImages(updated) || !hasImages(deleted)
-        const bringsIds = this.#bringsIds && added.length + folded.counts.inserted > 0
         const lastId = Math.max(highestId(added), folded.highestInserted)
-        await this.#tick(tally, { records, added: inserted - deleted, lastId, withoutImages, bringsIds })
+        await this.#tick(tally, { records, added: inserted - deleted, lastId, withoutImages, becameExternal })
       }
+      if (becameExternal) await this.#auditExternal()
       return {
         inserted: added.length + folded.counts.inserted,
         updated: updated - folded.updates.length + folded.counts.updated,
         deleted: deleted - folded.deletes.length + folded.counts.deleted,
         rejected,
         rejectedLines: folded.rejected,
+        forbidden,
+        becameExternal,
       }
     })
   }
 
-  /** Deletes records that no batch contained, except those that others have written since the import began. */
+  /** Who assigned ids before the first batch. */
+  get idSourceBefore(): IdSource {
+    return this.#before === undefined ? 'unassigned' : idSourceOf(this.#before)
+  }
+
+  /**
+   * Deletes records that no batch contained, except those that others have written since the import began and those whose ids this
+   * service assigned.
+   */
   async deleteMissing(onBatch: (deleted: number) => void): Promise<void> {
     await this.#run(statements.analyzeIds)
-    const before = this.#versionBefore
-    const found = await this.#writes.findMissing(this.#runOne, this.#scope, this.#resource, before)
+    const before = this.#before?.version ?? '0'
+    const ids = await this.#replacedIds()
+    const found = await this.#writes.findMissing(this.#runOne, this.#scope, this.#resource, { before, ids })
     // A batch may delete nothing, if others have changed or deleted its records. The next one may still delete some.
     for (let from = 1; from <= found; from += limits.importBatchRows) {
       const to = from + limits.importBatchRows - 1
@@ -172,10 +198,43 @@ export class ImportSession {
           added: -deleted,
           lastId: 0,
           withoutImages: !hasImages(deleted),
-          bringsIds: false,
+          becameExternal: false,
         })
       return deleted
     })
+  }
+
+  /** The ids of the records that the import replaces. */
+  async #replacedIds(): Promise<IdRange> {
+    if (this.#options.mode === 'load') return { from: 1, to: Number.MAX_SAFE_INTEGER }
+    const tally = await this.#currentTally()
+    return tally === undefined ? { from: 1, to: 0 } : senderIds(tally)
+  }
+
+  async #currentTally(): Promise<(IdColumns & { readonly version: string }) | undefined> {
+    const statement = statements.currentTally(this.#scope, this.#resource)
+    return (await this.#run<IdColumns & { readonly version: string }>(statement)).rows[0]
+  }
+
+  #becomesExternal(tally: LockedTally, inserted: number): boolean {
+    return inserted > 0 && this.#options.mode === 'upsert' && idSourceOf(tally) === 'unassigned'
+  }
+
+  async #auditExternal(): Promise<void> {
+    const { actor } = this.#options
+    if (actor === undefined) return
+    const details = 'external, by the first rows with ids'
+    const change = { action: 'account.ids', subject: this.#resource.name, details } as const
+    await this.#run(auditStatement(this.#scope, actor, change))
+  }
+
+  #forbidden(ids: readonly string[], tally: LockedTally): ReadonlyMap<string, string> {
+    const forbidden = new Map<string, string>()
+    for (const id of ids) {
+      const reason = idFault(this.#options.mode, this.#resource, tally, id)
+      if (reason !== undefined) forbidden.set(id, reason)
+    }
+    return forbidden
   }
 
   async #inTransaction<T>(work: () => Promise<T>): Promise<T> {
@@ -191,14 +250,10 @@ export class ImportSession {
   }
 
   /** Why no record can be created from the row. */
-  #faultOfNew(row: ImportRow, { own_last_id: ownLastId }: LockedTally): RowRejection | undefined {
+  #faultOfNew(row: ImportRow, tally: LockedTally): RowRejection | undefined {
     const { name, fields } = this.#resource
-    if ((this.#bringsIds || ownLastId !== null) && Number(row[0]) > limits.externalIdMax) {
-      return {
-        field: 'id',
-        reason: `is above ${limits.externalIdMax}: this service assigns those ids, and no ${name} has it`,
-      }
-    }
+    const reason = newIdFault(this.#options.mode, this.#resource, tally, row[0] ?? '')
+    if (reason !== undefined) return { field: 'id', reason }
     const missing = fields.find(({ absent }, i) => absent === 'required' && row[i] === undefined)
     return (
       missing && { field: missing.name, reason: `is required for a new ${name} (no ${name} has this id)` }

@@ -1,5 +1,6 @@
 import type { FieldType } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
+import type { IdRange } from '../id-source.ts'
 import { limits } from '../limits/limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
@@ -63,8 +64,9 @@ export function copyRecords(resource: Resource): Statement {
   return sql`copy ${identifier(resource.name)} (account_id, version, created_version, ${join(columns, ', ')}) from stdin`.statement()
 }
 
-export function currentVersion(scope: AccountScope, resource: Resource): Statement {
-  return sql`select version::text as version from tally
+export function currentTally(scope: AccountScope, resource: Resource): Statement {
+  return sql`select version::text as version, last_id::text as last_id, own_last_id::text as own_last_id,
+  sender_ids_from::text as sender_ids_from, service_ids from tally
 where account_id = ${value(scope.accountId)}::bigint and resource = ${value(resource.name)}`.statement()
 }
 
@@ -74,8 +76,8 @@ export interface TickOfBatch {
   readonly added: number
   readonly lastId: number
   readonly withoutImages: boolean
-  /** Whether the batch shows that another system assigns ids. */
-  readonly bringsIds: boolean
+  /** From now on, another system assigns ids, and this service those from 2^32 on. */
+  readonly becameExternal: boolean
 }
 
 /** The tick of a batch. `lastId`: the highest id that it inserted. */
@@ -89,11 +91,7 @@ export function updateTally(
     added: sql`${value(batch.added)}::bigint`,
     lastId: sql`greatest(t.last_id, ${value(batch.lastId)}::bigint)`,
     withoutImages: batch.withoutImages,
-    ...(batch.bringsIds
-      ? {
-          ownLastId: sql`coalesce(t.own_last_id, greatest(${value(limits.externalIdMax)}::bigint, t.last_id))`,
-        }
-      : {}),
+    ...(batch.becameExternal ? { ownLastId: sql`${value(limits.externalIdMax)}::bigint` } : {}),
   }
   return tickTally(value(scope.accountId), resource, tick, locked).statement()
 }
@@ -184,11 +182,22 @@ function importedOr(column: UpdateColumn, fallback: Fragment): Fragment {
 
 export const analyzeIds = sql`analyze import_ids`.statement()
 
+/** Which records an import replaces: those with these ids, as they were before it. */
+export interface Replaced {
+  readonly ids: IdRange
+  /** The version of the account's resource before the import. */
+  readonly before: string
+}
+
+export function isReplaced({ ids, before }: Replaced): Fragment {
+  return sql`version <= ${value(before)}::bigint and id between ${value(ids.from)}::bigint and ${value(ids.to)}::bigint`
+}
+
 /** Finds records that are not in the file. Takes no lock, because it reads every record of the account. */
-export function findMissing(scope: AccountScope, resource: Resource, versionBefore: string): Statement {
+export function findMissing(scope: AccountScope, resource: Resource, replaced: Replaced): Statement {
   return sql`insert into import_missing (n, id)
 select row_number() over (order by t.id), t.id from ${identifier(resource.name)} t
-where t.account_id = ${value(scope.accountId)}::bigint and t.version <= ${value(versionBefore)}::bigint
+where t.account_id = ${value(scope.accountId)}::bigint and ${isReplaced(replaced)}
   and not exists (select from import_ids s where s.id = t.id)`.statement()
 }
 

@@ -134,6 +134,15 @@ export function parseRecordRequest(raw: string): readonly string[] | undefined {
   return fields
 }
 
+/** `mode` of a batch. */
+export function parseBatchRequest(raw: string): 'upsert' | 'update' {
+  const faults = new Faults()
+  const parameters = parseParameters(raw, ['mode'], faults)
+  const { mode } = parseChoices(parameters, { mode: ['upsert', 'update'] }, faults)
+  faults.throwIfAny()
+  return mode === 'update' ? mode : 'upsert'
+}
+
 /** A request without parameters. */
 export function parseNoParameters(raw: string): void {
   const faults = new Faults()

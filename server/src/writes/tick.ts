@@ -1,4 +1,5 @@
 import type { Resource } from '../catalog/resources.ts'
+import type { IdColumns } from '../id-source.ts'
 import { limits } from '../limits/limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, join, type Statement, sql, type Value, value } from '../sql.ts'
@@ -21,6 +22,8 @@ export interface Tick {
   /** Set by a write that journals no before-images: cached totals from before it cannot be carried across it. */
   readonly withoutImages?: boolean
   readonly ownLastId?: Fragment
+  /** Further assignments, each with a comma behind it. */
+  readonly more?: Fragment
 }
 
 /**
@@ -80,14 +83,11 @@ function updateTally(tick: Tick, next: Series, writtenAt: Fragment): Fragment {
   lineage_starts = ${next.lineage_starts},
   changes_from = ${next.changes_from},
   images_from = ${tick.withoutImages === true ? sql`t.version + 1` : next.images_from},
-  ${tick.ownLastId === undefined ? sql`` : sql`own_last_id = ${tick.ownLastId}, `}written_at = ${writtenAt}, writer_epoch = ${next.writer_epoch}, writer_xid = ${next.writer_xid}`
+  ${tick.ownLastId === undefined ? sql`` : sql`own_last_id = ${tick.ownLastId}, `}${tick.more ?? sql``}written_at = ${writtenAt}, writer_epoch = ${next.writer_epoch}, writer_xid = ${next.writer_xid}`
 }
 
 /** Its `version` is the one that this write will have. */
-export interface LockedTally extends Lineages {
-  readonly last_id: string
-  /** Null if this service assigns all ids. */
-  readonly own_last_id: string | null
+export interface LockedTally extends Lineages, IdColumns {
   /** The date of this write, in milliseconds. */
   readonly written_at: string
   /** If the tables are distributed: the columns of `Series` as text, separated by spaces. */
@@ -129,7 +129,8 @@ const lockedRow = (
   { name }: Resource,
   time: Fragment,
   more: Fragment,
-) => sql`select (t.version + 1)::text as version, t.last_id::text as last_id, t.own_last_id::text as own_last_id, ${lineageColumns},
+) => sql`select (t.version + 1)::text as version, t.last_id::text as last_id, t.own_last_id::text as own_last_id,
+  t.sender_ids_from::text as sender_ids_from, t.service_ids, ${lineageColumns},
   to_char(${dateOfWrite(time)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at${more}
 from tally t where t.account_id = ${value(accountId)}::bigint and t.resource = ${value(name)}
 for update`

@@ -1,8 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { importRecords } from '../../../server/src/import/import-records.ts'
 import { limits } from '../../../server/src/limits/limits.ts'
 import type { Context, Stoppable } from '../check.ts'
 import { Client } from '../client.ts'
@@ -78,9 +77,7 @@ export async function ledger(
     ...anyRow(random, 'first'),
     id: at + 1,
   }))
-  const file = join(service.folder, `${name}.ndjson`)
-  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
-  await service.command(['import', 'partner', file, '--account', name])
+  await importRecords({ ownerUrl: service.postgres.url, account: name, resource: 'partner', records: rows })
   return { name, key, pauseMs, oracle: new Ledger(rows, fixedRecords), tags: new Map() }
 }
 

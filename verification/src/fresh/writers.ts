@@ -118,7 +118,7 @@ async function remove(account: Watched<Ledger>, name: string, writing: Writing):
   return id
 }
 
-/** Updates and deletes by a batch over HTTP: one transaction, so one step. A new id would change who assigns ids. */
+/** Updates and deletes by a batch over HTTP: one transaction, so one step. The service assigned the ids. */
 async function batch(account: Watched<Ledger>, name: string, writing: Writing): Promise<number> {
   const { oracle } = account
   const { random } = writing
@@ -134,7 +134,7 @@ async function batch(account: Watched<Ledger>, name: string, writing: Writing): 
     let isRepeated = false
     const result = await send(account, writing, {
       method: 'POST',
-      path: `${partnerPath}/batch`,
+      path: `${partnerPath}/batch?mode=update`,
       type: 'application/x-ndjson',
       body: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
       isRepeatable: true,

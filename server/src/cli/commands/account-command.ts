@@ -2,7 +2,6 @@ import {
   type Account,
   activateAccount,
   createAccount,
-  type IdSource,
   limitAccount,
   limitsOf,
   listAccounts,
@@ -10,6 +9,7 @@ import {
   suspendAccount,
 } from '../../accounts/directory.ts'
 import type { Config } from '../../config/config.ts'
+import type { IdSource } from '../../id-source.ts'
 import type { PerMinute } from '../arguments.ts'
 import { asOwner } from '../database/owner.ts'
 import { operator } from '../operator.ts'
@@ -22,7 +22,7 @@ export interface JsonOption {
 export async function accountCreate(
   config: Config,
   name: string,
-  options: JsonOption & { readonly ids: IdSource },
+  options: JsonOption & { readonly ids?: Exclude<IdSource, 'unassigned'> },
 ): Promise<void> {
   const account = await asOwner(config, (client) => createAccount(client, operator(), name, options.ids))
   printAccount(account, options)
@@ -52,10 +52,11 @@ export async function accountShow(config: Config, name: string, options: JsonOpt
   const account = await asOwner(config, (client) => showAccount(client, name))
   const { keys, tallies } = account
   if (options.json === true) {
-    const tally = tallies.map(({ lastId, ownLastId, ...rest }) => ({
+    const tally = tallies.map(({ lastId, ids, senderIdsFrom, ...rest }) => ({
       ...rest,
       last_id: lastId,
-      ids: ownLastId === null ? 'own' : 'external',
+      ids,
+      sender_ids_from: senderIdsFrom,
     }))
     printJson({ ...accountJson(account), keys, tallies: tally })
     return
@@ -71,7 +72,7 @@ export async function accountShow(config: Config, name: string, options: JsonOpt
       String(t.total),
       String(t.version),
       String(t.lastId),
-      t.ownLastId === null ? 'own' : 'external',
+      t.senderIdsFrom === null || t.senderIdsFrom === 1 ? t.ids : `${t.ids} from ${t.senderIdsFrom}`,
     ]),
   )
 }

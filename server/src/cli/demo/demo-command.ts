@@ -125,7 +125,9 @@ async function prepareAccount(
       fraction: totals.read / count,
     }))
     try {
-      await importRecords({ ownerUrl: url, account, resource, records: demoRecords[resource](count), totals })
+      // As from an ERP, so that the guides can send rows with ids.
+      const records = demoRecords[resource](count)
+      await importRecords({ ownerUrl: url, account, resource, mode: 'upsert', records, totals })
     } finally {
       endProgress()
     }

@@ -8,8 +8,10 @@ import { csvRows } from '../../import/csv.ts'
 import type { ImportFormat } from '../../import/decode.ts'
 import { type ImportTotals, importRows, noTotals } from '../../import/import-rows.ts'
 import { ndjsonRows } from '../../import/ndjson.ts'
+import { limits } from '../../limits/limits.ts'
 import { withClient } from '../../postgres/client.ts'
 import { databaseFault } from '../database/database-fault.ts'
+import { operator } from '../operator.ts'
 import { grouped, type Output, showProgress } from '../progress.ts'
 import { type ImportInput, openInput } from './input.ts'
 import { RejectFile } from './reject-file.ts'
@@ -23,6 +25,7 @@ export interface ImportOptions {
   readonly file: string
   readonly format?: ImportFormat | undefined
   readonly replace: boolean
+  readonly mode?: 'upsert' | 'update' | undefined
   readonly rejects?: string | undefined
   readonly json: boolean
   readonly stdout: Output
@@ -47,6 +50,7 @@ export async function importCommand(options: ImportOptions): Promise<number> {
   const seconds = (performance.now() - start) / 1000
   const rejectsPath = totals.rejected > 0 ? rejects.path : undefined
   stdout.write(options.json ? summaryJson(totals, seconds, rejectsPath) : summaryText(totals, seconds))
+  if (totals.idsNow !== undefined) stderr.write(`quartermaster: ${externalText(options)}\n`)
   if (rejectsPath === undefined) return 0
   stderr.write(`quartermaster: ${rejectedText(totals.rejected, rejectsPath, options.replace)}\n`)
   return 2
@@ -72,6 +76,8 @@ async function importFile(options: ImportOptions, totals: ImportTotals, rejects:
         resource,
         chunks: input.format === 'csv' ? csvRows(resource, input.bytes) : ndjsonRows(resource, input.bytes),
         replace: options.replace,
+        mode: options.mode ?? 'upsert',
+        actor: operator(),
         totals,
         onFaults: (faults) => rejects.add(faults),
       })
@@ -88,6 +94,14 @@ function fractionOf(input: ImportInput): number | undefined {
 
 function defaultRejects(file: string): string {
   return `${file === '-' ? 'import' : file}.rejects.csv`
+}
+
+function externalText({ account, resource }: ImportOptions): string {
+  const { plural } = resources[resource]
+  return (
+    `From now on, another system assigns the ids of ${plural} up to ${limits.externalIdMax}, and Quartermaster those above. ` +
+    `If that is wrong, delete these ${plural} and run \`quartermaster account ids ${account} ${resource} service\`.`
+  )
 }
 
 function rejectedText(rejected: number, path: string, replace: boolean): string {

@@ -13,6 +13,9 @@ of one record take effect in their order.
 The response streams a line for each rejected row. Its last line is \`{"$end":{…}}\` with the numbers of rows, or \`{"$error":{…}}\` with a problem document. Without
 \`$end\`, send the batch again: rows that were written are then unchanged. Read the response while you send, because the service does not read rows while results are waiting.
 
+Ids below 4294967296 are either yours or assigned by the service: the first rows with ids decide, and \`$end\` then has \`"idsNow":"external"\`. If the service
+assigns them, only \`mode=update\` may change or delete its records. An id that the service assigned is never used again. A row may create a record with an id of yours that was deleted.
+
 An error before anything is written is a normal error response.`
 
 export function batchPaths(resource: Resource): Record<string, unknown> {
@@ -25,7 +28,16 @@ export function batchPaths(resource: Resource): Record<string, unknown> {
         summary: `Upsert and delete many ${resource.plural}`,
         'x-codeSamples': batchSamples(resource, rowsOf(resource)),
         description: `Needs the scope \`${name}:write\`. ${description}`,
-        parameters: [],
+        parameters: [
+          {
+            name: 'mode',
+            in: 'query',
+            description:
+              '`upsert`: the ids are those of your system. `update`: the ids were read here; a row with an unknown id is rejected.',
+            schema: { type: 'string', enum: ['upsert', 'update'], default: 'upsert' },
+            example: 'upsert',
+          },
+        ],
         requestBody: {
           required: true,
           content: {

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { BlockList } from 'node:net'
 import { PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { BatchClient } from '../../batches/batch-client.ts'
@@ -12,13 +13,14 @@ import type { ImportFormat } from '../../import/decode.ts'
 import { type ImportTotals, noTotals, writeRows } from '../../import/import-rows.ts'
 import { type Limits, limits } from '../../limits/limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
-import { parseNoParameters } from '../../query/list-request.ts'
+import { parseBatchRequest } from '../../query/list-request.ts'
 import { clientSignal } from '../client-signal.ts'
 import { accessFor } from '../plugins/authenticate.ts'
 import { leaveFlow } from '../plugins/load-shedding.ts'
 import { endReceiveTimeout } from '../plugins/receive-timeout.ts'
 import { contextOf } from '../plugins/request-context.ts'
 import { problemBody } from '../problem.ts'
+import { actorOf } from '../request/actor.ts'
 import { acceptedBody } from '../request/content-type.ts'
 import { rawQueryOf } from '../request/raw-request.ts'
 import { closeAfterResponse, reportDefect } from '../respond.ts'
@@ -35,10 +37,15 @@ export interface BatchParts {
 }
 
 /** `POST …/batch`: upserts and deletes the rows of the body as it arrives, and streams a line for each rejected row. */
-export function batchRoute({ batches, emit, limits: injected }: BatchParts, resource: Resource) {
+export function batchRoute(
+  { batches, emit, limits: injected }: BatchParts,
+  resource: Resource,
+  trustedProxies: BlockList,
+) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const scope = accessFor(request, `${resource.name}:write`)
-    parseNoParameters(rawQueryOf(request))
+    const mode = parseBatchRequest(rawQueryOf(request))
+    const actor = actorOf(request, scope, trustedProxies)
     const format = formatOf(request)
     const isGzipped = request.headers['content-encoding'] === 'gzip'
     const signal = clientSignal(reply)
@@ -52,7 +59,7 @@ export function batchRoute({ batches, emit, limits: injected }: BatchParts, reso
     const body = client.received(request.raw.iterator({ destroyOnReturn: false }))
     const nextSlice = () => batches.nextSlice(scope)
     const running = writeRows(
-      results.startingWith(batches.writer(scope, resource)),
+      results.startingWith(batches.writer(scope, resource, { mode, actor })),
       {
         resource,
         chunks: batchRows(resource, body, { format, isGzipped, nextSlice }),

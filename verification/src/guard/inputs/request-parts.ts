@@ -23,7 +23,18 @@ export interface RequestPart {
 }
 
 /** Every parameter of any route. `architecture/route-shapes.test.ts` compares them with the OpenAPI document. */
-export const parameters = ['fields', 'filter', 'page', 'limit', 'after_id', 'max_id', 'since', 'wait', 'per']
+export const parameters = [
+  'fields',
+  'filter',
+  'page',
+  'limit',
+  'after_id',
+  'max_id',
+  'since',
+  'wait',
+  'per',
+  'mode',
+]
 
 /** Every request header that the service or Node reads. The same test looks for further ones in the code. */
 export const headers = [

@@ -83,6 +83,8 @@ export async function accounts({ shell }: OperatorMachine): Promise<void> {
   expectOutput(await terminal.run(documented('key-rotate')), /^qm_\w+$/m, /revoked/)
   const suspended = await shell.run(documented('account-suspend'))
   expectOutput(suspended, /^globex: suspended/m, /^globex: active/m)
+  const decided = await shell.run(documented('account-ids'))
+  expectOutput(decided, /^globex product: external: .* 1 to 4294967295,/m, /^globex product: service: /m)
   const limited = await shell.run(documented('account-limit'))
   expectOutput(limited, /^requests per minute: 120000; per key: 20000$/m)
   expectOutput(limited, /^requests per minute: default; per key: 20000$/m)

@@ -1,0 +1,43 @@
+import type { Resource } from '../catalog/resources.ts'
+import { type IdColumns, idSourceOf, senderIds } from '../id-source.ts'
+import { limits } from '../limits/limits.ts'
+
+/**
+ * What the rows of a batch or an import may do.
+ * * `upsert`: their ids are the sender's. A row with an unknown id inserts a record.
+ * * `update`: their ids were read here, so they may be any that exist. No row inserts a record.
+ * * `load`: generated records. Their ids count as assigned here.
+ */
+export type WriteMode = 'upsert' | 'update' | 'load'
+
+/**
+ * Why a row must not change or delete the record with this id. An upsert says nothing about where its ids were read, and both sides
+ * count from 1. So an id that this service assigned and the same id of the sender are probably two different records. Ids from 2^32 on
+ * are assigned by this service only: who sends one has read it here.
+ */
+export function idFault(
+  mode: WriteMode,
+  { plural }: Resource,
+  tally: IdColumns,
+  id: string,
+): string | undefined {
+  if (mode !== 'upsert') return undefined
+  if (idSourceOf(tally) === 'service')
+    return `is not yours: this service assigns the ids of ${plural} in this account. Send ${plural} that you read here with mode=update. If another system assigns ids, an administrator can switch with "quartermaster account ids"`
+  const { from } = senderIds(tally)
+  if (Number(id) >= from) return undefined
+  return `is below ${from}: this service assigned those ids before another system did. Send ${plural} that you read here with mode=update`
+}
+
+/** Why no record can be inserted with this id. */
+export function newIdFault(
+  mode: WriteMode,
+  { name }: Resource,
+  tally: IdColumns,
+  id: string,
+): string | undefined {
+  if (mode === 'update') return `is unknown: no ${name} has it, and mode=update inserts none`
+  const isLoadedHere = mode === 'load' && idSourceOf(tally) !== 'external'
+  if (isLoadedHere || Number(id) <= limits.externalIdMax) return undefined
+  return `is above ${limits.externalIdMax}: this service assigns those ids, and no ${name} has it`
+}
