@@ -350,11 +350,11 @@ export const limits = {
   exportDirectValuesMax: 32,
 
   /** A migration waits this long for a lock, and every request for the table waits behind it; they proceed between two attempts. */
-  migrateLockMsMax: 2_000,
-  /** Attempts to get the lock, and the delays between them, which double: two to three minutes in all. */
-  migrateTriesMax: 20,
+  migrateLockMsMax: 200,
+  /** Attempts to get the lock, and the delays between them, which double: four minutes in all, of which requests wait 12 s at most. */
+  migrateTriesMax: 60,
   migrateRetryMsMin: 500,
-  migrateRetryMsMax: 10_000,
+  migrateRetryMsMax: 5_000,
   /** Interval at which `migrate` reads which sessions block it. */
   migratePollMs: 100,
 
