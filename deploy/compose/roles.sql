@@ -7,4 +7,4 @@ create role quartermaster_server nologin;
 create role quartermaster_writer nologin;
 grant quartermaster_server, quartermaster_writer to quartermaster_owner, quartermaster;
 create database quartermaster owner quartermaster_owner
-  template template0 encoding 'UTF8' locale 'C.UTF-8';
+  template template0 encoding 'UTF8' locale_provider libc locale 'C.UTF-8';

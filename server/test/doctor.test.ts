@@ -158,7 +158,7 @@ describe('doctor', () => {
     expect(await faults({ DATABASE_URL: databaseUrl(postgres.url, 'nowhere') })).toEqual([
       [
         `There is no database nowhere at ${host}.`,
-        `create database "nowhere" template template0 encoding 'UTF8' locale 'C.UTF-8';`,
+        `create database "nowhere" template template0 encoding 'UTF8' locale_provider libc locale 'C.UTF-8';`,
       ],
     ])
   })
@@ -194,9 +194,9 @@ describe('doctor', () => {
     await sql(postgres.url, `create database plain_c template template0 encoding 'UTF8' locale 'C'`)
     const found = await faults({ DATABASE_URL: databaseUrl(postgres.url, 'plain_c') })
     expect(found[0]).toEqual([
-      'The database plain_c does not fold the case of all letters (UTF8, C): "contains" would miss É for é.',
+      'The database plain_c does not fold the case of É, Σ, Ж as "contains" needs it (UTF8, C): filters would miss records.',
       expect.stringContaining(
-        `create database plain_c_utf8 template template0 encoding 'UTF8' locale 'C.UTF-8';`,
+        `create database plain_c_utf8 template template0 encoding 'UTF8' locale_provider libc locale 'C.UTF-8';`,
       ),
     ])
     await sql(postgres.url, `create database latin template template0 encoding 'LATIN1' locale 'C'`)

@@ -121,7 +121,7 @@ function sqlStateFault(
     case '3D000':
       return {
         message: `There is no database ${database} at ${host}.`,
-        repair: `create database ${pg.escapeIdentifier(database)} template template0 encoding 'UTF8' locale 'C.UTF-8';`,
+        repair: `create database ${pg.escapeIdentifier(database)} template template0 encoding 'UTF8' locale_provider libc locale 'C.UTF-8';`,
       }
     case '28P01':
       return {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
 import type pg from 'pg'
 import { limits } from '../../limits/limits.ts'
+import { foldingDatabase, foldingFault } from '../case-folding.ts'
 import { distributeAdded } from '../citus/distribute.ts'
 import { withClient } from '../client.ts'
 import { isConcurrentMigration, isLockFailure, LockMonitor, retryDelayMs } from './migration-lock.ts'
@@ -152,7 +153,7 @@ export async function appliedMigrations(client: pg.ClientBase): Promise<string[]
   return rows.map(({ name }) => name)
 }
 
-/** "Contains" ignores case by the database's ctype. With an ASCII-only ctype, É would never match é. */
+/** "Contains" ignores case by the database's collation. With an ASCII-only ctype, É would never match é. */
 async function rejectUnsupportedDatabase(url: string): Promise<void> {
   await withClient(url, async (client) => {
     const { rows } = await client.query<{ encoding: string; version: number; name: string }>(
@@ -166,21 +167,16 @@ async function rejectUnsupportedDatabase(url: string): Promise<void> {
         `This is PostgreSQL ${Math.floor(database.version / 10_000)}; Quartermaster needs 15 or later.`,
       )
     }
-    if (database.encoding !== 'UTF8' || !(await foldsCase(client))) {
+    const fault =
+      database.encoding === 'UTF8'
+        ? await foldingFault(client)
+        : `has the encoding ${database.encoding}, not UTF8`
+    if (fault !== undefined) {
       throw new Error(
-        `The database ${database.name} does not fold the case of all letters (encoding ${database.encoding}). ` +
-          `Create it with: create database ${database.name} template template0 encoding 'UTF8' locale 'C.UTF-8'`,
+        `The database ${database.name} ${fault}. Nothing was changed. Create another one: ${foldingDatabase(`${database.name}_utf8`)}`,
       )
     }
   })
-}
-
-/** For UTF-8 databases only: an encoding without these letters would reject the statement. */
-export async function foldsCase(client: pg.ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ folds: boolean }>(
-    `select lower('ÉЖ' collate "default") = 'éж' as folds`,
-  )
-  return rows[0]?.folds === true
 }
 
 /** Runs even if no migration is pending: an earlier run may have ended before this grant. */

@@ -12,7 +12,7 @@ const good: DatabaseProperties = {
   versionText: '15.4',
   encoding: 'UTF8',
   ctype: 'C.UTF-8',
-  foldsCase: true,
+  foldingFault: undefined,
   standby: false,
   connections: 97,
 }

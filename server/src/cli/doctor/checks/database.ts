@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Config } from '../../../config/config.ts'
 import { limits } from '../../../limits/limits.ts'
-import { foldsCase } from '../../../postgres/migrations/migrate.ts'
+import { foldingDatabase, foldingFault } from '../../../postgres/case-folding.ts'
 import { type Finding, ok, problem } from '../finding.ts'
 
 export interface DatabaseProperties {
@@ -10,7 +10,8 @@ export interface DatabaseProperties {
   readonly versionText: string
   readonly encoding: string
   readonly ctype: string
-  readonly foldsCase: boolean
+  /** Why "contains" would not ignore the case of every letter. */
+  readonly foldingFault: string | undefined
   readonly standby: boolean
   readonly connections: number
 }
@@ -30,7 +31,7 @@ export async function checkDatabase(
   config: Config,
   processes: number | undefined,
 ): Promise<Finding[]> {
-  const { rows } = await client.query<Omit<DatabaseProperties, 'foldsCase'>>(
+  const { rows } = await client.query<Omit<DatabaseProperties, 'foldingFault'>>(
     `select current_database() as name, current_setting('server_version_num')::int as version,
             current_setting('server_version') as "versionText", getdatabaseencoding() as encoding,
             (select datctype from pg_database where datname = current_database()) as ctype,
@@ -40,9 +41,10 @@ export async function checkDatabase(
   )
   const [properties] = rows
   if (properties === undefined) return []
-  const folds = properties.encoding === 'UTF8' && (await foldsCase(client))
+  const fault =
+    properties.encoding === 'UTF8' ? await foldingFault(client) : 'does not have the encoding UTF8'
   const pool = { max: config.QUARTERMASTER_DATABASE_POOL_MAX, processes }
-  return databaseFindings({ ...properties, foldsCase: folds }, pool)
+  return databaseFindings({ ...properties, foldingFault: fault }, pool)
 }
 
 export interface PoolSettings {
@@ -64,14 +66,14 @@ function version({ version: number, versionText }: DatabaseProperties): Finding 
       )
 }
 
-function caseFolding({ name, encoding, ctype, foldsCase: folds }: DatabaseProperties): Finding {
-  if (encoding === 'UTF8' && folds) {
+function caseFolding({ name, encoding, ctype, foldingFault: fault }: DatabaseProperties): Finding {
+  if (fault === undefined) {
     return ok('database', `The database ${name} folds the case of all letters (${encoding}, ${ctype}).`)
   }
   return problem(
     'database',
-    `The database ${name} does not fold the case of all letters (${encoding}, ${ctype}): "contains" would miss É for é.`,
-    `create database ${name}_utf8 template template0 encoding 'UTF8' locale 'C.UTF-8'; then move the data there with ` +
+    `The database ${name} ${fault} (${encoding}, ${ctype}): filters would miss records.`,
+    `${foldingDatabase(`${name}_utf8`)}; then move the data there with ` +
       'pg_dump and pg_restore, and change DATABASE_URL.',
   )
 }
