@@ -31,6 +31,7 @@ import { replicaUrls } from './postgres/primary/database-url.ts'
 import { Replicas } from './postgres/replicas/replicas.ts'
 import { withinTime } from './timeout.ts'
 import { Webhooks, type WebhooksOptions } from './webhooks/webhooks.ts'
+import { JournalSweep } from './writes/journal-sweep.ts'
 
 export interface Service {
   readonly port: number
@@ -88,7 +89,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
   const { database, replicas, readMsMax } = databaseOf(config, url, emit, limits)
   const bulk = bulkOf(config, database, limits, replicas)
   const keyVerifier = new KeyVerifier(database, emit, limits, replicas !== undefined)
-  const activity = new Activity(database, emit, limits)
+  const activity = new Activity(database, emit, limits, new JournalSweep(database, limits))
   const waiters = new FeedWaiters(database, limits)
   const sharedCounters = sharedCountersOf(config, emit, worker?.counters)
   const ready = readiness(database, () => stopping, limits.readinessCacheMs)

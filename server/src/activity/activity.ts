@@ -21,6 +21,7 @@ export class Activity {
   readonly #usage: Usage
   readonly #lastUse = new LastUse()
   readonly #retention: Retention
+  readonly #sweep: { run(): Promise<void> }
   readonly #writers: readonly Pick<BatchWriter<unknown>, 'isEmpty' | 'write' | 'dropAll'>[]
   readonly #timer: NodeJS.Timeout
   readonly #closeMsMax: number
@@ -33,7 +34,9 @@ export class Activity {
   #reportedAt = Number.NEGATIVE_INFINITY
   #failing = false
 
-  constructor(database: Database, emit: EmitEvent, limits: Limits) {
+  /** `sweep`: deletes what else has expired. It returns at once unless it is due. */
+  constructor(database: Database, emit: EmitEvent, limits: Limits, sweep: { run(): Promise<void> }) {
+    this.#sweep = sweep
     this.#database = database
     this.#emit = emit
     this.#closeMsMax = limits.activityCloseMsMax
@@ -108,6 +111,7 @@ export class Activity {
     const steps = [
       ...this.#writers.map((writer) => () => writer.write(this.#database, before)),
       () => this.#retention.run(),
+      () => this.#sweep.run(),
     ]
     for (const step of steps) {
       try {

@@ -90,6 +90,10 @@ export function sweepStatements(accountIds: readonly string[]): readonly Stateme
   and ${before(limits.usageMinuteDays)}`.statement('activity'),
     sql`delete from usage where account_id = any(${accounts}::bigint[]) and per = 'day'
   and ${before(limits.usageDayDays)}`.statement('activity'),
+    sql`delete from idempotency where account_id = any(${accounts}::bigint[])
+  and created_at <= now() - make_interval(hours => ${value(limits.idempotencyHours)}::int)`.statement(
+      'activity',
+    ),
     sql`delete from delivery where account_id = any(${accounts}::bigint[]) and ${before(limits.deliveryLogDays)}`.statement(
       'activity',
     ),

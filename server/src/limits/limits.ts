@@ -93,6 +93,9 @@ export const limits = {
   tombstoneDays: 30,
   /** Both are trimmed by every write whose version is a multiple of this. */
   trimVersions: 16,
+  /** Accounts with before-images that a sweep visits, and its interval: accounts that write nothing more do not trim their own. */
+  journalSweepAccounts: 100,
+  journalSweepMs: 60_000,
   /** Rows that one trim deletes at most from each table, and those of the last of their versions. */
   trimRowsMax: 5000,
   /** Counting the rows takes 2 ms for before-images and 200 ms for tombstones, so it is done less often; in a bulk write, always. */

@@ -73,6 +73,31 @@ export function trimJournal(
   const due = (versions: number) => BigInt(version) % BigInt(versions) === 0n
   if (!due(limits.trimVersions)) return []
   const account = value(scope.accountId)
+  const journals = journalsOf(account, resource)
+  const isCounted = ({ countVersions, rowsMax }: Journal) =>
+    due(countVersions) || records * countVersions >= rowsMax
+  return [
+    ...journals.map((journal) => trim(account, resource, journal, expiredUpTo(journal))),
+    ...journals.filter(isCounted).map((journal) => trim(account, resource, journal, beyondMaximum(journal))),
+  ]
+}
+
+/** The same for what has expired, whatever the version is. */
+export function trimExpired(scope: AccountScope, resource: Resource): Statement[] {
+  const account = value(scope.accountId)
+  return journalsOf(account, resource).map((journal) =>
+    trim(account, resource, journal, expiredUpTo(journal)),
+  )
+}
+
+/** Returns one row, `expired`, about the oldest before-image; no row if there is none. */
+export function areImagesExpired(scope: AccountScope, resource: Resource): Statement {
+  const { table, row, expired } = journalsOf(value(scope.accountId), resource)[0]
+  return sql`select ${expired} as expired from ${table} where ${row} order by version limit 1`.statement()
+}
+
+/** The before-images and the tombstones. */
+function journalsOf(account: Value, resource: Resource): readonly [Journal, Journal] {
   const images: Journal = {
     table: identifier(`${resource.name}_before`),
     row: sql`account_id = ${account}::bigint`,
@@ -89,13 +114,7 @@ export function trimJournal(
     countVersions: limits.countTombstonesVersions,
     completeFrom: identifier('changes_from'),
   }
-  const isCounted = ({ countVersions, rowsMax }: Journal) =>
-    due(countVersions) || records * countVersions >= rowsMax
-  const journals = [images, tombstones]
-  return [
-    ...journals.map((journal) => trim(account, resource, journal, expiredUpTo(journal))),
-    ...journals.filter(isCounted).map((journal) => trim(account, resource, journal, beyondMaximum(journal))),
-  ]
+  return [images, tombstones]
 }
 
 interface Journal {

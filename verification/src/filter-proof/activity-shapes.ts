@@ -30,6 +30,15 @@ export const activityShapes: readonly string[] = [
   'delete from request where account_id = any($::bigint[]) and at < now() - make_interval(days => $::int)',
   'delete from delivery where account_id = any($::bigint[]) and at < now() - make_interval(days => $::int)',
   'delete from usage where account_id = any($::bigint[]) and per = $ and at < now() - make_interval(days => $::int)',
+  'delete from idempotency where account_id = any($::bigint[]) and created_at <= now() - make_interval(hours => $::int)',
+  ...['product', 'partner', 'company'].map(
+    (name) =>
+      `with recursive a as ( (select account_id from ${name}_before where account_id > $::bigint order by account_id limit $) union all ` +
+      `select (select b.account_id from ${name}_before b where b.account_id > a.account_id order by b.account_id limit $) from a ` +
+      'where a.account_id is not null ) select a.account_id, (select b.at < now() - make_interval(mins => $::int) ' +
+      `from ${name}_before b where b.account_id = a.account_id order by b.version limit $) as expired ` +
+      'from a where a.account_id is not null limit $::int',
+  ),
   'select account_id as id from account order by account_id desc limit $',
   'select account_id as id from account where account_id > $::bigint order by account_id limit $::int',
 ].map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
