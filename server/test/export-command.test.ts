@@ -55,6 +55,25 @@ describe('quartermaster export', () => {
     expect(stdout).toMatch(/^\uFEFFid,is_company\r\n2,(true|false)\r\n$/)
   })
 
+  it.each(['csv', 'spreadsheet'])(
+    'an import of --format %s into the same account changes nothing',
+    async (format) => {
+      const partners = [
+        { id: 501, name: '=1+1', email: '', phone: '+30 210' },
+        { id: 502, name: "'=1+1", email: null, phone: "'" },
+      ]
+      await importRecords({ ownerUrl: url, account: 'acme', resource: 'partner', records: partners })
+      const { code, stdout } = await run('export', 'partner', '--account', 'acme', '--format', format)
+      expect([code, stdout.includes("'=1+1")]).toEqual([0, true])
+      const file = join(folder, `partners-${format}.csv`)
+      writeFileSync(file, stdout)
+      const imported = await run('import', 'partner', file, '--account', 'acme', '--json')
+      const totals: unknown = JSON.parse(imported.stdout)
+      expect(totals).toMatchObject({ read: 502, unchanged: 502, updated: 0, rejected: 0 })
+      expect((await run('export', 'partner', '--account', 'acme', '--format', format)).stdout).toBe(stdout)
+    },
+  )
+
   it('reports errors before it writes anything', async () => {
     const wrong = await run('export', 'partner', '--account', 'acme', '--filter', 'nane=x')
     expect([wrong.code, wrong.stdout]).toEqual([1, ''])
