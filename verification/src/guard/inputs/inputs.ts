@@ -44,34 +44,35 @@ export function inputsOf(
       ),
     )
   return [
-    ...texts(otherParts, context.size(1, 6), [large, anonymous]),
-    ...texts(routes.flatMap(urlParts), context.size(3, 48), [large]),
-    // Only the query is read without a key.
-    ...texts(
-      routes.flatMap((route) => urlParts(route).filter(({ name }) => name.startsWith('the query'))),
-      context.size(3, 48),
-      [anonymous],
-    ),
-    ...texts(routes.flatMap(headerParts), context.size(16, 192), [large]),
-    ...routes
-      .flatMap(filterParts)
-      .flatMap((part, at) =>
-        some(Object.entries(filters), context.size(1, 6), at).flatMap(([what, filter]) =>
-          [large, small].map((sender) => inputOf(part, what, () => filter, sender)),
-        ),
-      ),
+    // The bodies first: they can be the most expensive.
     ...routes.flatMap((route, at) => [
-      ...some(routeBodies(route), context.size(1, 4), at).map(
+      ...some(routeBodies(route), context.size(1, 6), at).map(
         (body): Input => ({
           name: body.name,
           reaches: `${route.method} ${route.url} as ${body.type}`,
           message: () => body.message(large),
         }),
       ),
-      ...some(unwantedBodies(route), context.size(1, 8), at).map(
+      ...some(unwantedBodies(route), context.size(1, 12), at).map(
         (body): Input => ({ name: `a body of ${body.name}`, message: () => body.message(large) }),
       ),
     ]),
+    ...routes
+      .flatMap(filterParts)
+      .flatMap((part, at) =>
+        some(Object.entries(filters), context.size(1, 26), at).flatMap(([what, filter]) =>
+          [large, small].map((sender) => inputOf(part, what, () => filter, sender)),
+        ),
+      ),
+    ...texts(otherParts, context.size(1, 12), [large, anonymous]),
+    ...texts(routes.flatMap(urlParts), context.size(3, 180), [large]),
+    // Only the query is read without a key.
+    ...texts(
+      routes.flatMap((route) => urlParts(route).filter(({ name }) => name.startsWith('the query'))),
+      context.size(3, 180),
+      [anonymous],
+    ),
+    ...texts(routes.flatMap(headerParts), context.size(16, 800), [large]),
   ]
 }
 
