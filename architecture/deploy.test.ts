@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { BlockList } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { resources } from '../server/src/catalog/resources.ts'
+import { batchPath } from '../server/src/http/paths.ts'
 import { limits } from '../server/src/limits/limits.ts'
 import { documented } from './documented.ts'
 
@@ -84,6 +87,33 @@ it('docs/operating/processes.md shows lines of the systemd unit', () => {
   const unit = read('deploy/systemd/quartermaster.service').split('\n')
   const lines = documented('systemd-unit').trim().split('\n')
   expect(lines.filter((line) => !unit.includes(line))).toEqual([])
+})
+
+it('compose.yaml trusts the address of nginx, and no network', () => {
+  const compose = read('deploy/compose.yaml')
+  const [, trusted = ''] = /QUARTERMASTER_TRUSTED_PROXIES: (\S+)/.exec(compose) ?? []
+  const [, fixed] = /^ {2}nginx:\n(?: {4}.*\n)*? +ipv4_address: (\S+)\n/m.exec(compose) ?? []
+  expect(trusted).toBe(fixed)
+  const [, network = '', bits] = /subnet: ([\d.]+)\/(\d+)/.exec(compose) ?? []
+  const subnet = new BlockList()
+  subnet.addSubnet(network, Number(bits))
+  expect(subnet.check(trusted)).toBe(true)
+})
+
+it('proxies replace X-Forwarded-For, and nginx limits or stores no batch', () => {
+  const nginx = read('deploy/nginx/quartermaster.conf')
+  expect(nginx).toMatch(/^ +proxy_set_header X-Forwarded-For \$remote_addr;$/m)
+  expect(nginx).not.toContain('$proxy_add_x_forwarded_for;')
+  const haproxy = read('deploy/haproxy/haproxy.cfg')
+  expect(haproxy).toMatch(/^ +http-request set-header X-Forwarded-For %\[src\]$/m)
+  expect(haproxy).not.toMatch(/^ +option forwardfor/m)
+  // The location and the map of the header must match every route of batches, and nothing else.
+  const patterns = [...nginx.matchAll(/~ ?(\^\/api\/v1\/\S+batch\$)/g)].map(([, pattern]) => pattern)
+  expect(patterns).toHaveLength(2)
+  expect(new Set(patterns)).toEqual(new Set(['^/api/v1/[a-z/]+/batch$']))
+  const other = Object.values(resources).map((resource) => batchPath(resource))
+  expect(other.length).toBeGreaterThan(2)
+  expect(other.filter((path) => !/^\/api\/v1\/[a-z/]+\/batch$/.test(path))).toEqual([])
 })
 
 it('compose.yaml mounts existing files, and Grafana finds its dashboard', () => {

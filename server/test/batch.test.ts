@@ -308,7 +308,7 @@ describe('a batch that cannot be processed', () => {
   it('after some rows ends with $error instead of $end, and those rows are written', async () => {
     const { status, lines } = await send(`${rows(2000)}${'x'.repeat(2_000_000)}`)
     expect(status).toBe(200)
-    expect(lines).toMatchObject([{ $error: { code: 'body_invalid', status: 400 } }])
+    expect(lines).toMatchObject([{ $error: { code: 'rows_rejected' } }])
     expect(await tally()).toMatchObject({ total: 2000 })
   })
 
@@ -381,6 +381,38 @@ describe('a client', () => {
     } finally {
       await impatient.close()
     }
+  })
+
+  it('behind nginx, which forwards no body after the headers of the response, can receive all results at the end', async () => {
+    const request = open({ ...ndjson, 'batch-results': 'at-end' })
+    const response = responseTo(request)
+    let responded = false
+    request.once('response', () => (responded = true))
+    // More lines of results than the buffers of a stream hold.
+    request.write(`${'{"id":1,"name":5}\n'.repeat(500)}${rows(3_000, 10)}`)
+    await eventually(async () => (await tally())?.total >= 2_000)
+    expect(responded).toBe(false)
+    request.end(rowOf(9_000))
+    const lines = (await textOf(await response)).trim().split('\n')
+    expect(lines.at(-1)).toBe(JSON.stringify(totals({ read: 3_501, inserted: 3_001, rejected: 500 })))
+    expect(lines).toHaveLength(501)
+  })
+
+  it('that asks for results at the end must have few: they are held in memory', async () => {
+    // A result line with this id and value has about 150 bytes; more than 10,000 rows would end any batch.
+    const { status, lines } = await send(`${rows(1_000)}${`{"id":1,"name":5,"list_price":"${'9'.repeat(60)}x"}\n`.repeat(9_000)}`, {
+      ...ndjson,
+      'batch-results': 'at-end',
+    })
+    expect(status).toBe(200)
+    expect(lines.at(-1)).toMatchObject({ $error: { code: 'rows_rejected' } })
+    expect(JSON.stringify(lines).length).toBeLessThan(limits.batchHeldBytesMax * 1.2)
+  })
+
+  it('that asks for results in another way gets 400', async () => {
+    const { status, lines } = await send(rowOf(1), { ...ndjson, 'batch-results': 'at-once' })
+    expect(status).toBe(400)
+    expect(lines).toMatchObject([{ errors: [{ parameter: 'Batch-Results', code: 'header_invalid' }] }])
   })
 
   it('that sends slowly longer than other requests may take is served', async () => {

@@ -48,13 +48,14 @@ export function batchRoute(
     const actor = actorOf(request, scope, trustedProxies)
     const format = formatOf(request)
     const isGzipped = request.headers['content-encoding'] === 'gzip'
+    const atEnd = resultsAtEnd(request)
     const signal = clientSignal(reply)
     leaveFlow(reply.raw)
     const seat = await batches.acquire(scope, signal)
     const client = new BatchClient(injected)
     seat.holder = client
     endReceiveTimeout(request.raw)
-    const results = new Results(client, signal)
+    const results = new Results(client, signal, atEnd)
     const totals = noTotals()
     const body = client.received(request.raw.iterator({ destroyOnReturn: false }))
     const nextSlice = () => batches.nextSlice(scope)
@@ -75,6 +76,8 @@ export function batchRoute(
       if (!request.raw.complete) closeAfterResponse(reply)
       throw failureOfBatch(error, signal)
     }
+    // `finish` reports how it ended.
+    if (atEnd) await running.catch(() => {})
     // Node would send the headers with the first line, which may come much later. A client may wait for them.
     reply.raw.once('pipe', () => reply.raw.flushHeaders())
     void finish(running, results, totals, { request, reply, emit, signal })
@@ -118,10 +121,13 @@ class Results {
   #start: () => void = () => {}
   readonly #client: BatchClient
   readonly #signal: AbortSignal
+  readonly #atEnd: boolean
+  #bytes = 0
 
-  constructor(client: BatchClient, signal: AbortSignal) {
+  constructor(client: BatchClient, signal: AbortSignal, atEnd: boolean) {
     this.#client = client
     this.#signal = signal
+    this.#atEnd = atEnd
     this.started = new Promise((resolve) => {
       this.#start = resolve
     })
@@ -132,7 +138,9 @@ class Results {
   async write(lines: string): Promise<void> {
     this.#start()
     if (this.#signal.aborted) throw clientDisconnected()
-    if (this.stream.write(lines)) return
+    this.#bytes += lines.length
+    if (this.#atEnd && this.#bytes > limits.batchHeldBytesMax) throw tooManyRejected()
+    if (this.stream.write(lines) || this.#atEnd) return
     const drained = once(this.stream, 'drain', { signal: this.#signal })
     await this.#client.waitFor(drained, () => lines.length)
   }
@@ -146,6 +154,30 @@ class Results {
       },
     }
   }
+}
+
+/**
+ * nginx sends no more of a request's body once it has received the headers of the response, so that a batch of more than a few slices
+ * would stop there. Its configuration sets this header.
+ */
+function resultsAtEnd({ headers }: FastifyRequest): boolean {
+  const value = headers['batch-results']
+  if (value === undefined) return false
+  if (value === 'at-end') return true
+  throw invalid({
+    parameter: 'Batch-Results',
+    code: 'header_invalid',
+    message:
+      'The only supported value of Batch-Results is at-end. Omit it to receive results while you send.',
+    expected: ['at-end'],
+  })
+}
+
+function tooManyRejected(): Failure {
+  return new Failure(
+    'rows_rejected',
+    'Too many rows are rejected to hold their results until the end of the batch. Correct the rows, and send the batch again.',
+  )
 }
 
 function formatOf(request: FastifyRequest): ImportFormat {

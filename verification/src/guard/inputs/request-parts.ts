@@ -41,6 +41,7 @@ export const headers = [
   'Accept',
   'Accept-Encoding',
   'Authorization',
+  'Batch-Results',
   'Connection',
   'Content-Encoding',
   'Content-Length',
