@@ -308,6 +308,30 @@ describe('doctor', () => {
     ])
   })
 
+  test('finds tables and a database that do not belong to the role of the commands', async () => {
+    const url = await databaseAfter(
+      'create role restorer login; grant quartermaster_server, quartermaster_writer to restorer',
+      `do $$ declare t text; begin for t in select tablename from pg_tables where schemaname = 'public' and tablename <> 'partner' loop
+         execute format('alter table %I owner to restorer', t); end loop; end $$`,
+    )
+    const name = new URL(url).pathname.slice(1)
+    const owner = url.replace('postgres@', 'restorer@')
+    expect(owner).not.toBe(url)
+    const found = await faults({ DATABASE_OWNER_URL: owner, DATABASE_URL: url })
+    expect(found).toEqual([
+      [
+        'The table partner belongs to postgres, not to restorer: the next migration that changes it would fail.',
+        'alter table partner owner to "restorer";',
+      ],
+      [
+        `restorer does not own the database ${name}: migrations could not create tables or extensions in it.`,
+        `alter database "${name}" owner to "restorer";`,
+      ],
+    ])
+    for (const [, repair] of found) await sql(url, repair)
+    expect(await faults({ DATABASE_OWNER_URL: owner, DATABASE_URL: url })).toEqual([])
+  })
+
   test('finds a role for writes that may not create temporary tables', async () => {
     const url = await databaseAfter()
     const name = new URL(url).pathname.slice(1)

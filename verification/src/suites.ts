@@ -77,6 +77,7 @@ import { restartHaproxy, restartNginx } from './ship/restarts/restarts.ts'
 import { upgrade } from './ship/restarts/upgrade.ts'
 import { accountRestore } from './ship/restores/account-restore.ts'
 import { backupRestore } from './ship/restores/backup-restore.ts'
+import { restoredRoles } from './ship/restores/restored-roles.ts'
 import { secretsShipped } from './ship/secrets-shipped.ts'
 import { systemdUnits } from './ship/systemd.ts'
 import { tarballAlone, tarballs } from './ship/tarballs.ts'
@@ -139,6 +140,7 @@ export const suites: Record<string, readonly Check[]> = {
     composeStack,
     upgrade,
     backupRestore,
+    restoredRoles,
     accountRestore,
     disk,
     secretsShipped,
@@ -198,6 +200,6 @@ export const suites: Record<string, readonly Check[]> = {
     ] satisfies Check[]
   ).map((check) => ({ ...check, needs: ['citus'] })),
   // No key can hurt another account, and no documented way loses data.
-  guard: [routesShaped, errorSizes, incrementalSync],
+  guard: [routesShaped, errorSizes, incrementalSync, restoredRoles],
   trust: [revocation, wrongChecksum, secrets, alertFires, cardinality, epoch, switchover],
 }

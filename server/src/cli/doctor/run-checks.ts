@@ -12,7 +12,8 @@ import { checkDistribution } from './checks/distribution.ts'
 import { checkExtensions } from './checks/extensions.ts'
 import { checkIndexes } from './checks/indexes.ts'
 import { checkMigrations, pendingMigrations } from './checks/migrations.ts'
-import { checkPrivileges } from './checks/privileges.ts'
+import { checkOwnership } from './checks/ownership.ts'
+import { checkPrivileges, tableNames } from './checks/privileges.ts'
 import { checkRedis } from './checks/redis.ts'
 import { checkReplicas } from './checks/replicas.ts'
 import { checkReplication } from './checks/replication.ts'
@@ -73,6 +74,7 @@ async function* checkOpenDatabase(client: pg.Client, config: Config, options: Ch
     return
   }
   yield* await checkIndexes(client)
+  yield* await checkOwnership(client, tableNames)
   yield* await checkPrivileges(client, config)
   yield* await checkDistribution(client, config)
   yield* await checkServing(config)

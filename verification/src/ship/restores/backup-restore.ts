@@ -104,7 +104,10 @@ class Scenario {
     await this.#destroy()
     this.#node = await nodes.initialise('new')
     await this.#node.start()
-    const urls = { NEW_SERVER_URL: this.#node.url('postgres'), NEW_OWNER_URL: this.#url }
+    await withClient(this.#node.url('postgres'), async (client) => {
+      for (const statement of documented('database-roles').split(';\n')) await client.query(statement)
+    })
+    const urls = { NEW_OWNER_URL: this.#url }
     await this.#timed('pg_restore', () => this.#bash(documented('restore-dump'), urls))
     this.#moveAddress()
     await reads.available()

@@ -56,7 +56,7 @@ const writing: Rights = {
 }
 
 /** Every table: a privilege on one that requests do not need is superfluous. */
-const tableNames = Object.keys(writing.tables)
+export const tableNames = Object.keys(writing.tables)
 
 /** With a missing privilege requests fail; a superfluous one makes a defect of the service more dangerous. */
 export async function checkPrivileges(client: pg.Client, config: Config): Promise<Finding[]> {
