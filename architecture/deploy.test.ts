@@ -83,6 +83,29 @@ it('supervisors wait until a process has shut down', () => {
   expect(Number(pod) * 1000).toBeGreaterThanOrEqual(shutdownMs(Number(delay)))
 })
 
+it('a worker that the kernel kills for lack of memory does not end the others', () => {
+  const unit = read('deploy/systemd/quartermaster.service')
+  expect(unit).toMatch(/^OOMPolicy=continue$/m)
+  expect(unit).toMatch(/^MemoryMax=\d+%$/m)
+})
+
+it('units with credentials say that a reload does not refresh them, and so do the documents', () => {
+  const unit = read('deploy/systemd/quartermaster.service')
+  expect(unit).toMatch(/^LoadCredential=/m)
+  expect(unit).toContain('after changing a secret, restart the service')
+  for (const file of ['deploy/README.md', 'docs/operating/processes.md'])
+    expect(read(file)).toMatch(
+      /After changing (?:a secret|one).*`systemctl restart|`systemctl restart.*after changing/i,
+    )
+})
+
+it('systemd runs the version that a link leads to, so that an upgrade replaces no file of a running process', () => {
+  const program = '/opt/quartermaster/current/node_modules/.bin/quartermaster'
+  for (const unit of ['quartermaster', 'quartermaster-migrate'])
+    expect(read(`deploy/systemd/${unit}.service`)).toContain(`ExecStart=${program} `)
+  expect(documented('systemd-current')).toContain(program)
+})
+
 it('docs/operating/processes.md shows lines of the systemd unit', () => {
   const unit = read('deploy/systemd/quartermaster.service').split('\n')
   const lines = documented('systemd-unit').trim().split('\n')

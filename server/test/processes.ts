@@ -32,8 +32,8 @@ export class Processes {
   readonly exited: Promise<unknown[]>
   stderr = ''
 
-  constructor(settings: Environment, args: readonly string[] = ['--processes', '2']) {
-    this.child = spawn(process.execPath, [bin, 'serve', '--port', '0', ...args], {
+  constructor(settings: Environment, args: readonly string[] = ['--processes', '2'], program = bin) {
+    this.child = spawn(process.execPath, [program, 'serve', '--port', '0', ...args], {
       env: environmentWith({
         DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
         QUARTERMASTER_SHUTDOWN_DELAY_MS: '0',

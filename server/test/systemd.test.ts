@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { bin } from './command.ts'
 import { freshDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
 import { killAll, Processes } from './processes.ts'
@@ -66,4 +67,28 @@ it('serves, and logs a warning, if systemd-notify is missing', async () => {
   await eventually(() => service.lines('notify-failed').length === 1)
   expect(service.lines('notify-failed')).toMatchObject([{ cause: expect.stringContaining('ENOENT') }])
   expect((await fetch(`http://127.0.0.1:${service.port}/livez`)).status).toBe(200)
+})
+
+it('a reload starts workers of the version that the link leads to, and the primary keeps its own', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-current-'))
+  try {
+    for (const version of ['1', '2']) {
+      mkdirSync(join(folder, version))
+      writeFileSync(
+        join(folder, version, 'quartermaster.mjs'),
+        `process.stderr.write(JSON.stringify({ msg: 'version ${version}' }) + '\\n')\nawait import('${bin}')\n`,
+      )
+    }
+    const link = (version: string) => execFileSync('ln', ['-sfn', version, join(folder, 'current')])
+    link('1')
+    const service = new Processes({}, ['--processes', '1'], join(folder, 'current/quartermaster.mjs'))
+    await eventually(() => service.lines('version 1').length === 2)
+    await eventually(() => service.lines('listening').length > 0)
+    link('2')
+    service.signal('SIGHUP')
+    await eventually(() => service.lines('version 2').length > 0)
+    expect(service.lines('version 1')).toHaveLength(2)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

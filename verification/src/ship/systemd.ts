@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -57,9 +58,14 @@ async function install(folder: string, installedUnits: string): Promise<string> 
   for (const name of readdirSync(join(copy, 'systemd'))) {
     const file = join(copy, 'systemd', name)
     const text = readFileSync(file, 'utf8')
-    writeFileSync(file, text.replaceAll('/usr/local/bin/quartermaster', program))
+    writeFileSync(file, text.replaceAll('ExecStart=/opt/', `ExecStart=${folder}/opt/`))
   }
-  const commands = documented('systemd-install').replaceAll(' /etc/', ` ${folder}/etc/`)
+  const bin = join(folder, 'opt/quartermaster/0.1.0/node_modules/.bin')
+  mkdirSync(bin, { recursive: true })
+  symlinkSync(program, join(bin, 'quartermaster'))
+  const inFolder = (block: string) => block.replaceAll(/(^| )\/(etc|opt)\//gm, `$1${folder}/$2/`)
+  await run('bash', ['-ec', inFolder(documented('systemd-current'))])
+  const commands = inFolder(documented('systemd-install'))
   const env = { ...process.env, DATABASE_URL: 'postgres://login', DATABASE_OWNER_URL: 'postgres://owner' }
   const { stderr } = await run('bash', ['-ec', commands], { cwd: copy, env })
   for (const [name, url] of Object.entries({ 'database-url': 'login', 'database-owner-url': 'owner' })) {

@@ -7,18 +7,22 @@ import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
 import { documented } from '../../../../architecture/documented.ts'
 import type { Check } from '../../check.ts'
+import { egressFaults } from './network-policies.ts'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const run = promisify(execFile)
 
 /** What every manifest has. The rest is checked by the schema of its kind. */
-interface Manifest {
+export interface Manifest {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: { readonly creationTimestamp?: string | null }
 }
 
-/** `kubectl kustomize` builds the manifests, and each matches the schema of its kind: no unknown field, no wrong type. */
+/**
+ * `kubectl kustomize` builds the manifests, and each matches the schema of its kind: no unknown field, no wrong type. The network
+ * policies let pods reach what they need, and nothing else.
+ */
 export const kubernetesManifests: Check = {
   name: 'kubernetes_manifests',
   needs: ['kubectl'],
@@ -26,7 +30,7 @@ export const kubernetesManifests: Check = {
   async run() {
     const manifests = [...(await installed()), ...(await built('monitoring'))]
     const findings = (await Promise.all(manifests.map(schemaFault))).filter((fault) => fault !== undefined)
-    findings.push(...(await typeFaults(manifests)))
+    findings.push(...(await typeFaults(manifests)), ...egressFaults(manifests))
     return {
       value: `${manifests.length} manifests, ${findings.length} findings`,
       samples: manifests.length,

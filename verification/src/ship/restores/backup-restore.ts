@@ -104,8 +104,8 @@ class Scenario {
     await this.#destroy()
     this.#node = await nodes.initialise('new')
     await this.#node.start()
-    await withClient(this.#node.url('postgres'), async (client) => {
-      for (const statement of documented('database-roles').split(';\n')) await client.query(statement)
+    await withClient(this.#node.url('postgres'), async (superuser) => {
+      for (const statement of documented('database-roles').split(';\n')) await superuser.query(statement)
     })
     const urls = { NEW_OWNER_URL: this.#url }
     await this.#timed('pg_restore', () => this.#bash(documented('restore-dump'), urls))
