@@ -25,6 +25,9 @@ const unpooledConnections =
   limits.batchConnectionsMax +
   primaryCheckConnections
 
+/** The connections that one process opens at most. */
+export const connectionsOfProcess = (poolMax: number) => poolMax * poolsPerProcess + unpooledConnections
+
 /** `processes`: the workers of `serve --processes`; undefined for a process without workers. */
 export async function checkDatabase(
   client: pg.Client,
@@ -87,7 +90,7 @@ function role({ standby }: DatabaseProperties): Finding {
 function connections({ connections: open }: DatabaseProperties, { max, processes }: PoolSettings): Finding {
   // During a rolling restart there is one more.
   const count = processes === undefined ? 1 : processes + 1
-  const each = max * poolsPerProcess + unpooledConnections
+  const each = connectionsOfProcess(max)
   const who =
     processes === undefined
       ? 'One serving process'

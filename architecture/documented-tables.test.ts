@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
+import { describe, expect, it } from 'vitest'
+import { connectionsOfProcess } from '../server/src/cli/doctor/checks/database.ts'
+import { program } from '../server/src/cli/program.ts'
+import { loadConfig } from '../server/src/config/config.ts'
+import { routeTable } from '../verification/src/guard/inputs/route-table.ts'
+
+/** Compares tables in documents with the routes, commands and connections of the code. */
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const section = (file: string, heading: string) => {
+  const [, text = ''] = read(file).split(`\n## ${heading}\n`)
+  return text.split('\n## ')[0] ?? ''
+}
+
+/** Paths with the names of their parameters removed. */
+const nameless = (path: string) => path.replaceAll(/\{\w+\}|:\w+/g, '{}')
+
+it('docs/api.md lists every endpoint, and no other', async () => {
+  const listed = [...section('docs/api.md', 'Endpoints').matchAll(/^\| `([A-Z]+)` `(\/[^`]*)` \|/gm)].map(
+    ([, method = '', path = '']) => `${method} ${nameless(path)}`,
+  )
+  // HEAD and QUERY are described below the table; `/` redirects to the console, whose files are part of it.
+  const served = (await routeTable())
+    .filter(({ method, url }) => method !== 'HEAD' && method !== 'QUERY' && url !== '/')
+    .filter(({ url }) => url !== '/console/*' && url !== '/reference/scalar.js')
+    .map(({ method, url }) => `${method} ${nameless(url)}`)
+  expect(served.length).toBeGreaterThan(40)
+  expect(listed.toSorted()).toEqual(served.toSorted())
+})
+
+describe('README.md', () => {
+  const rows = [...section('README.md', 'Commands').matchAll(/^\| (`[^|]+`) \|/gm)].map(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+  )
+  const commandsOf = (command: Command): Command[] =>
+    command
+      .createHelp()
+      .visibleCommands(command)
+      .filter((one) => one.name() !== 'help')
+
+  it('lists every command, and no other', () => {
+    const commands = commandsOf(program(loadConfig({})))
+    expect(commands.length).toBeGreaterThan(10)
+    // A row begins with `account create`; the others are subcommands, or arguments such as `partner`.
+    const names = rows.map(([first = '']) => first.split(' ')[0] ?? '')
+    expect(names.toSorted()).toEqual(commands.map((command) => command.name()).toSorted())
+  })
+
+  it('lists every subcommand, and no other', () => {
+    for (const command of commandsOf(program(loadConfig({})))) {
+      const subcommands = commandsOf(command).map((one) => one.name())
+      if (subcommands.length === 0) continue
+      const row = rows.find(([first = '']) => first.split(' ')[0] === command.name()) ?? []
+      expect(row.map((name) => name.replace(`${command.name()} `, '')).toSorted()).toEqual(
+        subcommands.toSorted(),
+      )
+    }
+  })
+})
+
+describe('docs/operating/capacity.md', () => {
+  const text = section('docs/operating/capacity.md', 'Connections')
+
+  it('has the connections that processes open', () => {
+    const rows = [...text.matchAll(/^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$/gm)].map((row) =>
+      row.slice(1).map(Number),
+    )
+    expect(rows.length).toBeGreaterThan(2)
+    for (const [processes = 0, pool = 0, connections, maximum = 0] of rows) {
+      expect([processes, pool, connections]).toEqual([
+        processes,
+        pool,
+        processes * connectionsOfProcess(pool),
+      ])
+      // Ten more for the operator's commands, monitoring and replication.
+      expect(maximum).toBeGreaterThanOrEqual(processes * connectionsOfProcess(pool) + 10)
+    }
+    expect(text).toContain(`2 × \`QUARTERMASTER_DATABASE_POOL_MAX\` + ${connectionsOfProcess(0)} connections`)
+  })
+
+  it('and deploy/ have the connections of a process with the default settings', () => {
+    const each = connectionsOfProcess(loadConfig({}).config.QUARTERMASTER_DATABASE_POOL_MAX)
+    expect(text).toContain(`these are ${each}.`)
+    expect(read('deploy/README.md')).toContain(`Each pod opens up to ${each} connections`)
+    expect(read('deploy/kubernetes/base/horizontal-pod-autoscaler.yaml')).toContain(
+      `opens up to ${each} connections`,
+    )
+  })
+})
+
+it('docs/scale.md has the CPU time of a list from docs/operating/capacity.md', () => {
+  const [, scale] = /(\d+) µs for a list that is read/.exec(read('docs/scale.md')) ?? []
+  const [, capacity] = /uncached lists \((\d+) µs\)/.exec(read('docs/operating/capacity.md')) ?? []
+  expect(scale).toBe(capacity)
+})
