@@ -98,3 +98,15 @@ it('docs/scale.md has the CPU time of a list from docs/operating/capacity.md', (
   const [, capacity] = /uncached lists \((\d+) µs\)/.exec(read('docs/operating/capacity.md')) ?? []
   expect(scale).toBe(capacity)
 })
+
+it('docs/operating/watch.md has a row for every event of the log, and no other', () => {
+  const [, text = ''] =
+    /const levels[^{]*\{([\s\S]*?)\n\}/.exec(read('server/src/observability/logger.ts')) ?? []
+  const logged = [...text.matchAll(/^ +'?([a-z-]+)'?: '/gm)].map(([, name = '']) => name)
+  expect(logged.length).toBeGreaterThan(25)
+  const rows = [...section('docs/operating/watch.md', 'Log').matchAll(/^\| (`[^|]+`) \|/gm)]
+  const listed = rows.flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+  )
+  expect(listed.toSorted()).toEqual(logged.toSorted())
+})
