@@ -400,10 +400,13 @@ describe('a client', () => {
 
   it('that asks for results at the end must have few: they are held in memory', async () => {
     // A result line with this id and value has about 150 bytes; more than 10,000 rows would end any batch.
-    const { status, lines } = await send(`${rows(1_000)}${`{"id":1,"name":5,"list_price":"${'9'.repeat(60)}x"}\n`.repeat(9_000)}`, {
-      ...ndjson,
-      'batch-results': 'at-end',
-    })
+    const { status, lines } = await send(
+      `${rows(1_000)}${`{"id":1,"name":5,"list_price":"${'9'.repeat(60)}x"}\n`.repeat(9_000)}`,
+      {
+        ...ndjson,
+        'batch-results': 'at-end',
+      },
+    )
     expect(status).toBe(200)
     expect(lines.at(-1)).toMatchObject({ $error: { code: 'rows_rejected' } })
     expect(JSON.stringify(lines).length).toBeLessThan(limits.batchHeldBytesMax * 1.2)

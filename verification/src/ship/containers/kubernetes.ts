@@ -7,17 +7,11 @@ import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
 import { documented } from '../../../../architecture/documented.ts'
 import type { Check } from '../../check.ts'
+import type { Manifest } from './manifest.ts'
 import { egressFaults } from './network-policies.ts'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const run = promisify(execFile)
-
-/** What every manifest has. The rest is checked by the schema of its kind. */
-export interface Manifest {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: { readonly creationTimestamp?: string | null }
-}
 
 /**
  * `kubectl kustomize` builds the manifests, and each matches the schema of its kind: no unknown field, no wrong type. The network

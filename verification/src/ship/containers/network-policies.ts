@@ -1,5 +1,5 @@
 import { BlockList } from 'node:net'
-import type { Manifest } from './kubernetes.ts'
+import type { Manifest } from './manifest.ts'
 
 interface NetworkPolicy extends Manifest {
   readonly spec: {
