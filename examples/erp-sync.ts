@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { Quartermaster } from '@quartermaster/client'
+import { Quartermaster, type RejectedRow } from '@quartermaster/client'
 
 /** A partner of the ERP. `ref`: its id in Quartermaster, if it was created there. */
 interface ErpPartner {
@@ -62,28 +62,38 @@ erp.partners = [...byId.values()]
 save()
 
 // … then send what was changed and deleted in the ERP. A row that was written before is unchanged when it is sent again.
-const rows = [
-  ...erp.partners
-    .filter(({ changed }) => changed)
-    .map(({ id, ref, name, email }) => ({ id: ref ?? id, name, email })),
-  ...erp.deleted.map((id) => ({ $delete: id })),
-]
+const changed = erp.partners.filter((partner) => partner.changed)
 const rejected = new Set<number>()
-const sent = await qm.partners.upsert(rows, {
-  onRejected: ({ row, field, reason }) => {
-    const id = '$delete' in row ? row.$delete : row.id
-    rejected.add(id)
-    console.error(`partner ${id}: ${field} ${reason}`)
-  },
-})
+const onRejected = ({ row, field, reason }: RejectedRow<{ id: number } | { $delete: number }>) => {
+  const id = '$delete' in row ? row.$delete : row.id
+  rejected.add(id)
+  console.error(`partner ${id}: ${field} ${reason}`)
+}
+const own = await qm.partners.upsert(
+  changed.filter(({ ref }) => ref === undefined).map(({ id, name, email }) => ({ id, name, email })),
+  { onRejected },
+)
+// These ids were read in Quartermaster: mode=update never creates a partner.
+const read = await qm.partners.upsert(
+  [
+    ...changed.flatMap(({ ref, name, email }) => (ref === undefined ? [] : [{ id: ref, name, email }])),
+    ...erp.deleted.map((id) => ({ $delete: id })),
+  ],
+  { mode: 'update', onRejected },
+)
 // What was rejected is sent again by the next run, until it is corrected.
 for (const [id, partner] of byId) partner.changed &&= rejected.has(id)
 erp.deleted = erp.deleted.filter((id) => rejected.has(id))
 save()
 
 console.log('received', received)
-const { inserted, updated, unchanged } = sent
-console.log('sent', { inserted, updated, unchanged, deleted: sent.deleted, rejected: sent.rejected })
+console.log('sent', {
+  inserted: own.inserted,
+  updated: own.updated + read.updated,
+  unchanged: own.unchanged + read.unchanged,
+  deleted: read.deleted,
+  rejected: rejected.size,
+})
 
 /** Replaces the file in one step, so that it is complete whenever the program is killed. */
 function save(): void {
