@@ -142,10 +142,7 @@ it('a batch with a slow sender is ended if another account waits, and the error 
 })
 
 it('each page of a stream counts against the rate limit; beyond it, the stream pauses and loses nothing', async () => {
-  const of = await start(
-    { QUARTERMASTER_REQUESTS_PER_MINUTE: '10' },
-    { feedHeartbeatMs: 300, rateWindowMs: 60_000 },
-  )
+  const of = await start({ QUARTERMASTER_REQUESTS_PER_MINUTE: '10' }, { feedHeartbeatMs: 300 })
   const stream = await responseTo(
     open(of, busy, `${products}/changes?limit=1&fields=id`, { accept: 'text/event-stream' }),
   )

@@ -131,7 +131,7 @@ describe('PostgreSQL', () => {
     const client = new pg.Client(ownerUrl)
     await client.connect()
     const sleeping = client.query('select pg_sleep(600)').catch((error: unknown) => error)
-    await cancelRunning(client)
+    await cancelRunning(client, 60_000)
     expect(await sleeping).toMatchObject({ code: '57014' })
     await client.end()
   })

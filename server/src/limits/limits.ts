@@ -2,6 +2,7 @@ import { filterBounds } from '@quartermaster/filter'
 import { bulkLimits } from './bulk-limits.ts'
 import { connectionLimits } from './connection-limits.ts'
 import { feedLimits } from './feed-limits.ts'
+import type { passedLimits } from './passed-limits.ts'
 import { webhookLimits } from './webhook-limits.ts'
 
 /**
@@ -370,4 +371,4 @@ export const limits = {
 } as const
 
 /** The limits that `startService` passes to its parts. Tests pass shorter timeouts. */
-export type Limits = Readonly<Record<keyof typeof limits, number>>
+export type Limits = Readonly<Record<(typeof passedLimits)[number] & keyof typeof limits, number>>

@@ -1,5 +1,4 @@
 import pg from 'pg'
-import { limits } from '../limits/limits.ts'
 
 declare module 'pg' {
   interface Connection {
@@ -21,11 +20,11 @@ declare module 'pg' {
  * connection for it. Resolves when PostgreSQL has closed that connection: by then it has signalled the backend, so the
  * caller can run the next statement without the risk that it is cancelled instead.
  */
-export function cancelRunning(client: pg.ClientBase): Promise<void> {
+export function cancelRunning(client: pg.ClientBase, connectMsMax: number): Promise<void> {
   const { host, port, ssl, processID, secretKey } = client
   const connection = new pg.Connection({ ssl })
   return new Promise((resolve) => {
-    const timeout = setTimeout(() => connection.stream.destroy(), limits.connectMsMax)
+    const timeout = setTimeout(() => connection.stream.destroy(), connectMsMax)
     const done = () => {
       clearTimeout(timeout)
       resolve()

@@ -13,7 +13,7 @@ import { readText, type TextRow } from './text-rows.ts'
 
 export interface PooledReadsOptions {
   readonly readMsMax: number
-  readonly limits: Pick<Limits, 'readGraceMs' | 'cancelAfterMs'>
+  readonly limits: Pick<Limits, 'readGraceMs' | 'cancelAfterMs' | 'connectMsMax'>
   /** Called with a connection whose statement PostgreSQL did not end at its deadline. */
   readonly terminate: (client: pg.Client) => void
 }
@@ -54,7 +54,7 @@ export class PooledReads {
     let cancelTimer: NodeJS.Timeout | undefined
     const onAbort = () => {
       cancelTimer = setTimeout(() => {
-        cancelled = cancelRunning(client)
+        cancelled = cancelRunning(client, limits.connectMsMax)
       }, limits.cancelAfterMs)
     }
     signal?.addEventListener('abort', onAbort)

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { overloaded } from '../errors/errors.ts'
 import type { Limits } from '../limits/limits.ts'
+import { webhookLimits } from '../limits/webhook-limits.ts'
 import type { EmitEvent, Event } from '../observability/events.ts'
 import { eachIfOneFails } from '../postgres/citus/each-account.ts'
 import type { Database } from '../postgres/database.ts'
@@ -57,7 +58,7 @@ export class DeliveryLoop {
       seats: limits.webhooksInFlightMax,
       accountSeats: limits.accountWebhooksInFlightMax,
       waitingMax: limits.webhooksWaitingMax,
-      accountWaitingMax: limits.webhooksMax,
+      accountWaitingMax: webhookLimits.webhooksMax,
       waitMsMax: limits.webhookQueueMsMax,
       busy: overloaded,
     })
@@ -147,7 +148,7 @@ export class DeliveryLoop {
       }
       await this.#enqueueBehind(page)
       const last = page.at(-1)
-      if (page.length < limits.webhookSweepRows || last === undefined) return
+      if (page.length < webhookLimits.webhookSweepRows || last === undefined) return
       after = last
       // Statements of requests are not delayed by many pages in a row.
       await sleep(limits.webhookHintMs)
@@ -163,7 +164,7 @@ export class DeliveryLoop {
       const accountIds = page.map(({ id }) => id)
       await this.#enqueueBehind(await this.#candidatesOf(accountIds))
       after = accountIds.at(-1) ?? ''
-      if (page.length < limits.webhookSweepRows) return
+      if (page.length < webhookLimits.webhookSweepRows) return
       await sleep(limits.webhookHintMs)
     }
   }

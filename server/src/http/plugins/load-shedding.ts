@@ -6,7 +6,7 @@ import {
   ServerResponse,
 } from 'node:http'
 import { overloaded } from '../../errors/errors.ts'
-import type { Limits } from '../../limits/limits.ts'
+import { limits as constants, type Limits } from '../../limits/limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import { type RequestFlow, RequestFlows } from '../../scheduler/request-flows.ts'
 import { requestIdOf } from '../request/request-id.ts'
@@ -81,11 +81,11 @@ export function createHttpServer(
       ServerResponse: CountedResponse,
       // `requireHost` checks it: Node's own 400 has no problem document.
       requireHostHeader: false,
-      maxHeaderSize: limits.headerBytesMax,
+      maxHeaderSize: constants.headerBytesMax,
       headersTimeout: limits.headersReceiveMsMax,
       // `startReceiveTimeout` has this limit.
       requestTimeout: 0,
-      keepAliveTimeout: limits.idleConnectionMsMax,
+      keepAliveTimeout: constants.idleConnectionMsMax,
       connectionsCheckingInterval: limits.connectionsCheckMs,
     },
     onRequest,
