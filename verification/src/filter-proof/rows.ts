@@ -18,12 +18,12 @@ const fragments: readonly string[] = [
   ['ǆ', '\u212a', 'k', 'K', '東京', '日本', '中', '😀', '👩‍👩‍👧', '🇩🇪', '𝔘', '𐐀', '𐐨', 'ﷺ', '\u0644\u0627'],
 ].flat()
 
-/** Rows with ascending ids with gaps. The last product has the largest possible id. */
+/** Rows with ascending ids with gaps. The last product has the largest id that an import may bring. */
 export function randomRows(random: Random, resource: Resource, count: number): PlainRecord[] {
   let id = 0
   return Array.from({ length: count }, (_, index) => {
     const last = index === count - 1 && resource.name === 'product'
-    id = last ? Number.MAX_SAFE_INTEGER : id + random.integer(1, 3)
+    id = last ? 2 ** 32 - 1 : id + random.integer(1, 3)
     const entries = resource.fields.map((field) => [
       field.name,
       field.name === 'id' ? String(id) : randomValue(random, field),
