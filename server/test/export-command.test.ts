@@ -67,7 +67,8 @@ describe('quartermaster export', () => {
       expect([code, stdout.includes("'=1+1")]).toEqual([0, true])
       const file = join(folder, `partners-${format}.csv`)
       writeFileSync(file, stdout)
-      const imported = await run('import', 'partner', file, '--account', 'acme', '--json')
+      const sent = [file, '--account', 'acme', '--mode', 'update', '--json']
+      const imported = await run('import', 'partner', ...sent)
       const totals: unknown = JSON.parse(imported.stdout)
       expect(totals).toMatchObject({ read: 502, unchanged: 502, updated: 0, rejected: 0 })
       expect((await run('export', 'partner', '--account', 'acme', '--format', format)).stdout).toBe(stdout)
