@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startTemporaryPostgres } from '../../../../server/src/cli/database/temporary-postgres.ts'
 import { demoProducts } from '../../../../server/src/cli/demo/demo-data.ts'
-import { importRecords } from '../../../../server/src/import/import-records.ts'
 import { withClient } from '../../../../server/src/postgres/client.ts'
 import type { Check, Context, Outcome } from '../../check.ts'
 import { Client } from '../../client.ts'
@@ -44,7 +43,7 @@ export const upgrade: Check = {
         ...environment,
         ...formerNames,
       })
-      return await measure(context, url, before, new Release('this version', root, environment))
+      return await measure(context, { url, folder }, before, new Release('this version', root, environment))
     } finally {
       await postgres.stop()
       rmSync(folder, { recursive: true, force: true })
@@ -59,14 +58,22 @@ const formerNames = {
   LOG_LEVEL: 'warn',
 }
 
-async function measure(context: Context, url: string, before: Release, after: Release): Promise<Outcome> {
+async function measure(
+  context: Context,
+  { url, folder }: { readonly url: string; readonly folder: string },
+  before: Release,
+  after: Release,
+): Promise<Outcome> {
   const pending = after.migrations.filter((name) => !before.migrations.includes(name))
   await before.command(['migrate'])
   await before.command(['account', 'create', account])
   const keyCommand = `key create --account ${account} --name load --scopes ${allScopes} --json`
   const created = await before.command(keyCommand.split(' '))
   const key = /"(qm_[0-9A-Za-z]+)"/.exec(created)?.[1] ?? ''
-  await importRecords({ ownerUrl: url, account, resource: 'product', records: demoProducts(5_000) })
+  // By its own import: that of this version may need the migration.
+  const file = join(folder, 'products.ndjson')
+  writeFileSync(file, [...demoProducts(5_000)].map((record) => `${JSON.stringify(record)}\n`).join(''))
+  await before.command(['import', 'product', file, '--account', account])
 
   const client = new Client(64)
   const balancer = new Balancer()
