@@ -144,6 +144,25 @@ describe('B17: requests that reach no route', () => {
       () => `GET /%zz HTTP/1.1\r\n${host()}${authorization()}${close}`,
     ],
     [
+      'two Authorization headers',
+      400,
+      'request_invalid',
+      () => `GET ${products} HTTP/1.1\r\n${host()}${authorization()}Authorization: Bearer other\r\n${close}`,
+    ],
+    [
+      'two Authorization headers, of which none has a key,',
+      400,
+      'request_invalid',
+      () => `GET ${products} HTTP/1.1\r\n${host()}authorization: a\r\nAUTHORIZATION: b\r\n${close}`,
+    ],
+    [
+      'two Content-Types',
+      400,
+      'request_invalid',
+      () =>
+        `POST ${products} HTTP/1.1\r\n${host()}${authorization()}Content-Type: application/json\r\nContent-Type: text/csv\r\nContent-Length: 0\r\n${close}`,
+    ],
+    [
       'two Hosts, far apart',
       401,
       'unauthenticated',

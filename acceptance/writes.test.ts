@@ -185,3 +185,47 @@ test('[W5] a retry with the same Idempotency-Key gets the same response and writ
   expect((await write('DELETE', path, undefined, once)).status).toBe(204)
   expect((await write('DELETE', path, undefined, once)).status).toBe(204)
 })
+
+describe('a condition that a write does not support is a 400, and nothing is written', () => {
+  const key = { 'Idempotency-Key': 'k1' }
+  const match = { 'If-Match': '"2-fe0fd3f9e5d7b8a1-1-P9jZTv7tDCCkBM8W"' }
+  const ndjson = { 'content-type': 'application/x-ndjson' }
+  const webhook = '{"resource":"product","url":"https://example.com/hook"}'
+  const cases: [string, string, Record<string, string>, Record<string, string>, string?][] = [
+    ['POST', `${products}/batch`, match, ndjson, '{"id":1,"name":"ignored"}'],
+    ['POST', `${products}/batch`, key, ndjson, '{"id":1,"name":"ignored"}'],
+    ['POST', products, match, json, '{"name":"ignored"}'],
+    ['POST', products, { 'If-None-Match': '*' }, json, '{"name":"ignored"}'],
+    ['PATCH', `${products}/1`, { 'If-None-Match': '*' }, json, '{"name":"ignored"}'],
+    [
+      'PATCH',
+      `${products}/1`,
+      { 'If-Unmodified-Since': 'Sat, 14 Nov 2026 09:30:00 GMT' },
+      json,
+      '{"name":"ignored"}',
+    ],
+    ['PATCH', `${products}/1`, { 'Content-Range': 'bytes 0-1/2' }, json, '{"name":"ignored"}'],
+    ['DELETE', `${products}/1`, { 'If-Modified-Since': 'Sat, 14 Nov 2026 09:30:00 GMT' }, {}],
+    ['POST', '/manage/v1/keys', match, json, '{"name":"ignored","scopes":["product:read"]}'],
+    ['POST', '/manage/v1/webhooks', key, json, webhook],
+    ['POST', '/manage/v1/keys/abcdefgh/revoke', key, {}],
+  ]
+  for (const [method, path, condition, headers, body] of cases) {
+    const [name = ''] = Object.keys(condition)
+    test(`[W12] ${name} on ${method} ${path}`, async () => {
+      const options = {
+        method,
+        headers: { ...headers, ...condition },
+        ...(body === undefined ? {} : { body }),
+      }
+      const fault = faultIn(await send(path, options))
+      expect(fault).toMatchObject({ parameter: name, code: 'header_invalid' })
+      expect((await list(`${products}?filter=name=ignored`)).meta.total).toBe(0)
+    })
+  }
+
+  test('[W12] but 404 and 405 come first', async () => {
+    problemIn(await send('/api/v1/unknown', { method: 'POST', headers: match }), 404)
+    problemIn(await send(products, { method: 'PUT', headers: match }), 405)
+  })
+})

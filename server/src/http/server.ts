@@ -186,6 +186,7 @@ function createFastify(parts: ServerParts, observer: RequestObserver): FastifyIn
 
 const json = { config: { bodies: ['application/json'] } } as const
 const bodyless = { config: { bodies: [] } } as const
+const repeatable = { config: { ...json.config, writeHeaders: ['idempotency-key'] } } as const
 
 /** Routes for the administrator of an account. */
 function manageRoutes(
@@ -208,7 +209,7 @@ function manageRoutes(
     allowOnly(app, url, canCreate ? [...listMethods, 'POST'] : listMethods)
   }
   const keys = viewPath(views.key)
-  app.post(keys, json, createKeyRoute(writes, trustedProxies))
+  app.post(keys, repeatable, createKeyRoute(writes, trustedProxies))
   app.route({
     method: ['GET', 'HEAD'],
     url: `${keys}/:id`,
@@ -263,10 +264,11 @@ function resourceRoutes(
     config: { ...config, bodies: [formMediaType], readAhead: listAhead(reads, resource) },
     handler: listRoute(reads, resource),
   })
-  app.post(path, json, createRoute(writes, creates, resource))
+  app.post(path, repeatable, createRoute(writes, creates, resource))
   allowOnly(app, path, [...listMethods, 'POST'])
 
   const one = `${path}/:id`
+  const writeHeaders = ['if-match', 'idempotency-key'] as const
   app.route({
     method: ['GET', 'HEAD'],
     url: one,
@@ -275,10 +277,10 @@ function resourceRoutes(
   })
   app.patch(
     one,
-    { config: { bodies: ['application/json', mergePatchMediaType] } },
+    { config: { bodies: ['application/json', mergePatchMediaType], writeHeaders } },
     patchRoute(writes, resource),
   )
-  app.delete(one, deleteRoute(writes, resource))
+  app.delete(one, { config: { writeHeaders } }, deleteRoute(writes, resource))
   allowOnly(app, one, ['GET', 'HEAD', 'PATCH', 'DELETE'])
 }
 

@@ -10,6 +10,7 @@ import type { ResourceName } from '../../catalog/resources.ts'
 import { Failure, unauthenticated } from '../../errors/errors.ts'
 import type { Tally } from '../../tally-state.ts'
 import { isTrusted } from '../request/client-address.ts'
+import { isRepeated, rejectRepeated } from '../request/reject-unsupported.ts'
 import { contextOf, routeOf } from './request-context.ts'
 
 declare module 'fastify' {
@@ -47,6 +48,8 @@ export async function authenticate(
   reply: FastifyReply,
   authentication: AuthenticationParts,
 ): Promise<void> {
+  // Judged by its form alone, so the response reveals nothing about the keys.
+  rejectRepeated(request.raw, 'authorization', 'Authorization')
   const key = bearerOf(request.headers.authorization)
   const account = accountNameOf(hostOf(request.raw, authentication.trustedProxies), authentication.hosts)
   const { resource } = routeOf(request).config
@@ -121,7 +124,7 @@ function bearerOf(header: string | undefined): string | undefined {
   return header.slice(start, end)
 }
 
-/** The host that the client sent. X-Forwarded-Host is used only if a trusted proxy sent it. */
+/** The host that the client sent; none of two Host headers. X-Forwarded-Host is used only if a trusted proxy sent it. */
 export function hostOf(
   { headers, rawHeaders, socket }: IncomingMessage,
   trustedProxies: BlockList,
@@ -131,14 +134,4 @@ export function hostOf(
     return forwarded.includes(',') || isRepeated(rawHeaders, 'x-forwarded-host') ? undefined : forwarded
   }
   return isRepeated(rawHeaders, 'host') ? undefined : headers.host
-}
-
-/** Of two Host headers Node uses the first and a proxy perhaps the last, so a repeated header is rejected. */
-function isRepeated(rawHeaders: readonly string[], name: string): boolean {
-  let count = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const header = rawHeaders[i]
-    if (header?.length === name.length && (header === name || header.toLowerCase() === name)) count++
-  }
-  return count > 1
 }

@@ -1,15 +1,29 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { containsKey } from '../../accounts/key-format.ts'
-import { Failure } from '../../errors/errors.ts'
+import { Failure, invalid } from '../../errors/errors.ts'
 import { limits } from '../../limits/limits.ts'
 import { routeOf } from '../plugins/request-context.ts'
 import { contentTypeFailure } from './content-type.ts'
+
+/** Headers that make a write conditional or repeatable. Those that a route does not apply are rejected, never ignored. */
+const writeHeaderNames = {
+  'if-match': 'If-Match',
+  'if-none-match': 'If-None-Match',
+  'if-modified-since': 'If-Modified-Since',
+  'if-unmodified-since': 'If-Unmodified-Since',
+  'if-range': 'If-Range',
+  'content-range': 'Content-Range',
+  'idempotency-key': 'Idempotency-Key',
+} as const
+type WriteHeader = keyof typeof writeHeaderNames
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The body may be compressed. */
     readonly acceptsGzip?: boolean
+    /** The conditions of a write that the route applies. */
+    readonly writeHeaders?: readonly WriteHeader[]
     /** The route only rejects the methods that its path does not support. */
     readonly rejectsMethod?: boolean
   }
@@ -31,7 +45,45 @@ export function rejectUnsupported(request: FastifyRequest): void {
   rejectExpectation(headers.expect)
   rejectContentEncoding(headers['content-encoding'], routeOf(request).config.acceptsGzip === true)
   if (method === 'GET' || method === 'HEAD') rejectBody(headers)
-  else rejectContentType(method, headers['content-type'])
+  else rejectContentType(request.raw)
+  if (!readMethods.has(method)) rejectWriteHeaders(request)
+}
+
+const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY'])
+
+function rejectWriteHeaders(request: FastifyRequest): void {
+  const { config } = routeOf(request)
+  // Another error says that the path or the method does not exist.
+  if (config.rejectsMethod === true || request.is404) return
+  for (const [name, title] of Object.entries(writeHeaderNames)) {
+    if (request.headers[name] === undefined) continue
+    if (config.writeHeaders?.some((applied) => applied === name) === true) continue
+    throw invalid({
+      parameter: title,
+      code: 'header_invalid',
+      message: `This request does not support ${title}: it would be ignored. Omit the header. Nothing was written.`,
+    })
+  }
+}
+
+/** Whether a header occurs twice. Of some headers Node then uses the first, and a proxy perhaps the last. */
+export function isRepeated(rawHeaders: readonly string[], name: string): boolean {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const header = rawHeaders[i]
+    if (header?.length === name.length && (header === name || header.toLowerCase() === name)) count++
+  }
+  return count > 1
+}
+
+/** Of two headers with this name one would be ignored. */
+export function rejectRepeated({ rawHeaders }: IncomingMessage, name: string, title: string): void {
+  if (!isRepeated(rawHeaders, name)) return
+  throw invalid({
+    parameter: title,
+    code: 'header_invalid',
+    message: `The request has more than one ${title} header. Send one.`,
+  })
 }
 
 function rejectLongUrl(url: string): void {
@@ -82,7 +134,10 @@ function rejectExpectation(expect: string | undefined): void {
 }
 
 /** Fastify matches the header with a regular expression and caches the last 100, so it must be short and contain no key. */
-function rejectContentType(method: string, type: string | undefined): void {
+function rejectContentType(request: IncomingMessage): void {
+  const { method = '' } = request
+  const type = request.headers['content-type']
   if (type === undefined) return
+  rejectRepeated(request, 'content-type', 'Content-Type')
   if (type.length > limits.contentTypeCharactersMax || containsKey(type)) throw contentTypeFailure(method)
 }
