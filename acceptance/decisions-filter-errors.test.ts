@@ -102,6 +102,12 @@ describe('F11: an error in a filter', () => {
     expect(decodeURIComponent(fault.suggestion ?? '')).toContain('list_price')
   })
 
+  test('[F11] a suggestion is accepted, or there is none', async () => {
+    expect((await filterFault('id[]')).suggestion).toBeUndefined()
+    expect((await filterFault('nmae[]')).suggestion).toBe('name[""]')
+    expect((await list(`${products}?filter=${encoded('name[""]')}`)).meta.total).toBe(0)
+  })
+
   test('[F11] if no name is similar, none is suggested', async () => {
     expect((await filterFault('zzzzzzzz=1')).suggestion).toBeUndefined()
   })

@@ -4,6 +4,7 @@ import type { Resource } from '../catalog/resources.ts'
 import { type Fault, invalid } from '../errors/errors.ts'
 import { type ChangesRequest, type ListSource, parseChangesRequest } from '../query/list-request.ts'
 import { type ListPlan, planList } from '../query/plan.ts'
+import { withAcceptedSuggestions } from '../query/suggestions.ts'
 import type { AccountScope } from '../scope.ts'
 import { decodeCursor, encodeCursor, type FeedIdentity, type FeedPosition } from './cursor.ts'
 
@@ -32,8 +33,10 @@ export function changesQuery(
   [raw, source]: readonly [string, ListSource],
   stream?: { readonly lastEventId: string | undefined },
 ): ChangesQuery {
-  const request = parseChangesRequest(raw, source, stream !== undefined)
-  const plan = planList(resource, request)
+  const { request, plan } = withAcceptedSuggestions(resource, () => {
+    const parsed = parseChangesRequest(raw, source, stream !== undefined)
+    return { request: parsed, plan: planList(resource, parsed) }
+  })
   const filterKey = request.filter === undefined ? '' : print(request.filter)
   const feed: FeedIdentity = { accountId: scope.accountId, resource: resource.name, filterKey }
   const parameters = parametersOf(request, plan, filterKey)

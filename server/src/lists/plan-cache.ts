@@ -14,6 +14,7 @@ import {
 } from '../query/list-request.ts'
 import { type ListPlan, planList, planRecordFields } from '../query/plan.ts'
 import type { ExportFormat } from '../query/sql/export-statement.ts'
+import { withAcceptedSuggestions } from '../query/suggestions.ts'
 import { AdmissionFilter } from './admission-filter.ts'
 
 /** A parsed and planned list request, with its cache keys. */
@@ -71,13 +72,19 @@ const plainPage = /(^|&)page=([1-9]\d{0,11})(?=&|$)/
 
 function firstPage(resource: Resource, raw: string, source: ListSource): ListQuery {
   return cached(listQueries, `${resource.name} ${source} ${raw}`, () => {
-    const request = parseListRequest(raw, source)
+    const { request, plan } = planned(resource, () => parseListRequest(raw, source))
     const { page } = request
-    const plan = planList(resource, request)
     const filterKey = filterKeyOf(request)
     const listHash = hashOf(`${resource.name} ${plan.limit} ${namesOf(plan.fields)} ${filterKey}`)
     const pageQuery = pageQueryOf(request, plan)
     return { plan, page, filterKey, listHash, requestHash: pageHash(page, listHash), pageQuery }
+  })
+}
+
+function planned(resource: Resource, parse: () => ListRequest) {
+  return withAcceptedSuggestions(resource, () => {
+    const request = parse()
+    return { request, plan: planList(resource, request) }
   })
 }
 
@@ -98,8 +105,7 @@ export function exportQuery(
   source: ListSource,
   format: ExportFormat,
 ): ExportQuery {
-  const request = parseExportRequest(raw, source)
-  const plan = planList(resource, request)
+  const { request, plan } = planned(resource, () => parseExportRequest(raw, source))
   const filterKey = filterKeyOf(request)
   const isWindow = Object.keys(request.ids).length > 0
   return {
@@ -112,7 +118,9 @@ export function exportQuery(
 
 export function recordQuery(resource: Resource, raw: string): RecordQuery {
   return cached(recordQueries, `${resource.name} ${raw}`, () => {
-    const fields = planRecordFields(resource, parseRecordRequest(raw))
+    const fields = withAcceptedSuggestions(resource, () =>
+      planRecordFields(resource, parseRecordRequest(raw)),
+    )
     return { fields, requestHash: hashOf(`${resource.name} ${namesOf(fields)}`) }
   })
 }

@@ -9,6 +9,7 @@ import { pageQueryOf } from '../../lists/plan-cache.ts'
 import { parseRecordRequest, parseViewRequest } from '../../query/list-request.ts'
 import { type ListPlan, planList, planRecordFields } from '../../query/plan.ts'
 import { type ViewRow, viewStatement } from '../../query/sql/view-statement.ts'
+import { withAcceptedSuggestions } from '../../query/suggestions.ts'
 import type { AccountScope } from '../../scope.ts'
 import type { Statement } from '../../sql.ts'
 import { clientSignal } from '../client-signal.ts'
@@ -23,8 +24,10 @@ import { sendUncached } from '../respond.ts'
 export function viewRoute(accountReads: AccountReads, view: View) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const access = accessFor(request, 'account:manage')
-    const parameters = parseViewRequest(...rawParameters(request), view.choices)
-    const plan = planList(view, parameters)
+    const { parameters, plan } = withAcceptedSuggestions(view, () => {
+      const parsed = parseViewRequest(...rawParameters(request), view.choices)
+      return { parameters: parsed, plan: planList(view, parsed) }
+    })
     const row = await timed(request, () =>
       readView(accountReads, reply, access, viewStatement(access, plan, parameters.page, parameters.chosen)),
     )
@@ -55,7 +58,9 @@ export function oneViewRoute(
     if (!isId(id)) throw notFound(view, id)
     const plan: ListPlan<View> = {
       resource: view,
-      fields: planRecordFields(view, parseRecordRequest(rawQueryOf(request))),
+      fields: withAcceptedSuggestions(view, () =>
+        planRecordFields(view, parseRecordRequest(rawQueryOf(request))),
+      ),
       where: { kind: 'one-of', field, values: [id], orNull: false },
       limit: 1,
     }
