@@ -47,12 +47,25 @@ async function* sliced(
   for await (const buffer of buffers) {
     expanded += buffer.length
     check(expanded)
-    for (let start = 0; start < buffer.length; start += limits.batchSliceBytes) {
+    for (let start = 0; start < buffer.length; ) {
       if (performance.now() >= pauseAt) {
         await nextSlice()
         pauseAt = performance.now() + limits.batchSliceMs
       }
-      yield buffer.subarray(start, start + limits.batchSliceBytes)
+      const slice = sliceAt(buffer, start)
+      yield slice
+      start += slice.length
     }
   }
+}
+
+function sliceAt(buffer: Buffer, start: number): Buffer {
+  const slice = buffer.subarray(start, start + limits.batchSliceBytes)
+  let end = 0
+  for (let lines = 0; lines < limits.batchSliceLines; lines++) {
+    const lineFeed = slice.indexOf(10, end)
+    if (lineFeed < 0) return slice
+    end = lineFeed + 1
+  }
+  return slice.subarray(0, end)
 }

@@ -74,7 +74,7 @@ describe('NDJSON', () => {
     expect(JSON.stringify([error.message, error.faults]).length).toBeLessThan(64 * 1024)
   })
   it('ends after too many blank lines', async () => {
-    await expect(read(['\n'.repeat(100_001)], 50_000)).rejects.toThrow('more than 100000 blank lines')
+    await expect(read(['\n'.repeat(10_001)], 50_000)).rejects.toThrow('more than 10000 blank lines')
   })
   it('rejects an end marker with other members, or another count', async () => {
     for (const end of ['{"$end":{"count":1},"id":5}', '{"$end":{"count":2}}', '{"$end":1}'])

@@ -125,7 +125,14 @@ function scopesIn(value: unknown, faults: Faults): Scope[] {
   else if (!Array.isArray(value)) {
     fault('/scopes', 'member_invalid', () => `The scopes must be an array; they are ${kindOf(value)}.`)
   } else if (value.length === 0) fault('/scopes', 'member_invalid', () => 'A key needs at least one scope.')
-  if (!Array.isArray(value)) return []
+  else if (value.length > scopes.length) {
+    fault(
+      '/scopes',
+      'member_invalid',
+      () => `There are ${scopes.length} scopes; the array has ${value.length}.`,
+    )
+  }
+  if (!Array.isArray(value) || value.length > scopes.length) return []
   return value.flatMap((element: unknown, index) => {
     const known = scopes.find((scope) => scope === element)
     if (known !== undefined) return [known]
