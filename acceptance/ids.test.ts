@@ -26,11 +26,17 @@ async function newAccount() {
       const lines = text.trim().split('\n')
       return lines.map((line): Record<string, unknown> => JSON.parse(line))
     },
-    records: async () => (await list(`${partners}?fields=id,name`, owner)).data,
+    records: async () => (await list(`${partners}?fields=id,name&limit=100`, owner)).data,
     ids: async () => {
       const shown = await quartermaster(environment, 'account', 'show', name, '--json')
       const { tallies }: { tallies: { resource: string; ids: string }[] } = JSON.parse(shown)
       return tallies.find(({ resource }) => resource === 'partner')?.ids
+    },
+    /** What the audit log says about imports, oldest first. */
+    audit: async () => {
+      const { data } = await list('/manage/v1/audit', owner)
+      const imports = data.filter(({ action }) => action === 'account.import')
+      return imports.map(({ details }) => String(details).replace(/from .*\//, 'from ')).toReversed()
     },
     /** Imports partners from a CSV file. Returns what the command has printed. */
     import: async (rows: readonly string[], ...options: readonly string[]) => {
@@ -130,5 +136,34 @@ describe.skipIf(local === undefined)('who assigns ids', () => {
     expect(await account.import(['1,Changed again'], '--mode', 'update')).toMatchObject({ updated: 1 })
     expect(await account.records()).toEqual([{ id: 1, name: 'Changed again' }])
     expect(await account.create()).toBe(3)
+  })
+
+  test('[W13] import --replace spares records created here, and refuses to delete most of the others', async () => {
+    const account = await newAccount()
+    const rows = Array.from({ length: 20 }, (_, i) => `${i + 1},Of the ERP`)
+    await account.import(rows)
+    const created = await account.create()
+    const ids = async () => (await account.records()).map(({ id }) => id)
+    await expect(account.import(['1,Of the ERP'], '--replace')).rejects.toThrow(
+      '19 of 20 partners are not in the file, and --replace may delete 2. Nothing was deleted. If the file is complete, run the same command with --max-delete 19.',
+    )
+    expect(await ids()).toHaveLength(21)
+    const two = rows.slice(0, 18)
+    expect(await account.import([...two, '21,New'], '--replace', '--dry-run')).toMatchObject({
+      inserted: 1,
+      unchanged: 18,
+      deleted: 2,
+    })
+    expect(await ids()).toHaveLength(21)
+    expect(await account.import(two, '--replace')).toMatchObject({ deleted: 2 })
+    expect(await account.import(['1,Of the ERP'], '--replace', '--max-delete', '100%')).toMatchObject({
+      deleted: 17,
+    })
+    expect(await ids()).toEqual([1, created])
+    expect(await account.audit()).toEqual([
+      'from partners.csv: 20 inserted, 0 updated, 0 deleted, 0 rejected',
+      'from partners.csv: 0 inserted, 0 updated, 2 deleted, 0 rejected',
+      'from partners.csv: 0 inserted, 0 updated, 17 deleted, 0 rejected',
+    ])
   })
 })

@@ -165,7 +165,7 @@ export interface Audit {
   readonly id: string
   /** When the change was made. */
   readonly at: string
-  /** The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore, account.ids, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete. */
+  /** The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore, account.ids, account.import, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete. */
   readonly action: string
   /** What was changed: the id of the key, or the name of the account. */
   readonly subject: string

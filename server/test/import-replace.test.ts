@@ -126,6 +126,7 @@ describe('an import that replaces', () => {
       resource: 'product',
       file,
       replace: true,
+      maxDelete: { percent: 100 },
       json: true,
       stdout: { write: () => true },
       stderr: { write: (text) => (stderr += text) },

@@ -190,8 +190,14 @@ describe('import', () => {
        values ($1, 1, 1, 'theirs', '1', now(), now())`,
       [other],
     )
-    await run('company', 'a.csv', 'id,name,branch_user\n1,ours,007\n', { replace: true })
-    await run('company', 'b.csv', 'id,name,branch_user\n2,ours,007\n', { replace: true })
+    await run('company', 'a.csv', 'id,name,branch_user\n1,ours,007\n', {
+      replace: true,
+      maxDelete: { percent: 100 },
+    })
+    await run('company', 'b.csv', 'id,name,branch_user\n2,ours,007\n', {
+      replace: true,
+      maxDelete: { percent: 100 },
+    })
     const { rows } = await client.query('select name, branch_user from company where account_id = $1', [
       other,
     ])
@@ -239,7 +245,10 @@ describe('replace', () => {
 
   it('deletes what the file does not have', async () => {
     await run('product', 'a.csv', first)
-    const outcome = await run('product', 'b.csv', 'id,name\n2,b\n4,d\n', { replace: true })
+    const outcome = await run('product', 'b.csv', 'id,name\n2,b\n4,d\n', {
+      replace: true,
+      maxDelete: { percent: 100 },
+    })
     expect(outcome).toMatchObject({ code: 0, summary: { inserted: 1, unchanged: 1, deleted: 2 } })
     expect((await products()).map(([id]) => id)).toEqual([2, 4])
     expect(await tally('product')).toEqual({ version: 3, total: 2, last_id: 4 })
@@ -294,7 +303,7 @@ describe('replace', () => {
     ['latin.csv', () => Buffer.from('id,name\n2,Müller\n', 'latin1'), 'The file is not UTF-8'],
   ])('deletes nothing if the file is truncated or invalid: %s', async (file, content, message) => {
     await run('product', 'a.csv', first)
-    const outcome = await run('product', file, content(), { replace: true })
+    const outcome = await run('product', file, content(), { replace: true, maxDelete: { percent: 100 } })
     expect(outcome.code).toBe(1)
     expect(outcome.stderr).toContain(`quartermaster: ${message}`)
     expect(await tally('product')).toEqual({ version: 1, total: 3, last_id: 3 })

@@ -106,7 +106,7 @@ export const collections: Record<CollectionName, Collection> = {
     fields: [
       {"name":"id","type":"text","nullable":false,"description":"Identifies the entry within its account."},
       {"name":"at","type":"timestamp","nullable":false,"description":"When the change was made."},
-      {"name":"action","type":"text","nullable":false,"description":"The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore, account.ids, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete."},
+      {"name":"action","type":"text","nullable":false,"description":"The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore, account.ids, account.import, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete."},
       {"name":"subject","type":"text","nullable":false,"description":"What was changed: the id of the key, or the name of the account."},
       {"name":"details","type":"text","nullable":true,"description":"A description of the change."},
       {"name":"actor","type":"text","nullable":false,"description":"Who made the change: key, or operator of the service."},

@@ -23,6 +23,7 @@ export interface Change {
     | 'account.limit'
     | 'account.restore'
     | 'account.ids'
+    | 'account.import'
     | 'key.create'
     | 'key.rotate'
     | 'key.revoke'

@@ -90,7 +90,7 @@ const audit: View = {
     timestamp('at', 'When the change was made.'),
     text(
       'action',
-      'The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore, account.ids, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete.',
+      'The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore, account.ids, account.import, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete.',
       'key.create',
     ),
     text('subject', 'What was changed: the id of the key, or the name of the account.', 'Xq3ZpL0a'),

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { InvalidArgumentError } from 'commander'
 import { type Scope, scopes } from '../accounts/key-format.ts'
+import type { MaxDelete } from '../import/import-rows.ts'
 import { limits } from '../limits/limits.ts'
 
 /** Parsers of options and arguments. Each throws an error that says what the value must be. */
@@ -63,6 +64,15 @@ export type PerMinute = number | 'default'
 
 export function parsePerMinute(text: string): PerMinute {
   return text === 'default' ? text : integerBetween(1, limits.requestsPerMinuteMax)(text)
+}
+
+/** `--max-delete 500` or `25%`. */
+export function parseMaxDelete(text: string): MaxDelete {
+  const [, digits, percent] = /^(\d{1,12})(%?)$/.exec(text) ?? []
+  const number = Number(digits)
+  if (percent === '') return { records: number }
+  if (percent === '%' && number <= 100) return { percent: number }
+  throw new InvalidArgumentError('It must be a number of records such as 500, or a percentage such as 25%.')
 }
 
 /** `-c name=value`, which can be repeated. */

@@ -1,6 +1,7 @@
 import { Argument, Command, Option } from 'commander'
 import { type ResourceName, resources } from '../catalog/resources.ts'
 import { type Config, type LoadedConfig, throwFaults } from '../config/config.ts'
+import type { MaxDelete } from '../import/import-rows.ts'
 import type { IdSwitch } from '../import/switch-ids.ts'
 import { limits } from '../limits/limits.ts'
 import { type ExportFormat, exportFormats } from '../query/sql/export-statement.ts'
@@ -8,6 +9,7 @@ import { version } from '../version.ts'
 import {
   integerBetween,
   parseExpiry,
+  parseMaxDelete,
   parseOverlap,
   parsePerMinute,
   parseProcesses,
@@ -256,6 +258,8 @@ interface ImportOptions {
   account: string
   replace?: boolean
   mode?: 'upsert' | 'update'
+  maxDelete?: MaxDelete
+  dryRun?: boolean
   rejects?: string
   format?: 'csv' | 'ndjson'
   json?: boolean
@@ -274,6 +278,8 @@ function addDataCommands(command: Command, config: Config): void {
         .default('upsert'),
     )
     .option('--replace', 'delete records of the other system that are not in the file')
+    .option('--max-delete <max>', 'what --replace may delete: 500 or 25% (default: 10%)', parseMaxDelete)
+    .option('--dry-run', 'print what the import would do, and write nothing')
     .option('--rejects <file>', 'file for rejected rows (default: <file>.rejects.csv)')
     .addOption(
       new Option('--format <format>', 'input format (default: by the file name)').choices(['csv', 'ndjson']),

@@ -33,11 +33,20 @@ export interface ImportRun {
   readonly mode: WriteMode
   /** Who is recorded in the audit log. */
   readonly actor?: Actor
+  /** For the audit log. */
+  readonly file?: string
+  /** Of `replace`: how many records may be deleted. */
+  readonly maxDelete?: MaxDelete
+  /** Counts what the import would do, and writes nothing. */
+  readonly dryRun?: boolean
   readonly totals: ImportTotals
   /** Ends the import with an error after this number of rejected rows. Default: never. */
   readonly rejectedMax?: number
   readonly onFaults: (faults: readonly RowFault[]) => void | Promise<void>
 }
+
+/** A number of records, or a share of those that the import replaces. */
+export type MaxDelete = { readonly records: number } | { readonly percent: number }
 
 /** Writes a batch in one transaction. */
 export interface BatchWriter {
@@ -61,10 +70,20 @@ export async function importRows(run: ImportRun): Promise<void> {
   const { client, scope, resource, totals } = run
   // If the connection breaks, the running statement rejects with the error.
   client.on('error', () => {})
-  const { mode, actor } = run
-  const options = { trackIds: run.replace, mode, ...(actor === undefined ? {} : { actor }) }
+  const { mode, actor, dryRun = false } = run
+  const options = { trackIds: run.replace, mode, dryRun, ...(actor === undefined ? {} : { actor }) }
   const session = await ImportSession.open(client, scope, resource, options)
   if (mode === 'upsert' && session.idSourceBefore === 'service') throw idsAssignedHere(resource)
+  try {
+    await writeAll(session, run)
+  } finally {
+    await auditImport(session, run)
+  }
+  if (!dryRun && totals.inserted + totals.updated + totals.deleted >= analyzeRowsMin) await session.analyze()
+}
+
+async function writeAll(session: ImportSession, run: ImportRun): Promise<void> {
+  const { resource, totals, mode } = run
   await writeRows(session, run, limits.importBatchRows)
   if (run.replace && totals.read === 0) {
     // More likely a failed export than the intention to delete everything.
@@ -73,11 +92,29 @@ export async function importRows(run: ImportRun): Promise<void> {
     )
   }
   if (run.replace && totals.rejected === 0) {
-    await session.deleteMissing((deleted) => {
+    const onBatch = (deleted: number) => {
       totals.deleted += deleted
-    })
+    }
+    const max = run.maxDelete ?? { percent: mode === 'load' ? 100 : limits.importDeletePercentMax }
+    await session.deleteMissing(onBatch, (missing, records) => checkDeletes(resource, max, missing, records))
   }
-  if (totals.inserted + totals.updated + totals.deleted >= analyzeRowsMin) await session.analyze()
+}
+
+function checkDeletes({ plural }: Resource, max: MaxDelete, missing: number, records: number): void {
+  const allowed = 'records' in max ? max.records : Math.floor((records * max.percent) / 100)
+  if (missing <= allowed) return
+  throw new ImportError(
+    `${missing} of ${records} ${plural} are not in the file, and --replace may delete ${allowed}. Nothing was deleted. ` +
+      `If the file is complete, run the same command with --max-delete ${missing}.`,
+  )
+}
+
+/** If the connection is lost, the message of the import says how much it has written. */
+async function auditImport(session: ImportSession, { totals, file, dryRun }: ImportRun): Promise<void> {
+  const { inserted, updated, deleted, rejected } = totals
+  if (dryRun === true || inserted + updated + deleted === 0) return
+  const counts = `${inserted} inserted, ${updated} updated, ${deleted} deleted, ${rejected} rejected`
+  await session.audit('account.import', `from ${file ?? 'records'}: ${counts}`).catch(() => {})
 }
 
 /** Writes a batch while the next one is read. At most these two are in memory. */

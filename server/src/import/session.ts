@@ -14,7 +14,10 @@ import { batchWrites, type Run } from './batch-writes.ts'
 import { copyText, nullCell } from './cell.ts'
 import { copyIn } from './copy.ts'
 import { idFault, newIdFault, type WriteMode } from './id-rules.ts'
+import { preparedName } from './prepared-names.ts'
 import { type FoldedLines, foldAll, type RepeatedId, type RowRejection } from './repeated-ids.ts'
+import { inRolledBack } from './rolled-back.ts'
+import { fieldMask, highestId } from './row-cells.ts'
 import * as statements from './statements.ts'
 
 /** The cells of a record in the order of the catalog's fields, in COPY's text format; undefined if the row does not contain the field. */
@@ -38,6 +41,8 @@ export interface BatchOutcome {
 export interface SessionOptions {
   readonly mode: WriteMode
   readonly actor?: Actor
+  /** Every transaction is rolled back, and nothing is deleted. */
+  readonly dryRun?: boolean
 }
 
 interface ConnectionOptions {
@@ -121,8 +126,11 @@ export class ImportSession {
   ): Promise<BatchOutcome> {
     const ids = rows.map((row) => row[0] ?? '')
     const allIds = [...ids, ...repeated.map(({ id }) => id)]
+    const isDry = this.#options.dryRun === true
+    // Not in the transaction, which is rolled back.
+    if (this.#trackIds && isDry) await copyIn(this.#client, statements.copyIds, allIds)
     return await this.#inTransaction(async () => {
-      if (this.#trackIds) await copyIn(this.#client, statements.copyIds, allIds)
+      if (this.#trackIds && !isDry) await copyIn(this.#client, statements.copyIds, allIds)
       const tally = await this.#lockTally()
       const existing = await this.#existingIds(allIds, Number(tally.last_id))
       const forbidden = this.#forbidden([...allIds, ...deletes], tally)
@@ -152,7 +160,7 @@ export class ImportSession {
         const lastId = Math.max(highestId(added), folded.highestInserted)
         await this.#tick(tally, { records, added: inserted - deleted, lastId, withoutImages, becameExternal })
       }
-      if (becameExternal) await this.#auditExternal()
+      if (becameExternal) await this.audit('account.ids', 'external, by the first rows with ids')
       return {
         inserted: added.length + folded.counts.inserted,
         updated: updated - folded.updates.length + folded.counts.updated,
@@ -172,13 +180,21 @@ export class ImportSession {
 
   /**
    * Deletes records that no batch contained, except those that others have written since the import began and those whose ids this
-   * service assigned.
+   * service assigned. `check` can throw before the first deletion: it gets their number, and that of all records that the import replaces.
    */
-  async deleteMissing(onBatch: (deleted: number) => void): Promise<void> {
+  async deleteMissing(
+    onBatch: (deleted: number) => void,
+    check: (missing: number, records: number) => void = () => {},
+  ): Promise<void> {
     await this.#run(statements.analyzeIds)
     const before = this.#before?.version ?? '0'
     const ids = await this.#replacedIds()
     const found = await this.#writes.findMissing(this.#runOne, this.#scope, this.#resource, { before, ids })
+    const counted = await this.#run<{ records: number }>(
+      statements.countRecords(this.#scope, this.#resource, ids),
+    )
+    check(found, counted.rows[0]?.records ?? 0)
+    if (this.#options.dryRun === true) return onBatch(found)
     // A batch may delete nothing, if others have changed or deleted its records. The next one may still delete some.
     for (let from = 1; from <= found; from += limits.importBatchRows) {
       const to = from + limits.importBatchRows - 1
@@ -220,12 +236,10 @@ export class ImportSession {
     return inserted > 0 && this.#options.mode === 'upsert' && idSourceOf(tally) === 'unassigned'
   }
 
-  async #auditExternal(): Promise<void> {
+  async audit(action: 'account.ids' | 'account.import', details: string): Promise<void> {
     const { actor } = this.#options
     if (actor === undefined) return
-    const details = 'external, by the first rows with ids'
-    const change = { action: 'account.ids', subject: this.#resource.name, details } as const
-    await this.#run(auditStatement(this.#scope, actor, change))
+    await this.#run(auditStatement(this.#scope, actor, { action, subject: this.#resource.name, details }))
   }
 
   #forbidden(ids: readonly string[], tally: LockedTally): ReadonlyMap<string, string> {
@@ -238,10 +252,13 @@ export class ImportSession {
   }
 
   async #inTransaction<T>(work: () => Promise<T>): Promise<T> {
-    return await inTransaction(this.#client, async () => {
+    const run = async () => {
       if (!this.#stagesPerTransaction) await this.#run(statements.defaultCommit)
       return await work()
-    })
+    }
+    return this.#options.dryRun === true
+      ? await inRolledBack(this.#client, run)
+      : await inTransaction(this.#client, run)
   }
 
   /** Updates the planner's statistics now instead of at the next autovacuum. */
@@ -373,26 +390,5 @@ export class ImportSession {
   }
 }
 
-const prepared = new WeakMap<pg.ClientBase, Map<string, string>>()
-
-/** A statement that a connection runs again is prepared: planning takes a third of the time of a write of one record. */
-function preparedName(client: pg.ClientBase, text: string): string | undefined {
-  const names = prepared.get(client) ?? new Map<string, string>()
-  prepared.set(client, names)
-  const name = names.get(text)
-  if (name === undefined && names.size < limits.importStatementsMax)
-    names.set(text, `import_${names.size + 1}`)
-  return name
-}
-
 /** The resource whose staging table a pooled connection has. */
 const stagedResources = new WeakMap<pg.ClientBase, string>()
-
-/** One bit for each field that the row contains. */
-function fieldMask(row: ImportRow): number {
-  return row.reduce((mask, cell, i) => (cell === undefined ? mask : mask | (2 ** i)), 0)
-}
-
-function highestId(rows: readonly ImportRow[]): number {
-  return rows.reduce((highest, row) => Math.max(highest, Number(row[0])), 0)
-}

@@ -182,6 +182,12 @@ function importedOr(column: UpdateColumn, fallback: Fragment): Fragment {
 
 export const analyzeIds = sql`analyze import_ids`.statement()
 
+/** The number of records with these ids, `records`. */
+export function countRecords(scope: AccountScope, resource: Resource, ids: IdRange): Statement {
+  return sql`select count(*)::float8 as records from ${identifier(resource.name)} where account_id = ${value(scope.accountId)}::bigint
+  and id between ${value(ids.from)}::bigint and ${value(ids.to)}::bigint`.statement()
+}
+
 /** Which records an import replaces: those with these ids, as they were before it. */
 export interface Replaced {
   readonly ids: IdRange

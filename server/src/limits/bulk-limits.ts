@@ -47,6 +47,8 @@ export const bulkLimits = {
   importBlankLinesMax: 10_000,
   /** The end marker of an export. */
   importEndCharactersMax: 1_000,
+  /** Share of the records that `import --replace` deletes without `--max-delete`: a file that lacks more is probably truncated. */
+  importDeletePercentMax: 10,
   /** One line of an import file. */
   importLineBytesMax: 1024 * 1024,
   /** Rows of an archive that one statement restores, usually about 2 MB of JSON, and their characters: lines of 1 MB would have 5 GB. */

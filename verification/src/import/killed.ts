@@ -31,7 +31,7 @@ export const importKilled: Check = {
       await service.command(['account', 'create', 'acme'])
       const wrong = {
         first: await killRepeatedly(context, service, kills, [first]),
-        second: await killRepeatedly(context, service, kills, [second, '--replace']),
+        second: await killRepeatedly(context, service, kills, [second, '--replace', '--max-delete', '100%']),
       }
       const { lost, miscounted } = {
         lost: wrong.first.differences + wrong.second.differences,

@@ -6,7 +6,7 @@ import { type ResourceName, resources } from '../../catalog/resources.ts'
 import { ImportError } from '../../import/columns.ts'
 import { csvRows } from '../../import/csv.ts'
 import type { ImportFormat } from '../../import/decode.ts'
-import { type ImportTotals, importRows, noTotals } from '../../import/import-rows.ts'
+import { type ImportTotals, importRows, type MaxDelete, noTotals } from '../../import/import-rows.ts'
 import { ndjsonRows } from '../../import/ndjson.ts'
 import { limits } from '../../limits/limits.ts'
 import { withClient } from '../../postgres/client.ts'
@@ -26,6 +26,8 @@ export interface ImportOptions {
   readonly format?: ImportFormat | undefined
   readonly replace: boolean
   readonly mode?: 'upsert' | 'update' | undefined
+  readonly maxDelete?: MaxDelete | undefined
+  readonly dryRun?: boolean | undefined
   readonly rejects?: string | undefined
   readonly json: boolean
   readonly stdout: Output
@@ -49,6 +51,7 @@ export async function importCommand(options: ImportOptions): Promise<number> {
   }
   const seconds = (performance.now() - start) / 1000
   const rejectsPath = totals.rejected > 0 ? rejects.path : undefined
+  if (options.dryRun === true) stderr.write('quartermaster: Dry run: nothing was written.\n')
   stdout.write(options.json ? summaryJson(totals, seconds, rejectsPath) : summaryText(totals, seconds))
   if (totals.idsNow !== undefined) stderr.write(`quartermaster: ${externalText(options)}\n`)
   if (rejectsPath === undefined) return 0
@@ -78,6 +81,9 @@ async function importFile(options: ImportOptions, totals: ImportTotals, rejects:
         replace: options.replace,
         mode: options.mode ?? 'upsert',
         actor: operator(),
+        file: options.file,
+        dryRun: options.dryRun === true,
+        ...(options.maxDelete === undefined ? {} : { maxDelete: options.maxDelete }),
         totals,
         onFaults: (faults) => rejects.add(faults),
       })
@@ -108,10 +114,14 @@ function rejectedText(rejected: number, path: string, replace: boolean): string 
   return `${were(rejected, 'row')} rejected: see ${path}.${replace ? ' Therefore nothing was deleted.' : ''}`
 }
 
-function failureText(error: unknown, { ownerUrl, replace }: ImportOptions, totals: ImportTotals): string {
+function failureText(
+  error: unknown,
+  { ownerUrl, replace, dryRun }: ImportOptions,
+  totals: ImportTotals,
+): string {
   const reason = reasonOf(error, ownerUrl)
   const written = totals.inserted + totals.updated
-  if (written + totals.deleted === 0) return reason
+  if (written + totals.deleted === 0 || dryRun === true) return reason
   const deleted = totals.deleted === 0 ? 'nothing was' : were(totals.deleted, 'record')
   return (
     `${reason} Before that, ${were(written, 'row')} written${replace ? ` and ${deleted} deleted` : ''}. ` +
