@@ -308,7 +308,7 @@ describe('a batch that cannot be processed', () => {
   it('after some rows ends with $error instead of $end, and those rows are written', async () => {
     const { status, lines } = await send(`${rows(2000)}${'x'.repeat(2_000_000)}`)
     expect(status).toBe(200)
-    expect(lines).toMatchObject([{ $error: { code: 'rows_rejected' } }])
+    expect(lines).toMatchObject([{ $error: { code: 'body_invalid' } }])
     expect(await tally()).toMatchObject({ total: 2000 })
   })
 

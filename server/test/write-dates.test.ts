@@ -53,7 +53,7 @@ const writes: Record<string, { readonly id: number; readonly write: () => Promis
   },
   'a batch that changes': {
     id: 1,
-    write: () => send('POST', `${partners}/batch`, '{"id":1,"name":"x"}\n', ndjson),
+    write: () => send('POST', `${partners}/batch?mode=update`, '{"id":1,"name":"x"}\n', ndjson),
   },
 }
 
