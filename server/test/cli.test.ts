@@ -70,7 +70,7 @@ describe('quartermaster', () => {
   test('sets and removes the rate limits of an account and of its keys', async () => {
     expect(await run('account', 'limit', 'acme')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('Pass --requests COUNT'),
+      stderr: expect.stringContaining('Pass at least one limit, such as --requests COUNT'),
     })
     for (const count of ['0', '-1', '1.5', 'abc', '1000000001']) {
       const rejected = await run('account', 'limit', 'acme', `--requests=${count}`)

@@ -49,7 +49,11 @@ async function replace(rows: readonly ImportRow[]): Promise<void> {
 }
 
 async function create(name: string): Promise<void> {
-  const { text, values } = insertStatement(scope, resources.partner, new Map([['name', name]]))
+  const { text, values } = insertStatement(resources.partner, {
+    scope,
+    values: new Map([['name', name]]),
+    recordsMax: 1_000,
+  })
   await client.query(text, [...values])
 }
 

@@ -1,4 +1,5 @@
 import { resources } from '../../../server/src/catalog/resources.ts'
+import { limits } from '../../../server/src/limits/limits.ts'
 import { insertStatement } from '../../../server/src/writes/create-statements.ts'
 import { type Fixture, fieldNames, smallRecords } from './fixture.ts'
 import type { Script } from './pgbench.ts'
@@ -30,11 +31,11 @@ select ${columns} from product where account_id = :account and id = :id;
 
 /** The statement of the service, unchanged. */
 export function createPartner({ small }: Fixture, name: string): Script {
-  const statement = insertStatement(
-    { accountId: ':account' },
-    resources.partner,
-    new Map([['name', ':name']]),
-  )
+  const statement = insertStatement(resources.partner, {
+    scope: { accountId: ':account' },
+    values: new Map([['name', ':name']]),
+    recordsMax: limits.recordsMax,
+  })
   const text = statement.text.replaceAll(/\$(\d+)/g, (_, n: string) =>
     literal(statement.values[Number(n) - 1]),
   )

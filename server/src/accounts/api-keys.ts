@@ -6,7 +6,7 @@ import { limits } from '../limits/limits.ts'
 import type { Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, type Statement, sql, value } from '../sql.ts'
-import { type Actor, auditStatement } from './audit.ts'
+import { type Actor, auditStatement, requireAuditQuota } from './audit.ts'
 import {
   containsKey,
   containsKeyMessage,
@@ -70,6 +70,7 @@ export async function createKey(
   validate(parameters)
   await transaction.run(lockStatement(scope))
   if (idempotency !== undefined) await rejectRetry(transaction, scope, idempotency)
+  await requireAuditQuota(transaction, scope, actor)
   const created = await insertKey(transaction, scope, parameters, idempotency)
   const change = { action: 'key.create', subject: created.keyId, details: descriptionOf(created) } as const
   await transaction.run(auditStatement(scope, actor, change))
@@ -101,6 +102,7 @@ export async function rotateKey(
   const [found] = await transaction.run<Key>(keyStatement(scope, keyId))
   if (found === undefined) throw unknownKey(keyId)
   if (found.state !== 'active') throw notActive(found)
+  await requireAuditQuota(transaction, scope, actor)
   const { name, scopes } = found
   const created = await insertKey(transaction, scope, { name, scopes, expiresAt: expiryOf(found, rotation) })
   await transaction.run(replaceStatement(scope, keyId, created.keyId, rotation.overlapSeconds))

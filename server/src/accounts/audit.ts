@@ -1,5 +1,7 @@
 import { newEntryId } from '../entry-id.ts'
+import { Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
+import type { Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Statement, sql, value } from '../sql.ts'
 import { withoutKeys } from './key-format.ts'
@@ -47,6 +49,30 @@ export function auditStatement(scope: AccountScope, actor: Actor, change: Change
 values (${value(accountId)}::bigint, ${value(newEntryId(Date.now()))}::text, ${value(change.action)}::text,
   ${value(change.subject)}::text, ${value(stored(change.details))}::text, ${value(actor.kind)}::text,
   ${value(actor.id)}::text, ${value(stored(actor.application))}::text, ${value(actor.address)}::text)`.statement()
+}
+
+/**
+ * Throws if the audit log of the account is full. Called by every change over HTTP that can be repeated without end; what a revocation
+ * or deletion adds is limited by the number of keys and webhooks that were created. The operator is never limited.
+ */
+export async function requireAuditQuota(
+  transaction: Transaction,
+  { accountId }: AccountScope,
+  { kind }: Actor,
+): Promise<void> {
+  if (kind === 'operator') return
+  const account = value(accountId)
+  const [row] = await transaction.run<{ max: number; rows: number }>(
+    sql`select coalesce(a.audit_rows_max, ${value(limits.auditRowsMax)}::bigint)::float8 as max, c.rows
+from account a, (select count(*)::float8 as rows from audit where account_id = ${account}::bigint) c
+where a.account_id = ${account}::bigint`.statement(),
+  )
+  if (row !== undefined && row.rows < row.max) return
+  throw new Failure(
+    'audit_exhausted',
+    `The audit log of the account has ${row?.rows} entries, and its quota is ${row?.max}. Nothing was changed. ` +
+      'Keys can still be revoked, and webhooks paused or deleted. The operator of the service can raise the quota.',
+  )
 }
 
 /** Removes keys: a misconfigured client may send its key as User-Agent. */

@@ -15,13 +15,21 @@ export interface Account extends AccountScope {
   /** Null: the default of the deployment. */
   readonly requestsPerMinute: number | null
   readonly keyRequestsPerMinute: number | null
+  /** Null: the default of the service. */
+  readonly recordsMax: number | null
+  readonly idempotencyResultsMax: number | null
+  readonly auditRowsMax: number | null
 }
 
-/** An absent member is not changed. */
-export interface RateParameters {
-  readonly requestsPerMinute?: number | null
-  readonly keyRequestsPerMinute?: number | null
-}
+type LimitName =
+  | 'requestsPerMinute'
+  | 'keyRequestsPerMinute'
+  | 'recordsMax'
+  | 'idempotencyResultsMax'
+  | 'auditRowsMax'
+
+/** An absent member is not changed. Null restores the default. */
+export type LimitParameters = { readonly [Name in LimitName]?: number | null }
 
 export interface AccountTally {
   readonly resource: ResourceName
@@ -34,6 +42,8 @@ export interface AccountTally {
 }
 
 export interface AccountDetails extends Account {
+  /** What the account stores of that which has a quota, besides records. */
+  readonly used: { readonly idempotencyResults: number; readonly auditRows: number }
   readonly keys: { readonly valid: number; readonly all: number }
   readonly tallies: readonly AccountTally[]
 }
@@ -41,7 +51,9 @@ export interface AccountDetails extends Account {
 /** A label of a host name, as in the check constraint of the table. */
 const namePattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 const columns = `account_id as "accountId", name, status, created_at as "createdAt",
-  requests_per_minute as "requestsPerMinute", key_requests_per_minute as "keyRequestsPerMinute"`
+  requests_per_minute as "requestsPerMinute", key_requests_per_minute as "keyRequestsPerMinute",
+  records_max::float8 as "recordsMax", idempotency_results_max::float8 as "idempotencyResultsMax",
+  audit_rows_max::float8 as "auditRowsMax"`
 
 export function checkAccountName(name: string): void {
   if (namePattern.test(name)) return
@@ -114,7 +126,18 @@ export async function showAccount(client: pg.ClientBase, name: string): Promise<
     sql`select count(*) filter (where ${keyIsValid})::int as valid, count(*)::int as all
 from api_key where account_id = ${value(account.accountId)}::bigint`.statement()
   const keys = await client.query<{ valid: number; all: number }>(text, [...values])
-  return { ...account, keys: keys.rows[0] ?? { valid: 0, all: 0 }, tallies: tallies.rows.map(accountTally) }
+  const used = await client.query<AccountDetails['used']>(
+    `select (select count(*) from idempotency where account_id = $1 and created_at > now() - make_interval(hours => $2))::float8
+              as "idempotencyResults",
+            (select count(*) from audit where account_id = $1)::float8 as "auditRows"`,
+    [account.accountId, limits.idempotencyHours],
+  )
+  return {
+    ...account,
+    keys: keys.rows[0] ?? { valid: 0, all: 0 },
+    tallies: tallies.rows.map(accountTally),
+    used: used.rows[0] ?? { idempotencyResults: 0, auditRows: 0 },
+  }
 }
 
 function accountTally({
@@ -142,27 +165,48 @@ export async function limitAccount(
   client: pg.ClientBase,
   actor: Actor,
   name: string,
-  parameters: RateParameters,
+  parameters: LimitParameters,
 ): Promise<Account> {
   return await inTransaction(client, async (transaction) => {
     const before = await accountNamed(client, name)
-    const { requestsPerMinute, keyRequestsPerMinute } = { ...before, ...parameters }
+    const next = { ...before, ...parameters }
     const changed = await one(
       client,
-      `update account set requests_per_minute = $2, key_requests_per_minute = $3 where name = $1 returning ${columns}`,
-      [name, requestsPerMinute, keyRequestsPerMinute],
+      `update account set requests_per_minute = $2, key_requests_per_minute = $3, records_max = $4,
+         idempotency_results_max = $5, audit_rows_max = $6 where name = $1 returning ${columns}`,
+      [
+        name,
+        next.requestsPerMinute,
+        next.keyRequestsPerMinute,
+        next.recordsMax,
+        next.idempotencyResultsMax,
+        next.auditRowsMax,
+      ],
     )
     if (changed === undefined) return unknownAccount(name)
-    const change = { action: 'account.limit', subject: name, details: limitsOf(changed) } as const
+    const change = { action: 'account.limit', subject: name, details: limitsOf(changed).join('; ') } as const
     await transaction.run(auditStatement(changed, actor, change))
     return changed
   })
 }
 
-/** Human-readable. */
-export function limitsOf({ requestsPerMinute, keyRequestsPerMinute }: Account): string {
+/** Human-readable, in two lines. */
+export function limitsOf(account: Account): readonly [rates: string, quotas: string] {
   const text = (max: number | null) => (max === null ? 'default' : String(max))
-  return `requests per minute: ${text(requestsPerMinute)}; per key: ${text(keyRequestsPerMinute)}`
+  const { records, idempotencyResults, auditRows } = quotasOf(account)
+  return [
+    `requests per minute: ${text(account.requestsPerMinute)}; per key: ${text(account.keyRequestsPerMinute)}`,
+    `quotas: ${records} records of each resource, ${idempotencyResults} results for an Idempotency-Key, ${auditRows} audit entries`,
+  ]
+}
+
+/** The quotas in force. */
+export function quotasOf({ recordsMax, idempotencyResultsMax, auditRowsMax }: Account) {
+  return {
+    records: recordsMax ?? limits.recordsMax,
+    idempotencyResults: idempotencyResultsMax ?? limits.idempotencyResultsMax,
+    auditRows: auditRowsMax ?? limits.auditRowsMax,
+  }
 }
 
 async function setStatus(

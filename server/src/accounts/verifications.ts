@@ -1,8 +1,9 @@
 import type { ResourceName } from '../catalog/resources.ts'
 import { keyIsValid } from '../key-state.ts'
+import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
-import { type Fragment, placeholder, type Statement, sql, type Template } from '../sql.ts'
+import { constant, type Fragment, placeholder, type Statement, sql, type Template } from '../sql.ts'
 import { epoch, stableStateColumns, type Tally, type TallyState, writerColumn } from '../tally-state.ts'
 import type { Topology } from '../topology.ts'
 import { type Scope, scopes } from './key-format.ts'
@@ -14,6 +15,8 @@ export interface Access extends AccountScope {
   /** Set by the operator for this account. 0: the default of the deployment. */
   readonly requestsPerMinute: number
   readonly keyRequestsPerMinute: number
+  /** Records of each resource. */
+  readonly recordsMax: number
 }
 
 export interface Verified {
@@ -47,7 +50,7 @@ export interface Verification {
 interface VerificationRow {
   /** Of the server that ran the statement. On a distributed database, `found` has the epoch of each account's server. */
   readonly epoch: string
-  /** `n key_id scope+scope rate key_rate epoch version xid total writer` for each valid key, separated by commas. */
+  /** `n key_id scope+scope rate key_rate records_max epoch version xid total writer` for each valid key, separated by commas. */
   readonly found: string | null
 }
 
@@ -106,7 +109,7 @@ function unchangedResult(
 function resultOf({ accountId }: Verification, entry: string, current: string): Verified {
   // A substring would retain all of `found` in memory while the result is stored.
   const text = Buffer.from(entry, 'latin1').toString('latin1')
-  const [keyId = '', granted = '', rate, keyRate, server = '', version, xid = '', total, writer] =
+  const [keyId = '', granted = '', rate, keyRate, recordsMax, server = '', version, xid = '', total, writer] =
     text.split(' ')
   return {
     access: {
@@ -115,6 +118,7 @@ function resultOf({ accountId }: Verification, entry: string, current: string): 
       scopes: scopeSet(granted),
       requestsPerMinute: Number(rate),
       keyRequestsPerMinute: Number(keyRate),
+      recordsMax: Number(recordsMax),
     },
     tally:
       version === undefined || version === ''
@@ -148,7 +152,8 @@ const requestedResources = placeholder()
 const verification = (more: Fragment) =>
   sql`select ${epoch} as epoch, string_agg(
   concat_ws(' ', q.n, k.key_id, array_to_string(k.scopes, '+'), coalesce(a.requests_per_minute, 0),
-    coalesce(a.key_requests_per_minute, 0), ${epoch}, t.version, t.xmin, t.total${more}), ',')
+    coalesce(a.key_requests_per_minute, 0),
+    coalesce(a.records_max, ${constant(limits.recordsMax)}), ${epoch}, t.version, t.xmin, t.total${more}), ',')
   filter (where a.status = 'active') as found
 from unnest(${accounts}::bigint[], ${hashes}::text[], ${requestedResources}::text[]) with ordinality q(account_id, hash, resource, n)
 join api_key k on k.account_id = q.account_id and k.hash = decode(q.hash, 'hex')
@@ -190,6 +195,7 @@ interface TallyRow extends TallyState {
 interface AccountLimits {
   readonly rate: string
   readonly key_rate: string
+  readonly records_max: string
 }
 
 /**
@@ -221,6 +227,7 @@ async function verifyOfAccount(
               scopes: scopeSet(key.scopes),
               requestsPerMinute: Number(account.rate),
               keyRequestsPerMinute: Number(account.key_rate),
+              recordsMax: Number(account.records_max),
             },
             tally: tally && { ...tally, total: Number(tally.total) },
           },
@@ -249,7 +256,8 @@ where t.account_id = ${account}::bigint and t.resource = any(${requestedResource
 )
 
 const accountTemplate =
-  sql`select coalesce(requests_per_minute, 0) as rate, coalesce(key_requests_per_minute, 0) as key_rate
+  sql`select coalesce(requests_per_minute, 0) as rate, coalesce(key_requests_per_minute, 0) as key_rate,
+  coalesce(records_max, ${constant(limits.recordsMax)}) as records_max
 from account where account_id = ${account}::bigint and status = 'active'`.template(
     [account],
     'verify_key',

@@ -59,10 +59,10 @@ export function parseProcesses(text: string): number {
   throw new InvalidArgumentError(`It must be a number from 1 to ${max}, or auto.`)
 }
 
-/** Requests per minute, or the default of the deployment. */
-export type PerMinute = number | 'default'
+/** A limit of an account, or its default. */
+export type LimitValue = number | 'default'
 
-export function parsePerMinute(text: string): PerMinute {
+export function parsePerMinute(text: string): LimitValue {
   return text === 'default' ? text : integerBetween(1, limits.requestsPerMinuteMax)(text)
 }
 
@@ -73,6 +73,11 @@ export function parseMaxDelete(text: string): MaxDelete {
   if (percent === '') return { records: number }
   if (percent === '%' && number <= 100) return { percent: number }
   throw new InvalidArgumentError('It must be a number of records such as 500, or a percentage such as 25%.')
+}
+
+/** 0 stores nothing. */
+export function parseQuota(text: string): LimitValue {
+  return text === 'default' ? text : integerBetween(0, limits.quotaMax)(text)
 }
 
 /** `-c name=value`, which can be repeated. */

@@ -13,6 +13,7 @@ import {
   parseOverlap,
   parsePerMinute,
   parseProcesses,
+  parseQuota,
   parseScopes,
 } from './arguments.ts'
 import {
@@ -140,9 +141,16 @@ function accountCommands(config: Config): Command {
     .action((name, options) => accountShow(config, name, options))
   command
     .command('limit <name>')
-    .description('set the rate limits of an account and of each of its keys')
+    .description('set the rate limits and quotas of an account')
     .option('--requests <count>', "requests per minute of the account, or 'default'", parsePerMinute)
     .option('--key-requests <count>', "requests per minute of each key, or 'default'", parsePerMinute)
+    .option('--records <count>', "records of each resource, or 'default'", parseQuota)
+    .option(
+      '--idempotency-results <count>',
+      "results for retries with an Idempotency-Key, or 'default'",
+      parseQuota,
+    )
+    .option('--audit-entries <count>', "entries of the audit log, or 'default'", parseQuota)
     .addOption(json())
     .action((name, options) => accountLimit(config, name, options))
   command

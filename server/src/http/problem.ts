@@ -21,6 +21,9 @@ export const statusOf: Record<ErrorCode, number> = {
   key_already_created: 409,
   key_not_active: 409,
   keys_exhausted: 409,
+  records_exhausted: 409,
+  idempotency_exhausted: 429,
+  audit_exhausted: 409,
   webhooks_exhausted: 409,
   webhook_unverified: 409,
   webhooks_unavailable: 501,
@@ -52,6 +55,8 @@ export const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   database_unavailable: 2,
   outcome_unknown: 2,
   idempotency_conflict: 1,
+  // Results are stored for a day. An hour frees some of them.
+  idempotency_exhausted: 3_600,
 }
 
 /** A problem document (RFC 9457). */

@@ -9,6 +9,7 @@ import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { identifier, type Statement } from '../sql.ts'
 import { hasImages, trimJournal } from '../writes/journal.ts'
+import { recordsExhausted } from '../writes/records-quota.ts'
 import { type LockedTally, lockTally } from '../writes/tick.ts'
 import { batchWrites, type Run } from './batch-writes.ts'
 import { copyText, nullCell } from './cell.ts'
@@ -43,6 +44,8 @@ export interface SessionOptions {
   readonly actor?: Actor
   /** Every transaction is rolled back, and nothing is deleted. */
   readonly dryRun?: boolean
+  /** Of the resource, after a batch. Undefined: the operator may exceed the quota of an account. */
+  readonly recordsMax?: number
 }
 
 interface ConnectionOptions {
@@ -151,6 +154,10 @@ export class ImportSession {
       )
       // Before the insert: a record may be deleted and created again.
       const deleted = await this.#delete([...deletes.filter(isAllowed), ...folded.deletes], tally)
+      const more = added.length + folded.inserts.length
+      const { recordsMax = Number.POSITIVE_INFINITY } = this.#options
+      if (more > 0 && Number(tally.total) - deleted + more > recordsMax)
+        throw recordsExhausted(this.#resource, recordsMax)
       const inserted = await this.#insert([...added, ...folded.inserts], tally)
       const updated = await this.#update([...changed, ...folded.updates], tally)
       const records = inserted + updated + deleted

@@ -3,6 +3,7 @@ import { bulkLimits } from './bulk-limits.ts'
 import { connectionLimits } from './connection-limits.ts'
 import { feedLimits } from './feed-limits.ts'
 import type { passedLimits } from './passed-limits.ts'
+import { quotaLimits } from './quota-limits.ts'
 import { webhookLimits } from './webhook-limits.ts'
 
 /**
@@ -16,6 +17,8 @@ export const limits = {
   metricExportMsMax: 3_000,
 
   ...webhookLimits,
+
+  ...quotaLimits,
 
   /** A file with a secret, such as DATABASE_URL_FILE: far more than the longest URL needs. */
   secretFileBytesMax: 64 * 1024,

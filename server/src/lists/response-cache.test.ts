@@ -16,7 +16,14 @@ class Client extends EventEmitter implements Caller {
 const newClient = () => new Client()
 
 const verified = (accountId: string, version: string, epoch = '1') => ({
-  access: { accountId, keyId: 'k', scopes: new Set<never>(), requestsPerMinute: 0, keyRequestsPerMinute: 0 },
+  access: {
+    accountId,
+    keyId: 'k',
+    scopes: new Set<never>(),
+    requestsPerMinute: 0,
+    keyRequestsPerMinute: 0,
+    recordsMax: 0,
+  },
   tally: { epoch, version, xid: '500', total: 1 },
 })
 const response = (version: string, text: string, epoch = '1'): ReadResponse =>

@@ -1,4 +1,4 @@
-import { type Actor, auditStatement, type Change } from '../accounts/audit.ts'
+import { type Actor, auditStatement, type Change, requireAuditQuota } from '../accounts/audit.ts'
 import type { ResourceName } from '../catalog/resources.ts'
 import type { ChangesQuery } from '../changes/changes-query.ts'
 import { decodeCursor, type FeedIdentity, type FeedPosition, idMax } from '../changes/cursor.ts'
@@ -39,6 +39,7 @@ export async function createWebhook(
   created: NewWebhook,
 ): Promise<Webhook> {
   const { feed } = validQuery(scope, created)
+  await requireAuditQuota(transaction, scope, actor)
   await transaction.run(lockStatement(scope))
   const [count] = await transaction.run<{ count: number }>(
     sql`select count(*)::int as count from webhook where account_id = ${value(scope.accountId)}::bigint`.statement(
@@ -90,6 +91,7 @@ export async function changeWebhook(
   change: WebhookChange,
 ): Promise<Webhook> {
   const before = await getWebhook(transaction, scope, id)
+  await requireAuditQuota(transaction, scope, actor)
   const { url = before.url, filter = before.filter, fields = before.fields } = change
   validQuery(scope, { resource: before.resource, filter, fields })
   const assignments = [
@@ -126,6 +128,7 @@ export async function activateWebhook(
   actor: Actor,
   { id, url }: Webhook,
 ): Promise<Webhook> {
+  await requireAuditQuota(transaction, scope, actor)
   const webhook = await update(transaction, scope, id, [
     sql`status = case when url = ${value(url)}::text then 'active' else status end`,
     sql`reason = null`,
@@ -144,6 +147,7 @@ export async function rotateWebhook(
   actor: Actor,
   id: string,
 ): Promise<Webhook> {
+  await requireAuditQuota(transaction, scope, actor)
   const webhook = await update(transaction, scope, id, [
     sql`generation = generation + 1`,
     sql`rotated_at = now()`,
@@ -161,6 +165,7 @@ export async function replayWebhook(
   start: Start,
 ): Promise<Webhook> {
   const before = await getWebhook(transaction, scope, id)
+  await requireAuditQuota(transaction, scope, actor)
   const { feed } = validQuery(scope, before)
   const { lineage, version, id: recordId, base } = await startPosition(transaction, scope, feed, start)
   const webhook = await update(transaction, scope, id, [

@@ -3,6 +3,7 @@ import { Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { type Create, type InsertedRow, insertAllStatement, insertStatement } from './create-statements.ts'
+import { recordsExhausted } from './records-quota.ts'
 
 interface PendingCreate extends Create {
   readonly resolve: (row: InsertedRow) => void
@@ -69,10 +70,10 @@ export class CreateBatches {
     }
   }
 
-  async #runAlone(resource: Resource, { scope, values, resolve, reject }: PendingCreate): Promise<void> {
+  async #runAlone(resource: Resource, { resolve, reject, ...create }: PendingCreate): Promise<void> {
     try {
-      const [row] = await this.#database.writeOne<InsertedRow>(insertStatement(scope, resource, values))
-      if (row === undefined) throw new Error(`the account has no tally of ${resource.plural}`)
+      const [row] = await this.#database.writeOne<InsertedRow>(insertStatement(resource, create))
+      if (row === undefined) throw recordsExhausted(resource, create.recordsMax)
       resolve(row)
     } catch (error) {
       reject(error)

@@ -6,6 +6,7 @@ import { type Create, type InsertedRow, insertStatement } from './create-stateme
 import { createDistributed } from './distributed-writes.ts'
 import { type Idempotency, type WriteResult, type Written, writeOnce } from './idempotency.ts'
 import type { EtagOf } from './record-values.ts'
+import { recordsExhausted } from './records-quota.ts'
 
 /** Creates a record with the next id. */
 export async function createRecord(
@@ -15,7 +16,7 @@ export async function createRecord(
   { etagOf, idempotency }: { readonly etagOf: EtagOf; readonly idempotency: Idempotency | undefined },
 ): Promise<Written> {
   const resultOf = (row: InsertedRow | undefined): WriteResult => {
-    if (row === undefined) throw new Error(`the account has no tally of ${resource.plural}`)
+    if (row === undefined) throw recordsExhausted(resource, create.recordsMax)
     return { id: row.id, status: 201, etag: etagOf(row.id, row), record: null }
   }
   const inTransaction = async (transaction: Transaction) =>
@@ -30,7 +31,7 @@ const creates: Record<
   Topology,
   (transaction: Transaction, resource: Resource, create: Create) => Promise<InsertedRow | undefined>
 > = {
-  single: async (transaction, resource, { scope, values }) =>
-    (await transaction.run<InsertedRow>(insertStatement(scope, resource, values)))[0],
+  single: async (transaction, resource, create) =>
+    (await transaction.run<InsertedRow>(insertStatement(resource, create)))[0],
   distributed: createDistributed,
 }

@@ -10,22 +10,28 @@ import { tickTallies, tickTally } from './tick.ts'
 export interface Create {
   readonly scope: AccountScope
   readonly values: RecordValues
+  /** Of the resource, after this one was created. */
+  readonly recordsMax: number
 }
 
 export interface InsertedRow extends Position {
   readonly id: string
 }
 
-/** Increments the tally and inserts the record with the new id and version, in one statement. */
-export function insertStatement(scope: AccountScope, resource: Resource, values: RecordValues): Statement {
-  return templates[resource.name].one([scope.accountId, ...valuesOf(resource, values)])
+/** Increments the tally and inserts the record with the new id and version, in one statement. Returns no row if the account is at its quota. */
+export function insertStatement(resource: Resource, { scope, values, recordsMax }: Create): Statement {
+  return templates[resource.name].one([scope.accountId, String(recordsMax), ...valuesOf(resource, values)])
 }
 
-/** The same for different accounts, except those whose tally another transaction has locked. */
+/** The same for different accounts, except those whose tally another transaction has locked, and those at their quota. */
 export function insertAllStatement(resource: Resource, creates: readonly Create[]): Statement {
   const rows = creates.map(({ values }) => valuesOf(resource, values))
   const columns = writableFields(resource).map((_, i) => rows.map((row) => row[i]))
-  return templates[resource.name].all([creates.map(({ scope }) => scope.accountId), ...columns])
+  return templates[resource.name].all([
+    creates.map(({ scope }) => scope.accountId),
+    creates.map(({ recordsMax }) => String(recordsMax)),
+    ...columns,
+  ])
 }
 
 export function valuesOf(resource: Resource, values: RecordValues): (string | null)[] {
@@ -45,12 +51,12 @@ export const tickOfCreate = {
 
 function insertTemplate(resource: Resource): Template {
   const fields = writableFields(resource)
-  const account = placeholder()
+  const [account, max] = [placeholder(), placeholder()]
   const values = fields.map(() => placeholder())
   const columns = fields.map(({ name }) => identifier(name))
   const parameters = fields.map(({ type }, i) => sql`${values[i] ?? account}::${parameterTypes[type]}`)
   return sql`with tick as (
-  ${tickTally(account, resource, tickOfCreate)}
+  ${tickTally(account, resource, tickOfCreate)} and t.total < ${max}::bigint
   returning t.version, t.written_at, t.lineages[1] as lineage, coalesce(t.own_last_id, t.last_id) as id
 ), inserted as (
   insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${join(columns, ', ')}, create_date, write_date)
@@ -58,7 +64,7 @@ function insertTemplate(resource: Resource): Template {
   returning id
 )
 select i.id, k.version, k.lineage from inserted i, tick k`.template(
-    [account, ...values],
+    [account, max, ...values],
     'create',
     'pipelined',
   )
@@ -66,7 +72,7 @@ select i.id, k.version, k.lineage from inserted i, tick k`.template(
 
 function insertAllTemplate(resource: Resource): Template {
   const fields = writableFields(resource)
-  const accounts = placeholder()
+  const [accounts, maxima] = [placeholder(), placeholder()]
   const values = fields.map(() => placeholder())
   const columns = join(
     fields.map(({ name }) => identifier(name)),
@@ -74,12 +80,14 @@ function insertAllTemplate(resource: Resource): Template {
   )
   const arrays = fields.map(({ type }, i) => sql`${values[i] ?? accounts}::${parameterTypes[type]}[]`)
   return sql`with q as (
-  select * from unnest(${accounts}::bigint[], ${join(arrays, ', ')}) with ordinality q(account_id, ${columns}, n)
+  select * from unnest(${accounts}::bigint[], ${maxima}::bigint[], ${join(arrays, ', ')}) with ordinality q(account_id, records_max, ${columns}, n)
 ), free as (
-  select t.account_id from tally t
+  select t.account_id, t.total from tally t
   where t.account_id = any(${accounts}::bigint[]) and t.resource = ${value(resource.name)}::text for update skip locked
+), accepted as (
+  select free.account_id from free join q on q.account_id = free.account_id where free.total < q.records_max
 ), tick as (
-  ${tickTallies(sql`free`, resource, tickOfCreate)}
+  ${tickTallies(sql`accepted`, resource, tickOfCreate)}
   returning t.account_id, t.version, t.written_at, t.lineages[1] as lineage, coalesce(t.own_last_id, t.last_id) as id
 ), inserted as (
   insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${columns}, create_date, write_date)
@@ -89,7 +97,7 @@ function insertAllTemplate(resource: Resource): Template {
   )}, k.written_at, k.written_at from tick k join q on q.account_id = k.account_id
 )
 select q.n, k.id, k.version, k.lineage from tick k join q on q.account_id = k.account_id`.template(
-    [accounts, ...values],
+    [accounts, maxima, ...values],
     'create',
     'generic',
   )

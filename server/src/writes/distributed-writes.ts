@@ -30,10 +30,11 @@ import { dateOf, type LockedTally, lockTally, nextLineageOf, tickTally } from '.
 export async function createDistributed(
   transaction: Transaction,
   resource: Resource,
-  { scope, values }: Create,
-): Promise<InsertedRow> {
+  { scope, values, recordsMax }: Create,
+): Promise<InsertedRow | undefined> {
   const [tally] = await transaction.run<LockedTally>(lockTally(scope, resource, 'distributed'))
   if (tally === undefined) throw new Error(`the account has no tally of ${resource.plural}`)
+  if (Number(tally.total) >= recordsMax) return undefined
   const { version, written_at: writtenAt } = tally
   const id = String(BigInt(tally.own_last_id ?? tally.last_id) + 1n)
   const tick = tickTally(value(scope.accountId), resource, tickOfCreate, tally)

@@ -3,6 +3,7 @@ import { limits } from '../limits/limits.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { constant, type Statement, sql, value } from '../sql.ts'
+import { type IdempotencyQuota, idempotencyQuotaOf } from './idempotency-quota.ts'
 
 /** Makes a write safe to retry. */
 export interface Idempotency {
@@ -42,8 +43,14 @@ export async function writeOnce(
   work: (transaction: Transaction) => Promise<WriteResult>,
 ): Promise<Written> {
   if (idempotency === undefined) return { ...(await database.writeTo(scope, work)), replayed: false }
-  const attempt = () =>
-    database.writeTo(scope, (transaction) => claimed(transaction, scope, idempotency, work))
+  const quota = idempotencyQuotaOf(database)
+  const attempt = async () => {
+    const written = await database.writeTo(scope, (transaction) =>
+      claimed(transaction, scope, { idempotency, quota }, work),
+    )
+    if (!written.replayed) quota.added(scope)
+    return written
+  }
   try {
     return await attempt()
   } catch (error) {
@@ -56,7 +63,7 @@ export async function writeOnce(
 async function claimed(
   transaction: Transaction,
   scope: AccountScope,
-  idempotency: Idempotency,
+  { idempotency, quota }: { readonly idempotency: Idempotency; readonly quota: IdempotencyQuota },
   work: (transaction: Transaction) => Promise<WriteResult>,
 ): Promise<Written> {
   const [claim] = await transaction.run<ClaimRow>(claimStatement(scope, idempotency))
@@ -77,6 +84,7 @@ async function claimed(
       'A request with this Idempotency-Key is still running. Try again shortly.',
     )
   }
+  await quota.require(transaction, scope)
   const result = await work(transaction)
   const stored = await transaction.run(storeStatement(scope, idempotency, result))
   if (stored.length === 0) throw new Raced()

@@ -88,6 +88,7 @@ function updateTally(tick: Tick, next: Series, writtenAt: Fragment): Fragment {
 
 /** Its `version` is the one that this write will have. */
 export interface LockedTally extends Lineages, IdColumns {
+  readonly total: string
   /** The date of this write, in milliseconds. */
   readonly written_at: string
   /** If the tables are distributed: the columns of `Series` as text, separated by spaces. */
@@ -129,7 +130,7 @@ const lockedRow = (
   { name }: Resource,
   time: Fragment,
   more: Fragment,
-) => sql`select (t.version + 1)::text as version, t.last_id::text as last_id, t.own_last_id::text as own_last_id,
+) => sql`select (t.version + 1)::text as version, t.last_id::text as last_id, t.total::text as total, t.own_last_id::text as own_last_id,
   t.sender_ids_from::text as sender_ids_from, t.service_ids, ${lineageColumns},
   to_char(${dateOfWrite(time)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at${more}
 from tally t where t.account_id = ${value(accountId)}::bigint and t.resource = ${value(name)}

@@ -181,7 +181,7 @@ describe('the grammar of statements', () => {
   it.each(
     Object.values(serverResources).flatMap((resource) => [
       recordsStatement(resource, [{ accountId: '17', id: '5' }]),
-      insertAllStatement(resource, [{ scope: { accountId: '17' }, values: new Map() }]),
+      insertAllStatement(resource, [{ scope: { accountId: '17' }, values: new Map(), recordsMax: 1 }]),
     ]),
   )('accepts $text', ({ text }) => expect(objection(text)).toBeUndefined())
 

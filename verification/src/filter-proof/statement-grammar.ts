@@ -180,7 +180,7 @@ const shapes: readonly RegExp[] = [
   // Accounts by name, and key verification, for a batch of waiting requests.
   'select q\\.name, a\\.account_id from unnest\\(\\$::text\\[\\]\\) q\\(name\\) left join account a on a\\.name = q\\.name',
   `select ${epoch}, string_agg\\( concat_ws\\(\\$, q\\.n, k\\.key_id, array_to_string\\(k\\.scopes, \\$\\), ` +
-    `coalesce\\(a\\.requests_per_minute, \\$\\), coalesce\\(a\\.key_requests_per_minute, \\$\\), ${server}, ` +
+    `coalesce\\(a\\.requests_per_minute, \\$\\), coalesce\\(a\\.key_requests_per_minute, \\$\\), coalesce\\(a\\.records_max, \\$\\), ${server}, ` +
     't\\.version, t\\.xmin, t\\.total\\), \\$\\) ' +
     'filter \\(where a\\.status = \\$\\) as found from unnest\\(\\$::bigint\\[\\], \\$::text\\[\\], \\$::text\\[\\]\\) with ordinality ' +
     'q\\(account_id, hash, resource, n\\) join api_key k on k\\.account_id = q\\.account_id and k\\.hash = decode\\(q\\.hash, \\$\\) ' +
@@ -208,20 +208,24 @@ const shapes: readonly RegExp[] = [
   'select pg_try_advisory_xact_lock\\(hashtextextended\\(\\$::text, \\$::bigint\\)\\) as free, k\\.record_id, ' +
     'k\\.request_hash = \\$::bytea as same, k\\.status, k\\.etag, k\\.body from \\(select \\$\\) one left join idempotency k ' +
     `on k\\.account_id = \\$::bigint and k\\.key = \\$::text and k\\.created_at > ${dayAgo}`,
-  `with tick as \\( ${tickOfCreate} ` +
+  `with tick as \\( ${tickOfCreate} and t\\.total < \\$::bigint ` +
     'returning t\\.version, t\\.written_at, t\\.lineages\\[\\$\\] as lineage, coalesce\\(t\\.own_last_id, t\\.last_id\\) as id \\), inserted as \\( ' +
     `insert into ${table} \\(account_id, id, version, created_version(?:, ${field})*, create_date, write_date\\) ` +
     `select \\$::bigint, id, version, version(?:, \\$::${type})*, written_at, written_at from tick returning id \\) ` +
     'select i\\.id, k\\.version, k\\.lineage from inserted i, tick k',
   // The creates of a batch of requests, except those of accounts that are being written.
-  `with q as \\( select \\* from unnest\\(\\$::bigint\\[\\](?:, \\$::${type}\\[\\])*\\) with ordinality q\\(account_id(?:, ${field})*, n\\) \\), ` +
-    'free as \\( select t\\.account_id from tally t where t\\.account_id = any\\(\\$::bigint\\[\\]\\) and t\\.resource = \\$::text ' +
-    `for update skip locked \\), tick as \\( ${tickOfCreate.replace('where t\\.account_id = \\$::bigint', 'from free where t\\.account_id = free\\.account_id')} ` +
+  `with q as \\( select \\* from unnest\\(\\$::bigint\\[\\], \\$::bigint\\[\\](?:, \\$::${type}\\[\\])*\\) with ordinality q\\(account_id, records_max(?:, ${field})*, n\\) \\), ` +
+    'free as \\( select t\\.account_id, t\\.total from tally t where t\\.account_id = any\\(\\$::bigint\\[\\]\\) and t\\.resource = \\$::text ' +
+    'for update skip locked \\), accepted as \\( select free\\.account_id from free join q on q\\.account_id = free\\.account_id ' +
+    `where free\\.total < q\\.records_max \\), tick as \\( ${tickOfCreate.replace('where t\\.account_id = \\$::bigint', 'from accepted where t\\.account_id = accepted\\.account_id')} ` +
     'returning t\\.account_id, t\\.version, t\\.written_at, t\\.lineages\\[\\$\\] as lineage, coalesce\\(t\\.own_last_id, t\\.last_id\\) as id \\), ' +
     `inserted as \\( insert into ${table} \\(account_id, id, version, created_version(?:, ${field})*, create_date, write_date\\) ` +
     `select k\\.account_id, k\\.id, k\\.version, k\\.version(?:, q\\.${field})*, k\\.written_at, k\\.written_at ` +
     'from tick k join q on q\\.account_id = k\\.account_id \\) ' +
     'select q\\.n, k\\.id, k\\.version, k\\.lineage from tick k join q on q\\.account_id = k\\.account_id',
+  'select coalesce\\(a\\.idempotency_results_max, \\$::bigint\\)::float8 as max, c\\.stored from account a, \\( ' +
+    'select count\\(\\*\\)::float8 as stored from idempotency k where k\\.account_id = \\$::bigint ' +
+    `and k\\.created_at > ${dayAgo} \\) c where a\\.account_id = \\$::bigint`,
   'select \\$ as confirmed from idempotency where account_id = \\$::bigint and key = \\$::text for key share',
   'insert into idempotency as k \\(account_id, key, request_hash, record_id, status, etag, body\\) ' +
     'values \\(\\$::bigint, \\$::text, \\$::bytea, \\$::bigint, \\$::smallint, \\$::text, \\$::text\\) ' +

@@ -10,6 +10,7 @@ const access = (accountId: string, keyId: string, account = 0, key = 0): Access 
   accountId,
   keyId,
   scopes: new Set(),
+  recordsMax: 0,
   requestsPerMinute: account,
   keyRequestsPerMinute: key,
 })

@@ -2,15 +2,17 @@ import {
   type Account,
   activateAccount,
   createAccount,
+  type LimitParameters,
   limitAccount,
   limitsOf,
   listAccounts,
+  quotasOf,
   showAccount,
   suspendAccount,
 } from '../../accounts/directory.ts'
 import type { Config } from '../../config/config.ts'
 import type { IdSource } from '../../id-source.ts'
-import type { PerMinute } from '../arguments.ts'
+import type { LimitValue } from '../arguments.ts'
 import { asOwner } from '../database/owner.ts'
 import { operator } from '../operator.ts'
 import { formatTime, note, printJson, printLine, printTable } from '../print.ts'
@@ -50,7 +52,7 @@ export async function accountList(
 
 export async function accountShow(config: Config, name: string, options: JsonOption): Promise<void> {
   const account = await asOwner(config, (client) => showAccount(client, name))
-  const { keys, tallies } = account
+  const { keys, tallies, used } = account
   if (options.json === true) {
     const tally = tallies.map(({ lastId, ids, senderIdsFrom, ...rest }) => ({
       ...rest,
@@ -58,12 +60,16 @@ export async function accountShow(config: Config, name: string, options: JsonOpt
       ids,
       sender_ids_from: senderIdsFrom,
     }))
-    printJson({ ...accountJson(account), keys, tallies: tally })
+    const stored = { idempotency_results: used.idempotencyResults, audit_rows: used.auditRows }
+    printJson({ ...accountJson(account), keys, used: stored, tallies: tally })
     return
   }
   printAccount(account, options)
-  printLine(limitsOf(account))
+  for (const line of limitsOf(account)) printLine(line)
   printLine(`keys: ${keys.valid} valid of ${keys.all}`)
+  printLine(
+    `used: ${used.idempotencyResults} results for an Idempotency-Key, ${used.auditRows} audit entries`,
+  )
   printLine('')
   printTable(
     ['RESOURCE', 'TOTAL', 'VERSION', 'LAST ID', 'IDS'],
@@ -77,24 +83,34 @@ export async function accountShow(config: Config, name: string, options: JsonOpt
   )
 }
 
-export async function accountLimit(
-  config: Config,
-  name: string,
-  options: JsonOption & { readonly requests?: PerMinute; readonly keyRequests?: PerMinute },
-): Promise<void> {
-  const { requests, keyRequests } = options
-  if (requests === undefined && keyRequests === undefined) {
+/** By their options, such as --key-requests. Undefined: not changed. */
+export interface LimitOptions extends JsonOption {
+  readonly requests?: LimitValue
+  readonly keyRequests?: LimitValue
+  readonly records?: LimitValue
+  readonly idempotencyResults?: LimitValue
+  readonly auditEntries?: LimitValue
+}
+
+export async function accountLimit(config: Config, name: string, options: LimitOptions): Promise<void> {
+  const set = (member: keyof LimitParameters, given: LimitValue | undefined) =>
+    given === undefined ? {} : { [member]: given === 'default' ? null : given }
+  const parameters: LimitParameters = {
+    ...set('requestsPerMinute', options.requests),
+    ...set('keyRequestsPerMinute', options.keyRequests),
+    ...set('recordsMax', options.records),
+    ...set('idempotencyResultsMax', options.idempotencyResults),
+    ...set('auditRowsMax', options.auditEntries),
+  }
+  if (Object.keys(parameters).length === 0) {
     throw new Error(
-      "Pass --requests COUNT, --key-requests COUNT, or both. The value 'default' removes a limit.",
+      'Pass at least one limit, such as --requests COUNT; `quartermaster account limit --help` lists them. ' +
+        "The value 'default' removes a limit.",
     )
   }
-  const accountLimits = {
-    ...(requests === undefined ? {} : { requestsPerMinute: limitOrNull(requests) }),
-    ...(keyRequests === undefined ? {} : { keyRequestsPerMinute: limitOrNull(keyRequests) }),
-  }
-  const account = await asOwner(config, (client) => limitAccount(client, operator(), name, accountLimits))
+  const account = await asOwner(config, (client) => limitAccount(client, operator(), name, parameters))
   if (options.json === true) printJson(accountJson(account))
-  else printLine(limitsOf(account))
+  else for (const line of limitsOf(account)) printLine(line)
 }
 
 export async function accountSuspend(config: Config, name: string, options: JsonOption): Promise<void> {
@@ -110,11 +126,8 @@ function printAccount(account: Account, options: JsonOption): void {
   else printLine(`${account.name}: ${account.status}, created ${formatTime(account.createdAt)}`)
 }
 
-function limitOrNull(limit: PerMinute): number | null {
-  return limit === 'default' ? null : limit
-}
-
 function accountJson(account: Account) {
+  const quotas = quotasOf(account)
   return {
     account_id: Number(account.accountId),
     name: account.name,
@@ -122,5 +135,8 @@ function accountJson(account: Account) {
     created_at: account.createdAt,
     requests_per_minute: account.requestsPerMinute,
     key_requests_per_minute: account.keyRequestsPerMinute,
+    records_max: quotas.records,
+    idempotency_results_max: quotas.idempotencyResults,
+    audit_rows_max: quotas.auditRows,
   }
 }

@@ -240,13 +240,15 @@ export const responses = {
     'The request is invalid. `errors` says what is wrong, at which position, and what is expected.',
   ),
   keyConflict: error(
-    'The key is not active, the account has reached its limit of keys, or a key was already created with this `Idempotency-Key`.',
+    'The key is not active, the account has reached its limit of keys or audit entries, or a key was already created with this `Idempotency-Key`. `code` says which.',
   ),
   webhookConflict: error(
-    'The receiver has not returned the challenge, or the account has reached its limit of webhooks.',
+    'The receiver has not returned the challenge, or the account has reached its limit of webhooks or audit entries. `code` says which.',
   ),
   webhooksUnavailable: error('This service is not configured to send webhooks.'),
-  conflict: error('The first request with this `Idempotency-Key` is still running.'),
+  conflict: error(
+    'The first request with this `Idempotency-Key` is still running, or the account has reached its limit of records. `code` says which.',
+  ),
   mismatch: error('This `Idempotency-Key` was used with another request.'),
   preconditionFailed: error(
     'The record does not have the `ETag` of `If-Match` any more. Nothing was written.',
@@ -259,7 +261,7 @@ export const responses = {
   ),
   limited: error(
     'The account or the key has exceeded its rate limit, or the account has too many long queries, writes or exports in ' +
-      'flight, or too many clients wait for changes. `code` says which.',
+      'flight, too many stored results for an `Idempotency-Key`, or too many clients wait for changes. `code` says which.',
     { ...responseHeaders, ...retryAfter },
   ),
   unavailable: error(

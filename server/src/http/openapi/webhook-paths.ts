@@ -180,7 +180,7 @@ export const webhookPaths = {
     description: `Messages have a signature by the new secret and one by the old secret for ${limits.webhookRotationHours} hours.`,
     sample: post('rotate'),
     response: secretResponse,
-    errors: { '501': ref('responses', 'webhooksUnavailable') },
+    errors: { '409': ref('responses', 'webhookConflict'), '501': ref('responses', 'webhooksUnavailable') },
   }),
   [`${path}/replay`]: action('replay', {
     summary: 'Send changes again',
@@ -190,7 +190,11 @@ export const webhookPaths = {
       required: true,
       content: json(ref('schemas', 'WebhookReplay'), { since: 'beginning' }),
     },
-    errors: { '410': ref('responses', 'cursorExpired'), '413': ref('responses', 'tooLarge') },
+    errors: {
+      '409': ref('responses', 'webhookConflict'),
+      '410': ref('responses', 'cursorExpired'),
+      '413': ref('responses', 'tooLarge'),
+    },
   }),
   [`${path}/test`]: action('test', {
     summary: 'Send a test message',

@@ -93,6 +93,21 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     when: 'The account has reached its limit of 1,000 valid keys.',
     remedy: 'Revoke unused keys: last_used_on has the day of the last use of each.',
   },
+  records_exhausted: {
+    when: 'The account has as many records of this resource as its quota allows: 2,000,000, unless the operator has set another one. A batch ends with this error; the rows before it were written.',
+    remedy:
+      'Delete records that are no longer needed, or ask the operator of the service for a higher quota.',
+  },
+  idempotency_exhausted: {
+    when: 'The service has stored as many results of writes with an Idempotency-Key as the quota of the account allows: 1,000,000 within 24 hours, unless the operator has set another one. Nothing was written. Retries with a key that was used before still get their result.',
+    remedy:
+      'Send many records with one batch, which needs no Idempotency-Key, or wait until earlier results expire. The operator of the service can raise the quota.',
+  },
+  audit_exhausted: {
+    when: 'The audit log of the account has as many entries as its quota allows: 100,000, unless the operator has set another one. Entries are never deleted, so keys and webhooks cannot be created or changed any more. Revoking a key, pausing and deleting a webhook still work.',
+    remedy:
+      'Look for a program that changes keys or webhooks in a loop. The operator of the service can raise the quota.',
+  },
   webhooks_exhausted: {
     when: 'The account already has 20 webhooks, the maximum.',
     remedy: 'Delete a webhook that is no longer used. One webhook can serve several consumers.',

@@ -60,7 +60,7 @@ export function batchRoute(
     const body = client.received(request.raw.iterator({ destroyOnReturn: false }))
     const nextSlice = () => batches.nextSlice(scope)
     const running = writeRows(
-      results.startingWith(batches.writer(scope, resource, { mode, actor })),
+      results.startingWith(batches.writer(scope, resource, { recordsMax: scope.recordsMax, mode, actor })),
       {
         resource,
         chunks: batchRows(resource, body, { format, isGzipped, nextSlice }),

@@ -25,7 +25,12 @@ export function createRoute(writes: AccountWrites, batches: CreateBatches, resou
     const idempotency = idempotencyOf(request, path, values)
     const created = await timed(request, () =>
       writes.run(scope, clientSignal(reply), (database) =>
-        createRecord({ database, batches }, resource, { scope, values }, { etagOf, idempotency }),
+        createRecord(
+          { database, batches },
+          resource,
+          { scope, values, recordsMax: scope.recordsMax },
+          { etagOf, idempotency },
+        ),
       ),
     )
     contextOf(request).records = 1

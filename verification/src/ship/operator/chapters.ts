@@ -88,6 +88,13 @@ export async function accounts({ shell }: OperatorMachine): Promise<void> {
   const limited = await shell.run(documented('account-limit'))
   expectOutput(limited, /^requests per minute: 120000; per key: 20000$/m)
   expectOutput(limited, /^requests per minute: default; per key: 20000$/m)
+  const quotas = await shell.run(documented('account-quotas'))
+  expectOutput(
+    quotas,
+    /^quotas: 5000000 records .*, 2000000 results .*, 200000 audit entries$/m,
+    /^used: 0 results .*, \d+ audit entries$/m,
+    /^quotas: 2000000 records .*, 2000000 results .*, 200000 audit entries$/m,
+  )
 }
 
 const products =
