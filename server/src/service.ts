@@ -30,6 +30,7 @@ import { Database } from './postgres/database.ts'
 import { replicaUrls } from './postgres/primary/database-url.ts'
 import { Replicas } from './postgres/replicas/replicas.ts'
 import { withinTime } from './timeout.ts'
+import { masterKeysOf } from './webhooks/signature.ts'
 import { Webhooks, type WebhooksOptions } from './webhooks/webhooks.ts'
 import { JournalSweep } from './writes/journal-sweep.ts'
 
@@ -211,7 +212,10 @@ export function webhooksOf(
 ): Webhooks {
   return new Webhooks({
     ...parts,
-    masterKey: config.QUARTERMASTER_WEBHOOK_SECRET,
+    masterKeys: masterKeysOf(
+      config.QUARTERMASTER_WEBHOOK_SECRET,
+      config.QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS,
+    ),
     networks: parseNetworks(config.QUARTERMASTER_WEBHOOK_NETWORKS),
     delivers: config.QUARTERMASTER_WEBHOOK_DELIVERY === 'on',
   })

@@ -68,6 +68,8 @@ const properties = {
   QUARTERMASTER_TRUSTED_PROXIES: { type: 'string' },
   /** The master key from which the secrets of webhooks are derived. Without it there are no webhooks. */
   QUARTERMASTER_WEBHOOK_SECRET: { type: 'string', minLength: limits.webhookMasterKeyCharactersMin },
+  /** The master key before the current one, until the secret of every webhook was rotated. */
+  QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS: { type: 'string', minLength: limits.webhookMasterKeyCharactersMin },
   /** Addresses or networks, separated by commas, that webhooks may reach besides the public internet. */
   QUARTERMASTER_WEBHOOK_NETWORKS: { type: 'string' },
   /** Whether serving processes deliver webhooks. `off` if `quartermaster deliver` does. */
@@ -128,6 +130,7 @@ export const secretSettings = [
   'REDIS_URL',
   'OTEL_EXPORTER_OTLP_HEADERS',
   'QUARTERMASTER_WEBHOOK_SECRET',
+  'QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS',
 ] as const
 
 /** An empty QUARTERMASTER_DATABASE_ROLE is a value: serving connections use the role they log in with. */
@@ -163,6 +166,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): LoadedConfig {
     if (isSet && !files.paths.has(name)) data[name] = text
   }
   const { config, invalid } = validated(data)
+  const previous = previousWithout(config)
   const settings = names.map((name): Setting => {
     const file = files.paths.get(name)
     if (file !== undefined) return { name, value: config[name], origin: 'file', file }
@@ -171,6 +175,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): LoadedConfig {
   const faults = [
     ...files.faults,
     ...invalid,
+    ...previous,
     ...unknownVariables(environment, [...names, ...secretSettings.map((name) => `${name}_FILE`)]),
   ]
   return { config, settings, faults }
@@ -212,6 +217,22 @@ function validated(data: Data): { config: Config; invalid: readonly ConfigFault[
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each value has the type of its rule
   return { config: Object.freeze(values) as Config, invalid }
+}
+
+/** The previous master key without the current one would sign nothing. */
+function previousWithout(config: Config): ConfigFault[] {
+  const { QUARTERMASTER_WEBHOOK_SECRET: current, QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS: previous } = config
+  if (previous === undefined || (current !== undefined && current !== previous)) return []
+  return [
+    {
+      variable: 'QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS',
+      message:
+        current === undefined
+          ? 'QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS is set, but QUARTERMASTER_WEBHOOK_SECRET is not.'
+          : 'QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS is the same key as QUARTERMASTER_WEBHOOK_SECRET.',
+      repair: 'Set QUARTERMASTER_WEBHOOK_SECRET to the new master key, or unset the previous one.',
+    },
+  ]
 }
 
 function faultOf(variable: string, text: string, problem: string): ConfigFault {

@@ -153,6 +153,7 @@ export const deliveryOutcomes = [
   'certificate_invalid',
   'timeout',
   'aborted',
+  'secret',
 ] as const
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number]
 

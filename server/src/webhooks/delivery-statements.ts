@@ -41,10 +41,20 @@ export interface LoggedChange {
   readonly entry: LogEntry | undefined
 }
 
+export interface Claim {
+  readonly leaseMs: number
+  /** The fingerprint for an endpoint that has none yet. */
+  readonly masterKey: string
+}
+
 /** `returned`: the columns to return, unless the endpoint is not due, is stopped, or another process has the lease. */
-export function claimStatement({ accountId, id }: Endpoint, leaseMs: number, returned: Fragment): Statement {
+export function claimStatement(
+  { accountId, id }: Endpoint,
+  { leaseMs, masterKey }: Claim,
+  returned: Fragment,
+): Statement {
   const account = value(accountId)
-  return sql`update webhook set lease_until = ${until(leaseMs)}, fence = fence + 1
+  return sql`update webhook set lease_until = ${until(leaseMs)}, fence = fence + 1, master_key = coalesce(master_key, ${value(masterKey)}::text)
 where ${ofWebhook(account, id)} and status = 'active' and due_at <= now() and lease_until < now()
   and exists (select from account a where a.account_id = ${account}::bigint and a.status = 'active')
 returning ${returned}`.statement('webhook')

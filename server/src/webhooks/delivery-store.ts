@@ -2,6 +2,7 @@ import type { Database } from '../postgres/database.ts'
 import { sql, value } from '../sql.ts'
 import type { Topology } from '../topology.ts'
 import {
+  type Claim,
   changeStatement,
   claimStatement,
   type Endpoint,
@@ -18,7 +19,7 @@ export interface Claimed extends Webhook {
 /** How the position of an endpoint is stored. */
 interface DeliveryStore {
   /** Returns no row if the endpoint is not due, is stopped, or another process has the lease. */
-  claim(database: Database, endpoint: Endpoint, leaseMs: number): Promise<Claimed[]>
+  claim(database: Database, endpoint: Endpoint, options: Claim): Promise<Claimed[]>
   /** Returns no row if the lease was lost. */
   change(database: Database, logged: LoggedChange): Promise<{ status?: string }[]>
 }
@@ -27,15 +28,15 @@ const fence = sql`fence::text as fence`
 
 const stores: Record<Topology, DeliveryStore> = {
   single: {
-    claim: (database, endpoint, leaseMs) =>
-      database.writeOne<Claimed>(claimStatement(endpoint, leaseMs, sql`${webhookColumns}, ${fence}`)),
+    claim: (database, endpoint, options) =>
+      database.writeOne<Claimed>(claimStatement(endpoint, options, sql`${webhookColumns}, ${fence}`)),
     change: (database, logged) => database.writeOne<{ status?: string }>(changeStatement(logged)),
   },
   // Citus accepts only immutable functions in RETURNING, and would commit a statement that writes two tables in two phases.
   distributed: {
-    claim: (database, endpoint, leaseMs) =>
+    claim: (database, endpoint, options) =>
       database.write(async (transaction) => {
-        const claimed = await transaction.run(claimStatement(endpoint, leaseMs, sql`id`))
+        const claimed = await transaction.run(claimStatement(endpoint, options, sql`id`))
         if (claimed.length === 0) return []
         const found = sql`select ${webhookColumns}, ${fence} from webhook where ${ofWebhook(value(endpoint.accountId), endpoint.id)}`
         return await transaction.run<Claimed>(found.statement('webhook'))
@@ -52,9 +53,9 @@ const stores: Record<Topology, DeliveryStore> = {
 export async function claim(
   database: Database,
   endpoint: Endpoint,
-  leaseMs: number,
+  options: Claim,
 ): Promise<Claimed | undefined> {
-  const [claimed] = await stores[await database.topology()].claim(database, endpoint, leaseMs)
+  const [claimed] = await stores[await database.topology()].claim(database, endpoint, options)
   return claimed
 }
 

@@ -11,6 +11,7 @@ import type { AccountScope } from '../scope.ts'
 import { type Fragment, join, type Statement, sql, type Value, value } from '../sql.ts'
 import { currentLineage, type Lineages, lineageColumns } from '../tally-state.ts'
 import { queryOf } from './feed-range.ts'
+import { type MasterKeys, unrecordedKey } from './signature.ts'
 import { isWebhookId, newWebhookId, unverified, type Webhook, webhookColumns } from './webhook.ts'
 
 /** Where the changes of a webhook begin: with every record, with the next change, after a version, or at a cursor of the feed. */
@@ -37,6 +38,7 @@ export async function createWebhook(
   scope: AccountScope,
   actor: Actor,
   created: NewWebhook,
+  { current }: MasterKeys,
 ): Promise<Webhook> {
   const { feed } = validQuery(scope, created)
   await requireAuditQuota(transaction, scope, actor)
@@ -54,7 +56,7 @@ export async function createWebhook(
   }
   const position = await startPosition(transaction, scope, feed, created.start)
   const id = newWebhookId()
-  await transaction.run(insertStatement(scope, id, created, position))
+  await transaction.run(insertStatement(scope, id, created, position, current.fingerprint))
   const webhook = await getWebhook(transaction, scope, id)
   await audit(transaction, scope, actor, webhook, 'webhook.create', descriptionOf(webhook))
   return webhook
@@ -127,11 +129,13 @@ export async function activateWebhook(
   scope: AccountScope,
   actor: Actor,
   { id, url }: Webhook,
+  keys: MasterKeys,
 ): Promise<Webhook> {
   await requireAuditQuota(transaction, scope, actor)
   const webhook = await update(transaction, scope, id, [
     sql`status = case when url = ${value(url)}::text then 'active' else status end`,
     sql`reason = null`,
+    sql`master_key = coalesce(master_key, ${value(unrecordedKey(keys).fingerprint)}::text)`,
     sql`failures = 0`,
     sql`failing_since = null`,
     sql`due_at = now()`,
@@ -140,17 +144,20 @@ export async function activateWebhook(
   return webhook
 }
 
-/** Both secrets sign for `webhookRotationHours`. The one before the last rotation ends at once. */
+/** Both secrets sign for `webhookRotationHours`. The one before the last rotation ends at once. The new one is derived from the current master key. */
 export async function rotateWebhook(
   transaction: Transaction,
   scope: AccountScope,
   actor: Actor,
   id: string,
+  keys: MasterKeys,
 ): Promise<Webhook> {
   await requireAuditQuota(transaction, scope, actor)
   const webhook = await update(transaction, scope, id, [
     sql`generation = generation + 1`,
     sql`rotated_at = now()`,
+    sql`master_key_before = coalesce(master_key, ${value(unrecordedKey(keys).fingerprint)}::text)`,
+    sql`master_key = ${value(keys.current.fingerprint)}::text`,
   ])
   await audit(transaction, scope, actor, webhook, 'webhook.rotate', `secret ${webhook.generation}`)
   return webhook
@@ -274,10 +281,11 @@ function insertStatement(
   webhookId: string,
   { resource, url, filter, fields }: NewWebhook,
   { lineage, version, id, base }: FeedPosition,
+  masterKey: string,
 ): Statement {
-  return sql`insert into webhook (account_id, id, resource, url, filter, fields, position_lineage, position_version, position_id, position_base)
+  return sql`insert into webhook (account_id, id, resource, url, filter, fields, master_key, position_lineage, position_version, position_id, position_base)
 values (${value(accountId)}::bigint, ${value(webhookId)}::text, ${value(resource)}::text, ${value(url)}::text, ${value(filter)}::text,
-  ${value(fields)}::text, ${value(lineage)}::bigint, ${value(version)}::bigint, ${value(id)}::bigint, ${value(base)}::bigint)`.statement(
+  ${value(fields)}::text, ${value(masterKey)}::text, ${value(lineage)}::bigint, ${value(version)}::bigint, ${value(id)}::bigint, ${value(base)}::bigint)`.statement(
     'webhook',
   )
 }

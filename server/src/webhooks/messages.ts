@@ -3,15 +3,37 @@ import type { FeedIdentity, FeedPosition } from '../changes/cursor.ts'
 import { encodeCursor } from '../changes/cursor.ts'
 import type { AccountScope } from '../scope.ts'
 import type { FeedRange } from './feed-range.ts'
-import { type SignedMessage, webhookSecret } from './signature.ts'
+import {
+  type MasterKey,
+  type MasterKeys,
+  type SignedMessage,
+  unrecordedKey,
+  webhookSecret,
+} from './signature.ts'
 import type { Webhook } from './webhook.ts'
 
-/** The secrets that sign: the current one first, and the previous one while a rotation lasts. */
-export function secretsOf(masterKey: string, { accountId }: AccountScope, webhook: Webhook): string[] {
+/**
+ * The secrets that sign, the current one first. If that is derived from the previous master key, so is one from the current master key;
+ * while a rotation lasts, the secret before it signs, too. Empty if no known master key has the fingerprint of the webhook: its
+ * receiver does not know any other secret.
+ */
+export function secretsOf(keys: MasterKeys, { accountId }: AccountScope, webhook: Webhook): string[] {
   const { id: webhookId, isRotating } = webhook
   const generation = Number(webhook.generation)
-  const generations = isRotating === 'true' ? [generation, generation - 1] : [generation]
-  return generations.map((one) => webhookSecret(masterKey, { accountId, webhookId, generation: one }))
+  const keyWith = (fingerprint: string | null) =>
+    fingerprint === null
+      ? unrecordedKey(keys)
+      : [keys.current, keys.previous].find((key) => key?.fingerprint === fingerprint)
+  const own = keyWith(webhook.masterKey)
+  if (own === undefined) return []
+  const before = isRotating === 'true' ? keyWith(webhook.masterKeyBefore) : undefined
+  const derive = ({ key }: MasterKey, of: number) =>
+    webhookSecret(key, { accountId, webhookId, generation: of })
+  return [
+    derive(own, generation),
+    ...(own === keys.current ? [] : [derive(keys.current, generation)]),
+    ...(before === undefined ? [] : [derive(before, generation - 1)]),
+  ]
 }
 
 /** Identifies a range of changes: every retry has the same id, a replay has another one. */

@@ -7,6 +7,41 @@ export interface SecretOf extends AccountScope {
   readonly generation: number
 }
 
+export interface MasterKey {
+  readonly key: string
+  /** Stored with each webhook: which master key its secret is derived from. */
+  readonly fingerprint: string
+}
+
+/** While the operator changes the master key, the previous one is known, too. */
+export interface MasterKeys {
+  readonly current: MasterKey
+  readonly previous: MasterKey | undefined
+}
+
+/** Undefined if webhooks are not configured. */
+export function masterKeysOf(
+  current: string | undefined,
+  previous: string | undefined,
+): MasterKeys | undefined {
+  if (current === undefined) return undefined
+  return {
+    current: masterKeyOf(current),
+    previous: previous === undefined ? undefined : masterKeyOf(previous),
+  }
+}
+
+function masterKeyOf(key: string): MasterKey {
+  const bytes = hkdfSync('sha256', key, '', 'quartermaster webhook master key', fingerprintBytes)
+  return { key, fingerprint: Buffer.from(bytes).toString('hex') }
+}
+
+/** The master key of webhooks that were last written before fingerprints were stored: the change of the key comes after the upgrade. */
+export function unrecordedKey({ current, previous }: MasterKeys): MasterKey {
+  return previous ?? current
+}
+
+const fingerprintBytes = 8
 const secretBytes = 32
 const prefix = 'whsec_'
 

@@ -6,12 +6,12 @@ import { type AddressGuard, SendError } from './address-guard.ts'
 import type { LogEntry } from './delivery-statements.ts'
 import { challengeMessage, echoes, newChallenge, secretsOf, testMessage } from './messages.ts'
 import type { Sender } from './sender.ts'
-import type { SignedMessage } from './signature.ts'
+import type { MasterKeys, SignedMessage } from './signature.ts'
 import { deliveredVersion, positionOf, unverified, type Webhook } from './webhook.ts'
 
 export interface TestMessagesOptions {
   /** Undefined if webhooks are not configured. */
-  readonly masterKey: string | undefined
+  readonly masterKeys: MasterKeys | undefined
   readonly guard: AddressGuard
   readonly sender: Sender
   readonly limits: Limits
@@ -37,9 +37,9 @@ export class TestMessages {
   }
 
   /** Throws if this service cannot send webhooks. */
-  get masterKey(): string {
-    const { masterKey } = this.#options
-    if (masterKey !== undefined) return masterKey
+  get masterKeys(): MasterKeys {
+    const { masterKeys } = this.#options
+    if (masterKeys !== undefined) return masterKeys
     throw new Failure(
       'webhooks_unavailable',
       'QUARTERMASTER_WEBHOOK_SECRET is not set, so webhooks cannot be signed.',
@@ -48,7 +48,17 @@ export class TestMessages {
 
   /** The current secret. */
   secretOf(scope: AccountScope, webhook: Webhook): string {
-    return secretsOf(this.masterKey, scope, webhook)[0] ?? ''
+    return this.#secretsOf(scope, webhook)[0] ?? ''
+  }
+
+  #secretsOf(scope: AccountScope, webhook: Webhook): string[] {
+    const secrets = secretsOf(this.masterKeys, scope, webhook)
+    if (secrets.length > 0) return secrets
+    throw new Failure(
+      'webhooks_unavailable',
+      'The secret of this webhook is derived from a master key that the service does not have any more. Rotate the secret and configure the ' +
+        'receiver with the new one, or ask the operator to set QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS to that key.',
+    )
   }
 
   /** Returns why webhooks cannot be sent to this URL; undefined if they can. */
@@ -86,7 +96,7 @@ export class TestMessages {
     message: SignedMessage,
   ): Promise<{ entry: LogEntry; body: string; problem: string | undefined }> {
     const { sender, shutdown } = this.#options
-    const secrets = secretsOf(this.masterKey, scope, webhook)
+    const secrets = this.#secretsOf(scope, webhook)
     const seat = await this.#scheduler.acquire(scope, shutdown)
     const startedAt = performance.now()
     const version = deliveredVersion(positionOf(webhook))

@@ -22,6 +22,9 @@ export interface Webhook {
   readonly createdAt: string
   readonly generation: string
   readonly rotatedAt: string | null
+  /** The fingerprint of the master key of its secret, and of the secret before; null if an earlier version wrote it. */
+  readonly masterKey: string | null
+  readonly masterKeyBefore: string | null
   /** Whether the previous secret still signs, too. */
   readonly isRotating: 'true' | 'false'
   readonly lineage: string
@@ -45,6 +48,7 @@ const rotationHours = value(limits.webhookRotationHours)
 /** The columns of `Webhook`, all as texts. */
 export const webhookColumns = sql`id, resource, url, filter, fields, status, reason,
   ${instant(sql`created_at`)} as "createdAt", generation::text as generation, ${instant(sql`rotated_at`)} as "rotatedAt",
+  master_key as "masterKey", master_key_before as "masterKeyBefore",
   coalesce(rotated_at > now() - make_interval(hours => ${rotationHours}::int), false)::text as "isRotating",
   position_lineage::text as lineage, position_version::text as version, position_id::text as "recordId",
   position_base::text as base, sending_lineage::text as "sendingLineage", sending_version::text as "sendingVersion",

@@ -7,11 +7,12 @@ import { AddressGuard } from './address-guard.ts'
 import { deliver } from './delivery.ts'
 import { DeliveryLoop } from './delivery-loop.ts'
 import { Sender } from './sender.ts'
+import type { MasterKeys } from './signature.ts'
 import { TestMessages } from './test-messages.ts'
 
 export interface WebhooksOptions {
-  /** The key from which the secrets of webhooks are derived. Undefined: no webhooks can be created or sent. */
-  readonly masterKey: string | undefined
+  /** From which the secrets of webhooks are derived. Undefined: no webhooks can be created or sent. */
+  readonly masterKeys: MasterKeys | undefined
   /** Networks that webhooks may reach besides the public internet. */
   readonly networks: BlockList
   /** Whether this process delivers changes. */
@@ -30,12 +31,12 @@ export class Webhooks {
   readonly #stopTests = new AbortController()
 
   constructor(options: WebhooksOptions) {
-    const { masterKey, networks, delivers, limits, database, emit } = options
+    const { masterKeys, networks, delivers, limits, database, emit } = options
     const guard = new AddressGuard(networks)
     const sender = new Sender({ guard, limits })
-    this.messages = new TestMessages({ masterKey, guard, sender, limits, shutdown: this.#stopTests.signal })
-    if (masterKey === undefined || !delivers) return
-    const parts = { ...options, masterKey, sender, shutdown: this.#stopDelivery.signal }
+    this.messages = new TestMessages({ masterKeys, guard, sender, limits, shutdown: this.#stopTests.signal })
+    if (masterKeys === undefined || !delivers) return
+    const parts = { ...options, masterKeys, sender, shutdown: this.#stopDelivery.signal }
     const deliverTo = (endpoint: Parameters<typeof deliver>[1]) => deliver(parts, endpoint)
     this.#loop = new DeliveryLoop({ database, emit, limits, deliver: deliverTo })
   }

@@ -18,6 +18,7 @@ import {
   type Start,
 } from '../../webhooks/endpoints.ts'
 import { Sender } from '../../webhooks/sender.ts'
+import { masterKeysOf } from '../../webhooks/signature.ts'
 import { TestMessages } from '../../webhooks/test-messages.ts'
 import { type Webhook, webhookJson } from '../../webhooks/webhook.ts'
 import { asOwner } from '../database/owner.ts'
@@ -56,12 +57,12 @@ export async function webhookList(config: Config, options: WebhookOptions): Prom
 export async function webhookCreate(config: Config, options: CreateWebhookOptions): Promise<void> {
   const { account, resource, url, filter = null, fields = null, since } = options
   const messages = messagesOf(config)
-  void messages.masterKey
+  const { masterKeys } = messages
   const fault = messages.urlFault(url)
   if (fault !== undefined) throw new Error(fault)
   const parameters = { resource, url, filter, fields, start: since }
   await changeAccount(config, account, 'webhook', async (transaction, scope) => {
-    const webhook = await createWebhook(transaction, scope, operator(), parameters)
+    const webhook = await createWebhook(transaction, scope, operator(), parameters, masterKeys)
     printSecret(messages.secretOf(scope, webhook), webhook, options)
   })
   if (options.json !== true)
@@ -72,9 +73,9 @@ export async function webhookCreate(config: Config, options: CreateWebhookOption
 
 export async function webhookRotate(config: Config, id: string, options: WebhookOptions): Promise<void> {
   const messages = messagesOf(config)
-  void messages.masterKey
+  const { masterKeys } = messages
   await changeAccount(config, options.account, 'webhook', async (transaction, scope) => {
-    const webhook = await rotateWebhook(transaction, scope, operator(), id)
+    const webhook = await rotateWebhook(transaction, scope, operator(), id, masterKeys)
     printSecret(messages.secretOf(scope, webhook), webhook, options)
   })
   if (options.json !== true) note(`The old secret signs, too, for ${limits.webhookRotationHours} hours.`)
@@ -110,7 +111,8 @@ export async function webhookResume(config: Config, id: string, options: Webhook
     const { problem, ...entry } = await messages.challenge(scope, webhook)
     return await inTransaction(client, async (transaction) => {
       await logTest(transaction, { ...scope, id }, entry)
-      if (problem === undefined) return await activateWebhook(transaction, scope, operator(), webhook)
+      if (problem === undefined)
+        return await activateWebhook(transaction, scope, operator(), webhook, messages.masterKeys)
       return problem
     })
   })
@@ -163,7 +165,10 @@ function print(webhook: Webhook, { account, json }: WebhookOptions): void {
 function messagesOf(config: Config): TestMessages {
   const guard = new AddressGuard(parseNetworks(config.QUARTERMASTER_WEBHOOK_NETWORKS))
   return new TestMessages({
-    masterKey: config.QUARTERMASTER_WEBHOOK_SECRET,
+    masterKeys: masterKeysOf(
+      config.QUARTERMASTER_WEBHOOK_SECRET,
+      config.QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS,
+    ),
     guard,
     sender: new Sender({ guard }),
     limits,

@@ -1,4 +1,4 @@
-import type { Setting } from '../../config/config.ts'
+import { type Setting, secretSettings } from '../../config/config.ts'
 
 /** The value of a setting without passwords, tokens or anything else that could be one. Null if it has none. */
 export function maskedValue({ name, value }: Setting): string | number | boolean | null {
@@ -6,7 +6,8 @@ export function maskedValue({ name, value }: Setting): string | number | boolean
   if (typeof value !== 'string') return value
   if (name.endsWith('_HEADERS')) return maskedHeaders(value)
   if (name === 'DATABASE_REPLICA_URLS') return maskedUrls(value)
-  return /^[a-z]+:\/\//.test(value) ? maskedUrl(value) : value
+  if (/^[a-z]+:\/\//.test(value)) return maskedUrl(value)
+  return secretSettings.some((secret) => secret === name) ? mask : value
 }
 
 /** If one of several does not begin as a URL, a space may be part of a password: then all are masked. */

@@ -13,6 +13,7 @@ export interface Finding {
     | 'indexes'
     | 'rights'
     | 'distribution'
+    | 'webhooks'
     | 'tallies'
   readonly status: 'ok' | 'problem' | 'repaired' | 'unchecked'
   readonly message: string

@@ -20,6 +20,7 @@ import { checkReplication } from './checks/replication.ts'
 import { checkServing } from './checks/serving.ts'
 import { checkSettings } from './checks/settings.ts'
 import { checkTallies, type TallyOptions } from './checks/tallies.ts'
+import { checkWebhooks } from './checks/webhooks.ts'
 import { connectedMessage, faultFinding } from './connection-fault.ts'
 import { type Finding, type Findings, ok, problem, unchecked } from './finding.ts'
 
@@ -76,6 +77,7 @@ async function* checkOpenDatabase(client: pg.Client, config: Config, options: Ch
   yield* await checkIndexes(client)
   yield* await checkOwnership(client, tableNames)
   yield* await checkPrivileges(client, config)
+  yield* await checkWebhooks(client, config)
   yield* await checkDistribution(client, config)
   yield* await checkServing(config)
   yield* await checkSettings(config)

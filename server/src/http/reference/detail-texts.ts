@@ -217,6 +217,13 @@ const deliveries: Record<Exclude<FailedDelivery, ClientCode>, DetailText> = {
     cause: 'The host name of the URL leads to an address that is not on the public internet.',
     remedy: 'Use a public address, or ask the operator of the service to allow the network.',
   },
+  secret: {
+    place: inDeliveries,
+    cause:
+      'Nothing was sent: the secret of the webhook is derived from a master key that the service does not have any more.',
+    remedy:
+      'Rotate the secret and configure the receiver with the new one, or ask the operator of the service to restore the master key.',
+  },
   url_forbidden: {
     place: inDeliveries,
     cause: 'The URL is not one that the service sends messages to, such as one without https.',

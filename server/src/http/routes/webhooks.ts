@@ -67,9 +67,11 @@ export function createWebhookRoute(parts: WebhookParts): Handler {
     const { access, actor, write } = administrationOf(request, reply, parts)
     const { messages } = parts
     // Rejects the request if webhooks are not configured.
-    void messages.masterKey
+    const { masterKeys } = messages
     const created = newWebhookOf(request, messages)
-    const webhook = await write((transaction) => createWebhook(transaction, access, actor, created))
+    const webhook = await write((transaction) =>
+      createWebhook(transaction, access, actor, created, masterKeys),
+    )
     const data = { ...webhookJson(webhook), secret: messages.secretOf(access, webhook) }
     const path = `${viewPath(views.webhook)}/${webhook.id}`
     return sendCreated(reply.header('cache-control', 'no-store'), path, JSON.stringify({ data }))
@@ -113,7 +115,9 @@ export function activateWebhookRoute(parts: WebhookParts): Handler {
     const { problem, ...entry } = await parts.messages.challenge(access, webhook)
     const activated = await write(async (transaction) => {
       await logTest(transaction, { ...access, id }, entry)
-      return problem === undefined ? activateWebhook(transaction, access, actor, webhook) : undefined
+      return problem === undefined
+        ? activateWebhook(transaction, access, actor, webhook, parts.messages.masterKeys)
+        : undefined
     })
     if (activated === undefined) throw new Failure('webhook_unverified', problem ?? '')
     return sendWebhook(reply, activated)
@@ -124,8 +128,8 @@ export function rotateWebhookRoute(parts: WebhookParts): Handler {
   return async (request, reply) => {
     const { access, actor, id, write } = administrationOf(request, reply, parts)
     rejectBody(request, 'A rotation')
-    void parts.messages.masterKey
-    const webhook = await write((transaction) => rotateWebhook(transaction, access, actor, id))
+    const { masterKeys } = parts.messages
+    const webhook = await write((transaction) => rotateWebhook(transaction, access, actor, id, masterKeys))
     const data = { ...webhookJson(webhook), secret: parts.messages.secretOf(access, webhook) }
     return sendUncached(reply, JSON.stringify({ data }))
   }
