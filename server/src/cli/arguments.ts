@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { type Scope, scopes } from '../accounts/key-format.ts'
 import type { MaxDelete } from '../import/import-rows.ts'
 import { limits } from '../limits/limits.ts'
@@ -74,6 +74,12 @@ export function parseMaxDelete(text: string): MaxDelete {
   if (percent === '%' && number <= 100) return { percent: number }
   throw new InvalidArgumentError('It must be a number of records such as 500, or a percentage such as 25%.')
 }
+
+/** For commands that list something. */
+export const listLimit = () =>
+  new Option('--limit <count>', 'maximum number of results')
+    .argParser(integerBetween(1, limits.commandRowsMax))
+    .default(limits.commandRowsDefault)
 
 /** 0 stores nothing. */
 export function parseQuota(text: string): LimitValue {

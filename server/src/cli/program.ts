@@ -8,6 +8,7 @@ import { type ExportFormat, exportFormats } from '../query/sql/export-statement.
 import { version } from '../version.ts'
 import {
   integerBetween,
+  listLimit,
   parseExpiry,
   parseMaxDelete,
   parseOverlap,
@@ -38,10 +39,6 @@ const processes = (description: string) =>
   new Option('--processes <count>', description).argParser(parseProcesses)
 const expiry = (description: string) =>
   new Option('--expires <time>', description).argParser((text: string) => parseExpiry(text))
-const listLimit = () =>
-  new Option('--limit <count>', 'maximum number of results')
-    .argParser(integerBetween(1, limits.commandRowsMax))
-    .default(limits.commandRowsDefault)
 
 const environmentHelp = `
 Environment:
@@ -145,11 +142,7 @@ function accountCommands(config: Config): Command {
     .option('--requests <count>', "requests per minute of the account, or 'default'", parsePerMinute)
     .option('--key-requests <count>', "requests per minute of each key, or 'default'", parsePerMinute)
     .option('--records <count>', "records of each resource, or 'default'", parseQuota)
-    .option(
-      '--idempotency-results <count>',
-      "results for retries with an Idempotency-Key, or 'default'",
-      parseQuota,
-    )
+    .option('--idempotency-results <count>', "results stored for retries, or 'default'", parseQuota)
     .option('--audit-entries <count>', "entries of the audit log, or 'default'", parseQuota)
     .addOption(json())
     .action((name, options) => accountLimit(config, name, options))

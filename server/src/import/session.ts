@@ -9,7 +9,7 @@ import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { identifier, type Statement } from '../sql.ts'
 import { hasImages, trimJournal } from '../writes/journal.ts'
-import { recordsExhausted } from '../writes/records-quota.ts'
+import { requireRecords } from '../writes/records-quota.ts'
 import { type LockedTally, lockTally } from '../writes/tick.ts'
 import { batchWrites, type Run } from './batch-writes.ts'
 import { copyText, nullCell } from './cell.ts'
@@ -154,10 +154,8 @@ export class ImportSession {
       )
       // Before the insert: a record may be deleted and created again.
       const deleted = await this.#delete([...deletes.filter(isAllowed), ...folded.deletes], tally)
-      const more = added.length + folded.inserts.length
-      const { recordsMax = Number.POSITIVE_INFINITY } = this.#options
-      if (more > 0 && Number(tally.total) - deleted + more > recordsMax)
-        throw recordsExhausted(this.#resource, recordsMax)
+      const total = Number(tally.total) - deleted + added.length + folded.inserts.length
+      if (total > Number(tally.total)) requireRecords(this.#resource, total, this.#options.recordsMax)
       const inserted = await this.#insert([...added, ...folded.inserts], tally)
       const updated = await this.#update([...changed, ...folded.updates], tally)
       const records = inserted + updated + deleted

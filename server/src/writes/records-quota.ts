@@ -8,3 +8,8 @@ export function recordsExhausted({ plural }: Resource, recordsMax: number): Fail
     `The account may have ${recordsMax} ${plural}, its quota, and this write would exceed it. Delete some, or ask the operator for a higher quota.`,
   )
 }
+
+/** `max` undefined: the operator's imports have no quota. */
+export function requireRecords(resource: Resource, total: number, max = Number.POSITIVE_INFINITY): void {
+  if (total > max) throw recordsExhausted(resource, max)
+}
