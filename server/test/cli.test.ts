@@ -87,7 +87,8 @@ describe('quartermaster', () => {
       key_requests_per_minute: null,
     })
     expect((await run('account', 'limit', 'acme', '--key-requests', '60')).stdout).toBe(
-      'requests per minute: 600; per key: 60\n',
+      'requests per minute: 600; per key: 60\n' +
+        'quotas: 2000000 records of each resource, 1000000 results for an Idempotency-Key, 100000 audit entries\n',
     )
     await run('account', 'limit', 'acme', '--requests', 'default')
     expect(await limitsOf('show', 'acme')).toMatchObject({
