@@ -97,7 +97,7 @@ async function lockedTable(machine: OperatorMachine): Promise<void> {
 }
 
 async function data(machine: OperatorMachine, terminal: Shell): Promise<void> {
-  expectOutput(await terminal.run(documented('wrong-import')), /^product +3 +\d+ +3 +own$/m)
+  expectOutput(await terminal.run(documented('wrong-import')), /^product +3 +\d+ +3 +external$/m)
   expectOutput(await terminal.run(documented('wrong-total')), /^No problems found\.$/m)
 
   const leaked = terminal.variable('KEY')
