@@ -66,12 +66,21 @@ export const oneAccount: Check = {
 /**
  * The exceptions, which handle a batch of accounts and therefore several shards: reading the keys and tallies of all
  * waiting requests, the tallies of clients that wait for changes and of webhooks, the sweep over all webhooks, writing the
- * request log and usage after the responses, and deleting what has expired of them.
+ * request log and usage after the responses, deleting what has expired of them and of results for idempotency keys, and finding
+ * accounts with expired before-images.
  */
 export function isForSeveralAccounts(query: string): boolean {
   // The first inserted column is the account.
   if (/^insert into (?:request|usage)\b/.test(query)) return /from unnest\(\$\d+::bigint\[\]/.test(query)
-  if (/^delete from (?:request|usage|delivery) where account_id = any\(\$1::bigint\[\]\)/.test(query))
+  if (
+    /^delete from (?:request|usage|delivery|idempotency) where account_id = any\(\$1::bigint\[\]\)/.test(
+      query,
+    )
+  )
+    return true
+  if (
+    /^with recursive a as \(\s*\(select account_id from \w+_before where account_id > \$1::bigint/.test(query)
+  )
     return true
   if (/from webhook where (?:account_id = any\(\$1::bigint\[\]\)|\(account_id, id\) > \()/.test(query))
     return true
