@@ -64,6 +64,11 @@ export class AccountReads {
     return this.#long.inFlight < limits.prefetchReadsInFlightMax && !this.#long.isRunning(scope)
   }
 
+  /** Throws if a long read of the account would be rejected. */
+  rejectIfFull(scope: AccountScope): void {
+    this.#long.rejectIfFull(scope)
+  }
+
   read<Row extends TextRow<Row>>(
     scope: AccountScope,
     statement: Statement,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
@@ -11,6 +12,7 @@ import { etagOf, type ReadResponse } from '../lists/response.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { TallyState } from '../tally-state.ts'
 import type { Written } from '../writes/idempotency.ts'
+import { leaveFlow } from './plugins/counted-response.ts'
 import { contextOf } from './plugins/request-context.ts'
 import { problemBody, problemMediaType, retryAfterSeconds, statusOf } from './problem.ts'
 import { acceptsGzip } from './request/accept.ts'
@@ -115,9 +117,21 @@ export function sendDeleted(reply: FastifyReply, { replayed }: Written): Fastify
 
 /** Sends a problem response for every error that a hook or handler throws. The cause of a 5xx is logged, not sent. */
 export function errorHandler(emit: EmitEvent) {
-  return (error: FastifyError | Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  let held = 0
+  return async (
+    error: FastifyError | Failure,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
     const failure = error instanceof Failure ? error : failureOfFastify(error, request.method)
     reportDefect(emit, request, failure)
+    // A client that repeats a rejected request at once would keep the process busy with rejections.
+    if (failure.code === 'account_busy' && held < limits.busyResponsesHeldMax) {
+      leaveFlow(reply.raw)
+      held++
+      await sleep(limits.busyResponseMs)
+      held--
+    }
     return sendProblem(reply, failure, request.id)
   }
 }

@@ -12,7 +12,7 @@ export const feedLimits = {
    */
   feedWaitersMax: 2_000,
   /** Those of one account: every write wakes all of them, and each may read a page of its own. */
-  accountFeedWaitersMax: 500,
+  accountFeedWaitersMax: 100,
   /** Short pages that are read at once, of all accounts and of one: other accounts wait behind them on pipelined connections. */
   feedPagesInFlightMax: 6,
   accountFeedPagesMax: 2,

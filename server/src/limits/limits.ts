@@ -271,6 +271,12 @@ export const limits = {
   accountWritesWaitingMax: 200,
   accountWriteWaitMsMax: 2_000,
   writesInFlightMax: 1_000,
+  /**
+   * A 429 `account_busy` is sent after this time, so that a client that repeats it at once cannot keep the process busy with
+   * rejections; and the number of responses that wait, about 20 KB each. Further ones are sent at once.
+   */
+  busyResponseMs: 100,
+  busyResponsesHeldMax: 1_000,
   /** Log lines of one kind of failure per interval. Further ones are counted, and the count is logged. */
   failureLinesMax: 10,
   failureLinesMs: 10_000,

@@ -51,10 +51,16 @@ const admission = new AdmissionFilter(limits.planAdmissionSlots)
 const listQueries = new LRUCache<string, ListQuery>({ max: limits.plansCached })
 const recordQueries = new LRUCache<string, RecordQuery>({ max: limits.plansCached })
 
-export function listQuery(resource: Resource, raw: string, source: ListSource): ListQuery {
+/** `admit` is called before a filter is parsed, and may throw: parsing a long one takes milliseconds. */
+export function listQuery(
+  resource: Resource,
+  raw: string,
+  source: ListSource,
+  admit?: () => void,
+): ListQuery {
   const number = raw.includes('page=') ? plainPage.exec(raw)?.[2] : undefined
-  if (number === undefined) return firstPage(resource, raw, source)
-  const first = firstPage(resource, raw.replace(plainPage, '$1page=1'), source)
+  if (number === undefined) return firstPage(resource, raw, source, admit)
+  const first = firstPage(resource, raw.replace(plainPage, '$1page=1'), source, admit)
   const page = Number(number)
   return page === first.page ? first : atPage(first, page)
 }
@@ -70,8 +76,14 @@ function atPage(list: ListQuery, page: number): ListQuery {
 /** A valid page number. The parser handles all others, including invalid ones. */
 const plainPage = /(^|&)page=([1-9]\d{0,11})(?=&|$)/
 
-function firstPage(resource: Resource, raw: string, source: ListSource): ListQuery {
+function firstPage(
+  resource: Resource,
+  raw: string,
+  source: ListSource,
+  admit: (() => void) | undefined,
+): ListQuery {
   return cached(listQueries, `${resource.name} ${source} ${raw}`, () => {
+    if (raw.includes('filter=')) admit?.()
     const { request, plan } = planned(resource, () => parseListRequest(raw, source))
     const { page } = request
     const filterKey = filterKeyOf(request)

@@ -95,6 +95,14 @@ export class FairScheduler {
     return count
   }
 
+  /** Throws if the account's queue is full, so that an operation need not be prepared in vain. */
+  rejectIfFull({ accountId }: AccountScope): void {
+    const flow = this.#flows.get(accountId)
+    const { accountWaitingMax, busy } = this.#options
+    if (flow !== undefined && flow.waiters.size >= accountWaitingMax)
+      throw busy('queue-full', flow.seats.size)
+  }
+
   /** Takes a seat, or waits for one. Rejects if the signal is aborted meanwhile. */
   async acquire(scope: AccountScope, signal?: AbortSignal): Promise<Seat> {
     const flow = this.#flowOf(scope)

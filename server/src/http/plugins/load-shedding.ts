@@ -3,14 +3,15 @@ import {
   type IncomingMessage,
   type RequestListener,
   type Server,
-  ServerResponse,
+  type ServerResponse,
 } from 'node:http'
 import { overloaded } from '../../errors/errors.ts'
 import { limits as constants, type Limits } from '../../limits/limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
-import { type RequestFlow, RequestFlows } from '../../scheduler/request-flows.ts'
+import { RequestFlows } from '../../scheduler/request-flows.ts'
 import { requestIdOf } from '../request/request-id.ts'
 import { clientErrorHandler, connectHandler, writeProblem } from '../respond.ts'
+import { CountedResponse } from './counted-response.ts'
 import { startReceiveTimeout } from './receive-timeout.ts'
 
 export interface RequestQueue {
@@ -30,26 +31,6 @@ export interface HttpServerOptions {
   /** Timeout of a read, during which a connection has no traffic. */
   readonly readMsMax: number
   readonly limits: Limits
-}
-
-/** A response that is counted as one of its account's requests in flight until it is sent, or until its request waits on purpose. */
-class CountedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  #leave: (() => void) | undefined
-
-  countIn(flows: RequestFlows, flow: RequestFlow): void {
-    this.#leave = () => flows.leave(flow)
-    this.once('close', () => this.leaveFlow())
-  }
-
-  leaveFlow(): void {
-    this.#leave?.()
-    this.#leave = undefined
-  }
-}
-
-/** For a request that waits on purpose or takes long: a stream, an export or a batch. It does not fill the queues meanwhile. */
-export function leaveFlow(response: ServerResponse): void {
-  if (response instanceof CountedResponse) response.leaveFlow()
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AccountReads } from '../../accounts/account-reads.ts'
 import type { Verified } from '../../accounts/verifications.ts'
 import type { Resource } from '../../catalog/resources.ts'
 import type { ListAhead, ListReader } from '../../lists/list-reader.ts'
@@ -18,6 +19,7 @@ import { type ExportParts, sendExport } from './export.ts'
 
 export interface Reads extends ExportParts {
   readonly database: Database
+  readonly accountReads: AccountReads
   readonly listReader: ListReader
   readonly prefetcher: PagePrefetcher
   readonly recordReader: RecordReader
@@ -34,13 +36,14 @@ declare module 'fastify' {
 }
 
 /** Sends the statement of the list, unless its response may be cached, by the service or by the client. */
-export function listAhead({ listReader, responseCache }: Reads, resource: Resource) {
+export function listAhead({ accountReads, listReader, responseCache }: Reads, resource: Resource) {
   return (request: FastifyRequest, recent: Verified): void => {
     const { method, headers } = request
     if (method === 'QUERY' || headers['if-none-match'] !== undefined) return
     if (exportFormatOf(headers.accept) !== undefined) return
     if (!recent.access.scopes.has(`${resource.name}:read`)) return
-    const list = listQuery(resource, rawQueryOf(request), 'url')
+    const admit = () => accountReads.rejectIfFull(recent.access)
+    const list = listQuery(resource, rawQueryOf(request), 'url', admit)
     request.listQuery = list
     if (!responseCache.has(recent.access, list.requestHash))
       request.listAhead = listReader.ahead(recent, list)
@@ -58,7 +61,8 @@ export function listRoute(reads: Reads, resource: Resource) {
       const all = exportQuery(resource, raw, source, format)
       return sendExport(reads, request, reply, verified, all, format)
     }
-    const list = request.listQuery ?? listQuery(resource, raw, source)
+    const admit = () => reads.accountReads.rejectIfFull(verified.access)
+    const list = request.listQuery ?? listQuery(resource, raw, source, admit)
     const context = contextOf(request)
     const etag = matchingEtag(request, verified.tally, list.requestHash)
     if (etag !== undefined) {

@@ -1,0 +1,24 @@
+import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { RequestFlow, RequestFlows } from '../../scheduler/request-flows.ts'
+
+/** A response that is counted as one of its account's requests in flight until it is sent, or until its request waits on purpose. */
+export class CountedResponse<
+  Request extends IncomingMessage = IncomingMessage,
+> extends ServerResponse<Request> {
+  #leave: (() => void) | undefined
+
+  countIn(flows: RequestFlows, flow: RequestFlow): void {
+    this.#leave = () => flows.leave(flow)
+    this.once('close', () => this.leaveFlow())
+  }
+
+  leaveFlow(): void {
+    this.#leave?.()
+    this.#leave = undefined
+  }
+}
+
+/** For a request that waits on purpose or takes long: a stream, an export or a batch. It does not fill the queues meanwhile. */
+export function leaveFlow(response: ServerResponse): void {
+  if (response instanceof CountedResponse) response.leaveFlow()
+}
