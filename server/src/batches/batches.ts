@@ -21,7 +21,8 @@ export class Batches {
   readonly #pool: ConnectionPool
   readonly #inFlight: FairScheduler
   readonly #writes: FairScheduler
-  readonly #shares = new EventLoopShares()
+  /** Of the event loop: also used for requests that take long to parse. */
+  readonly shares = new EventLoopShares()
   readonly #limits: Limits
 
   /** `role`: the one for writes. */
@@ -66,7 +67,7 @@ export class Batches {
 
   /** Resolves when the batch may parse its next rows. */
   nextSlice({ accountId }: AccountScope): Promise<void> {
-    return this.#shares.next(accountId)
+    return this.shares.next(accountId)
   }
 
   /** Writes rows with the code of an import, each call in a transaction of its own. */

@@ -116,6 +116,9 @@ export function sendDeleted(reply: FastifyReply, { replayed }: Written): Fastify
 }
 
 /** Sends a problem response for every error that a hook or handler throws. The cause of a 5xx is logged, not sent. */
+/** The account itself has too much in flight. */
+const busyCodes: ReadonlySet<string> = new Set(['account_busy', 'export_limit', 'feed_limit'])
+
 export function errorHandler(emit: EmitEvent) {
   let held = 0
   return async (
@@ -126,7 +129,7 @@ export function errorHandler(emit: EmitEvent) {
     const failure = error instanceof Failure ? error : failureOfFastify(error, request.method)
     reportDefect(emit, request, failure)
     // A client that repeats a rejected request at once would keep the process busy with rejections.
-    if (failure.code === 'account_busy' && held < limits.busyResponsesHeldMax) {
+    if (busyCodes.has(failure.code) && held < limits.busyResponsesHeldMax) {
       leaveFlow(reply.raw)
       held++
       await sleep(limits.busyResponseMs)

@@ -45,6 +45,9 @@ export const limits = {
   /** The body of a QUERY: a filter of 64 KB with every byte percent-encoded, and the other parameters. */
   queryBodyBytesMax: 256 * 1024,
 
+  /** A longer request waits for its account's share of the event loop before it is parsed, about 0.2 ms for each KB. */
+  longRequestBytes: 2 * 1024,
+
   filterUrlBytesMax: 8 * 1024,
   /** The other limits of a filter are those of its parser. */
   filterBodyBytesMax: filterBounds.lengthMax,
@@ -272,7 +275,7 @@ export const limits = {
   accountWriteWaitMsMax: 2_000,
   writesInFlightMax: 1_000,
   /**
-   * A 429 `account_busy` is sent after this time, so that a client that repeats it at once cannot keep the process busy with
+   * A 429 `account_busy`, `export_limit` or `feed_limit` is sent after this time, so that a client that repeats it at once cannot keep the process busy with
    * rejections; and the number of responses that wait, about 20 KB each. Further ones are sent at once.
    */
   busyResponseMs: 100,

@@ -7,14 +7,17 @@ export class EventLoopShares {
   readonly #queues = new Map<string, (() => void)[]>()
   #isScheduled = false
 
-  /** Resolves when the caller may run its next slice, synchronously. The number of callers has a limit: that of bodies in flight. */
+  /** Resolves when the caller may run its next slice, synchronously. */
   next(accountId: string): Promise<void> {
-    return new Promise((resolve) => {
-      const queue = this.#queues.get(accountId)
-      if (queue === undefined) this.#queues.set(accountId, [resolve])
-      else queue.push(resolve)
-      this.#schedule()
-    })
+    return new Promise((resolve) => this.run(accountId, resolve))
+  }
+
+  /** Calls `slice` when it is the account's turn. The number of slices that wait has a limit: that of requests in flight. */
+  run(accountId: string, slice: () => void): void {
+    const queue = this.#queues.get(accountId)
+    if (queue === undefined) this.#queues.set(accountId, [slice])
+    else queue.push(slice)
+    this.#schedule()
   }
 
   #schedule(): void {

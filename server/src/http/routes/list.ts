@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccountReads } from '../../accounts/account-reads.ts'
 import type { Verified } from '../../accounts/verifications.ts'
 import type { Resource } from '../../catalog/resources.ts'
+import { limits } from '../../limits/limits.ts'
 import type { ListAhead, ListReader } from '../../lists/list-reader.ts'
 import type { PagePrefetcher } from '../../lists/page-prefetcher.ts'
 import { exportQuery, type ListQuery, listQuery } from '../../lists/plan-cache.ts'
@@ -42,6 +43,7 @@ export function listAhead({ accountReads, listReader, responseCache }: Reads, re
     if (method === 'QUERY' || headers['if-none-match'] !== undefined) return
     if (exportFormatOf(headers.accept) !== undefined) return
     if (!recent.access.scopes.has(`${resource.name}:read`)) return
+    if ((request.raw.url?.length ?? 0) > limits.longRequestBytes) return
     const admit = () => accountReads.rejectIfFull(recent.access)
     const list = listQuery(resource, rawQueryOf(request), 'url', admit)
     request.listQuery = list
