@@ -8,21 +8,18 @@ import { ConnectionPool } from '../postgres/connection-pool.ts'
 import { abandonedTransactions, type ServingIdentity, servingConnection } from '../postgres/connections.ts'
 import type { Primary } from '../postgres/primary/primary.ts'
 import { failureOf, isConnectionError, mayHaveCommitted } from '../postgres/sqlstate.ts'
-import { EventLoopShares } from '../scheduler/event-loop-shares.ts'
 import { FairScheduler, type Seat } from '../scheduler/fair-scheduler.ts'
 import type { AccountScope } from '../scope.ts'
 import { withTimeout } from '../timeout.ts'
 
 /**
- * Batches over HTTP: how many are in flight, when each parses its next rows, and the connections on which they write. A batch
- * has a connection only for the duration of a transaction, so a client that sends slowly occupies none.
+ * Batches over HTTP: how many are in flight, and the connections on which they write. A batch has a connection only for the
+ * duration of a transaction, so a client that sends slowly occupies none.
  */
 export class Batches {
   readonly #pool: ConnectionPool
   readonly #inFlight: FairScheduler
   readonly #writes: FairScheduler
-  /** Of the event loop: also used for requests that take long to parse. */
-  readonly shares = new EventLoopShares()
   readonly #limits: Limits
 
   /** `role`: the one for writes. */
@@ -63,11 +60,6 @@ export class Batches {
   /** Waits for a seat, which the caller must release. */
   async acquire(scope: AccountScope, signal: AbortSignal): Promise<Seat> {
     return await this.#inFlight.acquire(scope, signal)
-  }
-
-  /** Resolves when the batch may parse its next rows. */
-  nextSlice({ accountId }: AccountScope): Promise<void> {
-    return this.shares.next(accountId)
   }
 
   /** Writes rows with the code of an import, each call in a transaction of its own. */

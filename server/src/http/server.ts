@@ -27,6 +27,7 @@ import { ResponseCache } from '../lists/response-cache.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { parseNoParameters } from '../query/list-request.ts'
+import { EventLoopShares } from '../scheduler/event-loop-shares.ts'
 import type { TestMessages } from '../webhooks/test-messages.ts'
 import { isWebhookId } from '../webhooks/webhook.ts'
 import { CreateBatches } from '../writes/create-batches.ts'
@@ -41,7 +42,7 @@ import { rawQueryOf } from './request/raw-request.ts'
 import { rejectUnsupported, requireHost } from './request/reject-unsupported.ts'
 import { requestIdOf } from './request/request-id.ts'
 import { clientErrorHandler, errorHandler, sendProblem } from './respond.ts'
-import { batchRoute } from './routes/batch.ts'
+import { type BatchParts, batchRoute } from './routes/batch.ts'
 import { deleteRoute, patchRoute } from './routes/change.ts'
 import { changesRoute } from './routes/changes.ts'
 import { createRoute } from './routes/create.ts'
@@ -85,7 +86,7 @@ export interface ServerParts {
 
 /** Registers every hook and route, in the order in which a request passes them. */
 export function buildServer(parts: ServerParts): FastifyInstance {
-  const { shares } = parts.batches
+  const shares = new EventLoopShares()
   const { accountReads, writes, waiters, authentication, emit, ready, isStopping, shutdown } = parts
   const observer = new RequestObserver(emit, authentication.trustedProxies, shutdown)
   const app = createFastify(parts, observer)
@@ -144,7 +145,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     resourceRoutes(app, reads, writes, creates, resource)
     changesRoutes(app, feed, resource)
   }
-  batchRoutes(app, parts)
+  batchRoutes(app, { ...parts, shares }, authentication)
   manageRoutes(app, accountReads, writes, authentication)
   webhookRoutes(app, accountReads, {
     writes,
@@ -306,8 +307,7 @@ function changesRoutes(app: FastifyInstance, feed: ChangeFeed, resource: Resourc
 }
 
 /** Their bodies are streamed to the handlers. */
-function batchRoutes(app: FastifyInstance, parts: ServerParts): void {
-  const { trustedProxies } = parts.authentication
+function batchRoutes(app: FastifyInstance, parts: BatchParts, { trustedProxies }: AuthenticationParts): void {
   void app.register(async (streaming) => {
     streaming.removeAllContentTypeParsers()
     streaming.addContentTypeParser('*', (_request, _payload, done) => done(null))

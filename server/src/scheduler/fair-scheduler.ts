@@ -72,11 +72,6 @@ export class FairScheduler {
     this.#options = options
   }
 
-  /** Operations that run, of all accounts. */
-  get running(): number {
-    return this.#taken
-  }
-
   /** Operations that run or wait, of all accounts. */
   get inFlight(): number {
     return this.#taken + this.#waiting

@@ -1,21 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { resources } from '../../../../server/src/catalog/resources.ts'
 import { products } from '../../load/fixture.ts'
 import type { Attack, Target } from './attack.ts'
 import { ask, flood, hold } from './requests.ts'
 
-const fields = [
-  'id',
-  'name',
-  'default_code',
-  'list_price',
-  'qty_available',
-  'active',
-  'categ_id',
-  'product_tmpl_id',
-  'is_rsd_product',
-  'create_date',
-  'write_date',
-]
+const fields = resources.product.fields.map(({ name }) => name)
 const stream = { accept: 'text/event-stream' }
 
 /** A different selection for each number, so that no two clients share a read. */

@@ -14,6 +14,7 @@ import { type ImportTotals, noTotals, writeRows } from '../../import/import-rows
 import { type Limits, limits } from '../../limits/limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import { parseBatchRequest } from '../../query/list-request.ts'
+import type { EventLoopShares } from '../../scheduler/event-loop-shares.ts'
 import { clientSignal } from '../client-signal.ts'
 import { accessFor } from '../plugins/authenticate.ts'
 import { leaveFlow } from '../plugins/counted-response.ts'
@@ -32,13 +33,15 @@ const formats: Readonly<Record<string, ImportFormat>> = {
 
 export interface BatchParts {
   readonly batches: Batches
+  /** Of the event loop, for parsing. */
+  readonly shares: EventLoopShares
   readonly emit: EmitEvent
   readonly limits: Limits
 }
 
 /** `POST …/batch`: upserts and deletes the rows of the body as it arrives, and streams a line for each rejected row. */
 export function batchRoute(
-  { batches, emit, limits: injected }: BatchParts,
+  { batches, shares, emit, limits: injected }: BatchParts,
   resource: Resource,
   trustedProxies: BlockList,
 ) {
@@ -58,7 +61,7 @@ export function batchRoute(
     const results = new Results(client, signal, atEnd)
     const totals = noTotals()
     const body = client.received(request.raw.iterator({ destroyOnReturn: false }))
-    const nextSlice = () => batches.nextSlice(scope)
+    const nextSlice = () => shares.next(scope.accountId)
     const running = writeRows(
       results.startingWith(batches.writer(scope, resource, { recordsMax: scope.recordsMax, mode, actor })),
       {
