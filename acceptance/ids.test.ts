@@ -147,6 +147,9 @@ describe.skipIf(local === undefined)('who assigns ids', () => {
     await expect(account.import(['1,Of the ERP'], '--replace')).rejects.toThrow(
       '19 of 20 partners are not in the file, and --replace may delete 2. Nothing was deleted. If the file is complete, run the same command with --max-delete 19.',
     )
+    await expect(account.import(['1,Of the ERP'], '--replace', '--mode', 'update')).rejects.toThrow(
+      '--replace cannot be used with --mode update',
+    )
     expect(await ids()).toHaveLength(21)
     const two = rows.slice(0, 18)
     expect(await account.import([...two, '21,New'], '--replace', '--dry-run')).toMatchObject({

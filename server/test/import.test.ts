@@ -398,6 +398,18 @@ describe('failures are reported in one sentence', () => {
       { ownerUrl: 'postgres://x:secret@127.0.0.1:1/x' },
       'No PostgreSQL listens at 127.0.0.1:1.',
     ],
+    [
+      'a.csv',
+      'id,name\n1,a\n',
+      { replace: true, mode: 'update' as const },
+      '--replace cannot be used with --mode update: --replace expects all records of the other system, --mode update some that were read here. Nothing was written. Omit one of the two.',
+    ],
+    [
+      'a.csv',
+      'id,name\n1,a\n',
+      { maxDelete: { records: 5 } },
+      '--max-delete limits what --replace deletes, so it needs --replace. Nothing was written.',
+    ],
   ])('%s %j', async (file, content, options, message) => {
     const outcome = await run('product', file, content, options)
     expect(outcome.code).toBe(1)

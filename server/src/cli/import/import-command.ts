@@ -63,6 +63,7 @@ async function importFile(options: ImportOptions, totals: ImportTotals, rejects:
   if (resolve(rejects.path) === resolve(options.file)) {
     throw new ImportError('The reject file would overwrite the imported file. Pass another --rejects file.')
   }
+  checkCombination(options)
   const input = await openInput(options.file, options.format, options.stdin ?? process.stdin)
   const resource = resources[options.resource]
   await withClient(options.ownerUrl, async (client) => {
@@ -91,6 +92,18 @@ async function importFile(options: ImportOptions, totals: ImportTotals, rejects:
       endProgress()
     }
   })
+}
+
+function checkCombination({ replace, mode, maxDelete }: ImportOptions): void {
+  if (replace && mode === 'update')
+    throw new ImportError(
+      '--replace cannot be used with --mode update: --replace expects all records of the other system, ' +
+        '--mode update some that were read here. Nothing was written. Omit one of the two.',
+    )
+  if (!replace && maxDelete !== undefined)
+    throw new ImportError(
+      '--max-delete limits what --replace deletes, so it needs --replace. Nothing was written.',
+    )
 }
 
 function fractionOf(input: ImportInput): number | undefined {
