@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { Quartermaster, type RejectedRow } from '@quartermaster/client'
 
 /** A partner of the ERP. `ref`: its id in Quartermaster, if it was created there. */
-interface ErpPartner {
+export interface ErpPartner {
   readonly id: number
   readonly ref?: number
   name: string
@@ -11,7 +11,7 @@ interface ErpPartner {
   changed: boolean
 }
 
-interface Erp {
+export interface Erp {
   partners: ErpPartner[]
   /** The Quartermaster ids of partners that were deleted in the ERP, until Quartermaster has deleted them, too. */
   deleted: number[]

@@ -8,26 +8,12 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Erp } from '../../examples/erp-sync.ts'
 import { account, connected, freshDatabase, type TestAccount } from '../../server/test/database.ts'
 import { startTestService, type TestService } from '../../server/test/service.ts'
 import { Quartermaster } from '../src/index.ts'
 
 /** `examples/erp-sync.ts` against the real service: both sides end identical, whatever is rejected, deleted or killed. */
-
-interface ErpPartner {
-  readonly id: number
-  readonly ref?: number
-  name: string
-  email: string | null
-  changed: boolean
-}
-
-interface Erp {
-  partners: ErpPartner[]
-  deleted: number[]
-  nextId: number
-  cursor: string
-}
 
 const example = fileURLToPath(new URL('../../examples/erp-sync.ts', import.meta.url))
 const clientSource = new URL('client-source.ts', import.meta.url).href
