@@ -426,6 +426,36 @@ describe('doctor on tallies', () => {
     expect(await faults({ DATABASE_URL: url }, '--all-tallies')).toEqual([])
   })
 
+  test('finds a counter that would assign ids again, and repairs it', async () => {
+    const external = (lastId: number, ownLastId: number, resource: string) =>
+      `update tally set total = (select count(*) from company where '${resource}' = 'company'), version = 9,
+         last_id = ${lastId}, own_last_id = ${ownLastId} where resource = '${resource}'`
+    const url = await databaseAfter(
+      company(7, 1),
+      company(4_294_967_300, 2),
+      external(4_294_967_300, 4_294_967_298, 'company'),
+      // The record of the last id was deleted.
+      external(4_294_967_310, 4_294_967_309, 'product'),
+      external(12, 4_294_967_295, 'partner'),
+    )
+    const repair = 'quartermaster doctor --repair --account acme'
+    expect(await faults({ DATABASE_URL: url })).toEqual([
+      [
+        'The product tally of acme is wrong: own_last_id is 4294967309, but 4294967310 was assigned here, so ids would be assigned again.',
+        repair,
+      ],
+      [
+        'The company tally of acme is wrong: own_last_id is 4294967298, but 4294967300 was assigned here, so ids would be assigned again.',
+        repair,
+      ],
+    ])
+    await quartermaster(['doctor', '--repair', '--account', 'acme'], { DATABASE_URL: url })
+    expect(await faults({ DATABASE_URL: url }, '--all-tallies')).toEqual([])
+    expect(
+      await sql(url, 'select own_last_id::text from tally where account_id = 1 order by resource'),
+    ).toEqual([{ own_last_id: '4294967300' }, { own_last_id: '4294967295' }, { own_last_id: '4294967310' }])
+  })
+
   test('does not change correct tallies when repairing', async () => {
     const url = await databaseAfter()
     await quartermaster(['doctor', '--repair', '--all-tallies'], { DATABASE_URL: url })

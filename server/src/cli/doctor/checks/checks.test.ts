@@ -150,6 +150,7 @@ describe('a tally', () => {
     version: 4,
     total: 3,
     last_id: 7,
+    own_last_id: null,
     counted: 3,
     max_id: 7,
     max_version: 4,

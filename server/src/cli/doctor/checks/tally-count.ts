@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { type ResourceName, resources } from '../../../catalog/resources.ts'
+import { limits } from '../../../limits/limits.ts'
 import { inTransaction } from '../../../postgres/transaction.ts'
 import type { AccountScope } from '../../../scope.ts'
 import { type Fragment, identifier, type Statement, sql, value } from '../../../sql.ts'
@@ -10,6 +11,8 @@ export interface TallyCount {
   readonly version: number | null
   readonly total: number | null
   readonly last_id: number | null
+  /** Null unless another system assigns ids. */
+  readonly own_last_id: number | null
   readonly counted: number
   readonly max_id: number
   readonly max_version: number
@@ -30,8 +33,16 @@ export function tallyFaults(tally: TallyCount): string[] {
   return [
     ...(total === counted ? [] : [`total is ${total}, but there are ${counted} records`]),
     ...(last_id >= max_id ? [] : [`last_id is ${last_id}, but the highest id is ${max_id}`]),
+    ...ownIdFaults(tally, last_id),
     ...(version >= max_version ? [] : [`version is ${version}, but a record has ${max_version}`]),
   ]
+}
+
+/** If another system assigns ids, those from 2^32 on are assigned here, and `own_last_id` must have reached the highest that was. */
+function ownIdFaults({ own_last_id: ownLastId, max_id: maxId }: TallyCount, lastId: number): string[] {
+  const assigned = Math.max(lastId, maxId)
+  if (ownLastId === null || assigned <= Math.max(ownLastId, limits.externalIdMax)) return []
+  return [`own_last_id is ${ownLastId}, but ${assigned} was assigned here, so ids would be assigned again`]
 }
 
 /** Takes the lock that every write takes, so that nothing changes between the count and the update. */
@@ -55,7 +66,8 @@ export async function repairTally(
     await run(
       client,
       sql`update tally set version = greatest(version, ${value(found.max_version)}::bigint) + 1,
-        total = ${value(found.counted)}::bigint, last_id = greatest(last_id, ${value(found.max_id)}::bigint)
+        total = ${value(found.counted)}::bigint, last_id = greatest(last_id, ${value(found.max_id)}::bigint),
+        own_last_id = case when own_last_id is not null then greatest(own_last_id, last_id, ${value(found.max_id)}::bigint) end
         where ${row}`,
     )
   })
@@ -65,7 +77,7 @@ function tallyStatement(scope: AccountScope, resource: ResourceName): Fragment {
   const account = value(scope.accountId)
   const name = value(resource)
   return sql`select ${name}::text as resource, t.version::float8 as version, t.total::float8 as total,
-  t.last_id::float8 as last_id, r.counted::float8 as counted, r.max_id::float8 as max_id,
+  t.last_id::float8 as last_id, t.own_last_id::float8 as own_last_id, r.counted::float8 as counted, r.max_id::float8 as max_id,
   r.max_version::float8 as max_version
 from (
   select count(*) as counted, coalesce(max(id), 0) as max_id, coalesce(max(version), 0) as max_version
