@@ -2,14 +2,7 @@ import type { Condition, Filter, Span, TextValue, Value } from './ast.ts'
 import { FilterError } from './error.ts'
 import * as problem from './problem.ts'
 import { suggest } from './suggest.ts'
-import {
-  type OperatorToken,
-  opensList,
-  type SimpleToken,
-  type Token,
-  tokens,
-  type ValueToken,
-} from './tokens.ts'
+import { type OperatorToken, opensList, type SimpleToken, Tokenizer, type ValueToken } from './tokens.ts'
 
 export interface FilterBounds {
   readonly conditionsMax: number
@@ -63,23 +56,27 @@ const joinExpected = ['"&"', '"|"']
 /** A recursive descent parser, with one method per rule of the grammar. */
 class Parser {
   readonly #text: string
-  readonly #tokens: readonly Token[]
+  readonly #tokens: Tokenizer
   readonly #bounds: FilterBounds
-  #next = 0
+  #found: problem.Found
+  /** Where the last token that was read ends. */
+  #end = 0
   #depth = 0
   #conditions = 0
   #listValues = 0
 
   constructor(text: string, bounds: FilterBounds) {
     this.#text = text
-    this.#tokens = tokens(text)
+    this.#tokens = new Tokenizer(text)
     this.#bounds = bounds
+    this.#found = this.#next()
   }
 
   filter(): Filter {
-    if (this.#tokens.length === 0) throw problem.blank(this.#text)
+    const first = this.#found
+    if (first.kind === 'end') throw problem.blank(this.#text)
     const filter = this.#or()
-    const found = this.#found()
+    const found = this.#found
     if (found.kind === 'end') return filter
     throw problem.unexpected(this.#text, found, [...joinExpected, 'the end of the filter'])
   }
@@ -89,19 +86,19 @@ class Parser {
   }
 
   #joined(kind: 'and' | 'or', term: () => Filter): Filter {
-    const start = this.#found().offset
+    const start = this.#found.offset
     const first = term()
-    if (this.#found().kind !== kind) return first
+    if (this.#found.kind !== kind) return first
     const terms = [first]
-    while (this.#found().kind === kind) {
-      this.#next += 1
+    while (this.#found.kind === kind) {
+      this.#read()
       terms.push(term())
     }
     return Object.freeze({ kind, terms: Object.freeze(terms), ...this.#spanFrom(start) })
   }
 
   #term(): Filter {
-    const found = this.#found()
+    const found = this.#found
     if (found.kind === 'field') return this.#condition(found)
     if (found.kind === 'open') return this.#group(found)
     throw problem.fieldExpected(this.#text, found)
@@ -110,13 +107,13 @@ class Parser {
   #group(open: SimpleToken): Filter {
     if (this.#depth === this.#bounds.depthMax) throw problem.tooDeep(open, this.#bounds.depthMax)
     this.#depth += 1
-    this.#next += 1
+    this.#read()
     const filter = this.#or()
-    const found = this.#found()
+    const found = this.#found
     if (found.kind === 'end') throw problem.groupUnclosed(this.#text, open, found)
     if (found.kind !== 'close') throw problem.unexpected(this.#text, found, [...joinExpected, '")"'])
     this.#depth -= 1
-    this.#next += 1
+    this.#read()
     return filter
   }
 
@@ -124,10 +121,10 @@ class Parser {
     if (this.#conditions === this.#bounds.conditionsMax)
       throw problem.tooManyConditions(field, this.#bounds.conditionsMax)
     this.#conditions += 1
-    this.#next += 1
-    const found = this.#found()
+    this.#read()
+    const found = this.#found
     if (found.kind !== 'operator') throw problem.operatorExpected(this.#text, field.text, found)
-    this.#next += 1
+    this.#read()
     const values = opensList(found) ? this.#list(found) : [this.#operand(found)]
     return Object.freeze({
       kind: 'condition',
@@ -141,7 +138,7 @@ class Parser {
 
   /** The value after a comparison operator. A missing value is the empty text. */
   #operand(operator: OperatorToken): Value {
-    const found = this.#found()
+    const found = this.#found
     if (found.kind === 'value') return this.#value(found)
     return textValue('', { offset: operator.offset + operator.length, length: 0 })
   }
@@ -150,17 +147,17 @@ class Parser {
     const values: Value[] = []
     for (;;) {
       values.push(this.#listValue(open))
-      const found = this.#found()
+      const found = this.#found
       if (this.#endsList(found)) throw problem.listUnclosed(this.#text, open, found, ['","', '"]"'])
       if (found.kind !== 'comma' && found.kind !== 'list-close')
         throw problem.unexpected(this.#text, found, ['","', '"]"'])
-      this.#next += 1
+      this.#read()
       if (found.kind === 'list-close') return values
     }
   }
 
   #listValue(open: OperatorToken): Value {
-    const found = this.#found()
+    const found = this.#found
     if (found.kind !== 'value') {
       if (found.kind === 'comma' || found.kind === 'list-close') throw problem.listValueEmpty(found)
       throw problem.listUnclosed(this.#text, open, found, ['a value'])
@@ -178,21 +175,25 @@ class Parser {
 
   #value(token: ValueToken): Value {
     if (token.flaw) throw problem.flawed(this.#text, token.flaw)
-    this.#next += 1
+    this.#read()
     const { offset, length } = token
     // Compare the source text: with quotes or a backslash it is the text "null".
     const isNull = this.#text.slice(offset, offset + length) === 'null'
     return isNull ? Object.freeze({ kind: 'null', offset, length }) : textValue(token.text, token)
   }
 
-  #found(): problem.Found {
-    return this.#tokens[this.#next] ?? { kind: 'end', offset: this.#text.length, length: 0 }
+  #read(): void {
+    this.#end = this.#found.offset + this.#found.length
+    this.#found = this.#next()
+  }
+
+  #next(): problem.Found {
+    return this.#tokens.next() ?? { kind: 'end', offset: this.#text.length, length: 0 }
   }
 
   /** Ends with the last token that was read. */
   #spanFrom(start: number): Span {
-    const last = this.#tokens[this.#next - 1]
-    return { offset: start, length: last ? last.offset + last.length - start : 0 }
+    return { offset: start, length: this.#end - start }
   }
 }
 

@@ -59,18 +59,34 @@ const punctuation = new Map<string, SimpleToken['kind']>([
 const strayEnds = new Set('&|(),]=!*<>[ \t\r\n')
 
 export function tokens(text: string): Token[] {
+  const tokenizer = new Tokenizer(text)
   const found: Token[] = []
-  let state: State = 'term'
-  let depth = 0
-  for (let at = skipSpace(text, 0); at < text.length; ) {
-    const token = tokenAt(text, at, state, depth)
-    found.push(token)
-    state = stateAfter(token, state)
-    if (token.kind === 'open') depth += 1
-    if (token.kind === 'close' && depth > 0) depth -= 1
-    at = skipSpace(text, token.offset + token.length)
-  }
+  for (let token = tokenizer.next(); token !== undefined; token = tokenizer.next()) found.push(token)
   return found
+}
+
+/** Reads a token at a time, so that a filter beyond a limit costs no more than one at the limit. */
+export class Tokenizer {
+  readonly #text: string
+  #at: number
+  #state: State = 'term'
+  #depth = 0
+
+  constructor(text: string) {
+    this.#text = text
+    this.#at = skipSpace(text, 0)
+  }
+
+  /** Undefined at the end of the text. */
+  next(): Token | undefined {
+    if (this.#at === this.#text.length) return undefined
+    const token = tokenAt(this.#text, this.#at, this.#state, this.#depth)
+    this.#state = stateAfter(token, this.#state)
+    if (token.kind === 'open') this.#depth += 1
+    if (token.kind === 'close' && this.#depth > 0) this.#depth -= 1
+    this.#at = skipSpace(this.#text, token.offset + token.length)
+    return token
+  }
 }
 
 function tokenAt(text: string, at: number, state: State, depth: number): Token {

@@ -14,6 +14,8 @@ export type Parameters = ReadonlyMap<string, string>
  */
 export function parseParameters(raw: string, names: readonly string[], faults: Faults): Parameters {
   const encoded = new Map<string, string>()
+  // Joined once: a filter in a body may have 32,000 segments.
+  const continued: string[] = []
   let inFilter = false
   for (const segment of raw.split('&')) {
     if (segment === '') continue
@@ -24,11 +26,13 @@ export function parseParameters(raw: string, names: readonly string[], faults: F
       else encoded.set(name, equals < 0 ? '' : segment.slice(equals + 1))
       inFilter = name === 'filter'
     } else if (inFilter) {
-      encoded.set('filter', `${encoded.get('filter')}&${segment}`)
+      continued.push(segment)
     } else {
       faults.add(() => unknown(segment, name, names, encoded.has('filter')))
     }
   }
+  const filter = encoded.get('filter')
+  if (filter !== undefined && continued.length > 0) encoded.set('filter', [filter, ...continued].join('&'))
   const decoded = new Map<string, string>()
   for (const [name, text] of encoded) {
     const plain = decode(text)
