@@ -5,6 +5,7 @@ import { withClient } from '../../../server/src/postgres/client.ts'
 import { insertKeys } from '../../../verification/src/api-keys.ts'
 import { type Context, type Stoppable, shared } from '../../../verification/src/check.ts'
 import { type ServerProcess, Service } from '../../../verification/src/service.ts'
+import { waitUntil } from '../../../verification/src/wait-until.ts'
 import { type Caller, fillAccounts } from '../load/fixture.ts'
 import type { Attack, Target } from './attacks/attack.ts'
 import type { Order } from './attacks/attack-process.ts'
@@ -67,7 +68,22 @@ export async function withServer<T>(
     return await work(server)
   } finally {
     await server.kill()
+    await disconnected(service)
   }
+}
+
+/** Workers and statements of a killed server end a little later, and would slow down the next measurement. */
+async function disconnected({ postgres }: Service): Promise<void> {
+  await withClient(postgres.url, async (client) => {
+    await waitUntil(async () => {
+      const { rows } = await client.query(
+        `select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() limit 1`,
+      )
+      return rows.length === 0
+    })
+    // What an attack wrote is otherwise written to disk during the next measurement.
+    await client.query('checkpoint')
+  })
 }
 
 /** An attack in a process of its own, prepared, and not yet started. */
