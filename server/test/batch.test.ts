@@ -116,6 +116,21 @@ describe('a batch', () => {
     ).toEqual([{ version: 4, id: 7, name: 'Product 7' }])
   })
 
+  it('overwrites what was changed in the meantime if it is sent again', async () => {
+    await send(rows(3))
+    await send('{"id":2,"name":"Changed by someone else"}\n{"id":3,"qty_available":7}\n')
+    expect((await send(rows(3))).lines).toEqual([totals({ read: 3, updated: 1, unchanged: 2 })])
+    expect(
+      await query(
+        'select id::int, name, qty_available::int from product where account_id = $account order by id',
+      ),
+    ).toEqual([
+      { id: 1, name: 'Product 1', qty_available: 0 },
+      { id: 2, name: 'Product 2', qty_available: 0 },
+      { id: 3, name: 'Product 3', qty_available: 7 },
+    ])
+  })
+
   it('deletes, and lines of one record take effect in their order', async () => {
     await send(rows(5))
     const body = [

@@ -116,7 +116,7 @@ function accountBusy(accountMax: number): Failure {
 function unconfirmed(cause?: unknown): Failure {
   return new Failure(
     'outcome_unknown',
-    'The database did not confirm the last rows: they may or may not have been written. Send the batch again; what was written stays unchanged.',
+    'The database did not confirm the last rows: they may or may not have been written. Send the batch again: rows that were written are then unchanged, or overwrite what someone else has changed since.',
     [],
     cause,
   )

@@ -11,7 +11,7 @@ has. In NDJSON \`{"$delete":5}\` deletes the record 5. The rows are written as t
 of one record take effect in their order.
 
 The response streams a line for each rejected row. Its last line is \`{"$end":{…}}\` with the numbers of rows, or \`{"$error":{…}}\` with a problem document. Without
-\`$end\`, send the batch again: rows that were written are then unchanged. Read the response while you send, because the service does not read rows while results are waiting.
+\`$end\`, send the batch again: rows that were written are then unchanged, unless someone else has changed the record in the meantime; the row then overwrites that change. Read the response while you send, because the service does not read rows while results are waiting.
 
 Ids below 4294967296 are either yours or assigned by the service: the first rows with ids decide, and \`$end\` then has \`"idsNow":"external"\`. If the service
 assigns them, only \`mode=update\` may change or delete its records. An id that the service assigned is never used again. A row may create a record with an id of yours that was deleted.
