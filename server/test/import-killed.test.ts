@@ -34,8 +34,12 @@ it('an import that is killed and run again neither loses nor duplicates records'
     await killMidway(file, kills * 10_000, (4 - kills) * 70)
     const { total } = await tally()
     expect(await counted()).toMatchObject({ count: total, last: total })
+    expect(await audited(/^from .*killed\.csv, not completed: (\d+) inserted, 0 updated, 0 deleted$/)).toBe(
+      total,
+    )
   }
-  expect((await tally()).total).toBeLessThan(count)
+  const { total: before } = await tally()
+  expect(before).toBeLessThan(count)
   const silent = { write: () => true }
   const options = {
     ownerUrl: url,
@@ -50,7 +54,19 @@ it('an import that is killed and run again neither loses nor duplicates records'
   expect(await tally()).toEqual({ version: count / 10_000, total: count, last: count })
   // The sum of 1 to 100,000; prices of 0.25 to 999.25, a hundred times over.
   expect(await counted()).toEqual({ count, last: count, ids: '5000050000', prices: '49975000.00' })
+  expect(await audited(/^from .*killed\.csv: (\d+) inserted, 0 updated, 0 deleted, 0 rejected$/)).toBe(
+    count - before,
+  )
 })
+
+/** How many records were inserted according to those rows of the audit log that match. */
+async function audited(details: RegExp): Promise<number> {
+  const { rows } = await client.query<{ details: string }>(
+    `select details from audit where account_id = $1 and action = 'account.import'`,
+    [accountId],
+  )
+  return rows.reduce((sum, row) => sum + Number(details.exec(row.details)?.[1] ?? 0), 0)
+}
 
 /** Starts the import and kills it `laterMs` after `rows` records are committed. */
 async function killMidway(file: string, rows: number, laterMs: number): Promise<void> {

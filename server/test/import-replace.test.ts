@@ -138,5 +138,12 @@ describe('an import that replaces', () => {
     await holder.query('rollback')
     expect(stderr).toContain('Before that, 1 row was written and 10,000 records were deleted. Fix the cause')
     expect(await state()).toEqual({ byName: { before: 4, ours: 1 }, total: 5 })
+    const { rows: imports } = await client.query<{ details: string }>(
+      `select details from audit where account_id = $1 and action = 'account.import'`,
+      [accountId],
+    )
+    expect(imports).toEqual([
+      { details: `from ${file}, not completed: 0 inserted, 1 updated, 10000 deleted` },
+    ])
   })
 })

@@ -43,12 +43,22 @@ export interface Change {
 }
 
 /** Must run in the transaction of the change, so that neither is committed without the other. */
-export function auditStatement(scope: AccountScope, actor: Actor, change: Change): Statement {
-  const { accountId } = scope
+export function auditStatement(
+  { accountId }: AccountScope,
+  actor: Actor,
+  change: Change,
+  id: string = newEntryId(Date.now()),
+): Statement {
   return sql`insert into audit (account_id, id, action, subject, details, actor, actor_id, application, address)
-values (${value(accountId)}::bigint, ${value(newEntryId(Date.now()))}::text, ${value(change.action)}::text,
+values (${value(accountId)}::bigint, ${value(id)}::text, ${value(change.action)}::text,
   ${value(change.subject)}::text, ${value(stored(change.details))}::text, ${value(actor.kind)}::text,
   ${value(actor.id)}::text, ${value(stored(actor.application))}::text, ${value(actor.address)}::text)`.statement()
+}
+
+/** Changes the details of an entry, as the owner. For a change that takes several transactions. */
+export function amendAudit({ accountId }: AccountScope, id: string, details: string): Statement {
+  return sql`update audit set details = ${value(stored(details))}::text
+where account_id = ${value(accountId)}::bigint and id = ${value(id)}::text`.statement()
 }
 
 /**

@@ -15,18 +15,28 @@ export type WriteMode = 'upsert' | 'update' | 'load'
  * count from 1. So an id that this service assigned and the same id of the sender are probably two different records. Ids from 2^32 on
  * are assigned by this service only: who sends one has read it here.
  */
-export function idFault(
-  mode: WriteMode,
-  { plural }: Resource,
-  tally: IdColumns,
-  id: string,
-): string | undefined {
+function idFault(mode: WriteMode, { plural }: Resource, tally: IdColumns, id: string): string | undefined {
   if (mode !== 'upsert') return undefined
   if (idSourceOf(tally) === 'service')
     return `is not yours: this service assigns the ids of ${plural} in this account. Send ${plural} that you read here with mode=update. If another system assigns ids, an administrator can switch with "quartermaster account ids"`
   const { from } = senderIds(tally)
   if (Number(id) >= from) return undefined
   return `is below ${from}: this service assigned those ids before another system did. Send ${plural} that you read here with mode=update`
+}
+
+/** The same for many ids: those that must not be used. */
+export function idFaults(
+  mode: WriteMode,
+  resource: Resource,
+  tally: IdColumns,
+  ids: readonly string[],
+): ReadonlyMap<string, string> {
+  const faults = new Map<string, string>()
+  for (const id of ids) {
+    const reason = idFault(mode, resource, tally, id)
+    if (reason !== undefined) faults.set(id, reason)
+  }
+  return faults
 }
 
 /** Why no record can be inserted with this id. */

@@ -7,6 +7,7 @@ import type { AccountScope } from '../scope.ts'
 import { Batch } from './batch.ts'
 import { ImportError } from './columns.ts'
 import type { WriteMode } from './id-rules.ts'
+import { ImportAudit } from './import-audit.ts'
 import type { RepeatedId } from './repeated-ids.ts'
 import type { RowChunk, RowFault } from './row.ts'
 import { type BatchOutcome, type ImportRow, ImportSession } from './session.ts'
@@ -71,14 +72,15 @@ export async function importRows(run: ImportRun): Promise<void> {
   // If the connection breaks, the running statement rejects with the error.
   client.on('error', () => {})
   const { mode, actor, dryRun = false } = run
-  const options = { trackIds: run.replace, mode, dryRun, ...(actor === undefined ? {} : { actor }) }
+  const audit =
+    actor === undefined || dryRun
+      ? {}
+      : { actor, audit: new ImportAudit(scope, resource, actor, run.file ?? 'records') }
+  const options = { trackIds: run.replace, mode, dryRun, ...audit }
   const session = await ImportSession.open(client, scope, resource, options)
   if (mode === 'upsert' && session.idSourceBefore === 'service') throw idsAssignedHere(resource)
-  try {
-    await writeAll(session, run)
-  } finally {
-    await auditImport(session, run)
-  }
+  await writeAll(session, run)
+  await session.complete(totals.rejected)
   if (!dryRun && totals.inserted + totals.updated + totals.deleted >= analyzeRowsMin) await session.analyze()
 }
 
@@ -107,14 +109,6 @@ function checkDeletes({ plural }: Resource, max: MaxDelete, missing: number, rec
     `${missing} of ${records} ${plural} are not in the file, and --replace may delete ${allowed}. Nothing was deleted. ` +
       `If the file is complete, run the same command with --max-delete ${missing}.`,
   )
-}
-
-/** If the connection is lost, the message of the import says how much it has written. */
-async function auditImport(session: ImportSession, { totals, file, dryRun }: ImportRun): Promise<void> {
-  const { inserted, updated, deleted, rejected } = totals
-  if (dryRun === true || inserted + updated + deleted === 0) return
-  const counts = `${inserted} inserted, ${updated} updated, ${deleted} deleted, ${rejected} rejected`
-  await session.audit('account.import', `from ${file ?? 'records'}: ${counts}`).catch(() => {})
 }
 
 /** Writes a batch while the next one is read. At most these two are in memory. */

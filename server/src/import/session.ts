@@ -12,13 +12,14 @@ import { hasImages, trimJournal } from '../writes/journal.ts'
 import { requireRecords } from '../writes/records-quota.ts'
 import { type LockedTally, lockTally } from '../writes/tick.ts'
 import { batchWrites, type Run } from './batch-writes.ts'
-import { copyText, nullCell } from './cell.ts'
+import { copyText } from './cell.ts'
 import { copyIn } from './copy.ts'
-import { idFault, newIdFault, type WriteMode } from './id-rules.ts'
+import { idFaults, newIdFault, type WriteMode } from './id-rules.ts'
+import type { ImportAudit, Written } from './import-audit.ts'
 import { preparedName } from './prepared-names.ts'
 import { type FoldedLines, foldAll, type RepeatedId, type RowRejection } from './repeated-ids.ts'
 import { inRolledBack } from './rolled-back.ts'
-import { fieldMask, highestId } from './row-cells.ts'
+import { defaultCells, fieldMask, highestId } from './row-cells.ts'
 import * as statements from './statements.ts'
 
 /** The cells of a record in the order of the catalog's fields, in COPY's text format; undefined if the row does not contain the field. */
@@ -42,6 +43,7 @@ export interface BatchOutcome {
 export interface SessionOptions {
   readonly mode: WriteMode
   readonly actor?: Actor
+  readonly audit?: ImportAudit
   /** Every transaction is rolled back, and nothing is deleted. */
   readonly dryRun?: boolean
   /** Of the resource, after a batch. Undefined: the operator may exceed the quota of an account. */
@@ -136,7 +138,7 @@ export class ImportSession {
       if (this.#trackIds && !isDry) await copyIn(this.#client, statements.copyIds, allIds)
       const tally = await this.#lockTally()
       const existing = await this.#existingIds(allIds, Number(tally.last_id))
-      const forbidden = this.#forbidden([...allIds, ...deletes], tally)
+      const forbidden = idFaults(this.#options.mode, this.#resource, tally, [...allIds, ...deletes])
       const isAllowed = (id: string) => !forbidden.has(id)
       const rejected = rows.flatMap((row, rowIndex) => {
         const id = ids[rowIndex] ?? ''
@@ -165,8 +167,8 @@ export class ImportSession {
         const lastId = Math.max(highestId(added), folded.highestInserted)
         await this.#tick(tally, { records, added: inserted - deleted, lastId, withoutImages, becameExternal })
       }
-      if (becameExternal) await this.audit('account.ids', 'external, by the first rows with ids')
-      return {
+      if (becameExternal) await this.#auditExternal()
+      const outcome = {
         inserted: added.length + folded.counts.inserted,
         updated: updated - folded.updates.length + folded.counts.updated,
         deleted: deleted - folded.deletes.length + folded.counts.deleted,
@@ -175,6 +177,8 @@ export class ImportSession {
         forbidden,
         becameExternal,
       }
+      await this.#audit(outcome)
+      return outcome
     })
   }
 
@@ -221,6 +225,7 @@ export class ImportSession {
           withoutImages: !hasImages(deleted),
           becameExternal: false,
         })
+      await this.#audit({ inserted: 0, updated: 0, deleted })
       return deleted
     })
   }
@@ -241,19 +246,22 @@ export class ImportSession {
     return inserted > 0 && this.#options.mode === 'upsert' && idSourceOf(tally) === 'unassigned'
   }
 
-  async audit(action: 'account.ids' | 'account.import', details: string): Promise<void> {
+  async #auditExternal(): Promise<void> {
     const { actor } = this.#options
     if (actor === undefined) return
-    await this.#run(auditStatement(this.#scope, actor, { action, subject: this.#resource.name, details }))
+    const change = { subject: this.#resource.name, details: 'external, by the first rows with ids' }
+    await this.#run(auditStatement(this.#scope, actor, { action: 'account.ids', ...change }))
   }
 
-  #forbidden(ids: readonly string[], tally: LockedTally): ReadonlyMap<string, string> {
-    const forbidden = new Map<string, string>()
-    for (const id of ids) {
-      const reason = idFault(this.#options.mode, this.#resource, tally, id)
-      if (reason !== undefined) forbidden.set(id, reason)
-    }
-    return forbidden
+  async #audit(written: Written): Promise<void> {
+    const statement = this.#options.audit?.written(written)
+    if (statement !== undefined) await this.#run(statement)
+  }
+
+  /** After the last batch. */
+  async complete(rejected: number): Promise<void> {
+    const statement = this.#options.audit?.completed(rejected)
+    if (statement !== undefined) await this.#inTransaction(() => this.#run(statement))
   }
 
   async #inTransaction<T>(work: () => Promise<T>): Promise<T> {
@@ -318,18 +326,10 @@ export class ImportSession {
       for (const { cells } of rows) stored.set(cells[0] ?? '', cells.map(copyText))
     }
     return foldAll(repeated, stored, {
-      defaults: this.#defaults(tally.written_at),
+      defaults: defaultCells(this.#resource, tally.written_at),
       writeDateIndex: this.#resource.fields.findIndex(({ name }) => name === 'write_date'),
       writtenAt: tally.written_at,
       faultOfNew: (row) => this.#faultOfNew(row, tally),
-    })
-  }
-
-  /** The cells that a new record has unless its row contains them. */
-  #defaults(writtenAt: string): string[] {
-    return this.#resource.fields.map(({ absent }) => {
-      if (absent === 'now') return writtenAt
-      return absent === null ? nullCell : String(absent)
     })
   }
 
@@ -339,7 +339,7 @@ export class ImportSession {
     { version, written_at: writtenAt }: LockedTally,
   ): Promise<number> {
     if (rows.length === 0) return 0
-    const defaults = this.#defaults(writtenAt)
+    const defaults = defaultCells(this.#resource, writtenAt)
     const prefix = `${this.#scope.accountId}\t${version}\t${version}\t`
     await copyIn(
       this.#client,
