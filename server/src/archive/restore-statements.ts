@@ -1,3 +1,4 @@
+import { limits } from '../limits/limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { identifier, join, type Statement, sql, value } from '../sql.ts'
 import type { ArchiveTable } from './archive-format.ts'
@@ -39,11 +40,14 @@ from json_populate_recordset(null::${table}, ${value(json)}::json) r${skipExisti
  * The version is higher than in the archive and than any that the account had here. `last_id` never decreases, so that no id
  * is used twice, even if the archive lacks the record that had it. Nor does the date of the last write, although the clock
  * of the server that wrote the archive may have been ahead of this one. Who assigns ids is as in the archive, which may be of a
- * version without that.
+ * version without that. If nobody had decided that, the account keeps its own decision. Where this service assigned ids, the range of
+ * another system begins after them.
  */
 export function setTally(scope: AccountScope, resource: string, total: number, tallies: string): Statement {
   const accountId = value(scope.accountId)
   const name = value(resource)
+  const max = sql`${value(limits.externalIdMax)}::bigint`
+  const isUndecided = sql`excluded.last_id = 0 and excluded.own_last_id is null and not excluded.service_ids`
   return sql`insert into tally as t (account_id, resource, version, total, last_id, own_last_id, written_at, sender_ids_from, service_ids)
 select ${accountId}::bigint, ${name}::text, coalesce(a.version, 0) + 1, ${value(total)}::bigint,
   greatest(a.last_id, (select max(id) from ${identifier(resource)} where account_id = ${accountId}::bigint), 0),
@@ -53,8 +57,11 @@ left join json_populate_recordset(null::tally, ${value(tallies)}::json) a on a.r
 on conflict (account_id, resource) do update
   set version = greatest(t.version + 1, excluded.version), total = excluded.total,
     last_id = greatest(t.last_id, excluded.last_id),
-    own_last_id = case when excluded.own_last_id is not null then greatest(excluded.own_last_id, t.own_last_id, t.last_id) end,
-    sender_ids_from = excluded.sender_ids_from, service_ids = excluded.service_ids,
+    own_last_id = case when ${isUndecided} then t.own_last_id
+      when excluded.own_last_id is not null then greatest(excluded.own_last_id, t.own_last_id, t.last_id) end,
+    sender_ids_from = case when excluded.own_last_id is not null then excluded.sender_ids_from
+      else greatest(t.sender_ids_from, excluded.sender_ids_from, case when excluded.last_id <= ${max} then excluded.last_id + 1 end) end,
+    service_ids = case when ${isUndecided} then t.service_ids else excluded.service_ids end,
     written_at = greatest(t.written_at, excluded.written_at)`.statement()
 }
 
