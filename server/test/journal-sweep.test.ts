@@ -70,6 +70,47 @@ it('the images of deleted records are deleted, and nothing else changes', async 
   expect(await total(quiet)).toBe(3)
 })
 
+it('expired tombstones are deleted, also without images, and only cursors before them expire', async () => {
+  const tombstones = async ({ accountId }: TestAccount) => {
+    const { rows } = await client.query<{ id: string }>(
+      `select id from tombstone where account_id = $1 and resource = 'product' order by id`,
+      [accountId],
+    )
+    return rows.map(({ id }) => Number(id))
+  }
+  const [long, kept] = [await account(client, 'long-quiet'), await account(client, 'kept')]
+  const cursors: string[] = []
+  for (const by of [long, kept]) {
+    for (const name of ['One', 'Two', 'Three'])
+      expect((await service.post(by, products, { name })).status).toBe(201)
+    cursors.push((await changes(service, by, { fields: 'name' })).cursor)
+    expect((await service.request(by, 'DELETE', `${products}/1`)).status).toBe(204)
+  }
+  const between = await changes(service, long, { fields: 'name' })
+  expect((await service.request(long, 'DELETE', `${products}/2`)).status).toBe(204)
+  await client.query('delete from product_before where account_id = any($1)', [
+    [long.accountId, kept.accountId],
+  ])
+  await client.query(
+    `update tombstone set at = at - case when account_id = $1 then interval '31 days' else interval '29 days' end
+     where account_id = any($2) and id = 1`,
+    [long.accountId, [long.accountId, kept.accountId]],
+  )
+  await eventually(async () => (await tombstones(long)).join() === '2')
+  expect(await tombstones(kept)).toEqual([1])
+  const since = (by: TestAccount, cursor: string | undefined) =>
+    service.request(by, 'GET', `${products}/changes?fields=id&since=${cursor}`)
+  expect(await since(long, cursors[0])).toMatchObject({ status: 410, body: { code: 'cursor_expired' } })
+  expect(await since(long, between.cursor)).toMatchObject({
+    status: 200,
+    body: { data: [{ change: 'deleted', id: 2 }] },
+  })
+  expect(await since(kept, cursors[1])).toMatchObject({
+    status: 200,
+    body: { data: [{ change: 'deleted', id: 1 }] },
+  })
+})
+
 it('results of idempotent writes are deleted after their 24 hours', async () => {
   const insert = `insert into idempotency (account_id, key, request_hash, record_id, created_at) values ($1, $2, '', 1, now() - $3::interval)`
   await client.query(insert, [quiet.accountId, 'old', '25 hours'])

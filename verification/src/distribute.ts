@@ -67,7 +67,7 @@ export const oneAccount: Check = {
  * The exceptions, which handle a batch of accounts and therefore several shards: reading the keys and tallies of all
  * waiting requests, the tallies of clients that wait for changes and of webhooks, the sweep over all webhooks, writing the
  * request log and usage after the responses, deleting what has expired of them and of results for idempotency keys, and finding
- * accounts with expired before-images.
+ * accounts with expired before-images and tombstones.
  */
 export function isForSeveralAccounts(query: string): boolean {
   // The first inserted column is the account.
@@ -80,6 +80,12 @@ export function isForSeveralAccounts(query: string): boolean {
     return true
   if (
     /^with recursive a as \(\s*\(select account_id from \w+_before where account_id > \$1::bigint/.test(query)
+  )
+    return true
+  if (
+    /^select t\.account_id, \(select b\.at < now\(\) - make_interval\(days => \$1::int\)\s+from tombstone b where b\.account_id = t\.account_id/.test(
+      query,
+    )
   )
     return true
   if (/from webhook where (?:account_id = any\(\$1::bigint\[\]\)|\(account_id, id\) > \()/.test(query))

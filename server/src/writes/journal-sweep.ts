@@ -4,17 +4,19 @@ import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { identifier, type Statement, sql, value } from '../sql.ts'
 import type { Topology } from '../topology.ts'
-import { areImagesExpired, trimExpired } from './journal.ts'
+import { hasExpired, trimExpired } from './journal.ts'
 import { type LockedTally, lockTally, tickTally } from './tick.ts'
 
 /**
- * Deletes expired before-images of accounts that write nothing more: writes trim the journal, so these would keep the data of
- * deleted records. Only accounts with images are visited, `journalSweepAccounts` of each resource in a sweep. Every process sweeps.
+ * Deletes expired before-images and tombstones of accounts that write nothing more: writes trim the journal, so these would keep the
+ * data of deleted records. A sweep visits `journalSweepAccounts` accounts of each resource: the next ones with images, because
+ * images expire after minutes, and the next ones at all, because tombstones have a month. Every process sweeps.
  */
 export class JournalSweep {
   readonly #database: Database
   readonly #sweepMs: number
-  readonly #after = new Map<Resource, string>()
+  /** The last account of each search. */
+  readonly #after = new Map<string, string>()
   #sweptAt = performance.now()
 
   constructor(database: Database, { journalSweepMs }: Pick<Limits, 'journalSweepMs'>) {
@@ -26,41 +28,47 @@ export class JournalSweep {
   async run(): Promise<void> {
     if (performance.now() - this.#sweptAt < this.#sweepMs) return
     this.#sweptAt = performance.now()
-    for (const resource of Object.values(resources)) await this.#sweep(resource)
+    const topology = await this.#database.topology()
+    for (const resource of Object.values(resources)) {
+      await this.#sweep(resource, 'images', accountsWithImages[topology])
+      await this.#sweep(resource, 'tombstones', accountsWithTombstones)
+    }
   }
 
-  async #sweep(resource: Resource): Promise<void> {
-    const statement = accountsWithImages[await this.#database.topology()]
-    const found = await this.#database.read<{ account_id: string; expired: string }>(
-      statement(resource, this.#after.get(resource) ?? '0'),
+  async #sweep(resource: Resource, kind: string, search: Search): Promise<void> {
+    const position = `${resource.name} ${kind}`
+    const found = await this.#database.read<{ account_id: string; expired: string | null }>(
+      search(resource, this.#after.get(position) ?? '0'),
     )
     const isLast = found.length < limits.journalSweepAccounts
-    this.#after.set(resource, isLast ? '0' : (found.at(-1)?.account_id ?? '0'))
+    this.#after.set(position, isLast ? '0' : (found.at(-1)?.account_id ?? '0'))
     for (const { account_id: accountId, expired } of found)
       if (expired === 't') await trim(this.#database, { accountId }, resource)
   }
 }
 
 /**
- * The tally names the version from which on images are complete, so the deletion is a write of its own, with a version and no records.
+ * The tally names the version from which on each journal is complete, so the deletion is a write of its own, with a version and no records.
  * Another process may have been faster.
  */
 async function trim(database: Database, scope: AccountScope, resource: Resource): Promise<void> {
   await database.writeTo(scope, async (transaction) => {
     const [tally] = await transaction.run<LockedTally>(lockTally(scope, resource, transaction.topology))
     if (tally === undefined) return
-    const [images] = await transaction.run<{ expired: boolean | null }>(areImagesExpired(scope, resource))
-    if (images?.expired !== true) return
+    const [journal] = await transaction.run<{ expired: boolean }>(hasExpired(scope, resource))
+    if (journal?.expired !== true) return
     const tick = { added: sql`0`, lastId: sql`t.last_id` }
     await transaction.run(tickTally(value(scope.accountId), resource, tick, tally).statement('update'))
     for (const statement of trimExpired(scope, resource)) await transaction.run(statement)
   })
 }
 
+/** The next accounts after one, and whether their oldest row has expired. */
+type Search = (resource: Resource, after: string) => Statement
+
 const expired = sql`now() - make_interval(mins => ${value(limits.imageMinutes)}::int)`
 
-/** The next accounts with images, and whether the oldest image has expired. */
-const accountsWithImages: Record<Topology, (resource: Resource, after: string) => Statement> = {
+const accountsWithImages: Record<Topology, Search> = {
   // One index probe for each account, however many images it has.
   single(resource, after) {
     const table = identifier(`${resource.name}_before`)
@@ -80,4 +88,13 @@ where account_id > ${value(after)}::bigint
 group by account_id order by account_id limit ${value(limits.journalSweepAccounts)}::int`.statement(
       'activity',
     ),
+}
+
+/** All accounts, because most have no tombstone: one index probe for each. Citus evaluates it on the workers, each for its own accounts. */
+const accountsWithTombstones: Search = ({ name }, after) => {
+  const resource = sql`${value(name)}::text`
+  return sql`select t.account_id, (select b.at < now() - make_interval(days => ${value(limits.tombstoneDays)}::int)
+  from tombstone b where b.account_id = t.account_id and b.resource = ${resource} order by b.version limit 1) as expired
+from tally t where t.account_id > ${value(after)}::bigint and t.resource = ${resource}
+order by t.account_id limit ${value(limits.journalSweepAccounts)}::int`.statement('activity')
 }

@@ -90,10 +90,13 @@ export function trimExpired(scope: AccountScope, resource: Resource): Statement[
   )
 }
 
-/** Returns one row, `expired`, about the oldest before-image; no row if there is none. */
-export function areImagesExpired(scope: AccountScope, resource: Resource): Statement {
-  const { table, row, expired } = journalsOf(value(scope.accountId), resource)[0]
-  return sql`select ${expired} as expired from ${table} where ${row} order by version limit 1`.statement()
+/** Returns one row, `expired`: whether the oldest before-image or the oldest tombstone has. */
+export function hasExpired(scope: AccountScope, resource: Resource): Statement {
+  const oldest = journalsOf(value(scope.accountId), resource).map(
+    ({ table, row, expired }) =>
+      sql`coalesce((select ${expired} from ${table} where ${row} order by version limit 1), false)`,
+  )
+  return sql`select ${join(oldest, ' or ')} as expired`.statement()
 }
 
 /** The before-images and the tombstones. */

@@ -39,6 +39,9 @@ export const activityShapes: readonly string[] = [
       `from ${name}_before b where b.account_id = a.account_id order by b.version limit $) as expired ` +
       'from a where a.account_id is not null limit $::int',
   ),
+  'select t.account_id, (select b.at < now() - make_interval(days => $::int) from tombstone b ' +
+    'where b.account_id = t.account_id and b.resource = $::text order by b.version limit $) as expired ' +
+    'from tally t where t.account_id > $::bigint and t.resource = $::text order by t.account_id limit $::int',
   'select account_id as id from account order by account_id desc limit $',
   'select account_id as id from account where account_id > $::bigint order by account_id limit $::int',
 ].map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
