@@ -220,7 +220,7 @@ describe('rejects', () => {
     expect(outcome.stderr).toBe(`quartermaster: 3 rows were rejected: see ${rejects}.\n`)
     expect(readFileSync(rejects, 'utf8')).toBe(
       [
-        'line,field,reason,value',
+        "line,'field,'reason,'value",
         '5,list_price,is not a decimal number,abc',
         '6,id,is below 1,0',
         '6,list_price,has more than 12 digits after the point,1.0000000000001',
@@ -232,6 +232,31 @@ describe('rejects', () => {
       [1, 'Bolt\r\nM8'],
       [4, 'Cap'],
     ])
+  })
+
+  it('run no formula in a spreadsheet, and have exact values for programs', async () => {
+    const values = ['=1+1', '-2;=HYPERLINK("http://127.0.0.1")', "'+3", 'x;@y']
+    const lines = values.map((value, i) => JSON.stringify({ id: i + 1, name: 'a', list_price: value }))
+    await run('product', 'a.ndjson', `${[...lines, '{"id":9,"name":"b","=1+1":2}'].join('\n')}\n`)
+    const [header, ...rows] = readFileSync(join(folder, `${created}-a.ndjson.rejects.csv`), 'utf8').split(
+      '\n',
+    )
+    expect(header).toBe("line,'field,'reason,'value")
+    expect(rows.slice(0, 4)).toEqual([
+      "1,list_price,is not a decimal number,'=1+1",
+      `2,list_price,is not a decimal number,"'-2;'=HYPERLINK(""http://127.0.0.1"")"`,
+      "3,list_price,is not a decimal number,''+3",
+      "4,list_price,is not a decimal number,x;'@y",
+    ])
+    expect(rows[4]).toMatch(/^5,'=1\+1,/)
+    // As docs/api.md says how a program restores the texts.
+    const restored = rows.slice(0, 4).map((row) => {
+      const cell = row.split(',')[3] ?? ''
+      const text = cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell
+      const within = text.replaceAll(/(?<=[;\t\r\n])'(?=['"]*[=+\-@＝＋－＠])/g, '')
+      return /^'+(?:[=+\-@\t\r\n＝＋－＠]|$)/.test(within) ? within.slice(1) : within
+    })
+    expect(restored).toEqual(values)
   })
 
   it('leave no file behind if there are none', async () => {

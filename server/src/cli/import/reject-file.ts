@@ -1,7 +1,11 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { RowFault } from '../../import/row.ts'
+import { spreadsheetText } from '../../query/spreadsheet-form.ts'
 
-/** A CSV file of the rejected lines and the reasons. It is created with the first one. */
+/**
+ * A CSV file of the rejected lines and the reasons, created with the first one. People open it, so it has the form for spreadsheets:
+ * a rejected value may be a formula. An empty cell stays empty, because nothing imports this file.
+ */
 export class RejectFile {
   readonly path: string
   #descriptor: number | undefined
@@ -14,7 +18,7 @@ export class RejectFile {
     if (faults.length === 0) return
     if (this.#descriptor === undefined) {
       this.#descriptor = openSync(this.path, 'w')
-      writeSync(this.#descriptor, 'line,field,reason,value\n')
+      writeSync(this.#descriptor, "line,'field,'reason,'value\n")
     }
     // Written synchronously: with a stream, a file of which every row is rejected would be buffered in memory.
     writeSync(this.#descriptor, faults.map(csvLine).join(''))
@@ -31,5 +35,6 @@ function csvLine({ line, field, reason, value }: RowFault): string {
 }
 
 function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  const cell = text === '' ? '' : spreadsheetText(text)
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
