@@ -59,11 +59,6 @@ export class AccountReads {
     return this.#long.inFlight >= limits.readsWaitingMax / 2
   }
 
-  /** Whether an additional read would delay no other: the account has none in flight, and there are few of other accounts. */
-  isIdleFor(scope: AccountScope): boolean {
-    return this.#long.inFlight < limits.prefetchReadsInFlightMax && !this.#long.isRunning(scope)
-  }
-
   /** Throws if a long read of the account would be rejected. */
   rejectIfFull(scope: AccountScope): void {
     this.#long.rejectIfFull(scope)

@@ -7,7 +7,13 @@ import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { placeholder, sql } from '../sql.ts'
 import { hashOfKey } from './key-format.ts'
-import { type LastVerification, type Verification, type Verified, verifications } from './verifications.ts'
+import {
+  type Access,
+  type LastVerification,
+  type Verification,
+  type Verified,
+  verifications,
+} from './verifications.ts'
 
 interface AccountRow {
   readonly name: string
@@ -27,6 +33,13 @@ interface AcceptedKey extends LastVerification {
   verified: Verified
   resource: ResourceName | undefined
   verifiedAt: number
+}
+
+export interface KeyVerification {
+  /** What the key could do when this process accepted it last, if that was at most `readAheadMs` ago. */
+  readonly recent: Access | undefined
+  /** Undefined if the key is not valid for this account. */
+  readonly result: Promise<Verified | undefined>
 }
 
 /**
@@ -78,23 +91,30 @@ export class KeyVerifier {
     return this.#waiting[0]?.since ?? Number.POSITIVE_INFINITY
   }
 
-  /**
-   * Undefined if the key is not valid for this account. A key that has been accepted before costs one statement. If that was
-   * at most `readAheadMs` ago, `ahead` is called when the statement was sent, to send a read that PostgreSQL runs after it.
-   */
-  async verify(
+  /** Queues the key for the next statement. */
+  verify(
     accountName: string = NO_ACCOUNT_NAME,
     key: string,
     resource: ResourceName | undefined,
-    ahead?: (recent: Verified) => void,
-  ): Promise<Verified | undefined> {
+  ): KeyVerification {
     const hash = hashOfKey(key)
-    if (hash === undefined) return undefined
+    if (hash === undefined) return { recent: undefined, result: Promise.resolve(undefined) }
     const accepted = this.#accepted.get(hash)
-    if (accepted?.accountName !== accountName) return this.#verifyNew(accountName, hash, resource)
-    const isRecent = ahead !== undefined && performance.now() - accepted.verifiedAt <= this.#readAheadMs
-    const onSent = isRecent ? () => ahead(recentOf(accepted, resource)) : undefined
-    const verified = await this.#verifyIn(accepted.accountId, hash, resource, accepted, onSent)
+    if (accepted?.accountName !== accountName)
+      return { recent: undefined, result: this.#verifyNew(accountName, hash, resource) }
+    const isRecent = performance.now() - accepted.verifiedAt <= this.#readAheadMs
+    const recent = isRecent ? accepted.verified.access : undefined
+    return { recent, result: this.#verifyAgain(accepted, hash, resource) }
+  }
+
+  /** A key that has been accepted before costs one statement. */
+  async #verifyAgain(
+    accepted: AcceptedKey,
+    hash: string,
+    resource: ResourceName | undefined,
+  ): Promise<Verified | undefined> {
+    const { accountName } = accepted
+    const verified = await this.#verifyIn(accepted.accountId, hash, resource, accepted)
     if (verified !== undefined) {
       accepted.verifiedAt = performance.now()
       accepted.verified = verified
@@ -137,12 +157,11 @@ export class KeyVerifier {
     hash: string,
     resource: ResourceName | undefined,
     last?: LastVerification,
-    onSent?: () => void,
   ): Promise<Verified | undefined> {
     if (this.waiting >= limits.verificationsWaitingMax) return Promise.reject(overloaded())
     return new Promise((resolve, reject) => {
       const since = performance.now()
-      this.#waiting.push({ accountId, hash, resource, since, onSent, last, resolve, reject })
+      this.#waiting.push({ accountId, hash, resource, since, last, resolve, reject })
       this.#schedule()
     })
   }
@@ -188,7 +207,6 @@ export class KeyVerifier {
         this.#inFlight -= batch.length
         this.#schedule()
       })
-      for (const { onSent } of batch) onSent?.()
     })
   }
 
@@ -201,11 +219,6 @@ export class KeyVerifier {
       for (const verification of batch) verification.reject(error)
     }
   }
-}
-
-/** The tally is that of another resource if the last request was for another one. */
-function recentOf({ verified, resource: last }: AcceptedKey, resource: ResourceName | undefined): Verified {
-  return last === resource ? verified : { access: verified.access, tally: undefined }
 }
 
 /** The hash of no key. Not the hash itself, because the key may belong to the decoy account. */

@@ -39,8 +39,6 @@ export interface Verification {
   readonly hash: string
   readonly resource: ResourceName | undefined
   readonly since: number
-  /** Called when the statement was sent. */
-  readonly onSent: (() => void) | undefined
   /** The last successful verification of this key. */
   readonly last: LastVerification | undefined
   readonly resolve: (verified: Verified | undefined) => void

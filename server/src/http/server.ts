@@ -21,7 +21,6 @@ import { type Limits, limits } from '../limits/limits.ts'
 import type { Exports } from '../lists/exports/exports.ts'
 import { ListReader } from '../lists/list-reader.ts'
 import { PageCache } from '../lists/page-cache.ts'
-import { PagePrefetcher } from '../lists/page-prefetcher.ts'
 import { RecordReader } from '../lists/record-reader.ts'
 import { ResponseCache } from '../lists/response-cache.ts'
 import type { EmitEvent } from '../observability/events.ts'
@@ -35,7 +34,7 @@ import { acceptsHtml, consoleRoutes, rootRoute } from './console/routes.ts'
 import { batchPath, changesPath, resourcePath, viewPath } from './paths.ts'
 import { type AuthenticationParts, authenticate, hostOf, isPublic } from './plugins/authenticate.ts'
 import { createHttpServer } from './plugins/load-shedding.ts'
-import { RequestObserver, serverTiming } from './plugins/request-context.ts'
+import { RequestObserver, routeOf, serverTiming } from './plugins/request-context.ts'
 import { referenceRoutes } from './reference/routes.ts'
 import { formMediaType, mergePatchMediaType } from './request/content-type.ts'
 import { rawQueryOf } from './request/raw-request.ts'
@@ -47,8 +46,8 @@ import { deleteRoute, patchRoute } from './routes/change.ts'
 import { changesRoute } from './routes/changes.ts'
 import { createRoute } from './routes/create.ts'
 import { createKeyRoute, revokeKeyRoute, rotateKeyRoute } from './routes/keys.ts'
-import { listAhead, listRoute, type Reads } from './routes/list.ts'
-import { recordAhead, recordRoute } from './routes/record.ts'
+import { listRoute, type Reads } from './routes/list.ts'
+import { recordRoute } from './routes/record.ts'
 import { oneViewRoute, viewRoute } from './routes/views.ts'
 import {
   activateWebhookRoute,
@@ -95,8 +94,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   if (parts.onRoute !== undefined) app.addHook('onRoute', parts.onRoute)
   app.decorateRequest('verified', undefined)
   app.decorateRequest('context', undefined)
-  for (const name of ['route', 'listQuery', 'listAhead', 'recordRequest', 'rowAhead'])
-    app.decorateRequest(name, undefined)
+  app.decorateRequest('route', undefined)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
@@ -105,6 +103,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
     if (isStopping()) reply.header('connection', 'close')
     requireHost(request.raw)
+    if (routeOf(request).config.isVerifiedInHandler === true) return
     if (!isPublic(request)) await authenticate(request, reply, authentication)
     rejectUnsupported(request)
   })
@@ -137,12 +136,11 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   const creates = new CreateBatches(parts.database)
   const recordReader = new RecordReader(parts.database)
   const responseCache = new ResponseCache()
-  const prefetcher = new PagePrefetcher(accountReads, listReader, responseCache)
-  const reads: Reads = { ...parts, responseCache, pageCache, listReader, prefetcher, recordReader }
+  const reads: Reads = { ...parts, responseCache, pageCache, listReader, recordReader }
   app.addHook('preClose', async () => waiters.close())
   const feed = new ChangeFeed({ ...parts, rateLimiter: authentication.rateLimiter })
   for (const resource of Object.values(resources)) {
-    resourceRoutes(app, reads, writes, creates, resource)
+    resourceRoutes(app, authentication, reads, writes, creates, resource)
     changesRoutes(app, feed, resource)
   }
   batchRoutes(app, { ...parts, shares }, authentication)
@@ -258,6 +256,7 @@ function webhookRoutes(app: FastifyInstance, accountReads: AccountReads, parts: 
 
 function resourceRoutes(
   app: FastifyInstance,
+  authentication: AuthenticationParts,
   reads: Reads,
   writes: AccountWrites,
   creates: CreateBatches,
@@ -270,7 +269,7 @@ function resourceRoutes(
     method: listMethods,
     url: path,
     bodyLimit: limits.queryBodyBytesMax,
-    config: { ...config, bodies: [formMediaType], readAhead: listAhead(reads, resource) },
+    config: { ...config, bodies: [formMediaType] },
     handler: listRoute(reads, resource),
   })
   app.post(path, repeatable, createRoute(writes, creates, resource))
@@ -281,8 +280,8 @@ function resourceRoutes(
   app.route({
     method: ['GET', 'HEAD'],
     url: one,
-    config: { ...config, readAhead: recordAhead(reads, resource) },
-    handler: recordRoute(reads, resource),
+    config: { ...config, isVerifiedInHandler: true },
+    handler: recordRoute(reads, resource, authentication),
   })
   app.patch(
     one,

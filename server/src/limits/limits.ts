@@ -189,6 +189,8 @@ export const limits = {
   readAheadMs: 120_000,
   /** Records that one statement reads. */
   recordBatchMax: 100,
+  /** Such statements in flight for each resource. */
+  recordBatchesInFlightMax: 3,
   /** Records that one statement creates, each in another account, and such statements in flight per resource. */
   createBatchRows: 50,
   createBatchesMax: 1,
@@ -202,13 +204,6 @@ export const limits = {
   cachedResponseBytesMax: 4 * 1024 * 1024,
   /** Slots of the admission filter that a full response cache uses: a response is cached on its second request. 4 bytes each. */
   responseAdmissionSlots: 64 * 1024,
-  /** Clients whose last page is remembered, 200 bytes each, to read the next one ahead if they request page after page. */
-  prefetchPositions: 2_000,
-  /** Pages with fewer records are read so fast that nothing is gained. */
-  prefetchRecordsMin: 200,
-  /** No page is read ahead while as many long reads are in flight. */
-  prefetchReadsInFlightMax: 3,
-  prefetchedBytesMax: 16 * 1024 * 1024,
   /** Garbage on top of the live heap before a full collection. */
   heapGarbageBytes: 32 * 1024 * 1024,
   /** Cached responses up to this length are stored as strings, longer ones as buffers. */

@@ -4,8 +4,7 @@ import { internalError } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
 import { type ListHints, type ListRow, listStatement } from '../query/sql/list-statement.ts'
-import type { Statement } from '../sql.ts'
-import { isAtLeast, isOlder, isSameState, type Tally } from '../tally-state.ts'
+import { isOlder, isSameState, type Tally } from '../tally-state.ts'
 import { linkHeader, listBody, pageNumbers } from './envelope.ts'
 import {
   addEnd,
@@ -19,12 +18,6 @@ import {
 import type { ListQuery } from './plan-cache.ts'
 import { etagOf, type ReadResponse, responseOf } from './response.ts'
 
-/** A statement that was sent before the key was verified. */
-export interface ListAhead {
-  readonly statement: Statement
-  readonly rows: Promise<ListRow[]>
-}
-
 /** Reads one page of a list. The cached total and page ends of the list determine the access path. */
 export class ListReader {
   readonly #accountReads: AccountReads
@@ -35,33 +28,15 @@ export class ListReader {
     this.#pageCache = pageCache
   }
 
-  /**
-   * Sends the statement that `read` will need if nothing changes, before the key is verified. Only a pipelined statement, which
-   * takes so little time that it may be in vain; and none with a filter: how long that takes follows from the number of records,
-   * which may have grown since the tally was read.
-   */
-  ahead({ access, tally }: Verified, list: ListQuery): ListAhead | undefined {
-    if (tally === undefined || list.plan.where !== undefined) return undefined
-    const { emptyTotal, hints } = this.#prepare({ access, tally }, list)
-    if (emptyTotal !== undefined) return undefined
-    const statement = listStatement(access, list.plan, list.page, hints)
-    if (statement.execution !== 'pipelined') return undefined
-    const rows = this.#accountReads.read<ListRow>(access, statement, neverAborted)
-    // Reported by `read`, if it needs the rows.
-    rows.catch(() => {})
-    return { statement, rows }
-  }
-
   /** `path`: the path of the resource, for the `Link` header. */
   async read(
     verified: Verified & { readonly tally: Tally },
     list: ListQuery,
     path: string,
     signal: AbortSignal,
-    ahead?: ListAhead,
   ): Promise<ReadResponse> {
     const { plan, page } = list
-    const [row, total] = await this.#rowAndTotal(verified, list, signal, ahead)
+    const [row, total] = await this.#rowAndTotal(verified, list, signal)
     const pages = pageNumbers(page, plan.limit, total)
     const link = linkHeader(path, list.pageQuery, pages)
     return responseOf(
@@ -73,11 +48,14 @@ export class ListReader {
     )
   }
 
-  /** What is cached of the list, and the access path that follows from it. */
-  #prepare(
-    { access, tally }: Verified & { readonly tally: Tally },
-    { plan, page, filterKey }: ListQuery,
-  ): Prepared {
+  /** The page and the total, from one snapshot. */
+  async #rowAndTotal(
+    verified: Verified & { readonly tally: Tally },
+    list: ListQuery,
+    signal: AbortSignal,
+  ): Promise<[ListRow, number]> {
+    const { access, tally } = verified
+    const { plan, page, filterKey } = list
     const key = listKey(access, plan.resource.name, filterKey)
     const hasFilter = plan.where !== undefined
     // In a small account, evaluating a filter again is cheaper than planning it or caching its total.
@@ -86,42 +64,23 @@ export class ListReader {
       (isSmallAccount ? undefined : this.#pageCache.get(key, tally)) ?? notCached
     const skipped = (page - 1) * plan.limit
     const knownTotal = hasFilter ? (isCurrent ? cached?.total : undefined) : tally.total
-    const toCarry = cached && hintsToCarry(cached, skipped, hasFilter)
-    const hints = (isCurrent ? cached && hintsAt(cached, skipped) : toCarry) ?? { isSmallAccount }
-    const emptyTotal = knownTotal !== undefined && skipped >= knownTotal ? knownTotal : undefined
-    return { key, hasFilter, isSmallAccount, cached, isCurrent, emptyTotal, toCarry, hints }
-  }
-
-  /** The page and the total, from one snapshot. */
-  async #rowAndTotal(
-    verified: Verified & { readonly tally: Tally },
-    list: ListQuery,
-    signal: AbortSignal,
-    ahead: ListAhead | undefined,
-  ): Promise<[ListRow, number]> {
-    const { access, tally } = verified
-    const { plan, page } = list
-    const prepared = this.#prepare(verified, list)
-    const { key, hasFilter, isSmallAccount, cached, isCurrent, emptyTotal, toCarry } = prepared
-    let { hints } = prepared
     // A page beyond the last needs no scan.
-    if (emptyTotal !== undefined)
-      return [{ ...tally, total: null, count: '0', records: '', last_id: null }, emptyTotal]
-    const read = async (sent?: ListAhead) => {
+    if (knownTotal !== undefined && skipped >= knownTotal)
+      return [{ ...tally, total: null, count: '0', records: '', last_id: null }, knownTotal]
+    const toCarry = cached && hintsToCarry(cached, skipped, hasFilter)
+    const read = async (hints: ListHints) => {
       const statement = listStatement(access, plan, page, hints)
-      const early = sent !== undefined && isSame(sent.statement, statement) ? await sent.rows : []
-      // Otherwise it was read before the verification, or from another server.
-      if (early[0] !== undefined && isAtLeast(early[0], tally)) return early[0]
       const at = { resource: plan.resource.name, tally }
       const [row] = await this.#accountReads.readAt<ListRow>(access, statement, at, signal)
       if (row === undefined) throw internalError()
       return row
     }
-    let row = await read(ahead)
+    let hints = (isCurrent ? cached && hintsAt(cached, skipped) : toCarry) ?? { isSmallAccount }
+    let row = await read(hints)
     // If a write was committed between the verification and the read, the cached total is outdated.
     if (isCurrent && !isSameState(row, tally)) {
       hints = toCarry ?? {}
-      row = await read()
+      row = await read(hints)
     }
     if (isOlder(row, tally)) throw failingOver()
     const { gained, lost } = row
@@ -143,23 +102,6 @@ export class ListReader {
   }
 }
 
-interface Prepared {
-  readonly key: string
-  readonly hasFilter: boolean
-  readonly isSmallAccount: boolean
-  readonly cached: CachedList | undefined
-  readonly isCurrent: boolean
-  /** The total, if the page is known to be beyond the last. */
-  readonly emptyTotal: number | undefined
-  readonly toCarry: ListHints | undefined
-  readonly hints: ListHints
-}
-
-function isSame(one: Statement, other: Statement): boolean {
-  return one.text === other.text && one.values.every((value, i) => value === other.values[i])
-}
-
-const neverAborted = new AbortController().signal
 const notCached = { entry: undefined, isCurrent: false }
 
 function entryOf({ epoch, version, xid, lineage = null, total }: ListRow): CachedList {

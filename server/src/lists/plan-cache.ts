@@ -65,10 +65,6 @@ export function listQuery(
   return page === first.page ? first : atPage(first, page)
 }
 
-export function nextPageOf(list: ListQuery): ListQuery {
-  return atPage(list, list.page + 1)
-}
-
 function atPage(list: ListQuery, page: number): ListQuery {
   return { ...list, page, requestHash: pageHash(page, list.listHash) }
 }

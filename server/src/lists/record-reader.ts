@@ -30,10 +30,19 @@ export interface RecordRequest {
   readonly fieldsHash: string
 }
 
-/** Reads single records. One statement reads those of all requests that arrived in an event-loop iteration. */
+interface Queue {
+  pending: PendingRead[]
+  isScheduled: boolean
+  inFlight: number
+}
+
+/**
+ * Reads single records. One statement reads those of all requests that arrived in an event-loop iteration. While
+ * `recordBatchesInFlightMax` are in flight, reads queue up, so a busy process reads more records with each statement.
+ */
 export class RecordReader {
   readonly #database: Database
-  readonly #pending = new Map<Resource, PendingRead[]>()
+  readonly #queues = new Map<Resource, Queue>()
 
   constructor(database: Database) {
     this.#database = database
@@ -41,22 +50,21 @@ export class RecordReader {
 
   /** The row of a record; undefined if the account has none of this resource. */
   row({ resource, id }: RecordRequest, accountId: string): Promise<RecordRow | undefined> {
+    const queue = this.#queues.get(resource) ?? { pending: [], isScheduled: false, inFlight: 0 }
+    this.#queues.set(resource, queue)
     return new Promise((resolve, reject) => {
-      if (this.#pending.size === 0) queueMicrotask(() => this.#flush())
-      const pending = this.#pending.get(resource)
-      const read = { accountId, id, resolve, reject }
-      if (pending === undefined) this.#pending.set(resource, [read])
-      else pending.push(read)
+      queue.pending.push({ accountId, id, resolve, reject })
+      this.#schedule(resource, queue)
     })
   }
 
-  /** One record; undefined if no record has this id. `ahead`: its row, requested together with the verification. */
+  /** One record; undefined if no record has this id. `early`: its row, requested while the key was being verified. */
   async read(
     { access, tally }: Verified & { readonly tally: Tally },
     request: RecordRequest,
-    ahead: Promise<RecordRow | undefined> | undefined,
+    early: Promise<RecordRow | undefined> | undefined,
   ): Promise<ReadResponse | undefined> {
-    let row = await ahead
+    let row = await early
     // The row was read before the verification, or from another server.
     if (row === undefined || !isAtLeast(row, tally)) row = await this.row(request, access.accountId)
     if (row !== undefined && isOlder(row, tally)) throw failingOver()
@@ -66,11 +74,20 @@ export class RecordReader {
     return responseOf(row, etag, `{"data":${recordOf(row.fields, resource, fields)}}`, undefined, 1)
   }
 
-  #flush(): void {
-    for (const [resource, pending] of this.#pending)
-      for (let start = 0; start < pending.length; start += limits.recordBatchMax)
-        void this.#runBatch(resource, pending.slice(start, start + limits.recordBatchMax))
-    this.#pending.clear()
+  #schedule(resource: Resource, queue: Queue): void {
+    const isFull = queue.inFlight >= limits.recordBatchesInFlightMax
+    if (queue.isScheduled || isFull || queue.pending.length === 0) return
+    queue.isScheduled = true
+    setImmediate(() => {
+      queue.isScheduled = false
+      const batch = queue.pending.splice(0, limits.recordBatchMax)
+      queue.inFlight++
+      void this.#runBatch(resource, batch).finally(() => {
+        queue.inFlight--
+        this.#schedule(resource, queue)
+      })
+      this.#schedule(resource, queue)
+    })
   }
 
   async #runBatch(resource: Resource, batch: readonly PendingRead[]): Promise<void> {

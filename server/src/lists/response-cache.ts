@@ -21,11 +21,6 @@ export class ResponseCache {
     maxEntrySize: limits.cachedResponseBytesMax,
     sizeCalculation: sizeOf,
   })
-  /** Prefetched pages. Apart from the others, because a full cache would not admit them. */
-  readonly #prefetched = new LRUCache<string, ReadResponse>({
-    maxSize: limits.prefetchedBytesMax,
-    sizeCalculation: sizeOf,
-  })
   readonly #admission = new AdmissionFilter(limits.responseAdmissionSlots)
   readonly #reads = new SharedReads<ReadResponse>()
 
@@ -42,43 +37,16 @@ export class ResponseCache {
     const key = keyOf(verified.access, requestHash)
     const cached = this.#cached.get(key)
     if (cached !== undefined && isSameState(cached, verified.tally)) return cached
-    const prefetched = this.#prefetched.size > 0 ? this.#prefetched.get(key) : undefined
-    if (prefetched !== undefined) {
-      this.#prefetched.delete(key)
-      if (isSameState(prefetched, verified.tally)) return this.#admit(key, prefetched)
-    }
     return this.#reads.join(flightKeyOf(verified, key), (signal) => this.#add(key, read(signal)), caller)
-  }
-
-  /** Reads a response that is likely to be requested next. If it is requested meanwhile, that request joins the read. */
-  prefetch(
-    verified: Verified & { readonly tally: TallyState },
-    requestHash: string,
-    read: (signal: AbortSignal) => Promise<ReadResponse>,
-    caller: Caller,
-  ): void {
-    const key = keyOf(verified.access, requestHash)
-    if (this.#cached.has(key)) return
-    const readAndKeep = async (signal: AbortSignal) => {
-      const response = await read(signal)
-      this.#prefetched.set(key, response)
-      return response
-    }
-    // If it fails, the request reads again and reports the cause.
-    this.#reads.join(flightKeyOf(verified, key), readAndKeep, caller).catch(() => {})
   }
 
   /** Whether a response is cached, of whatever state. */
   has(scope: AccountScope, requestHash: string): boolean {
-    const key = keyOf(scope, requestHash)
-    return this.#cached.has(key) || this.#prefetched.has(key)
+    return this.#cached.has(keyOf(scope, requestHash))
   }
 
   async #add(key: string, pending: Promise<ReadResponse>): Promise<ReadResponse> {
-    return this.#admit(key, await pending)
-  }
-
-  #admit(key: string, response: ReadResponse): ReadResponse {
+    const response = await pending
     if (this.#cached.has(key) || this.#fits(response, key) || this.#admission.add(key)) {
       this.#cached.set(key, response)
     }

@@ -150,7 +150,7 @@ it('releases a seat once', async () => {
   const seat = await scheduler.acquire({ accountId: 'a' })
   seat.release()
   seat.release()
-  expect([scheduler.inFlight, scheduler.isRunning({ accountId: 'a' })]).toEqual([0, false])
+  expect(scheduler.inFlight).toBe(0)
 })
 
 it('counts operations that wait for other accounts, not those that wait for their own', async () => {

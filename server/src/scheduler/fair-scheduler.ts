@@ -77,11 +77,6 @@ export class FairScheduler {
     return this.#taken + this.#waiting
   }
 
-  /** Whether the account has an operation that runs. */
-  isRunning({ accountId }: AccountScope): boolean {
-    return (this.#flows.get(accountId)?.seats.size ?? 0) > 0
-  }
-
   /** Operations that wait although their account may have more seats. */
   get waitingForOthers(): number {
     let count = 0

@@ -1,4 +1,3 @@
-import { limits } from '../../../server/src/limits/limits.ts'
 import type { Random } from '../random.ts'
 import { type Growing, Ledger } from './oracle.ts'
 import type { Condition, FieldName, ListRead, Read } from './read.ts'
@@ -38,7 +37,7 @@ export function longRead(oracle: Ledger, random: Random): Read {
   }
 }
 
-/** One long page after the other: the process that serves them reads the next one ahead. */
+/** One long page after the other. */
 export function consecutivePages(oracle: Ledger | Growing, random: Random): ListRead[] {
   const isLedger = oracle instanceof Ledger
   const condition = isLedger && random.chance(0.5) ? conditions[1] : undefined
@@ -46,7 +45,7 @@ export function consecutivePages(oracle: Ledger | Growing, random: Random): List
   return [1, 2, 3, 4].map((page) => ({
     kind: 'list',
     page,
-    limit: limits.prefetchRecordsMin,
+    limit: 200,
     fields,
     condition,
   }))

@@ -19,11 +19,8 @@ declare module 'fastify' {
     readonly isPublic?: boolean | ((request: FastifyRequest) => boolean)
     /** The resource of the route: its tally is read together with the key. */
     readonly resource?: ResourceName
-    /**
-     * Sends the read of the request before its key is verified. Called right after the verification was sent, if the key was
-     * accepted in the last minutes; `recent` is the result of that verification.
-     */
-    readAhead?(this: void, request: FastifyRequest, recent: Verified): void
+    /** The handler verifies the key, to read at the same time. No request of such a route has a body. */
+    readonly isVerifiedInHandler?: boolean
   }
   interface FastifyRequest {
     verified: Verified | undefined
@@ -48,38 +45,46 @@ export async function authenticate(
   reply: FastifyReply,
   authentication: AuthenticationParts,
 ): Promise<void> {
+  const verification = startVerification(request, authentication)
+  await finishVerification(request, reply, verification, authentication)
+}
+
+export interface StartedVerification {
+  /** What the key could do when it was verified last, if that was lately and the request is within its rate limits. */
+  readonly recent: Access | undefined
+  readonly startedAt: number
+  readonly result: Promise<Verified | undefined>
+}
+
+/** Sends the key to be verified. Whoever starts a verification must finish it, whatever happens in between. */
+export function startVerification(
+  request: FastifyRequest,
+  { keyVerifier, hosts, trustedProxies, rateLimiter }: AuthenticationParts,
+): StartedVerification {
   // Judged by its form alone, so the response reveals nothing about the keys.
   rejectRepeated(request.raw, 'authorization', 'Authorization')
   const key = bearerOf(request.headers.authorization)
-  const account = accountNameOf(hostOf(request.raw, authentication.trustedProxies), authentication.hosts)
-  const { resource } = routeOf(request).config
   const startedAt = performance.now()
-  request.verified =
-    key === undefined
-      ? undefined
-      : await authentication.keyVerifier.verify(account, key, resource, aheadOf(request, authentication))
+  if (key === undefined) return { recent: undefined, startedAt, result: Promise.resolve(undefined) }
+  const account = accountNameOf(hostOf(request.raw, trustedProxies), hosts)
+  const { recent, result } = keyVerifier.verify(account, key, routeOf(request).config.resource)
+  const isWithinRate = recent !== undefined && rateLimiter.hasLeft(recent)
+  return { recent: isWithinRate ? recent : undefined, startedAt, result }
+}
+
+/** Throws if the key is not valid, or exceeds a rate limit. */
+export async function finishVerification(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { startedAt, result }: StartedVerification,
+  { rateLimiter }: AuthenticationParts,
+): Promise<void> {
+  request.verified = await result
   const context = contextOf(request)
   context.verificationStartedAt = startedAt
   context.verificationMs = performance.now() - startedAt
   if (request.verified === undefined) throw unauthenticated()
-  countRequest(request.verified.access, reply, authentication.rateLimiter)
-}
-
-/** Reads of requests beyond a rate limit are not sent. Nothing is thrown here: outside of a request it would end the process. */
-function aheadOf(
-  request: FastifyRequest,
-  { rateLimiter }: AuthenticationParts,
-): ((recent: Verified) => void) | undefined {
-  const { readAhead } = routeOf(request).config
-  if (readAhead === undefined) return undefined
-  return (recent) => {
-    if (!rateLimiter.hasLeft(recent.access)) return
-    try {
-      readAhead(request, recent)
-    } catch {
-      // The handler meets the same error, and reports it.
-    }
-  }
+  countRequest(request.verified.access, reply, rateLimiter)
 }
 
 /** Sets the headers of draft-ietf-httpapi-ratelimit-headers on the response, also on errors that are thrown later. */

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Verified } from '../../accounts/verifications.ts'
+import type { Access } from '../../accounts/verifications.ts'
 import type { Resource } from '../../catalog/resources.ts'
 import { recordUnknown } from '../../errors/errors.ts'
 import { excerpt } from '../../errors/faults.ts'
@@ -7,32 +7,34 @@ import { limits } from '../../limits/limits.ts'
 import { recordQuery } from '../../lists/plan-cache.ts'
 import type { RecordRequest } from '../../lists/record-reader.ts'
 import type { RecordRow } from '../../query/sql/record-statement.ts'
-import { verifiedFor } from '../plugins/authenticate.ts'
+import {
+  type AuthenticationParts,
+  finishVerification,
+  startVerification,
+  verifiedFor,
+} from '../plugins/authenticate.ts'
 import { contextOf, recordSource, timed } from '../plugins/request-context.ts'
 import { rawQueryOf } from '../request/raw-request.ts'
+import { rejectUnsupported } from '../request/reject-unsupported.ts'
 import { sendRead } from '../respond.ts'
 import type { Reads } from './list.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Parsed before the key was verified. */
-    recordRequest: RecordRequest | undefined
-    /** Requested together with the verification of the key. */
-    rowAhead: Promise<RecordRow | undefined> | undefined
-  }
-}
-
 type RecordRouteRequest = FastifyRequest<{ Params: { id: string } }>
 
-export function recordRoute({ recordReader, responseCache }: Reads, resource: Resource) {
+/** Its key is verified here, so that the record of a key that was accepted lately is read at the same time. */
+export function recordRoute(reads: Reads, resource: Resource, authentication: AuthenticationParts) {
+  const { recordReader, responseCache } = reads
   return async (request: RecordRouteRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const verification = startVerification(request, authentication)
+    const early = rowBeforehand(reads, resource, request, verification.recent)
+    await finishVerification(request, reply, verification, authentication)
+    rejectUnsupported(request)
     const verified = verifiedFor(request, `${resource.name}:read`)
-    const record = request.recordRequest ?? recordRequestOf(request, resource)
+    const record = recordRequestOf(request, resource)
     const context = contextOf(request)
-    const { rowAhead: ahead } = request
     const read = async () => {
       context.source = 'read'
-      const response = await timed(request, () => recordReader.read(verified, record, ahead))
+      const response = await timed(request, () => recordReader.read(verified, record, early))
       if (response === undefined) throw recordUnknown(resource.noun, record.id)
       return response
     }
@@ -45,16 +47,24 @@ export function recordRoute({ recordReader, responseCache }: Reads, resource: Re
   }
 }
 
-/** Requests the row of the record, unless the response is cached or the request is not valid. */
-export function recordAhead({ recordReader, responseCache }: Reads, resource: Resource) {
-  return (request: RecordRouteRequest, { access }: Verified): void => {
-    if (!access.scopes.has(`${resource.name}:read`)) return
+/** Requests the row of the record, unless its response is cached or the request is not valid. Throws nothing. */
+function rowBeforehand(
+  { recordReader, responseCache }: Reads,
+  resource: Resource,
+  request: RecordRouteRequest,
+  access: Access | undefined,
+): Promise<RecordRow | undefined> | undefined {
+  if (access?.scopes.has(`${resource.name}:read`) !== true) return undefined
+  try {
     const record = recordRequestOf(request, resource)
-    request.recordRequest = record
-    if (responseCache.has(access, cacheKeyOf(record))) return
-    request.rowAhead = recordReader.row(record, access.accountId)
+    if (responseCache.has(access, cacheKeyOf(record))) return undefined
+    const row = recordReader.row(record, access.accountId)
     // Reported by the handler, if it needs the row.
-    request.rowAhead.catch(() => {})
+    row.catch(() => {})
+    return row
+  } catch {
+    // Reported by the handler, if the key is valid.
+    return undefined
   }
 }
 
