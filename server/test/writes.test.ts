@@ -124,7 +124,8 @@ it.each([
     await eventually(async () => (await createNumbered(4)).status === 201)
   }
   const settings = { QUARTERMASTER_DATABASE_POOL_MAX: '10' }
-  await fixture(settings, work, { writeMsMax: 1_000, accountWriteWaitMsMax: 500 })
+  // Long enough for a busy machine to open two connections and send both creates.
+  await fixture(settings, work, { writeMsMax: 8_000, accountWriteWaitMsMax: 500 })
 })
 
 it('changes of keys share the limit', async () => {
