@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -97,4 +97,26 @@ describe('.ci/suite', () => {
     expect(out).not.toContain('again')
     expect(status).toBe(1)
   })
+})
+
+describe('.github/workflows/check.yml', () => {
+  const workflow = readFileSync(join(root, '.github/workflows/check.yml'), 'utf8')
+
+  it('runs .ci/run on the Debian version that it is written for', () => {
+    expect(workflow).toMatch(/^ {8}run: \.ci\/run$/m)
+    expect(workflow).toMatch(/^ {6}image: debian:12$/m)
+    expect(bash('grep -c "Debian 12 with Node 20 or later" .ci/run').out).toBe('1\n')
+  })
+
+  it('can only read the repository', () => {
+    expect(workflow).toMatch(/^permissions:\n {2}contents: read\n\n/m)
+    expect(workflow.match(/^ *permissions:/gm)).toHaveLength(1)
+  })
+})
+
+it('the dev container has the Node version of .nvmrc, and installs packages by the lock file', () => {
+  const container = JSON.parse(readFileSync(join(root, '.devcontainer/devcontainer.json'), 'utf8'))
+  const node = readFileSync(join(root, '.nvmrc'), 'utf8').trim()
+  expect(container.image).toMatch(new RegExp(`:${node}-`))
+  expect(container.postCreateCommand).toBe(`bash .ci/install-tools node${node} && npm ci`)
 })
