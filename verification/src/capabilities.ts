@@ -7,7 +7,7 @@ import { isCitusInstalled } from './citus/cluster.ts'
 import { whyNoContainers } from './ship/containers/podman.ts'
 import { whyNotHidden } from './ship/only-node.ts'
 import { installed } from './ship/programs.ts'
-import { commitBeforeNewestMigration } from './ship/restarts/release.ts'
+import { commitBeforeNewestMigrations } from './ship/restarts/release.ts'
 
 /** Returns why the machine lacks it, or undefined if it is there. */
 type Probe = () => string | undefined
@@ -30,7 +30,7 @@ const probes: Readonly<Record<Capability, Probe>> = {
   // The server of the npm package comes without it.
   pg_dump: () => (existsSync(join(postgresBinaries(), 'pg_dump')) ? undefined : 'no pg_dump here'),
   history: () =>
-    commitBeforeNewestMigration() === undefined ? 'no commit before the last migration' : undefined,
+    commitBeforeNewestMigrations() === undefined ? 'no commit before the last migrations' : undefined,
   curl: program('curl'),
   haproxy: program('haproxy'),
   java: program('java'),

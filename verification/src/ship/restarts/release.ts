@@ -7,6 +7,7 @@ import { freePort } from '../../../../server/src/cli/database/temporary-postgres
 import { isReady } from '../../is-ready.ts'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
+const migrations = 'server/migrations'
 
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
@@ -24,7 +25,7 @@ export class Release {
     this.name = name
     this.#folder = folder
     this.#environment = environment
-    this.migrations = readdirSync(join(folder, 'server/migrations')).toSorted()
+    this.migrations = readdirSync(join(folder, migrations)).toSorted()
   }
 
   /** Runs `quartermaster …` of this version until it exits, and returns its stdout. */
@@ -96,17 +97,33 @@ export interface PreviousCommit {
 }
 
 /**
- * The last commit before the newest migration: as long as nothing is released, this is the version before. Undefined in a
- * checkout that does not contain it, such as a shallow clone.
+ * The newest commit without the last migrations: as long as nothing is released, this is the version before. Its migrations must be the
+ * first ones of this build. In history a migration may have come after one with a higher number. `migrate` rejects a database of a
+ * commit between the two, rightly: it would apply both in another order than everywhere else. Such a commit must not be released,
+ * so no database of a user is in that state. Undefined in a checkout without such a commit, such as a shallow clone.
  */
-export function commitBeforeNewestMigration(): PreviousCommit | undefined {
+export function commitBeforeNewestMigrations(): PreviousCommit | undefined {
   try {
-    const added = git('log', '-1', '--diff-filter=A', '--format=%H', '--', 'server/migrations/*.sql').trim()
-    const commit = git('rev-parse', '--verify', '--quiet', `${added}^`).trim()
-    return { commit, checkOut: (folder) => checkOut(commit, folder) }
+    const now = readdirSync(join(root, migrations)).toSorted()
+    const added = git('log', '--diff-filter=A', '--format=%H', '--', `${migrations}/*.sql`).trim().split('\n')
+    for (const adding of added) {
+      const commit = git('rev-parse', '--verify', '--quiet', `${adding}^`).trim()
+      if (isPrefix(migrationsOf(commit), now))
+        return { commit, checkOut: (folder) => checkOut(commit, folder) }
+    }
+    return undefined
   } catch {
     return undefined
   }
+}
+
+function migrationsOf(commit: string): string[] {
+  const paths = git('ls-tree', '--name-only', commit, `${migrations}/`).trim().split('\n')
+  return paths.map((path) => path.slice(migrations.length + 1)).toSorted()
+}
+
+function isPrefix(first: readonly string[], all: readonly string[]): boolean {
+  return first.length < all.length && first.every((name, at) => name === all[at])
 }
 
 function checkOut(commit: string, folder: string): void {

@@ -11,7 +11,7 @@ import { grouped } from '../../progress.ts'
 import { allScopes, unlimited } from '../../service.ts'
 import { Balancer } from './balancer.ts'
 import { MixedLoad } from './mixed-load.ts'
-import { commitBeforeNewestMigration, Release } from './release.ts'
+import { commitBeforeNewestMigrations, Release } from './release.ts'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
 const account = 'acme'
@@ -25,8 +25,8 @@ export const upgrade: Check = {
   needs: ['history'],
   bound: '0 failed',
   async run(context) {
-    const previous = commitBeforeNewestMigration()
-    if (previous === undefined) throw new Error('There is no commit before the last migration.')
+    const previous = commitBeforeNewestMigrations()
+    if (previous === undefined) throw new Error('There is no commit before the last migrations.')
     const folder = mkdtempSync(join(tmpdir(), 'quartermaster-upgrade-'))
     const postgres = await startTemporaryPostgres({ fsync: 'off', max_connections: '200' })
     try {
