@@ -8,6 +8,7 @@ import { foldingDatabase, foldingFault } from '../case-folding.ts'
 import { distributeAdded } from '../citus/distribute.ts'
 import { withClient } from '../client.ts'
 import { isConcurrentMigration, isLockFailure, LockMonitor, retryDelayMs } from './migration-lock.ts'
+import { loaders } from './migration-statements.ts'
 
 const folder = fileURLToPath(new URL('../../../migrations', import.meta.url))
 
@@ -94,6 +95,7 @@ async function attempt(url: string, { count, lockMs, log, lockMonitor }: Attempt
     const running = runner({
       dbClient: client,
       dir: folder,
+      migrationLoaderStrategies: loaders,
       direction: 'up',
       migrationsTable: 'migration',
       count,
