@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import { resources } from '../src/catalog/resources.ts'
+import { topologyOf } from '../src/postgres/citus/client-topology.ts'
 import { sql, value } from '../src/sql.ts'
-import { tickTally } from '../src/writes/tick.ts'
+import { type LockedTally, lockTally, tickTally } from '../src/writes/tick.ts'
 import type { TestAccount } from './database.ts'
 import type { TestService } from './service.ts'
 
@@ -53,10 +54,11 @@ export async function withProducts(
 }
 
 async function tick(client: pg.Client, accountId: string): Promise<number> {
-  const account = value(accountId)
-  const ticked = tickTally(account, resources.product, { added: sql`0`, lastId: sql`t.last_id` })
-  const { text, values } = sql`${ticked} returning t.version`.statement()
-  const { rows } = await client.query<{ version: string }>(text, [...values])
+  const lock = lockTally({ accountId }, resources.product, topologyOf(client))
+  const { rows } = await client.query<LockedTally>(lock.text, [...lock.values])
+  const change = { added: sql`0`, lastId: sql`t.last_id` }
+  const { text, values } = tickTally(value(accountId), resources.product, change, rows[0]).statement()
+  await client.query(text, [...values])
   return Number(rows[0]?.version)
 }
 

@@ -5,18 +5,23 @@ import { generateKey, hashOfKey, type Scope, scopes } from '../src/accounts/key-
 import { cloneDatabase } from '../src/cli/database/temporary-postgres.ts'
 import { operator } from '../src/cli/operator.ts'
 import type { IdSource } from '../src/id-source.ts'
+import { markDistributed } from '../src/postgres/citus/client-topology.ts'
+import { citusNodes, distributedDatabase } from './distributed-database.ts'
 import { templateName } from './global-setup.ts'
 
 let created = 0
 
 /** A new database, migrated and empty, for one test file. */
 export function freshDatabase(): Promise<string> {
-  return cloneDatabase(inject('postgresUrl'), `test_${process.pid}_${Date.now()}_${++created}`, templateName)
+  const name = `test_${process.pid}_${Date.now()}_${++created}`
+  if (citusNodes.length > 0) return distributedDatabase(name)
+  return cloneDatabase(inject('postgresUrl'), name, templateName)
 }
 
 export async function connected(url: string): Promise<pg.Client> {
   const client = new pg.Client(url)
   await client.connect()
+  if (citusNodes.length > 0) markDistributed(client)
   return client
 }
 

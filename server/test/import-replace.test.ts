@@ -133,7 +133,7 @@ describe('an import that replaces', () => {
     })
     await waiting(1)
     const [pid] = await waitingForLocks(client)
-    await client.query('select pg_terminate_backend($1)', [pid])
+    await client.query('select pg_terminate_backend($1::int)', [pid])
     expect(await importing).toBe(1)
     await holder.query('rollback')
     expect(stderr).toContain('Before that, 1 row was written and 10,000 records were deleted. Fix the cause')

@@ -53,7 +53,7 @@ it('the images of deleted records are deleted, and nothing else changes', async 
     expect((await service.request(by, 'PATCH', `${products}/2`, changed)).status).toBe(200)
   }
   expect([await images(quiet), await images(recent)]).toEqual([2, 2])
-  await client.query(`update product_before set at = at - interval '16 minutes' where account_id = $1`, [
+  await client.query(`update product_before set at = now() - interval '16 minutes' where account_id = $1`, [
     quiet.accountId,
   ])
   await eventually(async () => (await images(quiet)) === 0)

@@ -19,6 +19,7 @@ import type { Check } from './check.ts'
 import { acceptanceOnCoordinator, acceptanceOnWorker } from './citus/acceptance.ts'
 import { databaseCpu } from './citus/cpu.ts'
 import { citusFeedCopy } from './citus/feed-copy.ts'
+import { integrationOnCitus } from './citus/integration.ts'
 import { isolation, rebalance } from './citus/moves.ts'
 import { onCitus } from './citus/on-citus.ts'
 import { oneTaskEach } from './citus/tasks.ts'
@@ -187,6 +188,7 @@ export const suites: Record<string, readonly Check[]> = {
     [
       acceptanceOnCoordinator,
       acceptanceOnWorker,
+      integrationOnCitus,
       oneTaskEach,
       workerFailover,
       workerStopped,
@@ -195,7 +197,7 @@ export const suites: Record<string, readonly Check[]> = {
       databaseCpu,
       // 10,000 filters and 100,000 responses: a statement takes ten times as long as on one server.
       ...[filterProof, neverStale].map((check) => onCitus(check, 0.1)),
-      ...[exactlyOnce, carriedTotals].map((check) => onCitus(check)),
+      ...[exactlyOnce, carriedTotals, incrementalSync].map((check) => onCitus(check)),
       citusFeedCopy,
     ] satisfies Check[]
   ).map((check) => ({ ...check, needs: ['citus'] })),

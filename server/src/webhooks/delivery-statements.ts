@@ -77,13 +77,19 @@ where ${underFence(account, held)} returning id`
   return { endpoint: held, change, entry }
 }
 
-/** Delays the next attempt, and pauses an endpoint that has failed for too long. */
-export function failed(held: Lease, delaySeconds: number, entry: LogEntry): LoggedChange {
+/**
+ * Delays the next attempt, and pauses an endpoint that has failed for too long, as read when it was claimed. Without `case` and
+ * `coalesce` around the time: Citus accepts only immutable functions there. `least` ignores null.
+ */
+export function failed(
+  held: Lease,
+  { delaySeconds, isOverdue }: { readonly delaySeconds: number; readonly isOverdue: boolean },
+  entry: LogEntry,
+): LoggedChange {
   const account = value(held.accountId)
-  const isOverdue = sql`failing_since < now() - make_interval(days => ${value(limits.webhookFailingDaysMax)}::int)`
-  const change = sql`update webhook set failures = failures + 1, failing_since = coalesce(failing_since, now()),
-  due_at = now() + make_interval(secs => ${value(delaySeconds)}::float8), ${released},
-  status = case when ${isOverdue} then 'paused' else status end, reason = case when ${isOverdue} then 'failing' else reason end
+  const paused = isOverdue ? sql`status = 'paused', reason = 'failing', ` : sql``
+  const change = sql`update webhook set ${paused}failures = failures + 1, failing_since = least(failing_since, now()),
+  due_at = now() + make_interval(secs => ${value(delaySeconds)}::float8), ${released}
 where ${underFence(account, held)} returning id, status`
   return { endpoint: held, change, entry }
 }

@@ -174,8 +174,9 @@ async function fail(
   entry: LogEntry,
   retryAfterSeconds: number | undefined,
 ): Promise<void> {
-  const delay = retryDelaySeconds(Number(webhook.failures) + 1, retryAfterSeconds, limits)
-  const [row] = await storeChange(database, failed(lease, delay, entry))
+  const delaySeconds = retryDelaySeconds(Number(webhook.failures) + 1, retryAfterSeconds, limits)
+  const isOverdue = webhook.isOverdue === 'true'
+  const [row] = await storeChange(database, failed(lease, { delaySeconds, isOverdue }, entry))
   if (row?.status === 'paused') emit({ kind: 'webhook-stopped', reason: 'failing' })
 }
 
@@ -213,5 +214,6 @@ function advanced(webhook: Webhook, { end }: FeedRange): Webhook {
     sendingVersion: null,
     sendingId: null,
     failures: '0',
+    isOverdue: 'false',
   }
 }

@@ -37,6 +37,8 @@ export interface Webhook {
   readonly series: string
   readonly failures: string
   readonly failingSince: string | null
+  /** Whether it has failed for so long that the next failure pauses it. */
+  readonly isOverdue: 'true' | 'false'
   readonly dueAt: string
 }
 
@@ -44,6 +46,7 @@ const instant = (column: Fragment) =>
   sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 const rotationHours = value(limits.webhookRotationHours)
+const failingDays = value(limits.webhookFailingDaysMax)
 
 /** The columns of `Webhook`, all as texts. */
 export const webhookColumns = sql`id, resource, url, filter, fields, status, reason,
@@ -53,7 +56,8 @@ export const webhookColumns = sql`id, resource, url, filter, fields, status, rea
   position_lineage::text as lineage, position_version::text as version, position_id::text as "recordId",
   position_base::text as base, sending_lineage::text as "sendingLineage", sending_version::text as "sendingVersion",
   sending_id::text as "sendingId", series::text as series, failures::text as failures,
-  ${instant(sql`failing_since`)} as "failingSince", ${instant(sql`due_at`)} as "dueAt"`
+  ${instant(sql`failing_since`)} as "failingSince",
+  coalesce(failing_since < now() - make_interval(days => ${failingDays}::int), false)::text as "isOverdue", ${instant(sql`due_at`)} as "dueAt"`
 
 export function positionOf({ lineage, version, recordId, base }: Webhook): FeedPosition {
   return { lineage: BigInt(lineage), version: BigInt(version), id: BigInt(recordId), base: BigInt(base) }

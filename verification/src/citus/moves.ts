@@ -81,6 +81,8 @@ async function moved(
       const done = await move(cluster, accounts).finally(() => load.stop())
       await Promise.all(running)
       for (const account of accounts) await load.compare(account, ports)
+      // It fails if a node lacks what requests need there, such as a new one.
+      await service.command(['doctor'])
       const ok = load.wrong.length === 0 && load.longestMs <= waitMsMax && load.failed.size === 0
       return {
         samples: Math.min(load.requests, ...accounts.map(({ acknowledged }) => acknowledged)),

@@ -25,9 +25,12 @@ export async function distribute(client: pg.Client, { roles, shards }: Distribut
   return await distributeTables(client, shards)
 }
 
-/** What a session of a role needs on a worker: the startup options of serving connections do not get there. */
+/**
+ * What a session of a role needs on a worker: the startup options of serving connections do not get there. Without the unit, which
+ * Citus drops when it gives the settings to a new node.
+ */
 export function roleSettings(): Readonly<Record<string, string>> {
-  return { ...servingParameters(''), lock_timeout: `${limits.writeLockMsMax}ms` }
+  return { ...servingParameters(''), lock_timeout: `${limits.writeLockMsMax}` }
 }
 
 /** Distributes the tables that a migration has added to a distributed database. Returns their names. */

@@ -152,7 +152,10 @@ function roleFaults(
   fault: (condition: string, message: string, repair: string) => string,
 ): string[] {
   const ofRole = `from pg_roles where rolname = ${literal(role)}`
-  const settings = Object.entries(roleSettings()).map(([name, value]) => literal(`${name}=${value}`))
+  // Citus gives them to a new node in lower case.
+  const settings = Object.entries(roleSettings()).map(([name, value]) =>
+    literal(`${name}=${value}`.toLowerCase()),
+  )
   return [
     fault(
       `select rolcanlogin ${ofRole}`,
@@ -160,7 +163,7 @@ function roleFaults(
       distribute,
     ),
     fault(
-      `select rolconfig @> array[${settings.join(', ')}] ${ofRole}`,
+      `select lower(rolconfig::text)::text[] @> array[${settings.join(', ')}] ${ofRole}`,
       `${role} lacks settings that limit what a statement may cost.`,
       distribute,
     ),
