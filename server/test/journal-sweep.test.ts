@@ -91,11 +91,10 @@ it('expired tombstones are deleted, also without images, and only cursors before
   await client.query('delete from product_before where account_id = any($1)', [
     [long.accountId, kept.accountId],
   ])
-  await client.query(
-    `update tombstone set at = at - case when account_id = $1 then interval '31 days' else interval '29 days' end
-     where account_id = any($2) and id = 1`,
-    [long.accountId, [long.accountId, kept.accountId]],
-  )
+  const age =
+    'update tombstone set at = now() - make_interval(days => $2::int) where account_id = $1 and id = 1'
+  await client.query(age, [long.accountId, 31])
+  await client.query(age, [kept.accountId, 29])
   await eventually(async () => (await tombstones(long)).join() === '2')
   expect(await tombstones(kept)).toEqual([1])
   const since = (by: TestAccount, cursor: string | undefined) =>
