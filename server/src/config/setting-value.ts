@@ -18,7 +18,7 @@ export class InvalidSetting extends Error {}
 
 /**
  * The value of a text, or `InvalidSetting` with what is wrong. A JSON Schema validator would do the same, but Ajv takes half of
- * the time in which a command starts (ADR 0038).
+ * the time in which a command starts (ADR 0018).
  */
 export function settingValue(text: string, rule: SettingRule): string | number {
   if ('enum' in rule) {
