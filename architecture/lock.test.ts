@@ -24,8 +24,8 @@ const tools = readdirSync(`${root}.ci/tools`).map((name) => `.ci/tools/${name}`)
 
 describe.each(['package-lock.json', ...tools.map((tool) => `${tool}/package-lock.json`)])('%s', (path) => {
   /**
-   * Those of other platforms, too: npm installs a package without a hash unverified. A registry that lacks a version for some
-   * platform makes npm write such an entry; then use the newest version that it has for all.
+   * Those of other platforms, too: of a package without a hash, npm accepts whatever the registry has under that version. npm
+   * writes such an entry if the registry lacks the version for some platform: then use the newest version that it has for all.
    */
   it('has the hash of every package', () => {
     const all = downloaded(path)
