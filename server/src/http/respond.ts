@@ -115,10 +115,10 @@ export function sendDeleted(reply: FastifyReply, { replayed }: Written): Fastify
   return reply.code(204).send()
 }
 
-/** Sends a problem response for every error that a hook or handler throws. The cause of a 5xx is logged, not sent. */
 /** The account itself has too much in flight. */
 const busyCodes: ReadonlySet<string> = new Set(['account_busy', 'export_limit', 'feed_limit'])
 
+/** Sends a problem response for every error that a hook or handler throws. The cause of a 5xx is logged, not sent. */
 export function errorHandler(emit: EmitEvent) {
   let held = 0
   return async (
@@ -132,7 +132,8 @@ export function errorHandler(emit: EmitEvent) {
     if (busyCodes.has(failure.code) && held < limits.busyResponsesHeldMax) {
       leaveFlow(reply.raw)
       held++
-      await sleep(limits.busyResponseMs)
+      // Spread, so that clients that were rejected together do not return together.
+      await sleep(limits.busyResponseMs * (0.5 + Math.random()))
       held--
     }
     return sendProblem(reply, failure, request.id)

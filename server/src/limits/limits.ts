@@ -258,6 +258,12 @@ export const limits = {
   requestsWaitingMin: 50,
   requestsWaitingMsMax: 100,
   /**
+   * Requests that start in one iteration of the event loop. While connections arrive, one for every `acceptedPerRequest` of
+   * them: Node accepts one in each iteration, so if iterations took 50 ms, 1,000 connections would wait for 50 s.
+   */
+  iterationRequestsMax: 32,
+  acceptedPerRequest: 4,
+  /**
    * Long reads of an account that run and that wait, and those of all accounts that wait. From half of the latter on, requests
    * with a filter get 503 before the filter is parsed, if their account has an equal share of the requests in flight.
    */
@@ -273,11 +279,12 @@ export const limits = {
   accountWriteWaitMsMax: 2_000,
   writesInFlightMax: 1_000,
   /**
-   * A 429 `account_busy`, `export_limit` or `feed_limit` is sent after this time, so that a client that repeats it at once cannot keep the process busy with
-   * rejections; and the number of responses that wait, about 20 KB each. Further ones are sent at once.
+   * A 429 `account_busy`, `export_limit` or `feed_limit` is sent after half to one and a half times this time, so that a client
+   * that repeats it at once cannot keep the process busy with rejections; and the number of responses that wait, about 20 KB each.
+   * Further ones are sent at once.
    */
-  busyResponseMs: 100,
-  busyResponsesHeldMax: 1_000,
+  busyResponseMs: 1_000,
+  busyResponsesHeldMax: 2_000,
   /** Log lines of one kind of failure per interval. Further ones are counted, and the count is logged. */
   failureLinesMax: 10,
   failureLinesMs: 10_000,

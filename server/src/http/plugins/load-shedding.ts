@@ -9,6 +9,7 @@ import { overloaded } from '../../errors/errors.ts'
 import { limits as constants, type Limits } from '../../limits/limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import { RequestFlows } from '../../scheduler/request-flows.ts'
+import { RequestTurns } from '../../scheduler/request-turns.ts'
 import { requestIdOf } from '../request/request-id.ts'
 import { clientErrorHandler, connectHandler, writeProblem } from '../respond.ts'
 import { CountedResponse } from './counted-response.ts'
@@ -43,8 +44,10 @@ export function createHttpServer(
 ): Server {
   const shedder = new Shedder(emit)
   const flows = new RequestFlows()
+  const turns = new RequestTurns()
   const onRequest = (request: IncomingMessage, response: CountedResponse) => {
-    const flow = flows.enter(accountOf(request))
+    const account = accountOf(request)
+    const flow = flows.enter(account)
     response.countIn(flows, flow)
     const isFull = isOverloaded(queues, limits)
       ? !isHealthCheck(request.url)
@@ -52,7 +55,10 @@ export function createHttpServer(
     const isShed = isFull && flows.hasShare(flow)
     startReceiveTimeout(request, limits.requestReceiveMsMax, () => onReceiveTimeout(request))
     if (isShed) shedder.reject(request, response)
-    else handle(request, response)
+    else
+      turns.run(account, () => {
+        if (!response.destroyed) handle(request, response)
+      })
   }
   const onClientError = clientErrorHandler(emit)
   const onReceiveTimeout = ({ socket }: IncomingMessage) =>
@@ -71,6 +77,7 @@ export function createHttpServer(
     },
     onRequest,
   )
+  server.on('connection', () => turns.onConnection())
   server.on('checkExpectation', onRequest)
   server.on('connect', connectHandler(emit))
   // Unlimited: Node would silently drop further headers, perhaps a second Host. `maxHeaderSize` limits their size.
