@@ -115,8 +115,12 @@ export function sendDeleted(reply: FastifyReply, { replayed }: Written): Fastify
   return reply.code(204).send()
 }
 
-/** The account itself has too much in flight. */
-const busyCodes: ReadonlySet<string> = new Set(['account_busy', 'export_limit', 'feed_limit'])
+/** Responses that are held, because the account itself has too much in flight, and for how long on average. */
+const heldMs: ReadonlyMap<string, number> = new Map([
+  ['account_busy', limits.busyResponseMs],
+  ['export_limit', limits.slotResponseMs],
+  ['feed_limit', limits.slotResponseMs],
+])
 
 /** Sends a problem response for every error that a hook or handler throws. The cause of a 5xx is logged, not sent. */
 export function errorHandler(emit: EmitEvent) {
@@ -129,11 +133,12 @@ export function errorHandler(emit: EmitEvent) {
     const failure = error instanceof Failure ? error : failureOfFastify(error, request.method)
     reportDefect(emit, request, failure)
     // A client that repeats a rejected request at once would keep the process busy with rejections.
-    if (busyCodes.has(failure.code) && held < limits.busyResponsesHeldMax) {
+    const ms = heldMs.get(failure.code)
+    if (ms !== undefined && held < limits.busyResponsesHeldMax) {
       leaveFlow(reply.raw)
       held++
       // Spread, so that clients that were rejected together do not return together.
-      await sleep(limits.busyResponseMs * (0.5 + Math.random()))
+      await sleep(ms * (0.5 + Math.random()))
       held--
     }
     return sendProblem(reply, failure, request.id)

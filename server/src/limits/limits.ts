@@ -279,11 +279,12 @@ export const limits = {
   accountWriteWaitMsMax: 2_000,
   writesInFlightMax: 1_000,
   /**
-   * A 429 `account_busy`, `export_limit` or `feed_limit` is sent after half to one and a half times this time, so that a client
-   * that repeats it at once cannot keep the process busy with rejections; and the number of responses that wait, about 20 KB each.
-   * Further ones are sent at once.
+   * A 429 `account_busy`, and a 429 `export_limit` or `feed_limit`, is sent after half to one and a half times this time, so that
+   * a client that repeats it at once cannot keep the process busy with rejections. Exports and streams end rarely, so the second is
+   * longer. The number of responses that wait, about 20 KB each; further ones are sent at once.
    */
-  busyResponseMs: 1_000,
+  busyResponseMs: 100,
+  slotResponseMs: 2_000,
   busyResponsesHeldMax: 2_000,
   /** Log lines of one kind of failure per interval. Further ones are counted, and the count is logged. */
   failureLinesMax: 10,
