@@ -8,7 +8,7 @@ import {
 import { overloaded } from '../../errors/errors.ts'
 import { limits as constants, type Limits } from '../../limits/limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
-import { RequestFlows } from '../../scheduler/request-flows.ts'
+import { type RequestFlow, RequestFlows } from '../../scheduler/request-flows.ts'
 import { RequestTurns } from '../../scheduler/request-turns.ts'
 import { requestIdOf } from '../request/request-id.ts'
 import { clientErrorHandler, connectHandler, writeProblem } from '../respond.ts'
@@ -45,20 +45,21 @@ export function createHttpServer(
   const shedder = new Shedder(emit)
   const flows = new RequestFlows()
   const turns = new RequestTurns()
-  const onRequest = (request: IncomingMessage, response: CountedResponse) => {
-    const account = accountOf(request)
-    const flow = flows.enter(account)
-    response.countIn(flows, flow)
+  const isShed = (request: IncomingMessage, flow: RequestFlow) => {
     const isFull = isOverloaded(queues, limits)
       ? !isHealthCheck(request.url)
       : accountReads.isFull && isFiltered(request)
-    const isShed = isFull && flows.hasShare(flow)
+    return isFull && flows.hasShare(flow)
+  }
+  const onRequest = (request: IncomingMessage, response: CountedResponse) => {
+    const flow = flows.enter(accountOf(request))
+    response.countIn(flows, flow)
     startReceiveTimeout(request, limits.requestReceiveMsMax, () => onReceiveTimeout(request))
-    if (isShed) shedder.reject(request, response)
-    else
-      turns.run(account, () => {
-        if (!response.destroyed) handle(request, response)
-      })
+    turns.run(flow.name, () => {
+      if (response.destroyed) return
+      if (isShed(request, flow)) shedder.reject(request, response)
+      else handle(request, response)
+    })
   }
   const onClientError = clientErrorHandler(emit)
   const onReceiveTimeout = ({ socket }: IncomingMessage) =>
