@@ -229,7 +229,9 @@ export class Cluster implements Stoppable {
       const leaders = last.filter(({ role }) => role === 'leader')
       const synchronised = last.some(({ role }) => role === 'sync_standby')
       const isComplete = last.length === nodeNames.length && last.every(isWell)
-      return isComplete && leaders.length === 1 && (synchronised || !synchronous)
+      if (!isComplete || leaders.length !== 1 || (!synchronised && synchronous)) return false
+      // A node that was isolated still sees itself as the leader for a while.
+      return leaders[0]?.name === (await this.primary()).name
     }
     await waitUntil(
       async () => (await healthy()) && (await healthy()),
