@@ -1,10 +1,11 @@
+import { AccountTurns } from './account-turns.ts'
+
 /**
  * Lets one slice of work that blocks the event loop run in each of its iterations, for one account after the other. So the
  * requests that arrive meanwhile wait for one slice, however many bodies are being parsed.
  */
 export class EventLoopShares {
-  /** By account, the next one in turn first; each with its waiting slices, oldest first. */
-  readonly #queues = new Map<string, (() => void)[]>()
+  readonly #waiting = new AccountTurns<() => void>()
   #isScheduled = false
 
   /** Resolves when the caller may run its next slice, synchronously. */
@@ -14,9 +15,7 @@ export class EventLoopShares {
 
   /** Calls `slice` when it is the account's turn. The number of slices that wait has a limit: that of requests in flight. */
   run(accountId: string, slice: () => void): void {
-    const queue = this.#queues.get(accountId)
-    if (queue === undefined) this.#queues.set(accountId, [slice])
-    else queue.push(slice)
+    this.#waiting.add(accountId, slice)
     this.#schedule()
   }
 
@@ -25,13 +24,8 @@ export class EventLoopShares {
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
-      const [next] = this.#queues
-      if (next === undefined) return
-      const [accountId, queue] = next
-      this.#queues.delete(accountId)
-      queue.shift()?.()
-      if (queue.length > 0) this.#queues.set(accountId, queue)
-      if (this.#queues.size > 0) this.#schedule()
+      this.#waiting.take()?.()
+      if (!this.#waiting.isEmpty) this.#schedule()
     })
   }
 }

@@ -1,4 +1,5 @@
 import { limits } from '../limits/limits.ts'
+import { AccountTurns } from './account-turns.ts'
 
 /**
  * Starts a limited number of requests in each iteration of the event loop, those of one account after the other. So an account
@@ -8,8 +9,7 @@ import { limits } from '../limits/limits.ts'
  * accepted, most iterations start no request.
  */
 export class RequestTurns {
-  /** By account, the next one in turn first; each with its waiting requests, oldest first. */
-  readonly #queues = new Map<string, (() => void)[]>()
+  readonly #waiting = new AccountTurns<() => void>()
   #started = 0
   /** Connections accepted since a request started. */
   #accepted = 0
@@ -18,15 +18,13 @@ export class RequestTurns {
 
   /** Calls `start` at once, or when it is the account's turn. As many requests can wait as there are connections. */
   run(account: string, start: () => void): void {
-    if (this.#queues.size === 0 && !this.#isFull()) {
+    if (this.#waiting.isEmpty && !this.#isFull()) {
       this.#started++
       this.#schedule()
       start()
       return
     }
-    const queue = this.#queues.get(account)
-    if (queue === undefined) this.#queues.set(account, [start])
-    else queue.push(start)
+    this.#waiting.add(account, start)
     this.#schedule()
   }
 
@@ -52,17 +50,13 @@ export class RequestTurns {
     this.#isScheduled = false
     this.#started = 0
     while (!this.#isFull()) {
-      const [next] = this.#queues
-      if (next === undefined) break
-      const [account, queue] = next
-      this.#queues.delete(account)
-      const start = queue.shift()
-      if (queue.length > 0) this.#queues.set(account, queue)
+      const start = this.#waiting.take()
+      if (start === undefined) break
       this.#started++
-      start?.()
+      start()
     }
     if (this.#started > 0 || !this.#hasAccepted) this.#accepted = 0
     this.#hasAccepted = false
-    if (this.#started > 0 || this.#queues.size > 0) this.#schedule()
+    if (this.#started > 0 || !this.#waiting.isEmpty) this.#schedule()
   }
 }
