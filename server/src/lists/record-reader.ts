@@ -1,4 +1,5 @@
 import type { Verified } from '../accounts/verifications.ts'
+import { BatchQueue } from '../batch-queue.ts'
 import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
@@ -30,19 +31,13 @@ export interface RecordRequest {
   readonly fieldsHash: string
 }
 
-interface Queue {
-  pending: PendingRead[]
-  isScheduled: boolean
-  inFlight: number
-}
-
 /**
- * Reads single records. One statement reads those of all requests that arrived in an event-loop iteration. While
- * `recordBatchesInFlightMax` are in flight, reads queue up, so a busy process reads more records with each statement.
+ * Reads single records. One statement reads those of all requests that arrived in an event-loop iteration, or of more if the
+ * process is busy.
  */
 export class RecordReader {
   readonly #database: Database
-  readonly #queues = new Map<Resource, Queue>()
+  readonly #queues = new Map<Resource, BatchQueue<PendingRead>>()
 
   constructor(database: Database) {
     this.#database = database
@@ -50,12 +45,8 @@ export class RecordReader {
 
   /** The row of a record; undefined if the account has none of this resource. */
   row({ resource, id }: RecordRequest, accountId: string): Promise<RecordRow | undefined> {
-    const queue = this.#queues.get(resource) ?? { pending: [], isScheduled: false, inFlight: 0 }
-    this.#queues.set(resource, queue)
-    return new Promise((resolve, reject) => {
-      queue.pending.push({ accountId, id, resolve, reject })
-      this.#schedule(resource, queue)
-    })
+    const queue = this.#queues.get(resource) ?? this.#queueOf(resource)
+    return new Promise((resolve, reject) => queue.add({ accountId, id, resolve, reject }))
   }
 
   /** One record; undefined if no record has this id. `early`: its row, requested while the key was being verified. */
@@ -74,20 +65,14 @@ export class RecordReader {
     return responseOf(row, etag, `{"data":${recordOf(row.fields, resource, fields)}}`, undefined, 1)
   }
 
-  #schedule(resource: Resource, queue: Queue): void {
-    const isFull = queue.inFlight >= limits.recordBatchesInFlightMax
-    if (queue.isScheduled || isFull || queue.pending.length === 0) return
-    queue.isScheduled = true
-    setImmediate(() => {
-      queue.isScheduled = false
-      const batch = queue.pending.splice(0, limits.recordBatchMax)
-      queue.inFlight++
-      void this.#runBatch(resource, batch).finally(() => {
-        queue.inFlight--
-        this.#schedule(resource, queue)
-      })
-      this.#schedule(resource, queue)
+  #queueOf(resource: Resource): BatchQueue<PendingRead> {
+    const queue = new BatchQueue<PendingRead>({
+      inFlightMax: limits.recordBatchesInFlightMax,
+      take: (waiting) => waiting.splice(0, limits.recordBatchMax),
+      run: (batch) => this.#runBatch(resource, batch),
     })
+    this.#queues.set(resource, queue)
+    return queue
   }
 
   async #runBatch(resource: Resource, batch: readonly PendingRead[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { BatchQueue } from '../batch-queue.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
@@ -10,12 +11,6 @@ interface PendingCreate extends Create {
   readonly reject: (error: unknown) => void
 }
 
-interface Queue {
-  pending: PendingCreate[]
-  isScheduled: boolean
-  inFlight: number
-}
-
 /**
  * Creates records of different accounts in one transaction, because the commit takes most of the time. While a batch is in
  * flight, creates queue up for the next. A batch never waits for another writer: accounts whose tally is locked are left
@@ -23,34 +18,25 @@ interface Queue {
  */
 export class CreateBatches {
   readonly #database: Database
-  readonly #queues = new Map<Resource, Queue>()
+  readonly #queues = new Map<Resource, BatchQueue<PendingCreate>>()
 
   constructor(database: Database) {
     this.#database = database
   }
 
   create(resource: Resource, create: Create): Promise<InsertedRow> {
-    const queue = this.#queues.get(resource) ?? { pending: [], isScheduled: false, inFlight: 0 }
-    this.#queues.set(resource, queue)
-    return new Promise((resolve, reject) => {
-      queue.pending.push({ ...create, resolve, reject })
-      this.#schedule(resource, queue)
-    })
+    const queue = this.#queues.get(resource) ?? this.#queueOf(resource)
+    return new Promise((resolve, reject) => queue.add({ ...create, resolve, reject }))
   }
 
-  #schedule(resource: Resource, queue: Queue): void {
-    if (queue.isScheduled || queue.pending.length === 0 || queue.inFlight >= limits.createBatchesMax) return
-    queue.isScheduled = true
-    setImmediate(() => {
-      queue.isScheduled = false
-      const batch = takeBatch(queue)
-      queue.inFlight++
-      void this.#run(resource, batch).finally(() => {
-        queue.inFlight--
-        this.#schedule(resource, queue)
-      })
-      this.#schedule(resource, queue)
+  #queueOf(resource: Resource): BatchQueue<PendingCreate> {
+    const queue = new BatchQueue<PendingCreate>({
+      inFlightMax: limits.createBatchesMax,
+      take: takeBatch,
+      run: (batch) => this.#run(resource, batch),
     })
+    this.#queues.set(resource, queue)
+    return queue
   }
 
   async #run(resource: Resource, batch: readonly PendingCreate[]): Promise<void> {
@@ -82,18 +68,18 @@ export class CreateBatches {
 }
 
 /** At most one create of each account, because each has a version of its own. The others stay in the queue, in their order. */
-function takeBatch(queue: Queue): PendingCreate[] {
+function takeBatch(waiting: PendingCreate[]): PendingCreate[] {
   const accounts = new Set<string>()
   const batch: PendingCreate[] = []
   const rest: PendingCreate[] = []
-  for (const create of queue.pending) {
+  for (const create of waiting) {
     const { accountId } = create.scope
     if (batch.length < limits.createBatchRows && !accounts.has(accountId)) {
       accounts.add(accountId)
       batch.push(create)
     } else rest.push(create)
   }
-  queue.pending = rest
+  waiting.splice(0, waiting.length, ...rest)
   return batch
 }
 
