@@ -26,15 +26,15 @@ export function recordRoute(reads: Reads, resource: Resource, authentication: Au
   const { recordReader, responseCache } = reads
   return async (request: RecordRouteRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const verification = startVerification(request, authentication)
-    const early = rowBeforehand(reads, resource, request, verification.recent)
+    const early = readBeforehand(reads, resource, request, verification.recent)
     await finishVerification(request, reply, verification, authentication)
     rejectUnsupported(request)
     const verified = verifiedFor(request, `${resource.name}:read`)
-    const record = recordRequestOf(request, resource)
+    const record = early?.record ?? recordRequestOf(request, resource)
     const context = contextOf(request)
     const read = async () => {
       context.source = 'read'
-      const response = await timed(request, () => recordReader.read(verified, record, early))
+      const response = await timed(request, () => recordReader.read(verified, record, early?.row))
       if (response === undefined) throw recordUnknown(resource.noun, record.id)
       return response
     }
@@ -47,21 +47,27 @@ export function recordRoute(reads: Reads, resource: Resource, authentication: Au
   }
 }
 
+interface EarlyRead {
+  readonly record: RecordRequest
+  /** Undefined if the response is cached. */
+  readonly row: Promise<RecordRow | undefined> | undefined
+}
+
 /** Requests the row of the record, unless its response is cached or the request is not valid. Throws nothing. */
-function rowBeforehand(
+function readBeforehand(
   { recordReader, responseCache }: Reads,
   resource: Resource,
   request: RecordRouteRequest,
   access: Access | undefined,
-): Promise<RecordRow | undefined> | undefined {
+): EarlyRead | undefined {
   if (access?.scopes.has(`${resource.name}:read`) !== true) return undefined
   try {
     const record = recordRequestOf(request, resource)
-    if (responseCache.has(access, cacheKeyOf(record))) return undefined
+    if (responseCache.has(access, cacheKeyOf(record))) return { record, row: undefined }
     const row = recordReader.row(record, access.accountId)
     // Reported by the handler, if it needs the row.
     row.catch(() => {})
-    return row
+    return { record, row }
   } catch {
     // Reported by the handler, if the key is valid.
     return undefined
