@@ -29,6 +29,7 @@ import type { PoolState } from './postgres/connection-pool.ts'
 import { Database } from './postgres/database.ts'
 import { replicaUrls } from './postgres/primary/database-url.ts'
 import { Replicas } from './postgres/replicas/replicas.ts'
+import { ConnectionShares } from './scheduler/connection-shares.ts'
 import { withinTime } from './timeout.ts'
 import { masterKeysOf } from './webhooks/signature.ts'
 import { Webhooks, type WebhooksOptions } from './webhooks/webhooks.ts'
@@ -102,7 +103,7 @@ export async function startService(config: Config, options: ServeOptions): Promi
     webhooks: webhooks.messages,
     writes: new AccountWrites(database, config.QUARTERMASTER_DATABASE_POOL_MAX, limits.accountWriteWaitMsMax),
     ...bulk,
-    authentication: authentication(config, keyVerifier, sharedCounters),
+    authentication: authentication(config, keyVerifier, sharedCounters, limits),
     emit: emitToAll(emit, (event) => activity.record(event), webhooks.observe),
     isStopping: () => stopping,
     shutdown: shutdown.signal,
@@ -323,6 +324,7 @@ function authentication(
   config: Config,
   keyVerifier: KeyVerifier,
   sharedCounters: SharedCounters | undefined,
+  limits: Limits,
 ): AuthenticationParts {
   const perMinute = {
     account: config.QUARTERMASTER_REQUESTS_PER_MINUTE,
@@ -336,6 +338,7 @@ function authentication(
     },
     trustedProxies: parseNetworks(config.QUARTERMASTER_TRUSTED_PROXIES),
     rateLimiter: new RateLimiter(perMinute, sharedCounters),
+    connections: new ConnectionShares(limits),
   }
 }
 

@@ -1,4 +1,5 @@
-import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { Agent, type ClientRequest, get, type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
@@ -195,5 +196,42 @@ it('a filter is not sent ahead of the verification: how long it takes follows fr
     expect((await response).status).toBe(200)
   } finally {
     await lock.end()
+  }
+})
+
+it('idle connections without a key are closed, the longest idle first', async () => {
+  const of = await start({}, { unknownConnectionsMax: 5 })
+  const sockets = Array.from({ length: 20 }, () => connect(of.port, '127.0.0.1').resume())
+  try {
+    await eventually(async () => sockets.filter(({ closed }) => closed).length === 15)
+    const response = await responseTo(open(of, calm, products))
+    expect(response.statusCode).toBe(200)
+    await textOf(response)
+  } finally {
+    for (const socket of sockets) socket.destroy()
+  }
+})
+
+it('an account with more connections than its share keeps none of the further ones', async () => {
+  const of = await start({}, { accountConnectionsMax: 3 })
+  const agents = Array.from({ length: 5 }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
+  const connectionOf = async ({ name, key }: TestAccount, agent: Agent | undefined) => {
+    const headers = { host: `${name}.localhost`, authorization: `Bearer ${key}` }
+    const sending = get({ port: of.port, path: products, agent, headers })
+    const response = await new Promise<IncomingMessage>((resolve) => sending.once('response', resolve))
+    await textOf(response)
+    return response.headers.connection
+  }
+  try {
+    const kept: unknown[] = []
+    for (const agent of agents.slice(0, 4)) kept.push(await connectionOf(busy, agent))
+    expect(kept).toEqual(['keep-alive', 'keep-alive', 'keep-alive', 'close'])
+    expect(await connectionOf(calm, agents[4])).toBe('keep-alive')
+    // A connection counts for the account that used it last, as those of a proxy do.
+    expect(await connectionOf(calm, agents[0])).toBe('keep-alive')
+    await eventually(async () => (await connectionOf(busy, agents[3])) === 'keep-alive')
+    expect(await connectionOf(busy, agents[4])).toBe('close')
+  } finally {
+    for (const agent of agents) agent.destroy()
   }
 })

@@ -155,7 +155,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
 
 function createFastify(parts: ServerParts, observer: RequestObserver): FastifyInstance {
   const { database, accountReads, authentication, emit } = parts
-  const { hosts, trustedProxies } = authentication
+  const { hosts, trustedProxies, connections } = authentication
   return Fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -163,6 +163,7 @@ function createFastify(parts: ServerParts, observer: RequestObserver): FastifyIn
     serverFactory: (handle) => {
       return createHttpServer(handle, {
         emit,
+        connections,
         queues: [authentication.keyVerifier, database],
         accountReads,
         accountOf: (request) => accountNameOf(hostOf(request, trustedProxies), hosts) ?? '',

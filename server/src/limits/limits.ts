@@ -345,6 +345,9 @@ export const limits = {
 
   /** Connections of a process, about 20 KB each; further ones are closed at once. */
   connectionsMax: 10_000,
+  /** Of those, the connections of one account, and idle ones on which no key was accepted: a burst of 1,000 requests takes 30 ms to read. */
+  accountConnectionsMax: 1_000,
+  unknownConnectionsMax: 1_000,
 
   /**
    * Exports in flight in a process, each on its own connection, and of one account. The second export of an account

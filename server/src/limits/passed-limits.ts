@@ -5,6 +5,7 @@
  */
 export const passedLimits = [
   'accountBatchesMax',
+  'accountConnectionsMax',
   'accountExportsMax',
   'accountFeedPagesMax',
   'accountFeedWaitersMax',
@@ -74,6 +75,7 @@ export const passedLimits = [
   'slowClientWindowMs',
   'traceExportMsMax',
   'unansweredChecksMax',
+  'unknownConnectionsMax',
   'usageFlushMs',
   'webhookBodyBytesMax',
   'webhookCloseMsMax',

@@ -8,6 +8,7 @@ import type { RateLimiter } from '../../accounts/rate-limits/rate-limiter.ts'
 import type { Access, Verified } from '../../accounts/verifications.ts'
 import type { ResourceName } from '../../catalog/resources.ts'
 import { Failure, unauthenticated } from '../../errors/errors.ts'
+import type { ConnectionShares } from '../../scheduler/connection-shares.ts'
 import type { Tally } from '../../tally-state.ts'
 import { isTrusted } from '../request/client-address.ts'
 import { isRepeated, rejectRepeated } from '../request/reject-unsupported.ts'
@@ -32,6 +33,7 @@ export interface AuthenticationParts {
   readonly hosts: Hosts
   readonly trustedProxies: BlockList
   readonly rateLimiter: RateLimiter
+  readonly connections: ConnectionShares
 }
 
 export function isPublic(request: FastifyRequest): boolean {
@@ -77,13 +79,15 @@ export async function finishVerification(
   request: FastifyRequest,
   reply: FastifyReply,
   { startedAt, result }: StartedVerification,
-  { rateLimiter }: AuthenticationParts,
+  { rateLimiter, connections }: AuthenticationParts,
 ): Promise<void> {
   request.verified = await result
   const context = contextOf(request)
   context.verificationStartedAt = startedAt
   context.verificationMs = performance.now() - startedAt
   if (request.verified === undefined) throw unauthenticated()
+  const { accountId } = request.verified.access
+  if (!connections.onAccepted(request.raw.socket, accountId)) reply.header('connection', 'close')
   countRequest(request.verified.access, reply, rateLimiter)
 }
 

@@ -7,9 +7,13 @@ export class CountedResponse<
 > extends ServerResponse<Request> {
   #leave: (() => void) | undefined
 
-  countIn(flows: RequestFlows, flow: RequestFlow): void {
+  /** `onClose`: called when it has been sent, or its client has disconnected. */
+  countIn(flows: RequestFlows, flow: RequestFlow, onClose: () => void): void {
     this.#leave = () => flows.leave(flow)
-    this.once('close', () => this.leaveFlow())
+    this.once('close', () => {
+      this.leaveFlow()
+      onClose()
+    })
   }
 
   leaveFlow(): void {

@@ -8,6 +8,7 @@ import {
 import { overloaded } from '../../errors/errors.ts'
 import { limits as constants, type Limits } from '../../limits/limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
+import type { ConnectionShares } from '../../scheduler/connection-shares.ts'
 import { type RequestFlow, RequestFlows } from '../../scheduler/request-flows.ts'
 import { RequestTurns } from '../../scheduler/request-turns.ts'
 import { requestIdOf } from '../request/request-id.ts'
@@ -23,6 +24,7 @@ export interface RequestQueue {
 
 export interface HttpServerOptions {
   readonly emit: EmitEvent
+  readonly connections: ConnectionShares
   /** The queues that every request passes first. */
   readonly queues: readonly RequestQueue[]
   /** The queue of long reads. */
@@ -40,7 +42,7 @@ export interface HttpServerOptions {
  */
 export function createHttpServer(
   handle: RequestListener,
-  { emit, queues, accountReads, accountOf, readMsMax, limits }: HttpServerOptions,
+  { emit, connections, queues, accountReads, accountOf, readMsMax, limits }: HttpServerOptions,
 ): Server {
   const shedder = new Shedder(emit)
   const flows = new RequestFlows()
@@ -53,7 +55,8 @@ export function createHttpServer(
   }
   const onRequest = (request: IncomingMessage, response: CountedResponse) => {
     const flow = flows.enter(accountOf(request))
-    response.countIn(flows, flow)
+    connections.onRequest(request.socket)
+    response.countIn(flows, flow, () => connections.onResponse(request.socket))
     startReceiveTimeout(request, limits.requestReceiveMsMax, () => onReceiveTimeout(request))
     turns.run(flow.name, () => {
       if (response.destroyed) return
@@ -78,7 +81,10 @@ export function createHttpServer(
     },
     onRequest,
   )
-  server.on('connection', () => turns.onConnection())
+  server.on('connection', (socket) => {
+    turns.onConnection()
+    connections.onConnection(socket)
+  })
   server.on('checkExpectation', onRequest)
   server.on('connect', connectHandler(emit))
   // Unlimited: Node would silently drop further headers, perhaps a second Host. `maxHeaderSize` limits their size.
