@@ -19,12 +19,13 @@ const allowed: Record<string, readonly string[]> = {
   'service.ts': ['all'],
   'delivery-service.ts': ['all'],
   'webhooks/sender.ts': ['all'],
+  // The command `distribute`.
+  'citus/distribute.ts': ['writeLockMsMax'],
   // Commands that are processes of their own. `doctor` counts the connections of services with the defaults.
   'cli/commands/changes-command.ts': ['feedCheckMs'],
   'cli/commands/webhook-command.ts': ['all'],
   'cli/doctor/checks/database.ts': ['pipelinedConnections', 'exportsInFlightMax', 'batchConnectionsMax'],
   'cli/doctor/checks/replicas.ts': ['exportsInFlightMax'],
-  'postgres/citus/distribute.ts': ['writeLockMsMax'],
   // The admin port, which receives no request of a client.
   'http/admin-server.ts': ['requestReceiveMsMax'],
 }

@@ -125,7 +125,7 @@ export function identifier(name: string): Fragment {
   return Fragment.of([name], [])
 }
 
-/** An integer of our own code, for a clause in which a distributed database accepts no parameter. */
+/** An integer of our own code, for a clause in which some databases accept no parameter. */
 export function constant(integer: number): Fragment {
   if (!Number.isSafeInteger(integer)) throw new Error(`not an integer: ${integer}`)
   return Fragment.of([String(integer)], [])

@@ -23,21 +23,12 @@ export interface Tally extends TallyState {
 /**
  * The start time of the server and its timeline, as 24 hexadecimal digits. A restart, a failover and a restore of the data
  * directory change it, even if two servers were promoted to the same timeline number. It is an expression per row, not a
- * sub-select, so that a distributed database evaluates it on the node of the row. On a standby it fails with SQLSTATE 55000.
+ * sub-select, so that it is evaluated on the server of the row. On a standby it fails with SQLSTATE 55000.
  */
 export const epoch = sql`encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
 
-/**
- * The same value without a volatile function: Citus does not keep the plan of a statement that calls one. The name of any WAL file
- * begins with the timeline of the server. The position is not a constant, because then the node that plans would evaluate the name.
- */
-const stableEpoch = sql`encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(case when pg_postmaster_start_time() is not null then '0/1'::pg_lsn end), 1, 8)`
-
 /** The columns of `TallyState`, for a statement in which the tally table has the alias `t`. */
 export const stateColumns = sql`${epoch} as epoch, t.version, t.xmin::text as xid`
-
-/** The same for statements on one table that only run on Citus. */
-export const stableStateColumns = sql`${stableEpoch} as epoch, t.version, t.xmin::text as xid`
 
 /** A hash of the epoch, as the tally stores it with each write. */
 export const writerEpoch = sql`hashtextextended(${epoch}, 0)`
@@ -142,14 +133,6 @@ const replicaText = replicaColumns.statement().text
 /** The same statement for a replica: it returns `ReplicaState` instead of `TallyState`. */
 export function forReplica(statement: Statement): Statement {
   return { ...statement, text: statement.text.replace(stateText, replicaText) }
-}
-
-const epochText = epoch.statement().text
-const stableEpochText = stableEpoch.statement().text
-
-/** The same statement, which Citus plans once for each connection, if it is on one table. */
-export function withStableEpoch(statement: Statement): Statement {
-  return { ...statement, text: statement.text.replaceAll(epochText, stableEpochText) }
 }
 
 /** How a row of a replica compares with what the verification has read from the primary. */

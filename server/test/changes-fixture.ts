@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { resources } from '../src/catalog/resources.ts'
-import { topologyOf } from '../src/postgres/citus/client-topology.ts'
-import { sql, value } from '../src/sql.ts'
-import { type LockedTally, lockTally, tickTally } from '../src/writes/tick.ts'
+import { layoutOf } from '../src/postgres/layout.ts'
+import { type Statement, sql, value } from '../src/sql.ts'
+import { lockTally, tickTally } from '../src/writes/tick.ts'
 import type { TestAccount } from './database.ts'
 import type { TestService } from './service.ts'
 
@@ -54,12 +54,12 @@ export async function withProducts(
 }
 
 async function tick(client: pg.Client, accountId: string): Promise<number> {
-  const lock = lockTally({ accountId }, resources.product, topologyOf(client))
-  const { rows } = await client.query<LockedTally>(lock.text, [...lock.values])
+  const run = async <Row extends pg.QueryResultRow>({ text, values }: Statement) =>
+    (await client.query<Row>(text, [...values])).rows
+  const tally = await layoutOf(client).form(lockTally)({ run }, { accountId }, resources.product)
   const change = { added: sql`0`, lastId: sql`t.last_id` }
-  const { text, values } = tickTally(value(accountId), resources.product, change, rows[0]).statement()
-  await client.query(text, [...values])
-  return Number(rows[0]?.version)
+  await run(tickTally(value(accountId), resources.product, change, tally).statement())
+  return Number(tally?.version)
 }
 
 export interface Change {

@@ -5,7 +5,8 @@ import { generateKey, hashOfKey, type Scope, scopes } from '../src/accounts/key-
 import { cloneDatabase } from '../src/cli/database/temporary-postgres.ts'
 import { operator } from '../src/cli/operator.ts'
 import type { IdSource } from '../src/id-source.ts'
-import { markDistributed } from '../src/postgres/citus/client-topology.ts'
+import { setLayout } from '../src/postgres/layout.ts'
+import { loadLayout } from '../src/postgres/load-layout.ts'
 import { citusNodes, distributedDatabase } from './distributed-database.ts'
 import { templateName } from './global-setup.ts'
 
@@ -21,7 +22,7 @@ export function freshDatabase(): Promise<string> {
 export async function connected(url: string): Promise<pg.Client> {
   const client = new pg.Client(url)
   await client.connect()
-  if (citusNodes.length > 0) markDistributed(client)
+  if (citusNodes.length > 0) setLayout(client, await loadLayout(['citus']))
   return client
 }
 

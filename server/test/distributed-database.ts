@@ -1,5 +1,5 @@
+import { distribute } from '../src/citus/distribute.ts'
 import { cloneDatabase } from '../src/cli/database/temporary-postgres.ts'
-import { distribute } from '../src/postgres/citus/distribute.ts'
 import { withClient } from '../src/postgres/client.ts'
 import { migrate } from '../src/postgres/migrations/migrate.ts'
 

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { vi } from 'vitest'
-import { topologyOf } from '../src/postgres/citus/client-topology.ts'
-import type { Topology } from '../src/topology.ts'
+import { citusNodes } from './distributed-database.ts'
 import type { TestResponse } from './service.ts'
 
 const timeoutMs = 300_000
@@ -27,16 +26,16 @@ export function passes(assertions: () => void | Promise<void>): Promise<void> {
  * beside the one that waits instead. Do not call it in a transaction, which would not see new connections.
  */
 export async function waitingForLocks(client: pg.Client): Promise<number[]> {
-  const { rows } = await client.query<{ pid: number }>(waiting[topologyOf(client)])
+  const { rows } = await client.query<{ pid: number }>(waiting)
   return rows.map(({ pid }) => pid)
 }
 
-const waiting: Record<Topology, string> = {
-  single: `select distinct pid from pg_locks join pg_stat_activity using (pid)
-     where not granted and datname = current_database()`,
-  // On all nodes. The last ten digits are the process id on the node where the statement came from.
-  distributed: 'select distinct (waiting_gpid % 10000000000)::int as pid from citus_lock_waits',
-}
+const waiting =
+  citusNodes.length === 0
+    ? `select distinct pid from pg_locks join pg_stat_activity using (pid)
+     where not granted and datname = current_database()`
+    : // On all nodes. The last ten digits are the process id on the node where the statement came from.
+      'select distinct (waiting_gpid % 10000000000)::int as pid from citus_lock_waits'
 
 /** Sends a request again while a busy machine makes the service shed load: then it has done nothing. */
 export async function unlessShed(send: () => Promise<TestResponse>): Promise<TestResponse> {

@@ -55,7 +55,7 @@ export interface Rotation {
   readonly expiresAt: Date | null | undefined
 }
 
-/** They depend on the time, so Citus does not accept them in RETURNING. */
+/** They depend on the time, so they are not in RETURNING, where some databases accept only immutable functions. */
 const columns = sql`key_id as "keyId", name, scopes, ${keyState} as state, created_at as "createdAt",
   expires_at as "expiresAt", revoked_at as "revokedAt", rotated_to as "replacedBy",
   to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn"`
@@ -218,8 +218,8 @@ where account_id = ${value(scope.accountId)}::bigint and idempotency_key = ${val
 }
 
 /**
- * Changes of an account's keys run one after the other, so that their number cannot exceed the limit. A distributed database takes
- * the lock where the account is, because the statement reads its tally.
+ * Changes of an account's keys run one after the other, so that their number cannot exceed the limit. The lock is taken on the
+ * server with the account, because the statement reads its tally.
  */
 function lockStatement({ accountId }: AccountScope): Statement {
   const account = value(accountId)

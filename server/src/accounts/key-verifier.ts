@@ -12,7 +12,7 @@ import {
   type LastVerification,
   type Verification,
   type Verified,
-  verifications,
+  verifyKeys,
 } from './verifications.ts'
 
 interface AccountRow {
@@ -211,9 +211,8 @@ export class KeyVerifier {
   }
 
   async #run(batch: readonly Verification[]): Promise<void> {
-    const { topology } = this.#database.primary
     try {
-      const verify = verifications[topology ?? (await this.#database.topology())]
+      const verify = await this.#database.form(verifyKeys)
       await verify(this.#database, batch, this.#hasReplicas)
     } catch (error) {
       for (const verification of batch) verification.reject(error)

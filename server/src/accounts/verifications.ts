@@ -4,8 +4,7 @@ import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { constant, type Fragment, placeholder, type Statement, sql, type Template } from '../sql.ts'
-import { epoch, stableStateColumns, type Tally, type TallyState, writerColumn } from '../tally-state.ts'
-import type { Topology } from '../topology.ts'
+import { epoch, type Tally, writerColumn } from '../tally-state.ts'
 import { type Scope, scopes } from './key-format.ts'
 
 /** The account of an accepted key, and what the key may do. */
@@ -46,26 +45,22 @@ export interface Verification {
 }
 
 interface VerificationRow {
-  /** Of the server that ran the statement. On a distributed database, `found` has the epoch of each account's server. */
+  /** Of the server that ran the statement. */
   readonly epoch: string
   /** `n key_id scope+scope rate key_rate records_max epoch version xid total writer` for each valid key, separated by commas. */
   readonly found: string | null
 }
 
 /** Resolves each verification of a batch. Rejects if nothing is known about any of them. Reads who wrote a tally if there are replicas. */
-type Verify = (database: Database, batch: readonly Verification[], hasReplicas: boolean) => Promise<void>
-
-export const verifications: Record<Topology, Verify> = {
-  single: async (database, batch, hasReplicas) => {
-    const template = hasReplicas ? verificationWithWriter : verificationTemplate
-    const [row] = await database.read<VerificationRow>(verificationStatement(template, batch))
-    const results = row === undefined ? [] : resultsOf(row, batch)
-    for (let i = 0; i < batch.length; i++) batch[i]?.resolve(results[i])
-  },
-  distributed: async (database, batch) => {
-    const ofAccounts = Map.groupBy(batch, ({ accountId }) => accountId)
-    await Promise.all([...ofAccounts].map(([accountId, each]) => verifyOfAccount(database, accountId, each)))
-  },
+export async function verifyKeys(
+  database: Database,
+  batch: readonly Verification[],
+  hasReplicas: boolean,
+): Promise<void> {
+  const template = hasReplicas ? verificationWithWriter : verificationTemplate
+  const [row] = await database.read<VerificationRow>(verificationStatement(template, batch))
+  const results = row === undefined ? [] : resultsOf(row, batch)
+  for (let i = 0; i < batch.length; i++) batch[i]?.resolve(results[i])
 }
 
 function resultsOf(
@@ -129,7 +124,7 @@ function resultOf({ accountId }: Verification, entry: string, current: string): 
 /** Memoized: there are only 32 combinations of scopes. */
 const scopeSets = new Map<string, ReadonlySet<Scope>>()
 
-function scopeSet(granted: string): ReadonlySet<Scope> {
+export function scopeSet(granted: string): ReadonlySet<Scope> {
   let set = scopeSets.get(granted)
   if (set === undefined) {
     const names = granted.split('+')
@@ -144,8 +139,8 @@ const hashes = placeholder()
 const requestedResources = placeholder()
 
 /**
- * `account_id = any($1)` lets a distributed database send it only to the shards of these accounts. The left joins make
- * PostgreSQL find the key before it reads the account and the tally, so that a wrong key takes the same time in every account.
+ * The left joins make PostgreSQL find the key before it reads the account and the tally, so that a wrong key takes the same time in
+ * every account.
  */
 const verification = (more: Fragment) =>
   sql`select ${epoch} as epoch, string_agg(
@@ -175,94 +170,6 @@ function verificationStatement(template: Template, batch: readonly Verification[
 }
 
 /** An array literal of PostgreSQL. Account ids, hashes and resource names need no quotes. */
-function arrayOf(elements: readonly string[]): string {
+export function arrayOf(elements: readonly string[]): string {
   return `{${elements.join(',')}}`
-}
-
-interface KeyRow {
-  readonly hash: string
-  readonly key_id: string
-  readonly scopes: string
-}
-
-interface TallyRow extends TallyState {
-  readonly resource: string
-  readonly total: string
-}
-
-interface AccountLimits {
-  readonly rate: string
-  readonly key_rate: string
-  readonly records_max: string
-}
-
-/**
- * On Citus, the keys of each account by statements of its own, so that a worker that is away affects its own accounts only. Each
- * reads one table by the account, which Citus plans six times as fast as a join. All three are sent after the requests arrived.
- */
-async function verifyOfAccount(
-  database: Database,
-  accountId: string,
-  batch: readonly Verification[],
-): Promise<void> {
-  const requested = batch.flatMap(({ resource }) => resource ?? [])
-  const reads = database.nodeOf({ accountId })
-  try {
-    const [keys, tallies, [account]] = await Promise.all([
-      reads.read<KeyRow>(keysTemplate([accountId, bytesOf(batch.map(({ hash }) => hash))])),
-      reads.read<TallyRow>(talliesTemplate([accountId, arrayOf([...new Set(requested)])])),
-      reads.read<AccountLimits>(accountTemplate([accountId])),
-    ])
-    for (const { hash, resource, resolve } of batch) {
-      const key = keys.find((row) => row.hash === hash)
-      const tally = tallies.find((row) => row.resource === resource)
-      resolve(
-        account &&
-          key && {
-            access: {
-              accountId,
-              keyId: key.key_id,
-              scopes: scopeSet(key.scopes),
-              requestsPerMinute: Number(account.rate),
-              keyRequestsPerMinute: Number(account.key_rate),
-              recordsMax: Number(account.records_max),
-            },
-            tally: tally && { ...tally, total: Number(tally.total) },
-          },
-      )
-    }
-  } catch (error) {
-    for (const { reject } of batch) reject(error)
-  }
-}
-
-const account = placeholder()
-
-const keysTemplate =
-  sql`select encode(k.hash, 'hex') as hash, k.key_id, array_to_string(k.scopes, '+') as scopes
-from api_key k where k.account_id = ${account}::bigint and k.hash = any(${hashes}::bytea[]) and ${keyIsValid}`.template(
-    [account, hashes],
-    'verify_key',
-    'pipelined',
-  )
-
-const talliesTemplate = sql`select t.resource, ${stableStateColumns}, t.total from tally t
-where t.account_id = ${account}::bigint and t.resource = any(${requestedResources}::text[])`.template(
-  [account, requestedResources],
-  'verify_key',
-  'pipelined',
-)
-
-const accountTemplate =
-  sql`select coalesce(requests_per_minute, 0) as rate, coalesce(key_requests_per_minute, 0) as key_rate,
-  coalesce(records_max, ${constant(limits.recordsMax)}) as records_max
-from account where account_id = ${account}::bigint and status = 'active'`.template(
-    [account],
-    'verify_key',
-    'pipelined',
-  )
-
-/** An array literal of bytea from hexadecimal digits. */
-function bytesOf(digits: readonly string[]): string {
-  return `{${digits.map((each) => `"\\\\x${each}"`).join(',')}}`
 }

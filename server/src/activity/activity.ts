@@ -2,11 +2,10 @@ import type { Limits } from '../limits/limits.ts'
 import type { EmitEvent, Event } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { isDatabaseError } from '../postgres/sqlstate.ts'
-import type { Topology } from '../topology.ts'
 import type { AuthenticatedRequest } from './authenticated-request.ts'
 import { BatchWriter, isPermanent } from './batch-writer.ts'
 import { LastUse, lastUseStatement } from './last-use.ts'
-import { insertRequestsOfAccount, insertRequestsStatement, RequestLog } from './request-log.ts'
+import { insertRequests, RequestLog } from './request-log.ts'
 import { Retention } from './retention.ts'
 import { addUsageStatement, Usage } from './usage.ts'
 
@@ -45,7 +44,7 @@ export class Activity {
     this.#retention = new Retention(database)
     this.#writers = [
       new BatchWriter(this.#log, {
-        statementOf: (rows, topology) => insertRequests[topology](rows),
+        statementOf: insertRequests,
         accountOf: ({ event }) => event.access.accountId,
         onWritten: (rows) => this.#retention.countAdded(rows.map(({ event }) => event.access.accountId)),
         onDropped: (rows) => {
@@ -139,11 +138,6 @@ export class Activity {
     this.#uncounted = 0
     this.#reportedAt = now
   }
-}
-
-const insertRequests: Record<Topology, typeof insertRequestsStatement> = {
-  single: insertRequestsStatement,
-  distributed: insertRequestsOfAccount,
 }
 
 function isAuthenticated(

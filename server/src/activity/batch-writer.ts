@@ -1,7 +1,7 @@
 import { Failure } from '../errors/errors.ts'
 import type { Database } from '../postgres/database.ts'
+import type { Layout } from '../postgres/layout.ts'
 import type { Statement } from '../sql.ts'
-import type { Topology } from '../topology.ts'
 
 /** A queue of rows. */
 export interface Collector<Row> {
@@ -18,8 +18,7 @@ interface Batch<Row> {
 }
 
 export interface BatchWriterOptions<Row> {
-  /** On Citus the rows are of one account. */
-  readonly statementOf: (rows: readonly Row[], topology: Topology) => Statement
+  readonly statementOf: (rows: readonly Row[]) => Statement
   readonly accountOf: (row: Row) => string
   readonly onWritten?: (rows: readonly Row[]) => void
   /** The rows will not be written: the database rejected them, or the process exits. */
@@ -30,8 +29,6 @@ export interface BatchWriterOptions<Row> {
  * Writes rows in batches, one statement each, exactly once. If the connection breaks, the batch may or may not have been
  * committed. The same statement is then sent again, before any newer batch, until its outcome is known. The statements
  * are idempotent.
- *
- * On Citus, each batch has the rows of one account. While its worker is away, rows of other accounts are written.
  */
 export class BatchWriter<Row> {
   readonly #from: Collector<Row>
@@ -50,8 +47,8 @@ export class BatchWriter<Row> {
   /** Writes the batches whose outcome is unknown, if there are any, and those that may be written beside them. */
   async write(database: Database, before: number): Promise<void> {
     if (this.isEmpty) return
-    const topology = await database.topology()
-    this.#batches = [...this.#batches, ...this.#next(before, topology)]
+    const { form } = await database.connect()
+    this.#batches = [...this.#batches, ...this.#next(before, form)]
     const unknown: Batch<Row>[] = []
     let failure: { readonly error: unknown } | undefined
     for (const batch of this.#batches) {
@@ -75,23 +72,25 @@ export class BatchWriter<Row> {
     while (!this.#from.isEmpty) this.#options.onDropped(this.#from.take(Number.POSITIVE_INFINITY))
   }
 
-  /** An account gets no newer batch while the outcome of an older one is unknown: its rows are dropped. */
-  #next(before: number, topology: Topology): readonly Batch<Row>[] {
-    const { statementOf, accountOf, onDropped } = this.#options
-    if (topology === 'single' && this.#batches.length > 0) return []
+  /**
+   * An account gets no newer batch while the outcome of an older one is unknown. If that is a batch of all accounts, rows wait;
+   * otherwise those of the account are dropped.
+   */
+  #next(before: number, form: Layout['form']): readonly Batch<Row>[] {
+    const { accountOf, onDropped } = this.#options
+    const statementOf = form(this.#options.statementOf)
+    const unknown = new Set(this.#batches.map(({ accountId }) => accountId))
+    if (unknown.has(undefined)) return []
     const rows = this.#from.take(before)
     if (rows.length === 0) return []
-    const groups: [string | undefined, readonly Row[]][] =
-      topology === 'single' ? [[undefined, rows]] : [...Map.groupBy(rows, accountOf)]
-    const unknown = new Set(this.#batches.map(({ accountId }) => accountId))
     const batches: Batch<Row>[] = []
-    for (const [accountId, group] of groups) {
+    for (const [accountId, group] of form(groupsOf)(rows, accountOf)) {
       if (unknown.has(accountId)) {
         onDropped(group)
         continue
       }
       try {
-        batches.push({ rows: group, statement: statementOf(group, topology), accountId })
+        batches.push({ rows: group, statement: statementOf(group), accountId })
       } catch (error) {
         onDropped(group)
         throw error
@@ -100,6 +99,14 @@ export class BatchWriter<Row> {
     return batches
   }
 }
+
+/** The rows of each batch, and their account if they have the same one. */
+export const groupsOf: GroupsOf = (rows) => [[undefined, rows]]
+
+export type GroupsOf = <Row>(
+  rows: readonly Row[],
+  accountOf: (row: Row) => string,
+) => (readonly [string | undefined, readonly Row[]])[]
 
 function nodeOf(database: Database, { accountId }: Batch<unknown>): Database {
   return accountId === undefined ? database : database.nodeOf({ accountId })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { limits } from '../limits/limits.ts'
 import type { AuthenticatedRequest } from './authenticated-request.ts'
-import { insertRequestsStatement, RequestLog } from './request-log.ts'
+import { insertRequests, RequestLog } from './request-log.ts'
 
 function completed(form: string, accountId = '1'): AuthenticatedRequest {
   return {
@@ -33,7 +33,7 @@ function completed(form: string, accountId = '1'): AuthenticatedRequest {
 
 /** The values of the filter column in the insert statement. */
 function filtersIn(log: RequestLog): unknown {
-  const { text, values } = insertRequestsStatement(log.take())
+  const { text, values } = insertRequests(log.take())
   const number = /\$(\d+)::text\[\], \$\d+::int\[\]/.exec(text)?.[1]
   return values[Number(number) - 1]
 }

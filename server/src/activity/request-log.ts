@@ -4,10 +4,10 @@ import { Faults } from '../errors/faults.ts'
 import { limits } from '../limits/limits.ts'
 import type { Source } from '../observability/events.ts'
 import { decodeForDisplay, parseParameters, truncateEncoded } from '../query/parameters.ts'
-import { join, type Statement, sql, value } from '../sql.ts'
+import { type Fragment, identifier, join, placeholder, type Statement, sql } from '../sql.ts'
 import type { AuthenticatedRequest } from './authenticated-request.ts'
 
-interface QueuedRequest {
+export interface QueuedRequest {
   readonly atMs: number
   readonly event: AuthenticatedRequest
 }
@@ -68,44 +68,50 @@ function charactersOf({ url, context }: AuthenticatedRequest): number {
   return url.length + (context?.form?.length ?? 0)
 }
 
-const columns = ['at', 'request_id', 'key_id', 'method', 'path', 'query', 'filter'] as const
+/** The columns of the table, and their types. */
+export const requestColumns = [
+  ['account_id', sql`bigint`],
+  ['id', sql`text`],
+  ['at', sql`timestamptz`],
+  ['request_id', sql`text`],
+  ['key_id', sql`text`],
+  ['method', sql`text`],
+  ['path', sql`text`],
+  ['query', sql`text`],
+  ['filter', sql`text`],
+  ['status', sql`int`],
+  ['error_code', sql`text`],
+  ['error_detail', sql`text`],
+  ['duration_ms', sql`numeric`],
+  ['records', sql`int`],
+  ['bytes', sql`bigint`],
+  ['cached', sql`boolean`],
+] as const
 
-/** Idempotent: entries that are in the table already are skipped by their ids. */
-export function insertRequestsStatement(requests: readonly QueuedRequest[]): Statement {
-  const rows = requests.map(rowOf)
-  const texts = (name: (typeof columns)[number]) => value(rows.map((row) => row[name]))
-  const events = requests.map(({ event }) => event)
-  return {
-    execution: 'generic',
-    ...sql`insert into request (account_id, id, at, request_id, key_id, method, path, query, filter, status, error_code,
-  error_detail, duration_ms, records, bytes, cached)
-select * from unnest(${value(events.map(({ access }) => access.accountId))}::bigint[],
-  ${value(requests.map(({ atMs }) => newEntryId(atMs)))}::text[], ${texts('at')}::timestamptz[],
-  ${texts('request_id')}::text[], ${texts('key_id')}::text[], ${texts('method')}::text[], ${texts('path')}::text[],
-  ${texts('query')}::text[], ${texts('filter')}::text[], ${value(events.map(({ status }) => status))}::int[],
-  ${value(events.map(({ context }) => context?.code ?? null))}::text[],
-  ${value(events.map(({ context }) => stored(context?.detail)))}::text[],
-  ${value(events.map(({ ms }) => ms))}::numeric[], ${value(events.map(({ context }) => context?.records ?? 0))}::int[],
-  ${value(events.map(({ bytes }) => bytes))}::bigint[],
-  ${value(events.map(({ context }) => isCached(context?.source)))}::boolean[])
-on conflict (account_id, at, id) do nothing`.statement('activity'),
-  }
+type RequestRow = Record<(typeof requestColumns)[number][0], string | number | boolean | null>
+
+/** Idempotent: entries that are in the table already are skipped by their ids. `rows`: VALUES or a select. */
+export function insertRows(rows: Fragment): Fragment {
+  const names = requestColumns.map(([name]) => identifier(name))
+  return sql`insert into request (${join(names, ', ')}) ${rows}
+on conflict (account_id, at, id) do nothing`
 }
 
-/** The same for requests of one account, as Citus inserts them at a fifth of the cost: without a select, it has nothing to plan. */
-export function insertRequestsOfAccount(requests: readonly QueuedRequest[]): Statement {
-  const rows = requests.map((request) => {
-    const { atMs, event } = request
-    const { at, request_id, key_id, method, path, query, filter } = rowOf(request)
-    const { context, access, status, ms, bytes } = event
-    return sql`(${value(access.accountId)}::bigint, ${value(newEntryId(atMs))}::text, ${value(at)}::timestamptz, ${value(request_id)}::text,
-  ${value(key_id)}::text, ${value(method)}::text, ${value(path)}::text, ${value(query)}::text, ${value(filter)}::text, ${value(status)}::int,
-  ${value(context?.code ?? null)}::text, ${value(stored(context?.detail))}::text, ${value(ms)}::numeric, ${value(context?.records ?? 0)}::int,
-  ${value(bytes)}::bigint, ${value(isCached(context?.source))}::boolean)`
-  })
-  return sql`insert into request (account_id, id, at, request_id, key_id, method, path, query, filter, status, error_code,
-  error_detail, duration_ms, records, bytes, cached) values ${join(rows, ', ')}
-on conflict (account_id, at, id) do nothing`.statement('activity')
+const arrays = requestColumns.map(([, type]) => ({ type, values: placeholder() }))
+const insertArrays = insertRows(
+  sql`select * from unnest(${join(
+    arrays.map(({ type, values }) => sql`${values}::${type}[]`),
+    ', ',
+  )})`,
+).template(
+  arrays.map(({ values }) => values),
+  'activity',
+  'generic',
+)
+
+export function insertRequests(requests: readonly QueuedRequest[]): Statement {
+  const rows = requests.map(rowOf)
+  return insertArrays(requestColumns.map(([name]) => rows.map((row) => row[name])))
 }
 
 /** A response joined to the read of another request does not count as cached: it was read from the database. */
@@ -113,15 +119,18 @@ function isCached(source: Source | undefined): boolean {
   return source === 'cached' || source === 'unchanged'
 }
 
-function rowOf({ atMs, event }: QueuedRequest): Record<(typeof columns)[number], string | null> {
+export function rowOf({ atMs, event }: QueuedRequest): RequestRow {
+  const { context } = event
   const [path, raw] = splitOnce(event.url, '?')
   const parameters = parseParameters(
-    truncateEncoded(event.context?.form ?? raw, limits.requestLogReadCharacters),
+    truncateEncoded(context?.form ?? raw, limits.requestLogReadCharacters),
     ['fields', 'filter', 'after_id', 'max_id', 'page', 'limit', 'per'],
     new Faults(),
   )
   const others = [...parameters].filter(([name]) => name !== 'filter')
   return {
+    account_id: event.access.accountId,
+    id: newEntryId(atMs),
     at: new Date(atMs).toISOString(),
     request_id: stored(event.requestId),
     key_id: event.access.keyId,
@@ -129,6 +138,13 @@ function rowOf({ atMs, event }: QueuedRequest): Record<(typeof columns)[number],
     path: stored(decodeForDisplay(path)),
     query: others.length === 0 ? null : stored(others.map((pair) => pair.join('=')).join('&')),
     filter: stored(parameters.get('filter')),
+    status: event.status,
+    error_code: context?.code ?? null,
+    error_detail: stored(context?.detail),
+    duration_ms: event.ms,
+    records: context?.records ?? 0,
+    bytes: event.bytes,
+    cached: isCached(context?.source),
   }
 }
 

@@ -1,11 +1,9 @@
 import type { ResourceName } from '../catalog/resources.ts'
 import { keyIsValid } from '../key-state.ts'
-import { eachIfOneFails } from '../postgres/citus/each-account.ts'
 import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { placeholder, sql } from '../sql.ts'
 import { epoch, type TallyState } from '../tally-state.ts'
-import type { Topology } from '../topology.ts'
 
 /** A tally whose changes clients wait for, at its last known state. */
 export interface WatchedTally extends AccountScope {
@@ -46,17 +44,6 @@ where t.account_id = any(${accounts}::bigint[]) and (t.version <> q.version or t
     'generic',
   )
 
-/** Citus aggregates where it plans the statement, which has another epoch than the worker with the row: so one row for each. */
-const changedRows =
-  sql`select q.n, t.version, t.xmin::text as xid, ${epoch} as epoch from unnest(${accounts}::bigint[], ${resourceNames}::text[],
-  ${versions}::bigint[], ${xids}::text[]) with ordinality q(account_id, resource, version, xid, n)
-join tally t on t.account_id = q.account_id and t.resource = q.resource
-where t.account_id = any(${accounts}::bigint[]) and (t.version <> q.version or t.xmin::text <> q.xid)`.template(
-    [accounts, resourceNames, versions, xids],
-    'changes_check',
-    'generic',
-  )
-
 type Changed<Watched> = [Watched, TallyState]
 
 /** The tallies that have changed, each with its new state. */
@@ -64,33 +51,33 @@ export async function changedTallies<Watched extends WatchedTally>(
   database: Database,
   watched: readonly Watched[],
 ): Promise<Changed<Watched>[]> {
-  return await eachIfOneFails(database, watched, async (some) => {
+  const { checkAccounts, form } = await database.connect()
+  return await checkAccounts(watched, async (some) => {
     const values = [
       arrayOf(some.map(({ accountId }) => accountId)),
       arrayOf(some.map(({ resource }) => resource)),
       arrayOf(some.map(({ known }) => known.version)),
       arrayOf(some.map(({ known }) => known.xid)),
     ]
-    return (await reads[await database.topology()](database, values)).flatMap(({ n, ...state }) => {
+    return (await form(readChanged)(database, values)).flatMap(({ n, ...state }) => {
       const tally = some[Number(n) - 1]
       return tally === undefined ? [] : [[tally, state] satisfies Changed<Watched>]
     })
   })
 }
 
-interface ChangedRow extends TallyState {
+/** The state of a tally, and its position in the list of those watched, from 1 on. */
+export interface ChangedRow extends TallyState {
   readonly n: string
 }
 
-const reads: Record<Topology, (database: Database, values: readonly string[]) => Promise<ChangedRow[]>> = {
-  single: async (database, values) => {
-    const [row] = await database.read<CheckRow>(changed(values))
-    return entriesOf(row?.found).map((entry) => {
-      const [n = '', version = '', xid = '', server = ''] = entry.split(' ')
-      return { n, version, xid, epoch: server }
-    })
-  },
-  distributed: (database, values) => database.read<ChangedRow>(changedRows(values)),
+/** `values`: accounts, resources, and the versions and transactions of the last known states. */
+export async function readChanged(database: Database, values: readonly string[]): Promise<ChangedRow[]> {
+  const [row] = await database.read<CheckRow>(changed(values))
+  return entriesOf(row?.found).map((entry) => {
+    const [n = '', version = '', xid = '', server = ''] = entry.split(' ')
+    return { n, version, xid, epoch: server }
+  })
 }
 
 const valid = sql`select ${epoch} as epoch, string_agg(q.n::text, ',') as found
@@ -108,7 +95,8 @@ export async function checkKeys<Key extends KeyOfAccount>(
   database: Database,
   keys: readonly Key[],
 ): Promise<{ readonly key: Key; readonly isValid: boolean }[]> {
-  return await eachIfOneFails(database, keys, async (some) => {
+  const { checkAccounts } = await database.connect()
+  return await checkAccounts(keys, async (some) => {
     const statement = valid([
       arrayOf(some.map(({ accountId }) => accountId)),
       arrayOf(some.map(({ keyId }) => keyId)),

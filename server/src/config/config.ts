@@ -122,6 +122,12 @@ export function writeRoleOf(config: Config): string {
   return writeRole ?? (role === 'quartermaster_server' ? 'quartermaster_writer' : role)
 }
 
+/** The roles that serving connections set. None if they keep the role of the login. */
+export function servingRolesOf(config: Config): string[] {
+  const roles = new Set([config.QUARTERMASTER_DATABASE_ROLE, writeRoleOf(config)])
+  return [...roles].filter((role) => role !== '')
+}
+
 /** Settings that may contain a secret. Each can be read from a file: `DATABASE_URL_FILE` names the file of `DATABASE_URL`. */
 export const secretSettings = [
   'DATABASE_URL',

@@ -1,17 +1,14 @@
 import type pg from 'pg'
 import type { Resource } from '../catalog/resources.ts'
 import type { AccountScope } from '../scope.ts'
-import { identifier, type Statement, sql, value } from '../sql.ts'
-import type { Topology } from '../topology.ts'
-import { deleteIdsDistributed, insertImages } from '../writes/distributed-writes.ts'
-import { hasImages } from '../writes/journal.ts'
+import type { Statement } from '../sql.ts'
 import * as statements from './statements.ts'
 
 /** Runs a statement on the connection of the import. */
 export type Run = <Row extends pg.QueryResultRow>(statement: Statement) => Promise<pg.QueryResult<Row>>
 
 /** What a batch writes, besides new records. Each returns the number of records. */
-interface BatchWrites {
+export interface BatchWrites {
   update(run: Run, scope: AccountScope, resource: Resource, batch: statements.StagedBatch): Promise<number>
   delete(
     run: Run,
@@ -34,7 +31,7 @@ interface BatchWrites {
   ): Promise<number>
 }
 
-const single: BatchWrites = {
+export const batchWrites: BatchWrites = {
   update: async (run, scope, resource, batch) =>
     (await run(statements.update(scope, resource, batch))).rowCount ?? 0,
   delete: async (run, scope, resource, { version, ids }) =>
@@ -48,65 +45,3 @@ const single: BatchWrites = {
 function deletedBy({ rows: [row] }: pg.QueryResult<{ deleted?: number }>): number {
   return row?.deleted ?? 0
 }
-
-/** Each statement writes one table, and none joins a temporary table with a table of accounts except on a list of ids. */
-const distributed: BatchWrites = {
-  async update(run, scope, resource, batch) {
-    const changed = (await run<{ id: string }>(statements.changedIds(scope, resource, batch))).rows
-    if (changed.length === 0) return 0
-    const ids = changed.map(({ id }) => id)
-    const listed = sql`id = any(${value(ids)}::bigint[])`
-    if (hasImages(ids.length))
-      await insertImages(transactionOf(run), value(scope.accountId), resource, batch.version, listed)
-    return (await run(statements.updateStaged(scope, resource, { ...batch, ids }))).rowCount ?? 0
-  },
-  async delete(run, scope, resource, { version, ids }) {
-    const found = await run<{ id: string }>(statements.existing(scope, resource, ids))
-    return await deleteFound(run, scope, resource, version, found)
-  },
-  async findMissing(run, scope, resource, replaced) {
-    await run(sql`create temp table import_found (id bigint)`.statement())
-    await run(
-      sql`insert into import_found select id from ${identifier(resource.name)}
-where account_id = ${value(scope.accountId)}::bigint and ${statements.isReplaced(replaced)}`.statement(),
-    )
-    const { rowCount } = await run(
-      sql`insert into import_missing (n, id) select row_number() over (order by t.id), t.id from import_found t
-where not exists (select from import_ids s where s.id = t.id)`.statement(),
-    )
-    await run(sql`drop table import_found`.statement())
-    return rowCount ?? 0
-  },
-  async deleteMissing(run, scope, resource, { version, versionBefore, from, to }) {
-    const missing = await run<{ id: string }>(
-      sql`select id::text as id from import_missing where n between ${value(from)}::bigint and ${value(to)}::bigint`.statement(),
-    )
-    const ids = missing.rows.map(({ id }) => id)
-    const found = await run<{ id: string }>(
-      sql`select id::text as id from ${identifier(resource.name)} where account_id = ${value(scope.accountId)}::bigint
-  and version <= ${value(versionBefore)}::bigint and id = any(${value(ids)}::bigint[])`.statement(),
-    )
-    return await deleteFound(run, scope, resource, version, found)
-  },
-}
-
-async function deleteFound(
-  run: Run,
-  scope: AccountScope,
-  resource: Resource,
-  version: string,
-  { rows }: pg.QueryResult<{ id: string }>,
-): Promise<number> {
-  const ids = rows.map(({ id }) => id)
-  if (ids.length > 0) await deleteIdsDistributed(transactionOf(run), scope, resource, version, ids)
-  return ids.length
-}
-
-function transactionOf(run: Run) {
-  return {
-    topology: 'distributed' as const,
-    run: async <Row extends pg.QueryResultRow>(statement: Statement) => (await run<Row>(statement)).rows,
-  }
-}
-
-export const batchWrites: Record<Topology, BatchWrites> = { single, distributed }

@@ -3,8 +3,8 @@ import { type Actor, auditStatement } from '../accounts/audit.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { type IdColumns, type IdRange, type IdSource, idSourceOf, senderIds } from '../id-source.ts'
 import { limits } from '../limits/limits.ts'
-import { topologyOf } from '../postgres/citus/client-topology.ts'
 import { localSettingsOf } from '../postgres/connections.ts'
+import { layoutOf } from '../postgres/layout.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { identifier, type Statement } from '../sql.ts'
@@ -291,10 +291,9 @@ export class ImportSession {
   }
 
   async #lockTally(): Promise<LockedTally> {
-    const { rows } = await this.#run<LockedTally>(
-      lockTally(this.#scope, this.#resource, topologyOf(this.#client)),
-    )
-    const tally = rows[0]
+    const run = async <Row extends pg.QueryResultRow>(statement: Statement) =>
+      (await this.#run<Row>(statement)).rows
+    const tally = await layoutOf(this.#client).form(lockTally)({ run }, this.#scope, this.#resource)
     if (tally === undefined) throw new Error(`The account has no tally of ${this.#resource.plural}.`)
     return tally
   }
@@ -380,7 +379,7 @@ export class ImportSession {
   }
 
   get #writes() {
-    return batchWrites[topologyOf(this.#client)]
+    return layoutOf(this.#client).form(batchWrites)
   }
 
   readonly #runOne: Run = (statement) => this.#run(statement)

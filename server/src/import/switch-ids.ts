@@ -4,10 +4,9 @@ import type { Account } from '../accounts/directory.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { type IdColumns, type IdSource, idSourceOf, senderIds } from '../id-source.ts'
 import { limits } from '../limits/limits.ts'
-import { topologyOf } from '../postgres/citus/client-topology.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import { type Fragment, identifier, type Statement, sql, value } from '../sql.ts'
-import { type LockedTally, lockTally, tickTally } from '../writes/tick.ts'
+import { lockTally, tickTally } from '../writes/tick.ts'
 
 export interface IdSwitch {
   readonly to: Exclude<IdSource, 'unassigned'>
@@ -23,20 +22,20 @@ export async function switchIds(
   resource: Resource,
   change: IdSwitch,
 ): Promise<IdColumns> {
-  return await inTransaction(client, async () => {
-    const run = async <Row extends pg.QueryResultRow>({ text, values }: Statement) =>
-      (await client.query<Row>(text, [...values])).rows
-    const [tally] = await run<LockedTally>(lockTally(account, resource, topologyOf(client)))
+  return await inTransaction(client, async (transaction) => {
+    const tally = await transaction.form(lockTally)(transaction, account, resource)
     if (tally === undefined) throw new Error(`The account has no tally of ${resource.plural}.`)
     const after = change.to === 'external' ? external(tally, change.from) : service(tally)
     if (isSame(tally, after)) return tally
     if (change.to === 'service') {
-      const [found] = await run<{ id: string }>(firstSenderId(account, resource, tally))
+      const [found] = await transaction.run<{ id: string }>(firstSenderId(account, resource, tally))
       if (found !== undefined) throw hasSenderIds(account, resource, found.id)
     }
-    await run(tickTally(value(account.accountId), resource, tickOf(after), tally).statement())
+    await transaction.run(tickTally(value(account.accountId), resource, tickOf(after), tally).statement())
     const details = describeIds(after)
-    await run(auditStatement(account, actor, { action: 'account.ids', subject: resource.name, details }))
+    await transaction.run(
+      auditStatement(account, actor, { action: 'account.ids', subject: resource.name, details }),
+    )
     return after
   })
 }

@@ -383,9 +383,9 @@ export const limits = {
   /** Interval at which `migrate` reads which sessions block it. */
   migratePollMs: 100,
 
-  /** Interval at which a process reads which worker of a Citus cluster has which accounts. */
+  /** Interval at which a process reads which server has which accounts, if they are on several. */
   placementsMs: 1_000,
-  /** Shards of a distributed table. A statement over all accounts has a task for each. */
+  /** Parts into which a table is divided. A statement over all accounts has a task for each. */
   shardsMax: 1_024,
 
   ...bulkLimits,

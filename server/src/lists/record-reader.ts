@@ -5,20 +5,13 @@ import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
-import {
-  type RecordKey,
-  type RecordRow,
-  recordOf,
-  recordsOfAccount,
-  recordsStatement,
-} from '../query/sql/record-statement.ts'
+import { type RecordKey, type RecordRow, recordOf, recordsStatement } from '../query/sql/record-statement.ts'
 import { recordEtag } from '../record-etag.ts'
 import type { Statement } from '../sql.ts'
 import { isAtLeast, isOlder, type Tally } from '../tally-state.ts'
-import type { Topology } from '../topology.ts'
 import { type ReadResponse, responseOf } from './response.ts'
 
-interface PendingRead extends RecordKey {
+export interface PendingRead extends RecordKey {
   readonly resolve: (row: RecordRow | undefined) => void
   readonly reject: (error: unknown) => void
 }
@@ -76,9 +69,8 @@ export class RecordReader {
   }
 
   async #runBatch(resource: Resource, batch: readonly PendingRead[]): Promise<void> {
-    // The key of each request was verified or sent before its record is read, so the topology is known.
-    const statements = batchStatements[this.#database.primary.topology ?? 'single'](resource, batch)
-    await Promise.all(statements.map(([statement, reads]) => this.#run(statement, reads)))
+    const statementsOf = await this.#database.form(batchStatements)
+    await Promise.all(statementsOf(resource, batch).map(([statement, reads]) => this.#run(statement, reads)))
   }
 
   async #run(statement: Statement, batch: readonly PendingRead[]): Promise<void> {
@@ -96,15 +88,9 @@ export class RecordReader {
 }
 
 /** The statements of a batch, each with the reads that it answers. */
-type BatchStatements = (
+export function batchStatements(
   resource: Resource,
   batch: readonly PendingRead[],
-) => (readonly [Statement, readonly PendingRead[]])[]
-
-const batchStatements: Record<Topology, BatchStatements> = {
-  single: (resource, batch) => [[recordsStatement(resource, batch), batch]],
-  distributed: (resource, batch) =>
-    [...Map.groupBy(batch, ({ accountId }) => accountId)].map(
-      ([accountId, reads]) => [recordsOfAccount(resource, accountId, reads), reads] as const,
-    ),
+): (readonly [Statement, readonly PendingRead[]])[] {
+  return [[recordsStatement(resource, batch), batch]]
 }

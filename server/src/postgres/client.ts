@@ -1,5 +1,4 @@
 import pg from 'pg'
-import { markDistributed } from './citus/client-topology.ts'
 import {
   type CommandConnection,
   commandDefaults,
@@ -7,6 +6,8 @@ import {
   destroyConnection,
   pinCommand,
 } from './connections.ts'
+import { setLayout } from './layout.ts'
+import { loadLayout } from './load-layout.ts'
 import { serverUrls } from './primary/database-url.ts'
 import { firstServer } from './primary/first-server.ts'
 
@@ -76,10 +77,10 @@ async function openClient(
   ended.addEventListener('abort', destroy)
   try {
     await client.connect()
-    const { rows } = await client.query<{ standby: boolean; distributed: boolean }>(
-      `select pg_is_in_recovery() as standby, exists (select from pg_extension where extname = 'citus') as distributed`,
+    const { rows } = await client.query<{ standby: boolean; extensions: string[] }>(
+      'select pg_is_in_recovery() as standby, array(select extname::text from pg_extension) as extensions',
     )
-    if (rows[0]?.distributed === true) markDistributed(client)
+    setLayout(client, await loadLayout(rows[0]?.extensions ?? []))
     return { client, isStandby: hasOthers && rows[0]?.standby === true }
   } catch (error) {
     // pg leaves the socket open, for example if the server requests a password and none is set. The process would not exit.

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { limits } from '../limits/limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
-import { markDistributed } from './citus/client-topology.ts'
+import { type Layout, setLayout } from './layout.ts'
 import { isInForce, pinnedDefaults, pinnedSettings } from './pinned-settings.ts'
 import { connectMs } from './primary/database-url.ts'
 import { databaseUnavailable } from './sqlstate.ts'
@@ -107,18 +107,14 @@ export function localSettingsOf(client: pg.ClientBase): string | undefined {
   return localSettings.get(client)
 }
 
-/**
- * A statement on several tables has no generic plan on Citus: the shard is chosen by the value of the account. One connection to
- * each worker is enough, because the statements of a request have one task.
- */
-const distributedSettings = { plan_cache_mode: 'auto', 'citus.max_adaptive_executor_pool_size': '1' }
-
-/** Sets what the statements of requests need on a node of a Citus cluster. */
-export async function useDistributed(client: pg.ClientBase): Promise<void> {
-  markDistributed(client)
+/** Sets what the statements of requests need in the layout of the database. */
+export async function useLayout(client: pg.ClientBase, layout: Layout): Promise<void> {
+  setLayout(client, layout)
+  const settings = setLocal(layout.settings)
+  if (settings === '') return
   const local = localSettings.get(client)
-  if (local !== undefined) localSettings.set(client, `${local}; ${setLocal(distributedSettings)}`)
-  else await client.query(setLocal(distributedSettings).replaceAll('set local', 'set'))
+  if (local !== undefined) localSettings.set(client, `${local}; ${settings}`)
+  else await client.query(settings.replaceAll('set local', 'set'))
 }
 
 /** `begin`, with the connection's local settings if it has any. These come too late for the isolation level of the transaction. */

@@ -5,12 +5,10 @@ import type { EmitEvent } from '../observability/events.ts'
 import type { AccountScope } from '../scope.ts'
 import type { Operation, Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
-import type { Topology } from '../topology.ts'
-import { topologyOf } from './citus/client-topology.ts'
-import { AccountMoved, WorkerNodes } from './citus/worker-nodes.ts'
 import { ConnectionPool, type PoolState, sumOfPools } from './connection-pool.ts'
 import { failedBefore } from './connection-released.ts'
 import { abandonedTransactions, beginText, type ServingDatabase, servingConnection } from './connections.ts'
+import { AccountMoved, type Layout, layoutOf, type Node, type Nodes, singleServer } from './layout.ts'
 import { PipelinedConnections } from './pipelined-connections.ts'
 import { PooledReads, type ReadOptions, runRead } from './pooled-reads.ts'
 import { Primary } from './primary/primary.ts'
@@ -31,18 +29,18 @@ export interface DatabaseOptions extends ServingDatabase {
   readonly connectionsMax: number
   readonly readMsMax: number
   readonly limits: Limits
-  /** Whether it is one of the workers of another `Database`. */
-  readonly isWorker?: boolean
+  /** Whether it is one of the nodes of another `Database`. */
+  readonly isNode?: boolean
 }
 
 /** Runs statements in an open transaction. */
 export interface Transaction {
-  readonly topology: Topology
+  readonly form: Layout['form']
   run<Row extends QueryResultRow>(statement: Statement): Promise<Row[]>
 }
 
 /** Runs the statements of requests: reads with a deadline, and writes, which are never cancelled. */
-export class Database {
+export class Database implements Node<Database> {
   readonly primary: Primary
   readonly #reads: PooledReads
   readonly #pipelined: PipelinedConnections
@@ -50,7 +48,7 @@ export class Database {
   readonly #writeMsMax: number
   readonly #emit: EmitEvent
   readonly #options: DatabaseOptions
-  #workers: WorkerNodes<Database> | undefined
+  #nodes: Nodes<Database> | undefined
 
   constructor(options: DatabaseOptions) {
     const { connectionsMax: max, readMsMax, limits, emit } = options
@@ -92,40 +90,49 @@ export class Database {
     })
   }
 
-  /** Of the current primary. Opens a connection only if there has been none yet. */
-  async topology(): Promise<Topology> {
-    if (this.primary.topology === undefined) await this.#pipelined.connect()
-    return this.primary.topology ?? 'single'
+  /** The layout of the current primary's database. Opens a connection only if there has been none yet. */
+  async connect(): Promise<Layout> {
+    if (this.primary.layout === undefined) await this.#pipelined.connect()
+    return this.primary.layout ?? singleServer
   }
 
-  /** The connections to the node with an account: on Citus those to its worker, if it can be reached; otherwise these. */
+  /** The form of an operation in that layout. A promise only until the first connection is open. */
+  form<Plain extends object>(plain: Plain): Plain | Promise<Plain> {
+    return this.primary.layout?.form(plain) ?? this.connect().then(({ form }) => form(plain))
+  }
+
+  /** The connections to the server with an account, if they are others and it can be reached; otherwise these. */
   nodeOf({ accountId }: AccountScope): Database {
-    return this.#workerNodes()?.of(accountId) ?? this
+    return this.#otherNodes()?.of(accountId) ?? this
   }
 
-  #workerNodes(): WorkerNodes<Database> | undefined {
-    if (this.primary.topology !== 'distributed' || this.#options.isWorker === true) return undefined
-    this.#workers ??= new WorkerNodes(
-      this,
-      this.#options.url,
-      (url) => new Database({ ...this.#options, url, isWorker: true }),
-    )
-    return this.#workers
+  get url(): string {
+    return this.#options.url
   }
 
-  /** The servers to which reads are sent: on Citus, also the workers. */
+  nodeAt(url: string): Database {
+    return new Database({ ...this.#options, url, isNode: true })
+  }
+
+  #otherNodes(): Nodes<Database> | undefined {
+    if (this.#options.isNode === true) return undefined
+    this.#nodes ??= this.primary.layout?.nodes<Database>(this)
+    return this.#nodes
+  }
+
+  /** The servers to which reads are sent. */
   get servers(): number {
-    return 1 + (this.#workers?.all.length ?? 0)
+    return 1 + (this.#nodes?.all.length ?? 0)
   }
 
-  /** On Citus, those to all nodes together. */
+  /** Those to all nodes together. */
   get pools(): readonly PoolState[] {
     const own = [
       this.#reads.pool.state,
       { pool: 'pipelined', ...this.#pipelined.state } as const,
       this.#writes.state,
     ]
-    return sumOfPools([...own, ...(this.#workers?.all ?? []).flatMap(({ pools }) => pools)])
+    return sumOfPools([...own, ...(this.#nodes?.all ?? []).flatMap(({ pools }) => pools)])
   }
 
   /** A pipelined statement is not cancelled: it takes milliseconds. */
@@ -150,14 +157,14 @@ export class Database {
   /** Pipelined statements in flight. */
   get waiting(): number {
     let sum = this.#pipelined.inFlight
-    for (const worker of this.#workers?.all ?? []) sum += worker.waiting
+    for (const node of this.#nodes?.all ?? []) sum += node.waiting
     return sum
   }
 
   /** When the oldest pipelined statement in flight was sent, by `performance.now()`. Infinity if there is none. */
   get waitingSince(): number {
     let oldest = this.#pipelined.inFlightSince
-    for (const worker of this.#workers?.all ?? []) oldest = Math.min(oldest, worker.waitingSince)
+    for (const node of this.#nodes?.all ?? []) oldest = Math.min(oldest, node.waitingSince)
     return oldest
   }
 
@@ -178,9 +185,9 @@ export class Database {
     }
   }
 
-  /** Runs `work`, which writes to one account, in a transaction: on Citus on its worker, unless the account is being moved. */
+  /** Runs `work`, which writes to one account, in a transaction on the server with the account, unless it is being moved. */
   async writeTo<T>({ accountId }: AccountScope, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const node = this.#workerNodes()?.forWrites(accountId)
+    const node = this.#otherNodes()?.forWrites(accountId)
     if (node === undefined) return await this.write(work)
     try {
       return await node.database.write(async (transaction) => {
@@ -226,7 +233,7 @@ export class Database {
   ): Promise<T> {
     await client.query(beginText(client))
     const result = await work({
-      topology: topologyOf(client),
+      form: layoutOf(client).form,
       run: (statement) => {
         if (progress.isAbandoned) throw writeTimedOut()
         return this.#timed(statement.operation, run(client, statement))
@@ -249,7 +256,7 @@ export class Database {
 
   async close(): Promise<void> {
     this.primary.close()
-    await this.#workers?.close()
+    await this.#nodes?.close()
     await Promise.all([this.#reads.pool.close(), this.#pipelined.close(), this.#writes.close()])
   }
 

@@ -5,9 +5,9 @@ import type { EmitEvent } from '../observability/events.ts'
 import type { Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
 import { cancelRunning } from './cancel.ts'
-import { topologyOf } from './citus/client-topology.ts'
 import type { ConnectionPool } from './connection-pool.ts'
 import { destroyConnection, localSettingsOf } from './connections.ts'
+import { layoutOf } from './layout.ts'
 import { deadlineExceeded, failureOf, isConnectionError } from './sqlstate.ts'
 import { readText, type TextRow } from './text-rows.ts'
 
@@ -116,8 +116,8 @@ const withGenericPlans = new WeakSet<pg.Client>()
  */
 async function setPlanCacheMode(client: pg.Client, { execution }: Statement): Promise<void> {
   const isGeneric = execution !== undefined
-  // Behind a pooler, each transaction sets it. On Citus there is no generic plan for several tables.
-  if (localSettingsOf(client) !== undefined || topologyOf(client) === 'distributed') return
+  // Behind a pooler, each transaction sets it. A layout may need one value for all statements.
+  if (localSettingsOf(client) !== undefined || 'plan_cache_mode' in layoutOf(client).settings) return
   if (withGenericPlans.has(client) === isGeneric) return
   await client.query(`set plan_cache_mode = ${isGeneric ? 'force_generic_plan' : 'auto'}`)
   if (isGeneric) withGenericPlans.add(client)

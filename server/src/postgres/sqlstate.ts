@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { DatabaseError } from 'pg'
 import { Failure, internalError } from '../errors/errors.ts'
-import { topologyOf } from './citus/client-topology.ts'
+import { layoutOf } from './layout.ts'
 
 /**
  * Maps an error of PostgreSQL or of the connection to it to a `Failure`. The only function that maps SQLSTATEs. `client`: the
@@ -35,7 +35,7 @@ export function failureOf(error: unknown, client?: pg.ClientBase): Failure {
     case '57P04': // database_dropped
     case '57P05': // idle_session_timeout
     case '25P03': // idle_in_transaction_session_timeout: this process was paused
-    case '08000': // connection_exception: from a pooler or a distributed database
+    case '08000': // connection_exception: from a pooler, or about another server
     case '08003':
     case '08006':
     case '3D000': // invalid_catalog_name: the database is being restored
@@ -55,20 +55,13 @@ export function failureOf(error: unknown, client?: pg.ClientBase): Failure {
     case '42P05': // duplicate_prepared_statement
       return preparedStatementsLost(error)
     case 'XX000': // internal_error
-      return client !== undefined && topologyOf(client) === 'distributed' && isOfShard.test(error.message)
+      return client !== undefined && layoutOf(client).isTemporary(error)
         ? failingOver(error)
         : internalError(error)
     default:
       return internalError(error)
   }
 }
-
-/**
- * Messages of Citus without an SQLSTATE of their own: a worker could not be reached, or the shard was moved, split or dropped
- * meanwhile. Other internal errors are defects.
- */
-const isOfShard =
-  /\bshard\b|\bplacement\b|\bnode group\b|\bremote node\b|\bnode \d+ could not be found|\bconnection\b|\bpostmaster\b|relation with OID/
 
 /** Whether PostgreSQL itself returned the error, which means that it is available. */
 export function isDatabaseError(error: unknown): boolean {
@@ -119,13 +112,12 @@ export function failingOver(cause?: unknown): Failure {
 
 /**
  * Whether the error is about the connection or its server, not about the statement: the server shuts down, is a standby,
- * or the connection broke. The connection must not be used again. On Citus, an error that did not end the session is about a
- * worker: other statements on the connection may be for accounts on other workers.
+ * or the connection broke. The connection must not be used again.
  */
 export function isConnectionError(error: unknown, client: pg.ClientBase): boolean {
   if (error instanceof Failure) return false
   if (!(error instanceof DatabaseError)) return true
-  if (topologyOf(client) === 'distributed' && error.severity === 'ERROR') return false
+  if (layoutOf(client).isOfOtherServer(error)) return false
   const code = error.code ?? ''
   return code.startsWith('57P') || code.startsWith('08') || ['25006', '55000', '25P03'].includes(code)
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { topologyOf } from './citus/client-topology.ts'
 import { beginText } from './connections.ts'
 import { failOnWarning, type Transaction } from './database.ts'
+import { layoutOf } from './layout.ts'
 
 /** Runs `work` in a transaction: commits it, or rolls it back if `work` throws. */
 export async function inTransaction<T>(
@@ -11,7 +11,7 @@ export async function inTransaction<T>(
   await client.query(beginText(client))
   try {
     const result = await work({
-      topology: topologyOf(client),
+      form: layoutOf(client).form,
       run: async ({ text, values }) => (await client.query(text, [...values])).rows,
     })
     await failOnWarning(client, () => client.query('commit'))

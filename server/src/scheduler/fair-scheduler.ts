@@ -5,7 +5,7 @@ import type { AccountScope } from '../scope.ts'
 export type Rejection = 'queue-full' | 'waited' | 'displaced'
 
 export interface SchedulerOptions {
-  /** Operations of all accounts that run at once. A function if the number changes with the topology. */
+  /** Operations of all accounts that run at once. A function if the number of servers can change. */
   readonly seats: number | (() => number)
   /** Operations of one account that run at once. */
   readonly accountSeats: number

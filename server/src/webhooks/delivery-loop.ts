@@ -4,19 +4,11 @@ import { overloaded } from '../errors/errors.ts'
 import type { Limits } from '../limits/limits.ts'
 import { webhookLimits } from '../limits/webhook-limits.ts'
 import type { EmitEvent, Event } from '../observability/events.ts'
-import { eachIfOneFails } from '../postgres/citus/each-account.ts'
 import type { Database } from '../postgres/database.ts'
 import { FairScheduler, type Seat } from '../scheduler/fair-scheduler.ts'
 import { withinTime } from '../timeout.ts'
-import {
-  accountsStatement,
-  behindStatement,
-  type Candidate,
-  candidatesOf,
-  type Endpoint,
-  sweepStatement,
-  trimLogStatement,
-} from './delivery-statements.ts'
+import { candidatePages, candidatesIn } from './candidates.ts'
+import { behindStatement, type Candidate, type Endpoint, trimLogStatement } from './delivery-statements.ts'
 
 export interface DeliveryLoopOptions {
   readonly database: Database
@@ -123,49 +115,16 @@ export class DeliveryLoop {
   async #checkHinted(): Promise<void> {
     const accountIds = [...this.#hinted]
     this.#hinted.clear()
-    await this.#enqueueBehind(await this.#candidatesOf(accountIds))
-  }
-
-  async #candidatesOf(accountIds: readonly string[]): Promise<Candidate[]> {
-    const { database } = this.#options
-    const scopes = accountIds.map((accountId) => ({ accountId }))
-    return await eachIfOneFails(database, scopes, (some) =>
-      database.read<Candidate>(candidatesOf(some.map(({ accountId }) => accountId))),
-    )
+    await this.#enqueueBehind(await candidatesIn(this.#options.database, accountIds))
   }
 
   async #sweep(): Promise<void> {
     const { database, limits } = this.#options
-    let after: Pick<Candidate, 'account_id' | 'id'> = { account_id: '0', id: '' }
-    while (!this.#closing) {
-      const page = await database.read<Candidate>(sweepStatement(after)).catch(async (error: unknown) => {
-        if ((await database.topology()) === 'single') throw error
-        return undefined
-      })
-      if (page === undefined) {
-        await this.#sweepAccounts()
-        return
-      }
+    const pagesOf = await database.form(candidatePages)
+    // Statements of requests are not delayed by many pages in a row.
+    for await (const page of pagesOf(database, () => sleep(limits.webhookHintMs))) {
       await this.#enqueueBehind(page)
-      const last = page.at(-1)
-      if (page.length < webhookLimits.webhookSweepRows || last === undefined) return
-      after = last
-      // Statements of requests are not delayed by many pages in a row.
-      await sleep(limits.webhookHintMs)
-    }
-  }
-
-  /** On Citus while a worker is away: endpoints of the accounts on the others. */
-  async #sweepAccounts(): Promise<void> {
-    const { database, limits } = this.#options
-    let after = '0'
-    while (!this.#closing) {
-      const page = await database.read<{ id: string }>(accountsStatement(after))
-      const accountIds = page.map(({ id }) => id)
-      await this.#enqueueBehind(await this.#candidatesOf(accountIds))
-      after = accountIds.at(-1) ?? ''
-      if (page.length < webhookLimits.webhookSweepRows) return
-      await sleep(limits.webhookHintMs)
+      if (this.#closing) return
     }
   }
 
@@ -173,7 +132,8 @@ export class DeliveryLoop {
     if (candidates.length === 0) return
     const { database } = this.#options
     const endpoints = candidates.map((candidate) => ({ ...candidate, accountId: candidate.account_id }))
-    const behind = await eachIfOneFails(database, endpoints, async (some) => {
+    const { checkAccounts } = await database.connect()
+    const behind = await checkAccounts(endpoints, async (some) => {
       const rows = await database.read<{ n: string }>(behindStatement(some))
       return rows.flatMap(({ n }) => some[Number(n) - 1] ?? [])
     })

@@ -78,8 +78,8 @@ where ${underFence(account, held)} returning id`
 }
 
 /**
- * Delays the next attempt, and pauses an endpoint that has failed for too long, as read when it was claimed. Without `case` and
- * `coalesce` around the time: Citus accepts only immutable functions there. `least` ignores null.
+ * Delays the next attempt, and pauses an endpoint that has failed for too long, as read when it was claimed. `case` and
+ * `coalesce` have only immutable functions: some databases accept no others in an update. `least` ignores null.
  */
 export function failed(
   held: Lease,
@@ -116,7 +116,6 @@ log as (${insertLog} select ${logValues(endpoint, entry)} from changed returning
 select * from changed`.statement('webhook')
 }
 
-/** VALUES instead of SELECT: Citus commits an INSERT … SELECT in two phases. */
 export function logStatement(endpoint: Endpoint, entry: LogEntry): Statement {
   return sql`${insertLog} values (${logValues(endpoint, entry)})`.statement('webhook')
 }
@@ -177,12 +176,6 @@ order by account_id, id limit ${rows}::int`.template([afterAccount, afterId, row
 /** One page of the endpoints of all accounts. */
 export function sweepStatement(after: Pick<Candidate, 'account_id' | 'id'>): Statement {
   return sweep([after.account_id, after.id, limits.webhookSweepRows])
-}
-
-/** One page of all accounts. */
-export function accountsStatement(after: string): Statement {
-  return sql`select account_id as id from account where account_id > ${value(after)}::bigint
-order by account_id limit ${value(limits.webhookSweepRows)}::int`.statement('webhook')
 }
 
 const ofAccounts = sql`${candidate} where account_id = any(${accounts}::bigint[]) and ${isFree}`.template(

@@ -291,8 +291,8 @@ values (${value(accountId)}::bigint, ${value(webhookId)}::text, ${value(resource
 }
 
 /**
- * Webhooks of an account are created one after the other, so that their number cannot exceed the limit. A distributed database
- * takes the lock where the account is, because the statement reads its tally.
+ * Webhooks of an account are created one after the other, so that their number cannot exceed the limit. The lock is taken on the
+ * server with the account, because the statement reads its tally.
  */
 function lockStatement({ accountId }: AccountScope): Statement {
   const account = value(accountId)

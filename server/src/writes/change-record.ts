@@ -6,8 +6,6 @@ import { recordJson } from '../query/sql/record-json.ts'
 import { positionOfEtag } from '../record-etag.ts'
 import { identifier, join, type Statement, sql, value } from '../sql.ts'
 import { currentLineage, isValidPosition, type Lineages } from '../tally-state.ts'
-import type { Topology } from '../topology.ts'
-import { deleteDistributed, patchDistributed } from './distributed-writes.ts'
 import { type WriteResult, type Written, writeOnce } from './idempotency.ts'
 import { insertImages, journaledDelete, trimJournal } from './journal.ts'
 import type { DeleteRow, PatchRow, Target } from './record-change.ts'
@@ -25,7 +23,7 @@ export async function patchRecord(
   return await writeOnce(database, scope, idempotency, async (transaction) => {
     const tally = await locked(transaction, target)
     const versions = matchingVersions(target, tally)
-    const row = await patches[transaction.topology](transaction, target, values, tally, versions)
+    const row = await transaction.form(patchLocked)(transaction, target, values, tally, versions)
     if (row?.version_before == null || row.version === null) throw recordUnknown(resource.noun, id)
     requireMatch(resource, row.version_before, versions)
     if (row.lineage !== null) await trim(transaction, target, tally)
@@ -40,7 +38,7 @@ export async function deleteRecord(database: Database, target: Target): Promise<
   return await writeOnce(database, scope, idempotency, async (transaction) => {
     const tally = await locked(transaction, target)
     const versions = matchingVersions(target, tally)
-    const row = await deletes[transaction.topology](transaction, target, tally, versions)
+    const row = await transaction.form(deleteLocked)(transaction, target, tally, versions)
     if (row?.version_before == null) throw recordUnknown(resource.noun, id)
     requireMatch(resource, row.version_before, versions)
     await trim(transaction, target, tally)
@@ -49,7 +47,7 @@ export async function deleteRecord(database: Database, target: Target): Promise<
 }
 
 async function locked(transaction: Transaction, { scope, resource }: Target): Promise<LockedTally> {
-  const [tally] = await transaction.run<LockedTally>(lockTally(scope, resource, transaction.topology))
+  const tally = await transaction.form(lockTally)(transaction, scope, resource)
   if (tally === undefined) throw new Error(`the account has no tally of ${resource.plural}`)
   return tally
 }
@@ -78,16 +76,26 @@ function requireMatch({ noun }: Resource, version: string, versions: readonly st
   )
 }
 
-const patches: Record<Topology, typeof patchDistributed> = {
-  single: async (transaction, target, values, tally, versions) =>
-    (await transaction.run<PatchRow>(patchStatement(target, values, tally, versions)))[0],
-  distributed: patchDistributed,
+/** `values` that the record has already are not written. */
+export async function patchLocked(
+  transaction: Transaction,
+  target: Target,
+  values: RecordValues,
+  tally: LockedTally,
+  versions: readonly string[] | undefined,
+): Promise<PatchRow | undefined> {
+  const [row] = await transaction.run<PatchRow>(patchStatement(target, values, tally, versions))
+  return row
 }
 
-const deletes: Record<Topology, typeof deleteDistributed> = {
-  single: async (transaction, target, tally, versions) =>
-    (await transaction.run<DeleteRow>(deleteStatement(target, tally, versions)))[0],
-  distributed: deleteDistributed,
+export async function deleteLocked(
+  transaction: Transaction,
+  target: Target,
+  tally: LockedTally,
+  versions: readonly string[] | undefined,
+): Promise<DeleteRow | undefined> {
+  const [row] = await transaction.run<DeleteRow>(deleteStatement(target, tally, versions))
+  return row
 }
 
 /** Runs after the tally was locked, so that the before-image is what the previous writer left. */

@@ -1,37 +1,52 @@
 import type { Resource } from '../catalog/resources.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
-import type { Topology } from '../topology.ts'
 import type { CreateBatches } from './create-batches.ts'
 import { type Create, type InsertedRow, insertStatement } from './create-statements.ts'
-import { createDistributed } from './distributed-writes.ts'
 import { type Idempotency, type WriteResult, type Written, writeOnce } from './idempotency.ts'
 import type { EtagOf } from './record-values.ts'
 import { recordsExhausted } from './records-quota.ts'
 
+export interface CreateParts {
+  readonly database: Database
+  readonly batches: CreateBatches
+}
+
 /** Creates a record with the next id. */
 export async function createRecord(
-  { database, batches }: { readonly database: Database; readonly batches: CreateBatches },
+  parts: CreateParts,
   resource: Resource,
   create: Create,
   { etagOf, idempotency }: { readonly etagOf: EtagOf; readonly idempotency: Idempotency | undefined },
 ): Promise<Written> {
+  const { database } = parts
   const resultOf = (row: InsertedRow | undefined): WriteResult => {
     if (row === undefined) throw recordsExhausted(resource, create.recordsMax)
     return { id: row.id, status: 201, etag: etagOf(row.id, row), record: null }
   }
-  const inTransaction = async (transaction: Transaction) =>
-    resultOf(await creates[transaction.topology](transaction, resource, create))
-  // On Citus, creates of several accounts in one transaction would need two-phase commit.
-  if (idempotency === undefined && (await database.topology()) === 'single')
-    return { ...resultOf(await batches.create(resource, create)), replayed: false }
-  return await writeOnce(database, create.scope, idempotency, inTransaction)
+  if (idempotency === undefined) {
+    const insert = await database.form(insertBatched)
+    return { ...resultOf(await insert(parts, resource, create)), replayed: false }
+  }
+  return await writeOnce(database, create.scope, idempotency, async (transaction) =>
+    resultOf(await transaction.form(insertRecord)(transaction, resource, create)),
+  )
 }
 
-const creates: Record<
-  Topology,
-  (transaction: Transaction, resource: Resource, create: Create) => Promise<InsertedRow | undefined>
-> = {
-  single: async (transaction, resource, create) =>
-    (await transaction.run<InsertedRow>(insertStatement(resource, create)))[0],
-  distributed: createDistributed,
+/** Together with creates of other accounts. Resolves to undefined, or rejects, if the account is at its quota. */
+export function insertBatched(
+  { batches }: CreateParts,
+  resource: Resource,
+  create: Create,
+): Promise<InsertedRow | undefined> {
+  return batches.create(resource, create)
+}
+
+/** Undefined if the account is at its quota. */
+export async function insertRecord(
+  transaction: Transaction,
+  resource: Resource,
+  create: Create,
+): Promise<InsertedRow | undefined> {
+  const [row] = await transaction.run<InsertedRow>(insertStatement(resource, create))
+  return row
 }

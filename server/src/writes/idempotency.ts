@@ -125,7 +125,7 @@ where account_id = ${value(scope.accountId)}::bigint and key = ${value(key)}::te
 
 /**
  * Returns no row if an unexpired one exists: the unique key, not the lock, guarantees that a write runs once. `excluded.created_at`
- * is the current time, and the times are compared without a time zone: Citus accepts only immutable functions here.
+ * is the current time, and the times are compared without a time zone, by immutable functions only: some databases accept no others here.
  */
 function storeStatement(
   scope: AccountScope,

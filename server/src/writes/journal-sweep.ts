@@ -3,9 +3,8 @@ import { type Limits, limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { identifier, type Statement, sql, value } from '../sql.ts'
-import type { Topology } from '../topology.ts'
 import { hasExpired, trimExpired } from './journal.ts'
-import { type LockedTally, lockTally, tickTally } from './tick.ts'
+import { lockTally, tickTally } from './tick.ts'
 
 /**
  * Deletes expired before-images and tombstones of accounts that write nothing more: writes trim the journal, so these would keep the
@@ -28,9 +27,9 @@ export class JournalSweep {
   async run(): Promise<void> {
     if (performance.now() - this.#sweptAt < this.#sweepMs) return
     this.#sweptAt = performance.now()
-    const topology = await this.#database.topology()
+    const search = await this.#database.form(accountsWithImages)
     for (const resource of Object.values(resources)) {
-      await this.#sweep(resource, 'images', accountsWithImages[topology])
+      await this.#sweep(resource, 'images', search)
       await this.#sweep(resource, 'tombstones', accountsWithTombstones)
     }
   }
@@ -53,7 +52,7 @@ export class JournalSweep {
  */
 async function trim(database: Database, scope: AccountScope, resource: Resource): Promise<void> {
   await database.writeTo(scope, async (transaction) => {
-    const [tally] = await transaction.run<LockedTally>(lockTally(scope, resource, transaction.topology))
+    const tally = await transaction.form(lockTally)(transaction, scope, resource)
     if (tally === undefined) return
     const [journal] = await transaction.run<{ expired: boolean }>(hasExpired(scope, resource))
     if (journal?.expired !== true) return
@@ -66,13 +65,12 @@ async function trim(database: Database, scope: AccountScope, resource: Resource)
 /** The next accounts after one, and whether their oldest row has expired. */
 type Search = (resource: Resource, after: string) => Statement
 
-const expired = sql`now() - make_interval(mins => ${value(limits.imageMinutes)}::int)`
+export const expired = sql`now() - make_interval(mins => ${value(limits.imageMinutes)}::int)`
 
-const accountsWithImages: Record<Topology, Search> = {
-  // One index probe for each account, however many images it has.
-  single(resource, after) {
-    const table = identifier(`${resource.name}_before`)
-    return sql`with recursive a as (
+/** One index probe for each account, however many images it has. */
+export function accountsWithImages(resource: Resource, after: string): Statement {
+  const table = identifier(`${resource.name}_before`)
+  return sql`with recursive a as (
   (select account_id from ${table} where account_id > ${value(after)}::bigint order by account_id limit 1)
   union all
   select (select b.account_id from ${table} b where b.account_id > a.account_id order by b.account_id limit 1) from a
@@ -80,17 +78,9 @@ const accountsWithImages: Record<Topology, Search> = {
 )
 select a.account_id, (select b.at < ${expired} from ${table} b where b.account_id = a.account_id order by b.version limit 1) as expired
 from a where a.account_id is not null limit ${value(limits.journalSweepAccounts)}::int`.statement('activity')
-  },
-  // Citus has no recursion over all shards. Each worker groups its images.
-  distributed: (resource, after) =>
-    sql`select account_id, min(at) < ${expired} as expired from ${identifier(`${resource.name}_before`)}
-where account_id > ${value(after)}::bigint
-group by account_id order by account_id limit ${value(limits.journalSweepAccounts)}::int`.statement(
-      'activity',
-    ),
 }
 
-/** All accounts, because most have no tombstone: one index probe for each. Citus evaluates it on the workers, each for its own accounts. */
+/** All accounts, because most have no tombstone: one index probe for each. */
 const accountsWithTombstones: Search = ({ name }, after) => {
   const resource = sql`${value(name)}::text`
   return sql`select t.account_id, (select b.at < now() - make_interval(days => ${value(limits.tombstoneDays)}::int)

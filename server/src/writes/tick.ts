@@ -1,18 +1,10 @@
 import type { Resource } from '../catalog/resources.ts'
 import type { IdColumns } from '../id-source.ts'
 import { limits } from '../limits/limits.ts'
+import type { Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
-import { type Fragment, join, type Statement, sql, type Value, value } from '../sql.ts'
-import {
-  currentLineage,
-  isOwnWrite,
-  type Lineages,
-  lineageColumns,
-  nextLineage,
-  withStableEpoch,
-  writerEpoch,
-} from '../tally-state.ts'
-import type { Topology } from '../topology.ts'
+import { type Fragment, type Statement, sql, type Value, value } from '../sql.ts'
+import { isOwnWrite, type Lineages, lineageColumns, nextLineage, writerEpoch } from '../tally-state.ts'
 
 /** What one write does to the tally, besides incrementing the version. */
 export interface Tick {
@@ -38,7 +30,7 @@ const isSameLineage = sql`(${isOwnWrite} and t.writer_epoch = ${writerEpoch})`
 const max = sql`${value(limits.lineagesMax)}::int`
 
 /** The columns that identify the server and the transaction of a write, by which the next write detects an interruption. */
-interface Series {
+export interface Series {
   readonly lineages: Fragment
   readonly lineage_starts: Fragment
   readonly changes_from: Fragment
@@ -48,7 +40,7 @@ interface Series {
 }
 
 /** Evaluated by the server that has the row. */
-const series: Series = {
+export const series: Series = {
   lineages: sql`case when ${isSameLineage} then t.lineages when ${isOwnWrite} then (${nextLineage} || t.lineages)[1:${max}]
     else array[${nextLineage}] end`,
   lineage_starts: sql`case when ${isSameLineage} then t.lineage_starts when ${isOwnWrite} then (t.version || t.lineage_starts)[1:${max}]
@@ -65,7 +57,7 @@ const series: Series = {
  * `locked`: the tally, if an earlier statement of the transaction has locked it.
  */
 export function tickTally(account: Value, resource: Resource, tick: Tick, locked?: LockedTally): Fragment {
-  const next = locked?.series === undefined ? series : readSeries(locked.series)
+  const next = locked?.series ?? series
   const writtenAt = locked === undefined ? dateOfWrite(clock) : dateOf(locked)
   return sql`${updateTally(tick, next, writtenAt)}
 where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`
@@ -91,8 +83,8 @@ export interface LockedTally extends Lineages, IdColumns {
   readonly total: string
   /** The date of this write, in milliseconds. */
   readonly written_at: string
-  /** If the tables are distributed: the columns of `Series` as text, separated by spaces. */
-  readonly series?: string
+  /** With the newest lineage, if the statement that locked the row has evaluated them. Otherwise the tick does. */
+  readonly series?: Series & { readonly lineage: string }
 }
 
 /** The date of the write that has locked the tally. */
@@ -100,52 +92,29 @@ export function dateOf({ written_at: writtenAt }: LockedTally): Fragment {
   return sql`${value(writtenAt)}::timestamptz`
 }
 
-/** The lineage of this write. Only if the tables are distributed. */
-export function nextLineageOf({ series: next = '' }: LockedTally): string {
-  return currentLineage({ lineages: next.split(' ', 1)[0] ?? '' })
-}
-
-function readSeries(text: string): Series {
-  const [lineages, starts, changesFrom, imagesFrom, writer, xid] = text.split(' ')
-  return {
-    lineages: sql`${value(lineages)}::bigint[]`,
-    lineage_starts: sql`${value(starts)}::bigint[]`,
-    changes_from: sql`${value(changesFrom)}::bigint`,
-    images_from: sql`${value(imagesFrom)}::bigint`,
-    writer_epoch: sql`${value(writer)}::bigint`,
-    writer_xid: sql`${value(xid)}::xid`,
-  }
-}
-
 /**
  * Excludes other writers of the account's resource until the transaction ends. The statements after it have snapshots that are
  * newer than the lock, so they see everything that the previous writer has committed.
  */
-export function lockTally(scope: AccountScope, resource: Resource, topology: Topology): Statement {
-  return locks[topology](scope, resource)
+export async function lockTally(
+  { run }: Pick<Transaction, 'run'>,
+  scope: AccountScope,
+  resource: Resource,
+): Promise<LockedTally | undefined> {
+  const [tally] = await run<LockedTally>(lockStatement(scope, resource, clock, sql``))
+  return tally
 }
 
-const lockedRow = (
+/** `more`: further columns, each with a comma before it. */
+export function lockStatement(
   { accountId }: AccountScope,
   { name }: Resource,
   time: Fragment,
   more: Fragment,
-) => sql`select (t.version + 1)::text as version, t.last_id::text as last_id, t.total::text as total, t.own_last_id::text as own_last_id,
+): Statement {
+  return sql`select (t.version + 1)::text as version, t.last_id::text as last_id, t.total::text as total, t.own_last_id::text as own_last_id,
   t.sender_ids_from::text as sender_ids_from, t.service_ids, ${lineageColumns},
   to_char(${dateOfWrite(time)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at${more}
 from tally t where t.account_id = ${value(accountId)}::bigint and t.resource = ${value(name)}
-for update`
-
-/**
- * Citus evaluates the functions of an UPDATE on the node that plans it, where both the epoch and the transaction are others than
- * on the worker with the row. A SELECT of one account is evaluated on that worker, so there the statement that locks the row
- * computes the series. Without volatile functions, such as clock_timestamp(), it is planned once.
- */
-const locks: Record<Topology, (scope: AccountScope, resource: Resource) => Statement> = {
-  single: (scope, resource) => lockedRow(scope, resource, clock, sql``).statement(),
-  distributed(scope, resource) {
-    const more = sql`, concat_ws(' ', ${join(Object.values(series), ', ')}) as series`
-    const statement = lockedRow(scope, resource, sql`statement_timestamp()`, more).statement()
-    return { ...withStableEpoch(statement), execution: 'generic' }
-  },
+for update`.statement()
 }

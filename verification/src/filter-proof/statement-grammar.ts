@@ -16,7 +16,7 @@ const type = '(?:bigint|numeric|text|boolean|timestamptz)'
 
 /** The only string constants in statements: those of the server's code and the names of JSON members. */
 const literals = new Set([
-  ...`'UTC' '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"' ',' '' '}' 'null' 'partner' 'active' '+' 'hex' 'minute' 'day' 'citus'`.split(
+  ...`'UTC' '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"' ',' '' '}' 'null' 'partner' 'active' '+' 'hex' 'minute' 'day'`.split(
     ' ',
   ),
   "' '",
@@ -202,7 +202,7 @@ const shapes: readonly RegExp[] = [
   'select name, current_setting\\(name\\) as is from unnest\\(\\$::text\\[\\]\\) name',
   // The identity of the server behind a connection.
   `select ${epoch}, \\(pg_control_system\\(\\)\\)\\.system_identifier::text as system, ` +
-    'exists \\(select from pg_extension where extname = \\$\\) as distributed',
+    'array\\(select extname::text from pg_extension\\) as extensions',
   // A create: locking the idempotency key, the insert, storing the key, and deleting expired keys.
   'begin isolation level read committed|commit|rollback',
   'select pg_try_advisory_xact_lock\\(hashtextextended\\(\\$::text, \\$::bigint\\)\\) as free, k\\.record_id, ' +

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Config } from '../../config/config.ts'
-import { limits } from '../../limits/limits.ts'
-import { collectSetting, integerBetween } from '../arguments.ts'
+import { collectSetting } from '../arguments.ts'
+import { addDistributeCommand } from './distribute-command.ts'
 
 const json = () => new Option('--json', 'print one line of JSON')
 
@@ -16,19 +16,7 @@ export function addDatabaseCommands(command: Command, config: Config): void {
       await migrateCommand(config, options)
     })
 
-  command
-    .command('distribute')
-    .description('distribute the tables over the workers of a Citus cluster, by account')
-    .addOption(
-      new Option('--shards <count>', 'shards of each table (default: citus.shard_count)').argParser(
-        integerBetween(1, limits.shardsMax),
-      ),
-    )
-    .addOption(json())
-    .action(async (options: { json?: boolean; shards?: number }) => {
-      const { distributeCommand } = await import('./distribute-command.ts')
-      await distributeCommand(config, options)
-    })
+  addDistributeCommand(command, config)
 
   command
     .command('postgres')

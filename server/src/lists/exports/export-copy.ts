@@ -4,15 +4,14 @@ import type pg from 'pg'
 import { to } from 'pg-copy-streams'
 import type { ResourceName } from '../../catalog/resources.ts'
 import { limits } from '../../limits/limits.ts'
-import { topologyOf } from '../../postgres/citus/client-topology.ts'
 import { beginText } from '../../postgres/connections.ts'
+import { layoutOf } from '../../postgres/layout.ts'
 import type { AccountScope } from '../../scope.ts'
 import { type Fragment, type Statement, sql, value } from '../../sql.ts'
 import { type Lineages, lineageColumns, stateColumns, type TallyState } from '../../tally-state.ts'
-import type { Topology } from '../../topology.ts'
 
 /** A statement without an operation: its duration is not measured, because it depends on the reader of the export. */
-type CopyStatement = Pick<Statement, 'text' | 'values'>
+export type CopyStatement = Pick<Statement, 'text' | 'values'>
 
 /** An export whose COPY is running, and the state of the data that it reads. */
 export interface StartedExport extends TallyState, Lineages {
@@ -64,9 +63,9 @@ export async function startExport<Row extends ExportRow>(
     throw new Error(`the account ${scope.accountId} has no tally of the resource ${resource}`)
   const state = await accept(row)
   const { text, settings } = withSettings(copy, scope)
+  const settingsOf = layoutOf(client).form(settingsFor)
   for (const statement of settings)
-    for (const { text: set, values } of settingsOn[topologyOf(client)](statement, scope))
-      await client.query(set, [...values])
+    for (const { text: set, values } of settingsOf(statement, scope)) await client.query(set, [...values])
   const chunks = client.query(to(text))
   // If the connection breaks between two reads, the next read throws the error.
   chunks.on('error', () => {})
@@ -94,7 +93,7 @@ where account_id = ${value(scope.accountId)}::bigint and resource = ${value(reso
 /**
  * COPY accepts no `$n`. Earlier statements of its transaction store the values in settings, by `$n`, and the text of the
  * COPY refers to these settings: input never becomes part of a statement's text. Only the account, `$1`, is inserted into
- * the text: it is a number from our own database, and a distributed database finds the shard by it.
+ * the text: it is a number from our own database.
  *
  * If a condition reads a setting directly, the planner knows its value, but PostgreSQL reads and parses it for every
  * record. So only the first `exportDirectValuesMax` values are read directly. The others are read by a sub-select, which
@@ -118,17 +117,8 @@ export function withSettings(
   }
 }
 
-/** Citus reads the settings where it plans the COPY, and on the worker with the records. */
-const settingsOn: Record<Topology, (statement: CopyStatement, scope: AccountScope) => CopyStatement[]> = {
-  single: (statement) => [statement],
-  distributed: ({ text, values }, { accountId }) => {
-    const onWorker = `${text} from tally where account_id = $${values.length + 1}::bigint and resource = 'product'`
-    return [
-      { text, values },
-      { text: onWorker, values: [...values, accountId] },
-    ]
-  },
-}
+/** The statements that make the values of `set` available wherever the COPY reads them. */
+export const settingsFor: (set: CopyStatement, scope: AccountScope) => CopyStatement[] = (set) => [set]
 
 /** The numbers of the values that are read for every record. Every element of a list counts towards the limit. */
 function directlyRead(values: readonly unknown[]): ReadonlySet<number> {

@@ -5,8 +5,8 @@ import { runner } from 'node-pg-migrate'
 import type pg from 'pg'
 import { limits } from '../../limits/limits.ts'
 import { foldingDatabase, foldingFault } from '../case-folding.ts'
-import { distributeAdded } from '../citus/distribute.ts'
 import { withClient } from '../client.ts'
+import { layoutOf } from '../layout.ts'
 import { isConcurrentMigration, isLockFailure, LockMonitor, retryDelayMs } from './migration-lock.ts'
 import { loaders } from './migration-statements.ts'
 
@@ -39,7 +39,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
     const before = new Set(await appliedMigrations(monitor))
     await applyPending(url, monitor, { ...options, count: options.count ?? Number.POSITIVE_INFINITY })
     await grantReadOfMigrations(monitor)
-    for (const name of await distributeAdded(monitor)) options.log?.(`distributed ${name}`)
+    for (const line of await layoutOf(monitor).afterMigrations(monitor)) options.log?.(line)
     return (await appliedMigrations(monitor)).filter((name) => !before.has(name))
   })
 }

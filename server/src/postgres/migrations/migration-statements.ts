@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import type { MigrationBuilder, RunnerOption } from 'node-pg-migrate'
 
 /**
- * The statements of a migration, which are sent one at a time: Citus passes the text of a change of a distributed table to the workers
- * as it got it, and a text with further statements is rejected there.
+ * The statements of a migration, which are sent one at a time: if tables are on several servers, these get the text of a change as
+ * it was sent, and reject one with further statements.
  */
 export function statementsIn(text: string): string[] {
   const statements: string[] = []

@@ -3,14 +3,15 @@ import type { Failure } from '../../errors/errors.ts'
 import type { Limits } from '../../limits/limits.ts'
 import { sql } from '../../sql.ts'
 import { epoch } from '../../tally-state.ts'
-import type { Topology } from '../../topology.ts'
 import {
   destroyConnection,
   localSettingsOf,
   type ServingConfig,
   type ServingDatabase,
-  useDistributed,
+  useLayout,
 } from '../connections.ts'
+import type { Layout } from '../layout.ts'
+import { loadLayout } from '../load-layout.ts'
 import { applySettings, servingClient } from '../serving-client.ts'
 import {
   connectFailureOf,
@@ -26,8 +27,11 @@ interface Server {
   readonly epoch: string
   /** The same on all servers that replicate from each other. */
   readonly system: string
-  /** Whether it is a node of a Citus cluster. */
-  readonly distributed: boolean
+  readonly layout: Layout
+}
+
+interface ServerRow extends Omit<Server, 'layout'> {
+  readonly extensions: readonly string[]
 }
 
 /** A connection that is being opened. */
@@ -39,7 +43,7 @@ interface Opening {
 
 /** Fails on a standby, which has no current WAL position. */
 const identify = sql`select ${epoch} as epoch, (pg_control_system()).system_identifier::text as system,
-  exists (select from pg_extension where extname = 'citus') as distributed`.statement().text
+  array(select extname::text from pg_extension) as extensions`.statement().text
 
 /**
  * Finds out which server is the primary, and opens all connections of the process. It opens a new connection once a
@@ -111,18 +115,14 @@ export class Primary {
   }
 
   /** Undefined until the first connection is open. */
-  get topology(): Topology | undefined {
-    if (this.#current === undefined) return undefined
-    return this.#current.distributed ? 'distributed' : 'single'
+  get layout(): Layout | undefined {
+    return this.#current?.layout
   }
 
-  /**
-   * Whether the row was read from the current primary. True if the row has no epoch. On Citus its epoch is that of the worker
-   * with the account, and the node that this process is connected to knows which server that is.
-   */
+  /** Whether the row was read from the current primary. True if the row has no epoch. */
   isCurrentRow(row: object | undefined): boolean {
-    if (row === undefined || !('epoch' in row) || this.#current?.distributed === true) return true
-    return row.epoch === this.#current?.epoch
+    if (row === undefined || !('epoch' in row)) return true
+    return this.#current?.layout.isCurrent(row.epoch, this.#current.epoch) === true
   }
 
   /** Whether the connection is to the current primary. */
@@ -241,13 +241,15 @@ export class Primary {
     const timeout = setTimeout(() => destroyConnection(client), ms)
     try {
       await client.connect()
-      const { rows } = await client.query<Server>(identify)
-      const [server] = rows
+      const { rows } = await client.query<ServerRow>(identify)
+      const [row] = rows
       this.responded()
-      if (server === undefined) throw new Error('The server did not return its epoch.')
+      if (row === undefined) throw new Error('The server did not return its epoch.')
+      const { extensions, ...server } = row
       await applySettings(client, config)
-      if (server.distributed) await useDistributed(client)
-      return { ...opening, server }
+      const layout = await loadLayout(extensions)
+      await useLayout(client, layout)
+      return { ...opening, server: { ...server, layout } }
     } catch (error) {
       // It may have too many connections, for example.
       if (error instanceof pg.DatabaseError) this.responded()
@@ -304,9 +306,9 @@ export class Primary {
   }
 }
 
-/** Distributing the tables of a running server changes the statements that it needs. */
+/** Another layout of the tables needs other statements. */
 function isSame(one: Server | undefined, other: Server | undefined): boolean {
-  return one?.epoch === other?.epoch && one?.distributed === other?.distributed
+  return one?.epoch === other?.epoch && one?.layout === other?.layout
 }
 
 /** By timeline: promoting a standby starts a new one. */

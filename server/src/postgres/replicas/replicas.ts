@@ -94,8 +94,7 @@ export class Replicas {
     operation: 'list' | 'export',
     attempt: (replica: Replica) => Promise<Result | FallbackReason>,
   ): Promise<Result | undefined> {
-    // On Citus the verification reads no writer, so that no row could be accepted.
-    if (this.#replicas.length === 0 || this.#options.database.primary.topology === 'distributed')
+    if (this.#replicas.length === 0 || this.#options.database.primary.layout?.hasReplicas === false)
       return undefined
     const available = this.#available()
     let reason: FallbackReason = 'unavailable'

@@ -65,7 +65,7 @@ export interface ListHints {
 
 /**
  * Tally, total and page in one statement, so from one snapshot. Every sub-select has its own `account_id = $1`, so that
- * a distributed database runs the statement as one task on one shard.
+ * only the server with the account takes part.
  *
  * JSON is built outside the limited sub-select, because PostgreSQL evaluates the select list of skipped rows, too.
  */

@@ -35,16 +35,6 @@ export function recordsStatement(resource: Resource, keys: readonly RecordKey[])
   ])
 }
 
-/** The same for records of one account, which a distributed database reads as one task on one shard. */
-export function recordsOfAccount(
-  resource: Resource,
-  accountId: string,
-  keys: readonly RecordKey[],
-): Statement {
-  const template = memoize(accountTemplates, resource, () => accountTemplate(resource))
-  return template([accountId, `{${keys.map(({ id }) => id).join(',')}}`])
-}
-
 /** The record as a JSON object with these fields, in this order. */
 export function recordOf(text: string, { fields: all }: Resource, fields: readonly Field[]): string {
   const values = text.split(valueSeparator)
@@ -64,31 +54,18 @@ const memberPositions = new WeakMap<
 >()
 
 const templates = new WeakMap<Resource, Template>()
-const accountTemplates = new WeakMap<Resource, Template>()
 
 const accounts = placeholder()
 const ids = placeholder()
 
-const columnsOf = ({ fields }: Resource) =>
+/** The columns of `RecordRow`. */
+export const recordColumns = ({ fields }: Resource) =>
   sql`q.n, ${stateColumns}, ${currentLineageColumn} as lineage, r.version as record_version, ${jsonValues(fields)} as fields`
 
 function recordsTemplate(resource: Resource): Template {
-  return sql`select ${columnsOf(resource)}
+  return sql`select ${recordColumns(resource)}
 from unnest(${accounts}::bigint[], ${ids}::bigint[]) with ordinality q(account_id, id, n)
 join tally t on t.account_id = q.account_id and t.resource = ${value(resource.name)}::text
 left join ${identifier(resource.name)} r on r.account_id = q.account_id and r.id = q.id
 where t.account_id = any(${accounts}::bigint[])`.template([accounts, ids], 'record', 'pipelined')
-}
-
-const account = placeholder()
-
-function accountTemplate(resource: Resource): Template {
-  return sql`select ${columnsOf(resource)}
-from tally t cross join unnest(${ids}::bigint[]) with ordinality q(id, n)
-left join ${identifier(resource.name)} r on r.account_id = ${account}::bigint and r.id = q.id
-where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`.template(
-    [account, ids],
-    'record',
-    'pipelined',
-  )
 }

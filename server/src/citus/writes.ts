@@ -15,24 +15,37 @@ import {
   type Value,
   value,
 } from '../sql.ts'
-import { type Create, type InsertedRow, tickOfCreate, valuesOf } from './create-statements.ts'
-import { fieldNames, hasImages } from './journal.ts'
-import type { DeleteRow, PatchRow, Target } from './record-change.ts'
-import { type RecordValues, writableFields } from './record-values.ts'
-import { dateOf, type LockedTally, lockTally, nextLineageOf, tickTally } from './tick.ts'
+import type { CreateParts } from '../writes/create-record.ts'
+import { type Create, type InsertedRow, tickOfCreate, valuesOf } from '../writes/create-statements.ts'
+import { fieldNames, hasImages } from '../writes/journal.ts'
+import type { DeleteRow, PatchRow, Target } from '../writes/record-change.ts'
+import { type RecordValues, writableFields } from '../writes/record-values.ts'
+import { dateOf, type LockedTally, tickTally } from '../writes/tick.ts'
+import { lockTallyWithSeries } from './lock-tally.ts'
 
 /**
- * The writes on Citus. A statement with several writes would be pulled apart by the node that plans it, and committed in two
+ * The writes of single records. A statement with several writes would be pulled apart by the node that plans it, and committed in two
  * phases: 5.9 ms of CPU for a create. Here each statement writes one table of one account, so that the transaction has one
  * worker, which commits it alone. The lock of the tally makes the statements see what a single one would.
  */
 
-export async function createDistributed(
+/** Creates of several accounts in one transaction would need two-phase commit. */
+export async function insertOwnTransaction(
+  { database }: CreateParts,
+  resource: Resource,
+  create: Create,
+): Promise<InsertedRow | undefined> {
+  return await database.writeTo(create.scope, (transaction) =>
+    insertRecordByTable(transaction, resource, create),
+  )
+}
+
+export async function insertRecordByTable(
   transaction: Transaction,
   resource: Resource,
   { scope, values, recordsMax }: Create,
 ): Promise<InsertedRow | undefined> {
-  const [tally] = await transaction.run<LockedTally>(lockTally(scope, resource, 'distributed'))
+  const tally = await lockTallyWithSeries(transaction, scope, resource)
   if (tally === undefined) throw new Error(`the account has no tally of ${resource.plural}`)
   if (Number(tally.total) >= recordsMax) return undefined
   const { version, written_at: writtenAt } = tally
@@ -41,7 +54,13 @@ export async function createDistributed(
   await transaction.run(prepared(tick.statement('create')))
   const insert = memoize(inserts, resource, () => insertTemplate(resource))
   await transaction.run(insert([scope.accountId, id, version, writtenAt, ...valuesOf(resource, values)]))
-  return { id, version, lineage: nextLineageOf(tally) }
+  return { id, version, lineage: lineageOf(tally) }
+}
+
+/** The lineage of the write that has locked the tally. */
+function lineageOf({ series }: LockedTally): string {
+  if (series === undefined) throw new Error('the tally was locked without its series')
+  return series.lineage
 }
 
 /** Citus keeps the plan of a statement on one table, and chooses the shard when it runs. */
@@ -66,8 +85,7 @@ values (${account}::bigint, ${id}::bigint, ${version}::bigint, ${version}::bigin
   )
 }
 
-/** `values` that the record has already are not written. */
-export async function patchDistributed(
+export async function patchLockedByTable(
   transaction: Transaction,
   { scope, resource, id }: Target,
   values: RecordValues,
@@ -109,13 +127,13 @@ where ${record}`.statement('update'),
   )
   return {
     version_before: before.version,
-    lineage: changes ? nextLineageOf(tally) : null,
+    lineage: changes ? lineageOf(tally) : null,
     version: after?.version ?? null,
     record: after?.record ?? null,
   }
 }
 
-export async function deleteDistributed(
+export async function deleteLockedByTable(
   transaction: Transaction,
   { scope, resource, id }: Target,
   tally: LockedTally,
@@ -129,7 +147,7 @@ where account_id = ${account}::bigint and id = ${value(id)}::bigint`.statement('
   if (before === undefined) return undefined
   const matches = versions === undefined || versions.includes(before.version)
   if (matches) {
-    await deleteIdsDistributed(transaction, scope, resource, tally.version, [id])
+    await deleteIds(transaction, scope, resource, tally.version, [id])
     const tick = { added: sql`-1`, lastId: sql`t.last_id` }
     await transaction.run(tickTally(account, resource, tick, tally).statement('delete'))
   }
@@ -137,8 +155,8 @@ where account_id = ${account}::bigint and id = ${value(id)}::bigint`.statement('
 }
 
 /** Deletes the records with these ids, which exist, and journals them. */
-export async function deleteIdsDistributed(
-  transaction: Transaction,
+export async function deleteIds(
+  transaction: Pick<Transaction, 'run'>,
   { accountId }: AccountScope,
   resource: Resource,
   version: string,
@@ -160,7 +178,7 @@ where account_id = ${account}::bigint and ${deleted}`.statement('delete'),
 
 /** Before-images of the records that match `condition`, in addition to the account, as they are before the write. */
 export async function insertImages(
-  transaction: Transaction,
+  transaction: Pick<Transaction, 'run'>,
   account: Value,
   resource: Resource,
   version: string,

@@ -1,17 +1,7 @@
-import { Failure } from '../../errors/errors.ts'
-import { limits } from '../../limits/limits.ts'
-import { placeholder, type Statement, sql } from '../../sql.ts'
-import type { Topology } from '../../topology.ts'
-import { serverUrls } from '../primary/database-url.ts'
-import type { TextRow } from '../text-rows.ts'
-
-/** The connections to one node. */
-interface Node {
-  readonly primary: { readonly isReachable: boolean }
-  topology(): Promise<Topology>
-  read<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]>
-  close(): Promise<void>
-}
+import { limits } from '../limits/limits.ts'
+import type { Node, Nodes, WriteNode } from '../postgres/layout.ts'
+import { serverUrls } from '../postgres/primary/database-url.ts'
+import { placeholder, sql } from '../sql.ts'
 
 /** The worker with the accounts whose hash is in this range. */
 interface Placement {
@@ -49,20 +39,6 @@ const placementTemplate =
     'generic',
   )
 
-/** The worker with an account, for writes. */
-export interface WriteNode<Database> {
-  readonly database: Database
-  /** Returns a row if the account is on this worker. To be run after a write of the transaction, which keeps the shard there. */
-  readonly confirm: Statement
-}
-
-/** The account was moved while it was written to. Nothing was written. */
-export class AccountMoved extends Failure {
-  constructor() {
-    super('overloaded', 'The account was moved to another server meanwhile. Nothing was written; try again.')
-  }
-}
-
 /**
  * Connections to the workers of a Citus cluster. A statement that runs where its shard is costs a sixth: it has no second
  * connection, and the worker keeps its plan. This is never needed for a right result: every node has the metadata, and sends a
@@ -72,9 +48,8 @@ export class AccountMoved extends Failure {
  * of them may miss what was written through the other. A write through the coordinator waits until all of them know. A write
  * through a worker is allowed if all of them have known the placement, and if it is the current one on the worker itself.
  */
-export class WorkerNodes<Database extends Node> {
+export class WorkerNodes<Database extends Node<Database>> implements Nodes<Database> {
   readonly #entry: Database
-  readonly #connect: (url: string) => Database
   readonly #url: string
   readonly #timer: NodeJS.Timeout
   readonly #databases = new Map<string, Database>()
@@ -83,10 +58,9 @@ export class WorkerNodes<Database extends Node> {
   #known: ReadonlySet<string> = new Set()
   #isAsking = false
 
-  constructor(entry: Database, url: string, connect: (url: string) => Database) {
+  constructor(entry: Database) {
     this.#entry = entry
-    this.#connect = connect
-    this.#url = serverUrls(url)[0]
+    this.#url = serverUrls(entry.url)[0]
     this.#timer = setInterval(() => void this.#refresh(), limits.placementsMs).unref()
     void this.#refresh()
   }
@@ -142,10 +116,10 @@ export class WorkerNodes<Database extends Node> {
     }
     for (const node of nodes) {
       if (this.#databases.has(node)) continue
-      const database = this.#connect(this.#url.replace(/(^[^/]*\/\/(?:[^@/]*@)?)[^/?]*/, `$1${node}`))
+      const database = this.#entry.nodeAt(this.#url.replace(/(^[^/]*\/\/(?:[^@/]*@)?)[^/?]*/, `$1${node}`))
       this.#databases.set(node, database)
       // Whether it is reachable is known afterwards.
-      void database.topology().catch(() => {})
+      void database.connect().catch(() => {})
     }
   }
 

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { limits } from '../../limits/limits.ts'
-import { beginText, servingParameters } from '../connections.ts'
+import { limits } from '../limits/limits.ts'
+import { beginText, servingParameters } from '../postgres/connections.ts'
 
 /** Earlier versions do not give the privileges on columns to the shards. */
 export const citusVersionMin = '13.1'

@@ -1,0 +1,41 @@
+import type { Resource } from '../catalog/resources.ts'
+import type { Transaction } from '../postgres/database.ts'
+import type { AccountScope } from '../scope.ts'
+import { join, sql, value } from '../sql.ts'
+import { currentLineage } from '../tally-state.ts'
+import { type LockedTally, lockStatement, series } from '../writes/tick.ts'
+import { withStableEpoch } from './stable-epoch.ts'
+
+interface Row extends Omit<LockedTally, 'series'> {
+  /** The columns of `Series` as text, separated by spaces. */
+  readonly series: string
+}
+
+/**
+ * Citus evaluates the functions of an UPDATE on the node that plans it, where both the epoch and the transaction are others than
+ * on the worker with the row. A SELECT of one account is evaluated on that worker, so the statement that locks the row
+ * computes the series. Without volatile functions, such as clock_timestamp(), it is planned once.
+ */
+export async function lockTallyWithSeries(
+  { run }: Pick<Transaction, 'run'>,
+  scope: AccountScope,
+  resource: Resource,
+): Promise<LockedTally | undefined> {
+  const more = sql`, concat_ws(' ', ${join(Object.values(series), ', ')}) as series`
+  const statement = lockStatement(scope, resource, sql`statement_timestamp()`, more)
+  const [row] = await run<Row>({ ...withStableEpoch(statement), execution: 'generic' })
+  return row && { ...row, series: readSeries(row.series) }
+}
+
+function readSeries(text: string): NonNullable<LockedTally['series']> {
+  const [lineages = '', starts, changesFrom, imagesFrom, writer, xid] = text.split(' ')
+  return {
+    lineage: currentLineage({ lineages }),
+    lineages: sql`${value(lineages)}::bigint[]`,
+    lineage_starts: sql`${value(starts)}::bigint[]`,
+    changes_from: sql`${value(changesFrom)}::bigint`,
+    images_from: sql`${value(imagesFrom)}::bigint`,
+    writer_epoch: sql`${value(writer)}::bigint`,
+    writer_xid: sql`${value(xid)}::xid`,
+  }
+}

@@ -1,0 +1,31 @@
+import type { Resource } from '../catalog/resources.ts'
+import type { PendingRead } from '../lists/record-reader.ts'
+import { memoize } from '../query/sql/memoize.ts'
+import { recordColumns } from '../query/sql/record-statement.ts'
+import { identifier, placeholder, type Statement, sql, type Template, value } from '../sql.ts'
+
+/** A statement for each account, which Citus runs as one task on one shard. */
+export function statementsByAccount(
+  resource: Resource,
+  batch: readonly PendingRead[],
+): (readonly [Statement, readonly PendingRead[]])[] {
+  const template = memoize(templates, resource, () => recordsTemplate(resource))
+  return [...Map.groupBy(batch, ({ accountId }) => accountId)].map(
+    ([accountId, reads]) =>
+      [template([accountId, `{${reads.map(({ id }) => id).join(',')}}`]), reads] as const,
+  )
+}
+
+const templates = new WeakMap<Resource, Template>()
+const [account, ids] = [placeholder(), placeholder()]
+
+function recordsTemplate(resource: Resource): Template {
+  return sql`select ${recordColumns(resource)}
+from tally t cross join unnest(${ids}::bigint[]) with ordinality q(id, n)
+left join ${identifier(resource.name)} r on r.account_id = ${account}::bigint and r.id = q.id
+where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`.template(
+    [account, ids],
+    'record',
+    'pipelined',
+  )
+}
