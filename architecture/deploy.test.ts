@@ -7,6 +7,7 @@ import { expect, it } from 'vitest'
 import { resources } from '../server/src/catalog/resources.ts'
 import { batchPath } from '../server/src/http/paths.ts'
 import { limits } from '../server/src/limits/limits.ts'
+import { defaultLimits } from '../server/src/limits/passed-limits.ts'
 import { documented } from './documented.ts'
 
 /** Compares the files that operators copy with the settings and limits of the service. */
@@ -64,12 +65,13 @@ it('proxies accept the longest URL and headers, and wait longer than the service
   const [, bytes] = /tune.bufsize (\d+)/.exec(haproxy) ?? []
   expect(Number(bytes)).toBeGreaterThan(limits.urlBytesMax + limits.headerBytesMax)
   for (const seconds of [wait, server]) {
-    expect(Number(seconds) * 1000).toBeGreaterThan(limits.readMsMax + limits.silentConnectionMsMax)
+    expect(Number(seconds) * 1000).toBeGreaterThan(limits.readMsMax + defaultLimits.silentConnectionMsMax)
   }
 })
 
 /** What a process may take after SIGTERM, from its settings and limits. */
-const shutdownMs = (delayMs: number) => delayMs + limits.shutdownMsMax + limits.activityCloseMsMax
+const shutdownMs = (delayMs: number) =>
+  delayMs + defaultLimits.shutdownMsMax + defaultLimits.activityCloseMsMax
 
 it('supervisors wait until a process has shut down', () => {
   const [, unit] = /^TimeoutStopSec=(\d+)s$/m.exec(read('deploy/systemd/quartermaster.service')) ?? []

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { limits } from '../server/src/limits/limits.ts'
+import { defaultLimits } from '../server/src/limits/passed-limits.ts'
 import { type Instrument, prometheusName } from '../server/src/observability/instruments.ts'
 import { Metrics } from '../server/src/observability/metrics.ts'
 import { PrimaryMetrics } from '../server/src/observability/primary-metrics.ts'
@@ -129,10 +130,10 @@ function anchorOf(section: string): string {
  * database is slow, requests are rejected from `requestsWaitingMin` on.
  */
 const queueLimits = [
-  [/quartermaster_key_verification_waiting\{[^}]*\} > (\d+)/g, limits.requestsWaitingMin],
+  [/quartermaster_key_verification_waiting\{[^}]*\} > (\d+)/g, defaultLimits.requestsWaitingMin],
   [
     /pending_requests\{[^}]*pool_name="pipelined"\} > (\d+)/g,
-    limits.requestsWaitingMin - limits.pipelinedConnections,
+    defaultLimits.requestsWaitingMin - defaultLimits.pipelinedConnections,
   ],
   [/pending_requests\{[^}]*pool_name!="pipelined"\} > (\d+)/g, limits.readsWaitingMax / 2],
 ] as const

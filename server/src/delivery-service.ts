@@ -1,6 +1,6 @@
 import type { Config } from './config/config.ts'
 import { readiness } from './http/readiness.ts'
-import { limits as defaultLimits } from './limits/limits.ts'
+import { defaultLimits } from './limits/passed-limits.ts'
 import { Database } from './postgres/database.ts'
 import {
   accountReadsOf,

@@ -17,7 +17,7 @@ import { type Admin, startAdmin } from './http/admin-server.ts'
 import type { AuthenticationParts } from './http/plugins/authenticate.ts'
 import { readiness } from './http/readiness.ts'
 import { buildServer } from './http/server.ts'
-import { limits as defaultLimits, type Limits } from './limits/limits.ts'
+import { defaultLimits, type Limits } from './limits/passed-limits.ts'
 import { Exports } from './lists/exports/exports.ts'
 import { parseNetworks } from './networks.ts'
 import { type EmitEvent, emitToAll } from './observability/events.ts'
@@ -59,7 +59,7 @@ export interface ServeOptions {
   readonly host: string
   readonly port: number
   readonly log: Log
-  /** Default: those of `limits.ts`. */
+  /** Default: `defaultLimits`. */
   readonly limits?: Limits
   /** If this process is one of several that share a port. The primary then has the admin port. */
   readonly worker?: WorkerOptions

@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { importRecords } from '../src/import/import-records.ts'
-import { limits } from '../src/limits/limits.ts'
+import { defaultLimits } from '../src/limits/passed-limits.ts'
 import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
@@ -259,7 +259,7 @@ describe('an export that does not complete', () => {
   })
 
   it('stops its statement and releases its slot when the client disconnects', async () => {
-    for (let round = 0; round < limits.accountExportsMax + 1; round++) {
+    for (let round = 0; round < defaultLimits.accountExportsMax + 1; round++) {
       const response = await open(large, products, 'application/x-ndjson')
       expect(response.statusCode).toBe(200)
       expect(await runningExports()).toBe(1)
@@ -276,7 +276,7 @@ describe('an export that does not complete', () => {
     await locking.query('lock table product in access exclusive mode')
     const headers = { host: 'large.localhost', authorization: `Bearer ${large.key}`, accept: 'text/csv' }
     // Once more than the limit: each must release its slot.
-    for (let round = 0; round <= limits.accountExportsMax; round++) {
+    for (let round = 0; round <= defaultLimits.accountExportsMax; round++) {
       const pending = get({ port: service.port, path: products, agent: false, headers }).on('error', () => {})
       await eventually(async () => (await runningExports()) === 1)
       pending.destroy()
@@ -354,7 +354,7 @@ describe('concurrent exports', () => {
       if (response.statusCode === 200) running.push(response)
       else response.resume()
     }
-    expect(await runningExports()).toBe(limits.exportsInFlightMax)
+    expect(await runningExports()).toBe(defaultLimits.exportsInFlightMax)
 
     const served = await open(three, products, 'text/csv')
     expect(served.statusCode).toBe(200)
@@ -393,7 +393,7 @@ describe('concurrent exports', () => {
     try {
       const rejected = await open(three, products, 'text/csv')
       expect([rejected.statusCode, rejected.headers['retry-after']]).toEqual([503, '1'])
-      expect(await runningExports()).toBe(limits.exportsInFlightMax)
+      expect(await runningExports()).toBe(defaultLimits.exportsInFlightMax)
     } finally {
       await locked.unlock()
     }

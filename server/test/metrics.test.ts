@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { limits } from '../src/limits/limits.ts'
+import { defaultLimits } from '../src/limits/passed-limits.ts'
 import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
@@ -25,7 +25,7 @@ beforeAll(async () => {
   client = await connected(url)
   acme = await account(client, 'acme')
   await insertProducts(client, acme, 1)
-  const { requestsWaitingMax } = limits
+  const { requestsWaitingMax } = defaultLimits
   service = await startTestService(url, { QUARTERMASTER_ADMIN_PORT: '0' }, { requestsWaitingMax })
 })
 
@@ -167,7 +167,7 @@ it('requests waiting for key verification exceed the alert threshold while the d
   const blocker = await connected(url)
   await blocker.query('begin; lock table api_key in access exclusive mode')
   const load = { isDone: false, statuses: new Set<number>() }
-  const clients = Array.from({ length: limits.requestsWaitingMax + 100 }, async () => {
+  const clients = Array.from({ length: defaultLimits.requestsWaitingMax + 100 }, async () => {
     while (!load.isDone) load.statuses.add((await service.request(acme, 'GET', products)).status)
   })
   try {

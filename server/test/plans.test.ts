@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { limits } from '../src/limits/limits.ts'
+import { defaultLimits } from '../src/limits/passed-limits.ts'
 import { Database } from '../src/postgres/database.ts'
 import { type Execution, sql } from '../src/sql.ts'
 import { freshDatabase } from './database.ts'
@@ -16,7 +17,7 @@ beforeAll(async () => {
     role,
     emit: () => {},
     connectionsMax: 1,
-    limits: { ...limits, ...patientLimits },
+    limits: { ...defaultLimits, ...patientLimits },
     readMsMax: 300_000,
   })
 })

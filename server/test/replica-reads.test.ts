@@ -5,6 +5,7 @@ import type { PostgresNode } from '../../verification/src/replication/postgres-n
 import { PostgresNodes } from '../../verification/src/replication/postgres-nodes.ts'
 import { freePort } from '../src/cli/database/temporary-postgres.ts'
 import { limits } from '../src/limits/limits.ts'
+import { defaultLimits } from '../src/limits/passed-limits.ts'
 import { withClient } from '../src/postgres/client.ts'
 import { Database } from '../src/postgres/database.ts'
 import { migrate } from '../src/postgres/migrations/migrate.ts'
@@ -253,7 +254,13 @@ describe('a replica that fails', () => {
     const events: string[] = []
     const emit = (event: { kind: string; reason?: string }) =>
       void (event.kind === 'replica-read' && events.push(String(event.reason)))
-    const options = { role: 'quartermaster_server', emit, connectionsMax: 2, readMsMax: 60_000, limits }
+    const options = {
+      role: 'quartermaster_server',
+      emit,
+      connectionsMax: 2,
+      readMsMax: 60_000,
+      limits: defaultLimits,
+    }
     const database = new Database({ ...options, url: primary.url('postgres') })
     const replicas = new Replicas([replica.url('postgres')], { ...options, database })
     const tallyRow = sql`from tally t where account_id = ${value(acme.accountId)}::bigint and resource = 'product'`

@@ -1,5 +1,5 @@
 import { readConfig } from '../src/config/config.ts'
-import { limits as defaultLimits, type Limits } from '../src/limits/limits.ts'
+import { defaultLimits, type Limits } from '../src/limits/passed-limits.ts'
 import type { Event } from '../src/observability/events.ts'
 import { type Service, startService } from '../src/service.ts'
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTemporaryPostgres, type TemporaryPostgres } from '../src/cli/database/temporary-postgres.ts'
-import { type Limits, limits } from '../src/limits/limits.ts'
+import { defaultLimits, type Limits } from '../src/limits/passed-limits.ts'
 import { Database } from '../src/postgres/database.ts'
 import { migrate } from '../src/postgres/migrations/migrate.ts'
 import { sql } from '../src/sql.ts'
@@ -85,7 +85,7 @@ describe('serving connections', () => {
       role: 'quartermaster_server',
       connectionsMax: 1,
       readMsMax: 1000,
-      limits,
+      limits: defaultLimits,
       emit: () => {},
     })
     const jit = sql`select current_setting('jit') as jit`
@@ -158,7 +158,7 @@ describe('a read to a server that stops to respond', () => {
   it('is 503 long before its timeout', async () => {
     const proxy = await startSilentProxy(postgres.url)
     const settings = { QUARTERMASTER_READ_MS_MAX: '600000' }
-    const lost = await startTestService(proxy.databaseUrl, settings, limits)
+    const lost = await startTestService(proxy.databaseUrl, settings, defaultLimits)
     try {
       expect((await longRead(lost)).status).toBe(200)
       proxy.silenceAfter('zzz')
@@ -171,13 +171,13 @@ describe('a read to a server that stops to respond', () => {
   })
 
   it('runs on if the server responds to others', async () => {
-    const { unansweredChecksMax } = limits
+    const { unansweredChecksMax } = defaultLimits
     await withService({ QUARTERMASTER_READ_MS_MAX: '600000' }, { unansweredChecksMax }, async (service) => {
       await client.query('begin')
       await client.query('lock table product in access exclusive mode')
       const slow = longRead(service)
       await eventually(async () => (await waitingForLocks(observer)).length > 0)
-      await sleep((unansweredChecksMax + 2) * limits.primaryCheckMs)
+      await sleep((unansweredChecksMax + 2) * defaultLimits.primaryCheckMs)
       expect(await waitingForLocks(observer)).toHaveLength(1)
       await client.query('rollback')
       expect((await slow).status).toBe(200)
@@ -209,7 +209,7 @@ describe('readiness', () => {
 describe('a process whose packets vanish during a write', () => {
   it('does not keep the account locked', async () => {
     const proxy = await startSilentProxy(postgres.url)
-    const lost = await startTestService(proxy.databaseUrl, {}, limits)
+    const lost = await startTestService(proxy.databaseUrl, {}, defaultLimits)
     try {
       expect((await create(lost, 'before')).status).toBe(201)
       // PostgreSQL receives the statement that locks the tally, and nothing more.
@@ -313,7 +313,7 @@ describe('while no synchronous standby responds', () => {
         const { rows } = await observer.query(
           `select from pg_stat_activity where application_name = 'quartermaster batch'`,
         )
-        expect(rows.length).toBeLessThanOrEqual(limits.batchConnectionsMax)
+        expect(rows.length).toBeLessThanOrEqual(defaultLimits.batchConnectionsMax)
       } finally {
         await setSynchronous('')
       }

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { limits } from '../src/limits/limits.ts'
+import { defaultLimits } from '../src/limits/passed-limits.ts'
 import { parseNetworks } from '../src/networks.ts'
 import { AddressGuard, SendError } from '../src/webhooks/address-guard.ts'
 import { Sender } from '../src/webhooks/sender.ts'
@@ -17,6 +18,7 @@ import { hostileAddresses, notationsOf } from './hostile-addresses.ts'
 const message = { id: 'msg_1', timestamp: 1_700_000_000, body: '{"type":"test"}' }
 const secrets = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`]
 const never = new AbortController().signal
+const senderWith = (guard: AddressGuard) => new Sender({ guard, limits: defaultLimits })
 const closers: (() => unknown)[] = []
 const authority = new Authority()
 const certificate = authority.issue('receiver', 'DNS:receiver.test,IP:127.0.0.2')
@@ -79,7 +81,7 @@ async function outcome(sender: Sender, url: string, signal = never): Promise<str
 describe('hostile URLs', () => {
   it('at least 200, with every notation of a forbidden address, cause no connection', async () => {
     const { port, connections } = await trap()
-    const sender = new Sender({ guard: new AddressGuard() })
+    const sender = senderWith(new AddressGuard())
     const urls = hostileAddresses.flatMap((address) =>
       notationsOf(address).map((host) => `https://${host}:${port}/x`),
     )
@@ -93,7 +95,7 @@ describe('hostile URLs', () => {
 
   it('with another scheme, a low port, a password or a fragment are rejected', async () => {
     const { port, connections } = await trap()
-    const sender = new Sender({ guard: new AddressGuard(parseNetworks('127.0.0.1')) })
+    const sender = senderWith(new AddressGuard(parseNetworks('127.0.0.1')))
     const urls = [
       `http://127.0.0.1:${port}/`,
       `ftp://127.0.0.1:${port}/`,
@@ -120,11 +122,11 @@ describe('hostile URLs', () => {
     const ipv4 = hostileAddresses.filter((address) => !address.includes(':'))
     let n = 0
     const dns = await dnsServer(() => ipv4[n++ % ipv4.length] ?? '')
-    const sender = new Sender({ guard: new AddressGuard(undefined, dns.resolve) })
+    const sender = senderWith(new AddressGuard(undefined, dns.resolve))
     for (let i = 0; i < ipv4.length; i++)
       expect(await outcome(sender, `https://h${i}.test:${port}/`)).toBe('address_forbidden')
     expect(n).toBe(ipv4.length)
-    const system = new Sender({ guard: new AddressGuard() })
+    const system = senderWith(new AddressGuard())
     for (const name of ['localhost', 'LOCALHOST'])
       expect(await outcome(system, `https://${name}:${port}/`)).toBe('address_forbidden')
     expect(connections()).toBe(0)
@@ -144,7 +146,7 @@ describe('a DNS server that changes its answer', () => {
     let question = 0
     const answers = ['127.0.0.2', '127.0.0.1']
     const dns = await dnsServer(() => answers[question++ % 2] ?? '')
-    const sender = new Sender({ guard: new AddressGuard(parseNetworks('127.0.0.2'), dns.resolve) })
+    const sender = senderWith(new AddressGuard(parseNetworks('127.0.0.2'), dns.resolve))
     const outcomes: (string | number)[] = []
     for (let i = 0; i < 40; i++) outcomes.push(await outcome(sender, `https://receiver.test:${port}/`))
     // One query for each message: there is no second answer to which the connection could go.
@@ -157,7 +159,7 @@ describe('a DNS server that changes its answer', () => {
 
 describe('a receiver', () => {
   const guard = new AddressGuard(parseNetworks('127.0.0.2'))
-  const sender = new Sender({ guard })
+  const sender = senderWith(guard)
 
   it('gets the body and the headers of Standard Webhooks', async () => {
     const seen: { url: string | undefined; headers: NodeJS.Dict<string | string[]>; body: string }[] = []
@@ -205,9 +207,7 @@ describe('a receiver', () => {
     const renamed = new AddressGuard(parseNetworks('127.0.0.2'), async () => [
       { address: '127.0.0.2', family: 4 },
     ])
-    expect(await outcome(new Sender({ guard: renamed }), `https://other.test:${port}/`)).toBe(
-      'certificate_invalid',
-    )
+    expect(await outcome(senderWith(renamed), `https://other.test:${port}/`)).toBe('certificate_invalid')
     setDefaultCACertificates(defaultAuthorities)
     expect(await outcome(sender, `https://127.0.0.2:${port}/`)).toBe('certificate_invalid')
     setDefaultCACertificates([...defaultAuthorities, readFileSync(authority.ca, 'utf8')])
@@ -231,7 +231,7 @@ describe('a receiver', () => {
     })
     const { status, body } = await sender.send(`https://127.0.0.2:${port}/`, message, secrets, never)
     expect(status).toBe(200)
-    expect(body).toHaveLength(limits.webhookResponseBytesMax)
+    expect(body).toHaveLength(defaultLimits.webhookResponseBytesMax)
     await closed
   })
 
@@ -256,6 +256,6 @@ describe('a receiver', () => {
     await closers.pop()?.()
     expect(await outcome(sender, `https://127.0.0.2:${port}/`)).toBe('connection_failed')
     const unknown = new AddressGuard(undefined, async () => [])
-    expect(await outcome(new Sender({ guard: unknown }), 'https://receiver.test/')).toBe('host_unknown')
+    expect(await outcome(senderWith(unknown), 'https://receiver.test/')).toBe('host_unknown')
   })
 })

@@ -1,6 +1,6 @@
 import { Agent, type ClientRequest, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { limits } from '../../../server/src/limits/limits.ts'
+import { defaultLimits } from '../../../server/src/limits/passed-limits.ts'
 import type { Check, Context } from '../../../verification/src/check.ts'
 import { Client } from '../../../verification/src/client.ts'
 import { median, percentile, short } from '../numbers.ts'
@@ -10,7 +10,7 @@ import { get, headersOf } from '../ratios/same-work.ts'
 const shareMax = 0.1
 const ratioMax = 1.2
 const path = '/api/v1/inventory/product'
-const waiters = limits.feedWaitersMax
+const waiters = defaultLimits.feedWaitersMax
 const accounts = 200
 const rounds = 6
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { limits } from '../../../server/src/limits/limits.ts'
+import { defaultLimits } from '../../../server/src/limits/passed-limits.ts'
 import type { Check } from '../../../verification/src/check.ts'
 import { type Input, inputsOf } from '../../../verification/src/guard/inputs/inputs.ts'
 import { message, type Sender } from '../../../verification/src/guard/inputs/message.ts'
@@ -100,7 +100,7 @@ class Measured {
     for (let n = 0; n < repetitions; n++) {
       await Promise.all(Array.from({ length: 30 }, () => sendRaw(this.#port, long)))
       await this.#probe.longestMs()
-      await sleep(2 * limits.activityFlushMs)
+      await sleep(2 * defaultLimits.activityFlushMs)
       blockMs = Math.min(blockMs, await this.#probe.longestMs())
     }
     this.#add(blockMs, 'the log of 30 long requests')

@@ -1,5 +1,6 @@
 import { clientDisconnected, Failure } from '../errors/errors.ts'
-import { type Limits, limits } from '../limits/limits.ts'
+import { limits } from '../limits/limits.ts'
+import type { Limits } from '../limits/passed-limits.ts'
 import type { Database } from '../postgres/database.ts'
 import type { ReadOptions } from '../postgres/pooled-reads.ts'
 import type { Replicas, VerifiedState } from '../postgres/replicas/replicas.ts'

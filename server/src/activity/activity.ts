@@ -1,4 +1,4 @@
-import type { Limits } from '../limits/limits.ts'
+import type { Limits } from '../limits/passed-limits.ts'
 import type { EmitEvent, Event } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { isDatabaseError } from '../postgres/sqlstate.ts'

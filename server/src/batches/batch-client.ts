@@ -1,5 +1,5 @@
 import { Failure } from '../errors/errors.ts'
-import type { Limits } from '../limits/limits.ts'
+import type { Limits } from '../limits/passed-limits.ts'
 import { ClientRate } from '../scheduler/client-rate.ts'
 import type { SeatHolder } from '../scheduler/fair-scheduler.ts'
 

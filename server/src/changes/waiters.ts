@@ -1,6 +1,6 @@
 import type { ResourceName } from '../catalog/resources.ts'
 import { Failure } from '../errors/errors.ts'
-import type { Limits } from '../limits/limits.ts'
+import type { Limits } from '../limits/passed-limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { FairScheduler, type Seat, type SeatHolder } from '../scheduler/fair-scheduler.ts'
 import { isOlder, type TallyState } from '../tally-state.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { limits } from '../limits/limits.ts'
+import { defaultLimits } from '../limits/passed-limits.ts'
 import { beginText, servingParameters } from '../postgres/connections.ts'
 
 /** Earlier versions do not give the privileges on columns to the shards. */
@@ -30,7 +30,7 @@ export async function distribute(client: pg.Client, { roles, shards }: Distribut
  * Citus drops when it gives the settings to a new node.
  */
 export function roleSettings(): Readonly<Record<string, string>> {
-  return { ...servingParameters(''), lock_timeout: `${limits.writeLockMsMax}` }
+  return { ...servingParameters(''), lock_timeout: `${defaultLimits.writeLockMsMax}` }
 }
 
 /** Distributes the tables that a migration has added to a distributed database. Returns their names. */

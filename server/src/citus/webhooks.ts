@@ -1,4 +1,4 @@
-import { webhookLimits } from '../limits/webhook-limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { type Statement, sql, value } from '../sql.ts'
 import { candidatePages, candidatesIn } from '../webhooks/candidates.ts'
@@ -39,7 +39,7 @@ export async function* candidatePagesOfReachable(
     const page = await database.read<{ id: string }>(accountsStatement(after))
     const accountIds = page.map(({ id }) => id)
     yield await candidatesIn(database, accountIds)
-    if (page.length < webhookLimits.webhookSweepRows) return
+    if (page.length < limits.webhookSweepRows) return
     after = accountIds.at(-1) ?? ''
     await pause()
   }
@@ -48,5 +48,5 @@ export async function* candidatePagesOfReachable(
 /** One page of all accounts. */
 function accountsStatement(after: string): Statement {
   return sql`select account_id as id from account where account_id > ${value(after)}::bigint
-order by account_id limit ${value(webhookLimits.webhookSweepRows)}::int`.statement('webhook')
+order by account_id limit ${value(limits.webhookSweepRows)}::int`.statement('webhook')
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { limits } from '../limits/limits.ts'
+import { defaultLimits } from '../limits/passed-limits.ts'
 
 export interface Admin {
   readonly port: number
@@ -22,7 +23,7 @@ export interface AdminParts {
 export async function startAdmin(parts: AdminParts, address: { host: string; port: number }): Promise<Admin> {
   // Longer than the usual interval of scrapes, which then use one connection. Node's default is 5 s.
   const timeouts = {
-    requestTimeout: limits.requestReceiveMsMax,
+    requestTimeout: defaultLimits.requestReceiveMsMax,
     keepAliveTimeout: limits.idleConnectionMsMax,
   }
   const server = createServer(timeouts, (request, response) => respond(parts, request, response))

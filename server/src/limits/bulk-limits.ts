@@ -6,25 +6,6 @@ export const bulkLimits = {
   importBatchCharacters: 4 * 1024 * 1024,
   /** Rows of a batch over HTTP that are written in one transaction: below 0.1 s of the account's write lock, and before-images of all. */
   batchRows: 1_000,
-  /**
-   * Batches in flight of an account and of a process, each with up to about 4 MB of rows. An account gets a second one only if
-   * this number stays free for other accounts.
-   */
-  accountBatchesMax: 2,
-  batchesInFlightMax: 16,
-  batchesSpare: 8,
-  /** Batches that wait, one of each account, and how long. */
-  batchesWaitingMax: 50,
-  batchQueueMsMax: 5_000,
-  /** Connections for them. A batch uses one only while it writes rows that it has received. */
-  batchConnectionsMax: 2,
-  /**
-   * A batch waits this long for a connection, for its account's tally row, and, with that, for the commit of its rows: in all
-   * less than 10 s for a part that usually takes 0.1 s, also while the database fails over.
-   */
-  batchWaitMsMax: 4_000,
-  batchLockMsMax: 4_000,
-  batchWriteMsMax: 5_000,
   /** Bytes of a batch that are parsed at once, and lines: a blank line of CSV takes up to 50 µs. */
   batchSliceBytes: 1024,
   batchSliceLines: 100,

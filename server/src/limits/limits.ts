@@ -1,24 +1,60 @@
 import { filterBounds } from '@quartermaster/filter'
 import { bulkLimits } from './bulk-limits.ts'
 import { connectionLimits } from './connection-limits.ts'
-import { feedLimits } from './feed-limits.ts'
-import type { passedLimits } from './passed-limits.ts'
-import { quotaLimits } from './quota-limits.ts'
-import { webhookLimits } from './webhook-limits.ts'
 
 /**
- * Every limit of the service, with its unit in the name and its reason in a comment. A size, time or count that can grow
- * and has no limit here is a defect.
+ * The limits of the service that are constants, with the unit in the name and the reason in a comment. Those that a test can replace
+ * are in `passed-limits.ts`. A size, time or count that can grow and has no limit in one of the two is a defect.
  */
 export const limits = {
-  ...feedLimits,
+  /** Changes of a page of the feed by default; the maximum is that of a list. */
+  feedPageChangesDefault: 100,
+  /** Records that a page with a filter examines, about 2 µs each: a filter may match none of a million changed records. */
+  feedScanRecordsMax: 10_000,
+  /** The longest `wait`: proxies close a connection without traffic after 60 s. */
+  feedWaitSecondsMax: 30,
 
   /** Timeout to send metrics over OTLP, and to send the last ones at exit. */
   metricExportMsMax: 3_000,
 
-  ...webhookLimits,
+  /** Webhooks of an account: each one reads all changes again. */
+  webhooksMax: 20,
+  /** A webhook is sent to port 443, or to ports from here on: lower ones belong to other protocols, such as SMTP. */
+  webhookPortMin: 1024,
+  webhookUrlCharactersMax: 2048,
+  /** The master key of webhook secrets: 32 random characters have more entropy than anybody can guess. */
+  webhookMasterKeyCharactersMin: 32,
+  /** Changes of one message. */
+  webhookChangesMax: 100,
+  /** An endpoint that fails for this long is paused. Svix uses the same time. */
+  webhookFailingDaysMax: 5,
+  /** How long the previous secret signs, too, after a rotation. */
+  webhookRotationHours: 24,
+  /** Endpoints of one statement of the sweep that finds undelivered changes: it takes 4 ms. */
+  webhookSweepRows: 1_000,
+  /** The delivery log of an account: days, and rows. */
+  deliveryLogDays: 14,
+  deliveryLogRowsMax: 10_000,
+  /** Challenges and test messages in the log of an account, trimmed by each: a loop of tests must not displace deliveries. */
+  deliveryTestRowsMax: 1_000,
 
-  ...quotaLimits,
+  // What one account may store. The operator can set other quotas for an account.
+  /** Records of each resource that an account may have when it creates further ones over HTTP. The operator's imports are not limited. */
+  recordsMax: 2_000_000,
+  /** Unexpired results for retries: 11 writes with an Idempotency-Key per second, for the 24 hours that a result is stored. */
+  idempotencyResultsMax: 1_000_000,
+  /**
+   * New results of an account in a process between two counts: counting a million takes 100 ms. While the account is at its quota,
+   * the process counts again at most once in this time.
+   */
+  idempotencyCountRows: 1_000,
+  idempotencyRecountMs: 60_000,
+  /** Accounts whose new results a process counts, about 200 bytes each. */
+  idempotencyAccountsTracked: 10_000,
+  /** Audit entries: they are never deleted. Counting them takes about 10 ms, for each change of a key or webhook. */
+  auditRowsMax: 100_000,
+  /** The highest quota that the operator can set. */
+  quotaMax: 1_000_000_000,
 
   /** A file with a secret, such as DATABASE_URL_FILE: far more than the longest URL needs. */
   secretFileBytesMax: 64 * 1024,
@@ -101,11 +137,10 @@ export const limits = {
   /** Both are trimmed by every write whose version is a multiple of this. */
   trimVersions: 16,
   /**
-   * Accounts of a resource that a sweep visits for before-images, and for tombstones, and its interval: accounts that write nothing more
-   * do not trim their own. 1,000,000 accounts take a week.
+   * Accounts of a resource that a sweep visits for before-images, and for tombstones: accounts that write nothing more do not trim
+   * their own. 1,000,000 accounts take a week.
    */
   journalSweepAccounts: 100,
-  journalSweepMs: 60_000,
   /** Rows that one trim deletes at most from each table, and those of the last of their versions. */
   trimRowsMax: 5000,
   /** Counting the rows takes 2 ms for before-images and 200 ms for tombstones, so it is done less often; in a bulk write, always. */
@@ -123,16 +158,10 @@ export const limits = {
   keyOverlapSecondsMax: 30 * 24 * 60 * 60,
   /** Each text of an audit record: the User-Agent of the client, the description of the change. */
   auditTextCharactersMax: 500,
-  /** Interval at which request log, usage and last use of keys are written. */
-  activityFlushMs: 200,
   /** Rows of one such statement: building 200 rows blocks the event loop for 1 to 2 ms. */
   activityWriteRows: 200,
   /** Characters of request texts that are parsed for one such statement: also 1 to 2 ms. */
   activityWriteCharacters: 512 * 1024,
-  /** Usage is aggregated in memory for this long: the longer, the more requests share a row. */
-  usageFlushMs: 15_000,
-  /** Time for the last of these writes when the process exits. */
-  activityCloseMsMax: 5_000,
   /** Requests that wait to be logged: of all accounts, of one account, and their characters. Further ones are only counted. */
   requestLogWaitingRows: 1_000,
   requestLogWaitingAccountRows: 500,
@@ -182,11 +211,6 @@ export const limits = {
   verificationBatchMax: 500,
   verificationsInFlightMax: 2,
   verificationsWaitingMax: 1_000,
-  /**
-   * A key that was accepted this long ago: the read of its next request is sent together with the verification. Covers a client
-   * that asks every minute. If the key was revoked meanwhile, it causes reads only until it is rejected for the first time.
-   */
-  readAheadMs: 120_000,
   /** Records that one statement reads. */
   recordBatchMax: 100,
   /** Such statements in flight for each resource. */
@@ -251,13 +275,6 @@ export const limits = {
   ...connectionLimits,
 
   /**
-   * Load shedding. New requests get 503 while `requestsWaitingMax` requests wait for key verification or a pipelined
-   * statement, or at least `requestsWaitingMin` of which the oldest has waited for `requestsWaitingMsMax`.
-   */
-  requestsWaitingMax: 200,
-  requestsWaitingMin: 50,
-  requestsWaitingMsMax: 100,
-  /**
    * Requests that start in one iteration of the event loop. While connections arrive, one for every `acceptedPerRequest` of
    * them: Node accepts one in each iteration, so if iterations took 50 ms, 1,000 connections would wait for 50 s.
    */
@@ -271,12 +288,11 @@ export const limits = {
   accountReadsWaitingMax: 20,
   readsWaitingMax: 200,
   /**
-   * Writes of an account in flight (while one commits, the next already waits for the lock) and queued, and the longest
-   * time in the queue, about 2 ms per write ahead; and writes of all accounts, about 20 KB each.
+   * Writes of an account in flight (while one commits, the next already waits for the lock) and queued; and writes of all
+   * accounts, about 20 KB each.
    */
   accountWritesMax: 2,
   accountWritesWaitingMax: 200,
-  accountWriteWaitMsMax: 2_000,
   writesInFlightMax: 1_000,
   /**
    * A 429 `account_busy`, and a 429 `export_limit` or `feed_limit`, is sent after half to one and a half times this time, so that
@@ -295,12 +311,9 @@ export const limits = {
   logWaitingBytesMax: 8 * 1024 * 1024,
   /** Label combinations of a metric. The largest metric has about 200: routes, methods and statuses. */
   metricSeriesMax: 2_000,
-  /** Buffered spans, beyond which spans are dropped; spans per batch; timeout for sending a batch. */
+  /** Buffered spans, beyond which spans are dropped; spans per batch. */
   spansWaitingMax: 2_048,
   spansBatchMax: 512,
-  traceExportMsMax: 3_000,
-  /** How long the result of a readiness check is reused. */
-  readinessCacheMs: 1_000,
   /** Connections to the admin port: several Prometheus servers and a person. */
   adminConnectionsMax: 20,
   /** Timeout of the readiness check for `/metrics`: a scrape has 10 s. */
@@ -308,32 +321,16 @@ export const limits = {
 
   /** How long requests are served after `/readyz` has become 503: load balancers poll it at intervals of seconds. */
   shutdownDelayMs: 5_000,
-  /** Time for requests in flight to finish after the port is closed. */
-  shutdownMsMax: 15_000,
-  /** Idle-connection sweep interval during shutdown. */
-  idleConnectionSweepMs: 100,
-  /** Timeouts for receiving the headers and the complete request; interval at which Node checks them. */
-  headersReceiveMsMax: 10_000,
-  requestReceiveMsMax: 30_000,
-  connectionsCheckMs: 100,
   /** Keep-alive timeout: longer than the 60 s that proxies use, so that the proxy closes first. */
   idleConnectionMsMax: 72_000,
-  /** A connection without traffic, in addition to the read timeout: the client does not read its response. */
-  silentConnectionMsMax: 60_000,
   /** After a 413 or 414, what the client still sends is discarded for this long before the connection is closed. */
   lingerMs: 2_000,
-  /** Listen backlog: connections that the kernel accepts ahead of the process. Clients beyond it retry after a second. */
-  listenBacklog: 4_096,
   /** Workers of `serve --processes`: each needs about 200 MB, and usage rows store the last batches of `usageWritersMax` processes. */
   processesMax: 32,
   /** Delay before a worker that has exited is replaced. It doubles with each exit, until one has run for `workerStableMs`. */
   workerBackoffMsMin: 100,
   workerBackoffMsMax: 10_000,
   workerStableMs: 60_000,
-  /** In a rolling restart, a new worker that is not ready after this time is stopped, and the old one continues. */
-  workerReadyMsMax: 30_000,
-  /** Interval at which it checks whether it is ready. */
-  workerReadyPollMs: 250,
   /** A worker's reply to the primary, such as its metrics: longer than `adminReadyMsMax`, and a scrape has 10 s. */
   workerReplyMsMax: 3_000,
   /** A stopping worker that is still running this long after the shutdown delay is killed: the sum of its other timeouts and 5 s. */
@@ -343,32 +340,8 @@ export const limits = {
   /** Timeout of `systemd-notify`. */
   systemdNotifyMsMax: 5_000,
 
-  /** Connections of a process, about 20 KB each; further ones are closed at once. */
-  connectionsMax: 10_000,
-  /** Of those, the connections of one account, and idle ones on which no key was accepted: a burst of 1,000 requests takes 30 ms to read. */
-  accountConnectionsMax: 1_000,
-  unknownConnectionsMax: 1_000,
-
-  /**
-   * Exports in flight in a process, each on its own connection, and of one account. The second export of an account
-   * starts only if another slot stays free.
-   */
-  exportsInFlightMax: 4,
-  accountExportsMax: 2,
-  /** Exports that wait for a slot, one per account, and how long. */
-  exportsWaitingMax: 20,
-  exportWaitMsMax: 10_000,
-  /**
-   * While exports or batches wait for a seat, the transfer rates of running ones are checked at this interval. One whose client
-   * has read or sent slower than the minimum, over at least the window, is aborted. The minimum is half a megabit per second.
-   */
-  slowClientCheckMs: 500,
-  slowClientWindowMs: 1_000,
-  slowClientBytesPerSecondMin: 64 * 1024,
   /** Timeout of an export. Its snapshot prevents VACUUM from removing dead rows. Enough for 10,000,000 records at 6,000 per second. */
   exportMsMax: 30 * 60 * 1000,
-  /** An export without progress, of the database or of the client, is aborted after this time. */
-  exportStallMsMax: 60_000,
   /** Filter values of an export that one statement sets; PostgreSQL allows 1,664 columns in a select list. */
   exportSettingsBatchMax: 1000,
   /** Filter values that an export evaluates per record, about 0.5 µs each, so that the planner sees them; the others are evaluated once. */
@@ -390,6 +363,3 @@ export const limits = {
 
   ...bulkLimits,
 } as const
-
-/** The limits that `startService` passes to its parts. Tests pass shorter timeouts. */
-export type Limits = Readonly<Record<(typeof passedLimits)[number] & keyof typeof limits, number>>

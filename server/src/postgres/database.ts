@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { QueryResultRow } from 'pg'
-import type { Limits } from '../limits/limits.ts'
+import type { Limits } from '../limits/passed-limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { AccountScope } from '../scope.ts'
 import type { Operation, Statement } from '../sql.ts'

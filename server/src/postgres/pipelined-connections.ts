@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { overloaded } from '../errors/errors.ts'
-import type { Limits } from '../limits/limits.ts'
+import type { Limits } from '../limits/passed-limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'

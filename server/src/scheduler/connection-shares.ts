@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Limits } from '../limits/limits.ts'
+import type { Limits } from '../limits/passed-limits.ts'
 
 declare module 'node:net' {
   interface Socket {

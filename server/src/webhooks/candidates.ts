@@ -1,4 +1,4 @@
-import { webhookLimits } from '../limits/webhook-limits.ts'
+import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { type Candidate, candidatesOf, sweepStatement } from './delivery-statements.ts'
 
@@ -21,7 +21,7 @@ export async function* candidatePages(
     const page = await database.read<Candidate>(sweepStatement(after))
     yield page
     const last = page.at(-1)
-    if (page.length < webhookLimits.webhookSweepRows || last === undefined) return
+    if (page.length < limits.webhookSweepRows || last === undefined) return
     after = last
     await pause()
   }

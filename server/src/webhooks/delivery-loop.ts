@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { overloaded } from '../errors/errors.ts'
-import type { Limits } from '../limits/limits.ts'
-import { webhookLimits } from '../limits/webhook-limits.ts'
+import { limits as constants } from '../limits/limits.ts'
+import type { Limits } from '../limits/passed-limits.ts'
 import type { EmitEvent, Event } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { FairScheduler, type Seat } from '../scheduler/fair-scheduler.ts'
@@ -50,7 +50,7 @@ export class DeliveryLoop {
       seats: limits.webhooksInFlightMax,
       accountSeats: limits.accountWebhooksInFlightMax,
       waitingMax: limits.webhooksWaitingMax,
-      accountWaitingMax: webhookLimits.webhooksMax,
+      accountWaitingMax: constants.webhooksMax,
       waitMsMax: limits.webhookQueueMsMax,
       busy: overloaded,
     })

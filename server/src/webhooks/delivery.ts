@@ -1,8 +1,8 @@
 import type { AccountReads } from '../accounts/account-reads.ts'
 import type { FeedIdentity } from '../changes/cursor.ts'
 import { Failure } from '../errors/errors.ts'
-import type { Limits } from '../limits/limits.ts'
-import { webhookLimits } from '../limits/webhook-limits.ts'
+import { limits as constants } from '../limits/limits.ts'
+import type { Limits } from '../limits/passed-limits.ts'
 import type { DeliveryOutcome, EmitEvent, StopReason } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { SendError } from './address-guard.ts'
@@ -105,7 +105,7 @@ async function nextRange(
 ): Promise<[FeedRange, FeedIdentity] | undefined> {
   const { accountReads, limits, shutdown } = parts
   try {
-    const query = queryOf(lease, webhook, webhookLimits.webhookChangesMax)
+    const query = queryOf(lease, webhook, constants.webhookChangesMax)
     const options = { until: sendingOf(webhook), limits, signal: shutdown }
     return [await readRange(accountReads, lease, query, positionOf(webhook), options), query.feed]
   } catch (error) {

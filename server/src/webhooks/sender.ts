@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
-import { limits as defaultLimits, type Limits } from '../limits/limits.ts'
+import type { Limits } from '../limits/passed-limits.ts'
 import { version } from '../version.ts'
 import { type AddressGuard, hostOf, SendError } from './address-guard.ts'
 import { type SignedMessage, signatureHeaders } from './signature.ts'
 
 export interface SenderOptions {
   readonly guard: AddressGuard
-  /** Default: those of `limits.ts`. */
-  readonly limits?: Pick<Limits, 'webhookRequestMsMax' | 'webhookResponseBytesMax'>
+  readonly limits: Pick<Limits, 'webhookRequestMsMax' | 'webhookResponseBytesMax'>
 }
 
 export interface Received {
@@ -24,7 +23,7 @@ export class Sender {
   readonly #guard: AddressGuard
   readonly #limits: Pick<Limits, 'webhookRequestMsMax' | 'webhookResponseBytesMax'>
 
-  constructor({ guard, limits = defaultLimits }: SenderOptions) {
+  constructor({ guard, limits }: SenderOptions) {
     this.#guard = guard
     this.#limits = limits
   }

@@ -1,5 +1,5 @@
 import { Failure } from '../errors/errors.ts'
-import type { Limits } from '../limits/limits.ts'
+import type { Limits } from '../limits/passed-limits.ts'
 import { FairScheduler } from '../scheduler/fair-scheduler.ts'
 import type { AccountScope } from '../scope.ts'
 import { type AddressGuard, SendError } from './address-guard.ts'

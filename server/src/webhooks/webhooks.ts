@@ -1,6 +1,6 @@
 import type { BlockList } from 'node:net'
 import type { AccountReads } from '../accounts/account-reads.ts'
-import type { Limits } from '../limits/limits.ts'
+import type { Limits } from '../limits/passed-limits.ts'
 import type { EmitEvent, Event } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { AddressGuard } from './address-guard.ts'

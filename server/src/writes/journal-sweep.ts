@@ -1,5 +1,6 @@
 import { type Resource, resources } from '../catalog/resources.ts'
-import { type Limits, limits } from '../limits/limits.ts'
+import { limits } from '../limits/limits.ts'
+import type { Limits } from '../limits/passed-limits.ts'
 import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { identifier, type Statement, sql, value } from '../sql.ts'

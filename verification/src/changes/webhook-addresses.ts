@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:net'
+import { defaultLimits } from '../../../server/src/limits/passed-limits.ts'
 import { parseNetworks } from '../../../server/src/networks.ts'
 import { AddressGuard, SendError } from '../../../server/src/webhooks/address-guard.ts'
 import { Sender } from '../../../server/src/webhooks/sender.ts'
@@ -10,6 +11,7 @@ import type { Check } from '../check.ts'
 const message = { id: 'msg_1', timestamp: 1_700_000_000, body: '{"data":{}}' }
 const secrets = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`]
 const never = new AbortController().signal
+const senderWith = (guard: AddressGuard) => new Sender({ guard, limits: defaultLimits })
 const redirects = [301, 302, 303, 307, 308]
 
 /** Hostile URLs, redirects to them, and a DNS server that changes its answer: a listener on all addresses counts connections. */
@@ -27,10 +29,10 @@ export const webhookAddresses: Check = {
     })
     try {
       const guard = new AddressGuard(parseNetworks(receiverAddress), dns.resolve)
-      const sender = new Sender({ guard })
-      const allowed = new Sender({ guard: new AddressGuard(parseNetworks(receiverAddress)) })
+      const sender = senderWith(guard)
+      const allowed = senderWith(new AddressGuard(parseNetworks(receiverAddress)))
       const urls = hostileUrls(trap.port)
-      for (const url of urls) await outcome(new Sender({ guard: new AddressGuard() }), url)
+      for (const url of urls) await outcome(senderWith(new AddressGuard()), url)
       for (const status of redirects) {
         receiver.respond = () => ({ status, headers: { location: `https://127.0.0.1:${trap.port}/` } })
         await outcome(allowed, receiver.url)

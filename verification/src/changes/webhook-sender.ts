@@ -1,6 +1,6 @@
 import { readConfig } from '../../../server/src/config/config.ts'
 import { startDelivery } from '../../../server/src/delivery-service.ts'
-import { limits } from '../../../server/src/limits/limits.ts'
+import { defaultLimits } from '../../../server/src/limits/passed-limits.ts'
 
 /** `quartermaster deliver` with shorter times, so that a lease of a killed process ends soon. It runs until it is killed. */
 const config = readConfig(process.env)
@@ -8,7 +8,7 @@ await startDelivery(config, {
   databaseUrl: config.DATABASE_URL ?? '',
   log: { emit: () => {}, dropped: () => 0 },
   limits: {
-    ...limits,
+    ...defaultLimits,
     webhookLeaseMs: 4_000,
     webhookLeaseSlackMsMax: 1_000,
     webhookRequestMsMax: 1_500,

@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync'
-import { limits } from '../../../server/src/limits/limits.ts'
+import { defaultLimits } from '../../../server/src/limits/passed-limits.ts'
 import type { Check } from '../check.ts'
 import type { HttpResponse } from '../client.ts'
 import type { Case } from './cases.ts'
@@ -19,7 +19,7 @@ export const exportProof: Check = {
       fixture.accounts,
       (theCase) => exported(fixture, theCase),
       // More concurrent exports of one account would be rejected.
-      limits.accountExportsMax,
+      defaultLimits.accountExportsMax,
     )
   },
 }

@@ -7,6 +7,7 @@ import { type ResourceName, resources } from '../../catalog/resources.ts'
 import { type ChangesQuery, changesQuery } from '../../changes/changes-query.ts'
 import { type FeedPage, readFeedPage } from '../../changes/feed-page.ts'
 import { limits } from '../../limits/limits.ts'
+import { defaultLimits } from '../../limits/passed-limits.ts'
 import { withClient } from '../../postgres/client.ts'
 import { readText } from '../../postgres/text-rows.ts'
 import type { ChangesRow } from '../../query/sql/changes-statement.ts'
@@ -61,7 +62,7 @@ async function* pagesOf(client: pg.Client, options: ChangesOptions): AsyncGenera
   for (;;) {
     yield page
     if (stop.aborted || (!page.more && options.follow !== true)) return
-    if (!page.more) await sleep(limits.feedCheckMs, undefined, { signal: stop }).catch(() => {})
+    if (!page.more) await sleep(defaultLimits.feedCheckMs, undefined, { signal: stop }).catch(() => {})
     page = await pageAt(client, scope, query, page.end)
   }
 }

@@ -2,6 +2,7 @@ import { accountNamed } from '../../accounts/directory.ts'
 import type { ResourceName } from '../../catalog/resources.ts'
 import type { Config } from '../../config/config.ts'
 import { limits } from '../../limits/limits.ts'
+import { defaultLimits } from '../../limits/passed-limits.ts'
 import { parseNetworks } from '../../networks.ts'
 import { inTransaction } from '../../postgres/transaction.ts'
 import { AddressGuard } from '../../webhooks/address-guard.ts'
@@ -170,8 +171,8 @@ function messagesOf(config: Config): TestMessages {
       config.QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS,
     ),
     guard,
-    sender: new Sender({ guard }),
-    limits,
+    sender: new Sender({ guard, limits: defaultLimits }),
+    limits: defaultLimits,
     shutdown: new AbortController().signal,
   })
 }

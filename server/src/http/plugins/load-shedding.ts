@@ -6,7 +6,8 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { overloaded } from '../../errors/errors.ts'
-import { limits as constants, type Limits } from '../../limits/limits.ts'
+import { limits as constants } from '../../limits/limits.ts'
+import type { Limits } from '../../limits/passed-limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import type { ConnectionShares } from '../../scheduler/connection-shares.ts'
 import { type RequestFlow, RequestFlows } from '../../scheduler/request-flows.ts'

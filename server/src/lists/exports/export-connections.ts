@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { clientDisconnected } from '../../errors/errors.ts'
-import type { Limits } from '../../limits/limits.ts'
+import type { Limits } from '../../limits/passed-limits.ts'
 import type { FallbackReason } from '../../observability/events.ts'
 import { ConnectionPool } from '../../postgres/connection-pool.ts'
 import { type ServingIdentity, servingConnection } from '../../postgres/connections.ts'

@@ -1,5 +1,5 @@
 import { clientDisconnected, Failure } from '../../errors/errors.ts'
-import type { Limits } from '../../limits/limits.ts'
+import type { Limits } from '../../limits/passed-limits.ts'
 import { failureOf } from '../../postgres/sqlstate.ts'
 import { ClientRate } from '../../scheduler/client-rate.ts'
 import type { SeatHolder } from '../../scheduler/fair-scheduler.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Failure } from '../../errors/errors.ts'
-import type { Limits } from '../../limits/limits.ts'
+import type { Limits } from '../../limits/passed-limits.ts'
 import { sql } from '../../sql.ts'
 import { epoch } from '../../tally-state.ts'
 import {

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Limits } from '../../limits/limits.ts'
+import type { Limits } from '../../limits/passed-limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import { withTimeout } from '../../timeout.ts'
 import { ConnectionPool, type ConnectionSource } from '../connection-pool.ts'

@@ -2,6 +2,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { BodyType } from '../../../../server/src/http/request/content-type.ts'
 import { buildServer, type ServerParts } from '../../../../server/src/http/server.ts'
 import { limits } from '../../../../server/src/limits/limits.ts'
+import { defaultLimits } from '../../../../server/src/limits/passed-limits.ts'
 
 /** A method and path that the service serves. */
 export interface Route {
@@ -21,7 +22,11 @@ export interface Route {
 export async function routeTable(more: (app: FastifyInstance) => void = () => {}): Promise<readonly Route[]> {
   const routes: Route[] = []
   const app = buildServer(
-    partsWith({ limits, readMsMax: 1, onRoute: (route) => void routes.push(...routesOf(route)) }),
+    partsWith({
+      limits: defaultLimits,
+      readMsMax: 1,
+      onRoute: (route) => void routes.push(...routesOf(route)),
+    }),
   )
   more(app)
   await app.ready()

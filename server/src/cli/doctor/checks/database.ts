@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Config } from '../../../config/config.ts'
-import { limits } from '../../../limits/limits.ts'
+import { defaultLimits } from '../../../limits/passed-limits.ts'
 import { foldingDatabase, foldingFault } from '../../../postgres/case-folding.ts'
 import { type Finding, ok, problem } from '../finding.ts'
 
@@ -20,9 +20,9 @@ export interface DatabaseProperties {
 const poolsPerProcess = 2
 const primaryCheckConnections = 1
 const unpooledConnections =
-  limits.pipelinedConnections +
-  limits.exportsInFlightMax +
-  limits.batchConnectionsMax +
+  defaultLimits.pipelinedConnections +
+  defaultLimits.exportsInFlightMax +
+  defaultLimits.batchConnectionsMax +
   primaryCheckConnections
 
 /** The connections that one process opens at most. */

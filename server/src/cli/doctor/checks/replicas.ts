@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Config } from '../../../config/config.ts'
-import { limits } from '../../../limits/limits.ts'
+import { defaultLimits } from '../../../limits/passed-limits.ts'
 import {
   beginText,
   commandDefaults,
@@ -84,7 +84,7 @@ export function replicaFinding(
       `The login of ${variable} cannot read the table tally at ${host}.`,
       'Use the same login and database as in DATABASE_URL.',
     )
-  const each = poolMax + limits.exportsInFlightMax + 1
+  const each = poolMax + defaultLimits.exportsInFlightMax + 1
   if (each > connections)
     return problem(
       'replicas',
