@@ -1,5 +1,4 @@
 import type { Server } from 'node:http'
-import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AccountReads } from './accounts/account-reads.ts'
 import { AccountWrites } from './accounts/account-writes.ts'
@@ -10,15 +9,23 @@ import { RedisCounters } from './accounts/rate-limits/redis-counters.ts'
 import { SharedCounters } from './accounts/rate-limits/shared-counters.ts'
 import { Activity } from './activity/activity.ts'
 import { Batches } from './batches/batches.ts'
+import { ChangeFeed } from './changes/change-feed.ts'
 import { FeedWaiters } from './changes/waiters.ts'
 import { type Config, writeRoleOf } from './config/config.ts'
 import { tuneHeap } from './heap-tuning.ts'
 import { type Admin, startAdmin } from './http/admin-server.ts'
 import type { AuthenticationParts } from './http/plugins/authenticate.ts'
+import { RequestObserver } from './http/plugins/request-context.ts'
 import { readiness } from './http/readiness.ts'
 import { buildServer } from './http/server.ts'
+import { closeServer, stopAccepting, watchConnections } from './http/shutdown.ts'
 import { defaultLimits, type Limits } from './limits/passed-limits.ts'
 import { Exports } from './lists/exports/exports.ts'
+import { ListReader } from './lists/list-reader.ts'
+import { PageCache } from './lists/page-cache.ts'
+import { PlanCache } from './lists/plan-cache.ts'
+import { RecordReader } from './lists/record-reader.ts'
+import { ResponseCache } from './lists/response-cache.ts'
 import { parseNetworks } from './networks.ts'
 import { type EmitEvent, emitToAll } from './observability/events.ts'
 import type { Log } from './observability/logger.ts'
@@ -30,9 +37,12 @@ import { Database } from './postgres/database.ts'
 import { replicaUrls } from './postgres/primary/database-url.ts'
 import { Replicas } from './postgres/replicas/replicas.ts'
 import { ConnectionShares } from './scheduler/connection-shares.ts'
+import { EventLoopShares } from './scheduler/event-loop-shares.ts'
 import { withinTime } from './timeout.ts'
 import { masterKeysOf } from './webhooks/signature.ts'
 import { Webhooks, type WebhooksOptions } from './webhooks/webhooks.ts'
+import { CreateBatches } from './writes/create-batches.ts'
+import { IdempotentWrites } from './writes/idempotency.ts'
 import { JournalSweep } from './writes/journal-sweep.ts'
 
 export interface Service {
@@ -73,53 +83,19 @@ export interface WorkerOptions {
   readonly counters: CounterStore
 }
 
-/** The composition root: creates every part of a serving process, in this order, and closes them in reverse. */
+/** Starts a serving process: creates its parts, listens, and closes everything in reverse. */
 export async function startService(config: Config, options: ServeOptions): Promise<Service> {
-  const { databaseUrl: url, limits = defaultLimits, worker } = options
-  const heapTuning = tuneHeap()
+  const { limits = defaultLimits, worker } = options
   let stopping = false
   const shutdown = new AbortController()
-  const observed: ObservedState = {
-    pools: () => [...withWaiting(database.pools, accountReads), ...(replicas?.pools ?? [])],
-    replicas: () => replicas?.counts,
-    verificationsWaiting: () => keyVerifier.waiting,
-    feedWaiters: () => waiters.count,
-    ready: () => ready(),
-    logLinesDropped: options.log.dropped,
-  }
-  const { metrics, traces, emit } = await telemetryOf(config, options, observed, limits)
-  const { database, replicas, readMsMax } = databaseOf(config, url, emit, limits)
-  const bulk = bulkOf(config, database, limits, replicas)
-  const keyVerifier = new KeyVerifier(database, emit, limits, replicas !== undefined)
-  const activity = new Activity(database, emit, limits, new JournalSweep(database, limits))
-  const waiters = new FeedWaiters(database, limits)
-  const sharedCounters = sharedCountersOf(config, emit, worker?.counters)
-  const ready = readiness(database, () => stopping, limits.readinessCacheMs)
-  const accountReads = accountReadsOf(config, database, limits, replicas)
-  const webhooks = webhooksOf(config, { database, accountReads, emit, limits })
-  const parts = { database, accountReads, waiters, ready, readMsMax, limits }
-  const app = buildServer({
-    ...parts,
-    webhooks: webhooks.messages,
-    writes: new AccountWrites(database, config.QUARTERMASTER_DATABASE_POOL_MAX, limits.accountWriteWaitMsMax),
-    ...bulk,
-    authentication: authentication(config, keyVerifier, sharedCounters, limits),
-    emit: emitToAll(emit, (event) => activity.record(event), webhooks.observe),
-    isStopping: () => stopping,
-    shutdown: shutdown.signal,
-  })
+  const state = { isStopping: () => stopping, shutdown: shutdown.signal }
+  const { app, waiters, metrics, ready, emit, ...parts } = await createParts(config, options, limits, state)
   const connectionsClosed = watchConnections(app.server)
   let admin: Admin | undefined
   const finish = async () => {
-    await Promise.all([closeServer(app, shutdown, limits), webhooks.stopDelivery()])
+    await Promise.all([closeServer(app, shutdown, limits), parts.stopDelivery()])
     await connectionsClosed()
-    await webhooks.close()
-    await activity.close()
-    await admin?.close()
-    await Promise.all([metrics?.close(), traces?.close()])
-    sharedCounters?.close()
-    await Promise.all([database.close(), replicas?.close(), bulk.exports.close(), bulk.batches.close()])
-    heapTuning.close()
+    await parts.close(admin)
   }
   const close = async (delayMs = 0) => {
     stopping = true
@@ -145,6 +121,63 @@ export async function startService(config: Config, options: ServeOptions): Promi
   return { port, adminPort: admin?.port, ready, metrics: async () => metrics?.text() ?? '', close, drain }
 }
 
+/** The composition root: creates every part of a serving process. A part owns its caches; no module has one. */
+async function createParts(
+  config: Config,
+  options: ServeOptions,
+  limits: Limits,
+  { isStopping, shutdown }: { readonly isStopping: () => boolean; readonly shutdown: AbortSignal },
+) {
+  const { databaseUrl: url, log, worker } = options
+  const heapTuning = tuneHeap()
+  const observed: ObservedState = {
+    pools: () => [...withWaiting(database.pools, accountReads), ...(replicas?.pools ?? [])],
+    replicas: () => replicas?.counts,
+    verificationsWaiting: () => keyVerifier.waiting,
+    feedWaiters: () => waiters.count,
+    ready: () => ready(),
+    logLinesDropped: log.dropped,
+  }
+  const { metrics, traces, emit } = await telemetryOf(config, options, observed, limits)
+  const { database, replicas, readMsMax } = databaseOf(config, url, emit, limits)
+  const bulk = bulkOf(config, database, limits, replicas)
+  const keyVerifier = new KeyVerifier(database, emit, limits, replicas !== undefined)
+  const activity = new Activity(database, emit, limits, new JournalSweep(database, limits))
+  const waiters = new FeedWaiters(database, limits)
+  const sharedCounters = sharedCountersOf(config, emit, worker?.counters)
+  const ready = readiness(database, isStopping, limits.readinessCacheMs)
+  const accountReads = accountReadsOf(config, database, limits, replicas)
+  const webhooks = webhooksOf(config, { database, accountReads, emit, limits })
+  const authentication = authenticationOf(config, keyVerifier, sharedCounters, limits)
+  const { rateLimiter, trustedProxies } = authentication
+  const emitOfRequest = emitToAll(emit, (event) => activity.record(event), webhooks.observe)
+  const parts = { database, accountReads, waiters, authentication, ready, isStopping, shutdown, limits }
+  const app = buildServer({
+    ...parts,
+    readMsMax,
+    ...readersOf(database, accountReads),
+    ...bulk,
+    writes: new AccountWrites(database, config.QUARTERMASTER_DATABASE_POOL_MAX, limits.accountWriteWaitMsMax),
+    creates: new CreateBatches(database),
+    idempotent: new IdempotentWrites(database),
+    feed: new ChangeFeed({ accountReads, waiters, rateLimiter, limits }),
+    webhooks: webhooks.messages,
+    shares: new EventLoopShares(),
+    observer: new RequestObserver(emitOfRequest, trustedProxies, shutdown),
+    emit: emitOfRequest,
+  })
+  const close = async (admin: Admin | undefined) => {
+    await webhooks.close()
+    await activity.close()
+    await admin?.close()
+    await Promise.all([metrics?.close(), traces?.close()])
+    sharedCounters?.close()
+    await Promise.all([database.close(), replicas?.close(), bulk.exports.close(), bulk.batches.close()])
+    heapTuning.close()
+  }
+  return { app, waiters, metrics, ready, emit, stopDelivery: () => webhooks.stopDelivery(), close }
+}
+
 async function untilReady(ready: () => Promise<unknown>, limits: Limits): Promise<void> {
   const until = performance.now() + limits.workerReadyMsMax
   for (;;) {
@@ -156,15 +189,6 @@ async function untilReady(ready: () => Promise<unknown>, limits: Limits): Promis
       await sleep(limits.workerReadyPollMs)
     }
   }
-}
-
-/**
- * As `server.close()` of `node:net`. The method of `node:http` would also close idle keep-alive connections. Clients that wait for
- * changes get a response now, and then connect to another process.
- */
-function stopAccepting(server: Server, waiters: FeedWaiters): void {
-  NetServer.prototype.close.call(server)
-  waiters.close()
 }
 
 export function identityOf(config: Config) {
@@ -207,6 +231,18 @@ export function accountReadsOf(
   return new AccountReads(database, { accountMax, connectionsMax, limits }, replicas)
 }
 
+/** Lists and records, with their caches. */
+function readersOf(database: Database, accountReads: AccountReads) {
+  const pageCache = new PageCache()
+  return {
+    plans: new PlanCache(),
+    responseCache: new ResponseCache(),
+    pageCache,
+    listReader: new ListReader(accountReads, pageCache),
+    recordReader: new RecordReader(database),
+  }
+}
+
 export function webhooksOf(
   config: Config,
   parts: Pick<WebhooksOptions, 'database' | 'accountReads' | 'emit' | 'limits'>,
@@ -240,39 +276,6 @@ function bulkOf(
 function portOf(server: Server): number | undefined {
   const address = server.address()
   return typeof address === 'object' ? address?.port : undefined
-}
-
-/** Waits for requests in flight, at most `shutdownMsMax`, then aborts them. */
-async function closeServer(
-  app: ReturnType<typeof buildServer>,
-  shutdown: AbortController,
-  limits: Limits,
-): Promise<void> {
-  const timeout = setTimeout(() => {
-    shutdown.abort()
-    app.server.closeAllConnections()
-  }, limits.shutdownMsMax)
-  // A keep-alive connection becomes idle when its last request is finished. Fastify closes only those that are idle already.
-  const sweep = setInterval(() => app.server.closeIdleConnections(), limits.idleConnectionSweepMs)
-  await app.close()
-  clearInterval(sweep)
-  clearTimeout(timeout)
-}
-
-/**
- * Returns a function that waits until every connection is closed. `server.close()` calls back earlier, but an aborted request
- * is reported when its connection closes. Without this wait it would be missing from its account's request log.
- */
-function watchConnections(server: Server): () => Promise<unknown> {
-  const open = new Set<Socket>()
-  server.on('connection', (socket) => {
-    open.add(socket)
-    socket.once('close', () => open.delete(socket))
-  })
-  return () =>
-    Promise.all(
-      [...open].map((socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))),
-    )
 }
 
 export async function adminServer(
@@ -320,7 +323,7 @@ async function tracesOf(config: Config, emit: EmitEvent, limits: Limits): Promis
   return tracesTo({ target, identity, ratio, emit, exportMsMax: limits.traceExportMsMax })
 }
 
-function authentication(
+function authenticationOf(
   config: Config,
   keyVerifier: KeyVerifier,
   sharedCounters: SharedCounters | undefined,

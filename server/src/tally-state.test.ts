@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { resources } from './catalog/resources.ts'
 import { limits } from './limits/limits.ts'
-import { listQuery } from './lists/plan-cache.ts'
+import { PlanCache } from './lists/plan-cache.ts'
 import { listStatement } from './query/sql/list-statement.ts'
 import { compareReplica, forReplica } from './tally-state.ts'
 
@@ -25,7 +25,7 @@ it('a tally whose last write was not our own cannot be compared', () => {
 })
 
 it('a statement for a replica reads no epoch, which a standby does not have', () => {
-  const { plan } = listQuery(resources.product, 'filter=name=a', 'url')
+  const { plan } = new PlanCache().list(resources.product, 'filter=name=a', 'url')
   const carry = { lineage: '1', version: '1', start: { id: '0', rank: 0 }, safeStart: { id: '0', rank: 0 } }
   for (const hints of [{}, { isSmallAccount: true }, { total: limits.filterSortRecordsMax + 1 }, { carry }]) {
     const statement = listStatement({ accountId: '1' }, plan, 1, hints)

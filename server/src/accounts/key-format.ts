@@ -14,6 +14,17 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number]
 
+/** Every set of scopes, by the bits of its members: all accepted keys share these 256. */
+const scopeSets: readonly ReadonlySet<Scope>[] = Array.from(
+  { length: 2 ** scopes.length },
+  (_, bits) => new Set(scopes.filter((_scope, i) => (bits & (1 << i)) !== 0)),
+)
+
+export function scopeSet(names: readonly string[]): ReadonlySet<Scope> {
+  const bits = scopes.reduce((sum, scope, i) => (names.includes(scope) ? sum | (1 << i) : sum), 0)
+  return scopeSets[bits] ?? new Set()
+}
+
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const randomCharacters = 30
 const checksumCharacters = 6

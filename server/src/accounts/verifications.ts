@@ -5,7 +5,7 @@ import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { constant, type Fragment, placeholder, type Statement, sql, type Template } from '../sql.ts'
 import { epoch, type Tally, writerColumn } from '../tally-state.ts'
-import { type Scope, scopes } from './key-format.ts'
+import { type Scope, scopeSet } from './key-format.ts'
 
 /** The account of an accepted key, and what the key may do. */
 export interface Access extends AccountScope {
@@ -108,7 +108,7 @@ function resultOf({ accountId }: Verification, entry: string, current: string): 
     access: {
       accountId,
       keyId,
-      scopes: scopeSet(granted),
+      scopes: scopeSet(granted.split('+')),
       requestsPerMinute: Number(rate),
       keyRequestsPerMinute: Number(keyRate),
       recordsMax: Number(recordsMax),
@@ -119,19 +119,6 @@ function resultOf({ accountId }: Verification, entry: string, current: string): 
         : { epoch: server === current ? current : server, version, xid, total: Number(total), writer },
     text,
   }
-}
-
-/** Memoized: there are only 32 combinations of scopes. */
-const scopeSets = new Map<string, ReadonlySet<Scope>>()
-
-export function scopeSet(granted: string): ReadonlySet<Scope> {
-  let set = scopeSets.get(granted)
-  if (set === undefined) {
-    const names = granted.split('+')
-    set = new Set(scopes.filter((scope) => names.includes(scope)))
-    scopeSets.set(granted, set)
-  }
-  return set
 }
 
 const accounts = placeholder()

@@ -191,3 +191,10 @@ const company: Resource = {
 }
 
 export const resources: Record<ResourceName, Resource> = { product, partner, company }
+
+/** What is derived from each resource once, when the process starts. */
+export function perResource<Derived>(
+  derive: (resource: Resource) => Derived,
+): Readonly<Record<ResourceName, Derived>> {
+  return { product: derive(product), partner: derive(partner), company: derive(company) }
+}

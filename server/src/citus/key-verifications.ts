@@ -1,4 +1,5 @@
-import { arrayOf, scopeSet, type Verification } from '../accounts/verifications.ts'
+import { scopeSet } from '../accounts/key-format.ts'
+import { arrayOf, type Verification } from '../accounts/verifications.ts'
 import { keyIsValid } from '../key-state.ts'
 import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
@@ -54,7 +55,7 @@ async function verifyOfAccount(
             access: {
               accountId,
               keyId: key.key_id,
-              scopes: scopeSet(key.scopes),
+              scopes: scopeSet(key.scopes.split('+')),
               requestsPerMinute: Number(account.rate),
               keyRequestsPerMinute: Number(account.key_rate),
               recordsMax: Number(account.records_max),

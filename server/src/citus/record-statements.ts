@@ -1,6 +1,5 @@
-import type { Resource } from '../catalog/resources.ts'
+import { perResource, type Resource } from '../catalog/resources.ts'
 import type { PendingRead } from '../lists/record-reader.ts'
-import { memoize } from '../query/sql/memoize.ts'
 import { recordColumns } from '../query/sql/record-statement.ts'
 import { identifier, placeholder, type Statement, sql, type Template, value } from '../sql.ts'
 
@@ -9,14 +8,13 @@ export function statementsByAccount(
   resource: Resource,
   batch: readonly PendingRead[],
 ): (readonly [Statement, readonly PendingRead[]])[] {
-  const template = memoize(templates, resource, () => recordsTemplate(resource))
+  const template = templates[resource.name]
   return [...Map.groupBy(batch, ({ accountId }) => accountId)].map(
     ([accountId, reads]) =>
       [template([accountId, `{${reads.map(({ id }) => id).join(',')}}`]), reads] as const,
   )
 }
 
-const templates = new WeakMap<Resource, Template>()
 const [account, ids] = [placeholder(), placeholder()]
 
 function recordsTemplate(resource: Resource): Template {
@@ -29,3 +27,5 @@ where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}
     'pipelined',
   )
 }
+
+const templates = perResource(recordsTemplate)

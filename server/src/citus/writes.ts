@@ -1,6 +1,5 @@
-import type { Resource } from '../catalog/resources.ts'
+import { perResource, type Resource } from '../catalog/resources.ts'
 import type { Transaction } from '../postgres/database.ts'
-import { memoize } from '../query/sql/memoize.ts'
 import { parameterTypes } from '../query/sql/parameter-types.ts'
 import { recordJson } from '../query/sql/record-json.ts'
 import type { AccountScope } from '../scope.ts'
@@ -52,8 +51,8 @@ export async function insertRecordByTable(
   const id = String(BigInt(tally.own_last_id ?? tally.last_id) + 1n)
   const tick = tickTally(value(scope.accountId), resource, tickOfCreate, tally)
   await transaction.run(prepared(tick.statement('create')))
-  const insert = memoize(inserts, resource, () => insertTemplate(resource))
-  await transaction.run(insert([scope.accountId, id, version, writtenAt, ...valuesOf(resource, values)]))
+  const inserted = [scope.accountId, id, version, writtenAt, ...valuesOf(resource, values)]
+  await transaction.run(inserts[resource.name](inserted))
   return { id, version, lineage: lineageOf(tally) }
 }
 
@@ -67,8 +66,6 @@ function lineageOf({ series }: LockedTally): string {
 function prepared(statement: Statement): Statement {
   return { ...statement, execution: 'generic' }
 }
-
-const inserts = new WeakMap<Resource, Template>()
 
 /** The time is a value: Citus evaluates a function of an INSERT each time, and then also plans it each time. */
 function insertTemplate(resource: Resource): Template {
@@ -84,6 +81,8 @@ values (${account}::bigint, ${id}::bigint, ${version}::bigint, ${version}::bigin
     'generic',
   )
 }
+
+const inserts = perResource(insertTemplate)
 
 export async function patchLockedByTable(
   transaction: Transaction,

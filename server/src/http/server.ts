@@ -11,31 +11,20 @@ import type { AccountReads } from '../accounts/account-reads.ts'
 import type { AccountWrites } from '../accounts/account-writes.ts'
 import { accountNameOf } from '../accounts/hosts.ts'
 import { isKeyId } from '../accounts/key-format.ts'
-import type { Batches } from '../batches/batches.ts'
 import { type Resource, resources } from '../catalog/resources.ts'
 import { views } from '../catalog/views.ts'
-import { ChangeFeed } from '../changes/change-feed.ts'
+import type { ChangeFeed } from '../changes/change-feed.ts'
 import type { FeedWaiters } from '../changes/waiters.ts'
 import { Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
-import type { Limits } from '../limits/passed-limits.ts'
-import type { Exports } from '../lists/exports/exports.ts'
-import { ListReader } from '../lists/list-reader.ts'
-import { PageCache } from '../lists/page-cache.ts'
-import { RecordReader } from '../lists/record-reader.ts'
-import { ResponseCache } from '../lists/response-cache.ts'
-import type { EmitEvent } from '../observability/events.ts'
-import type { Database } from '../postgres/database.ts'
 import { parseNoParameters } from '../query/list-request.ts'
-import { EventLoopShares } from '../scheduler/event-loop-shares.ts'
 import type { TestMessages } from '../webhooks/test-messages.ts'
 import { isWebhookId } from '../webhooks/webhook.ts'
-import { CreateBatches } from '../writes/create-batches.ts'
 import { acceptsHtml, consoleRoutes, rootRoute } from './console/routes.ts'
 import { batchPath, changesPath, resourcePath, viewPath } from './paths.ts'
 import { type AuthenticationParts, authenticate, hostOf, isPublic } from './plugins/authenticate.ts'
 import { createHttpServer } from './plugins/load-shedding.ts'
-import { RequestObserver, routeOf, serverTiming } from './plugins/request-context.ts'
+import { type RequestObserver, routeOf, serverTiming } from './plugins/request-context.ts'
 import { referenceRoutes } from './reference/routes.ts'
 import { formMediaType, mergePatchMediaType } from './request/content-type.ts'
 import { rawQueryOf } from './request/raw-request.ts'
@@ -45,7 +34,7 @@ import { clientErrorHandler, errorHandler, sendProblem } from './respond.ts'
 import { type BatchParts, batchRoute } from './routes/batch.ts'
 import { deleteRoute, patchRoute } from './routes/change.ts'
 import { changesRoute } from './routes/changes.ts'
-import { createRoute } from './routes/create.ts'
+import { createRoute, type WriteParts } from './routes/create.ts'
 import { createKeyRoute, revokeKeyRoute, rotateKeyRoute } from './routes/keys.ts'
 import { listRoute, type Reads } from './routes/list.ts'
 import { recordRoute } from './routes/record.ts'
@@ -62,34 +51,26 @@ import {
   type WebhookParts,
 } from './routes/webhooks.ts'
 
-export interface ServerParts {
-  readonly database: Database
-  readonly accountReads: AccountReads
-  readonly writes: AccountWrites
-  readonly exports: Exports
-  readonly batches: Batches
+/** What the composition root creates for the routes and hooks. */
+export interface ServerParts extends Reads, WriteParts, BatchParts {
   readonly webhooks: TestMessages
+  readonly feed: ChangeFeed
   /** Closed when the server closes. */
   readonly waiters: FeedWaiters
   readonly authentication: AuthenticationParts
-  readonly emit: EmitEvent
+  readonly observer: RequestObserver
   /** Rejects if this process cannot serve requests. */
   readonly ready: () => Promise<unknown>
   readonly isStopping: () => boolean
-  /** Aborted when the process closes the connections of requests in flight. */
-  readonly shutdown: AbortSignal
   readonly readMsMax: number
-  readonly limits: Limits
   /** Called with every route that is registered. */
   readonly onRoute?: (route: RouteOptions) => void
 }
 
 /** Registers every hook and route, in the order in which a request passes them. */
 export function buildServer(parts: ServerParts): FastifyInstance {
-  const shares = new EventLoopShares()
-  const { accountReads, writes, waiters, authentication, emit, ready, isStopping, shutdown } = parts
-  const observer = new RequestObserver(emit, authentication.trustedProxies, shutdown)
-  const app = createFastify(parts, observer)
+  const { accountReads, writes, waiters, authentication, observer, shares, emit, ready, isStopping } = parts
+  const app = createFastify(parts)
   // Fastify routes only some of the methods that Node parses. The others also need a 405.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   if (parts.onRoute !== undefined) app.addHook('onRoute', parts.onRoute)
@@ -132,19 +113,12 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   publicRoute(app, '/readyz', ready)
   for (const [path, handler] of Object.entries(referenceRoutes())) publicRoute(app, path, handler)
   pageRoutes(app)
-  const pageCache = new PageCache()
-  const listReader = new ListReader(accountReads, pageCache)
-  const creates = new CreateBatches(parts.database)
-  const recordReader = new RecordReader(parts.database)
-  const responseCache = new ResponseCache()
-  const reads: Reads = { ...parts, responseCache, pageCache, listReader, recordReader }
   app.addHook('preClose', async () => waiters.close())
-  const feed = new ChangeFeed({ ...parts, rateLimiter: authentication.rateLimiter })
   for (const resource of Object.values(resources)) {
-    resourceRoutes(app, authentication, reads, writes, creates, resource)
-    changesRoutes(app, feed, resource)
+    resourceRoutes(app, parts, resource)
+    changesRoutes(app, parts.feed, resource)
   }
-  batchRoutes(app, { ...parts, shares }, authentication)
+  batchRoutes(app, parts, authentication)
   manageRoutes(app, accountReads, writes, authentication)
   webhookRoutes(app, accountReads, {
     writes,
@@ -154,8 +128,8 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   return app
 }
 
-function createFastify(parts: ServerParts, observer: RequestObserver): FastifyInstance {
-  const { database, accountReads, authentication, emit } = parts
+function createFastify(parts: ServerParts): FastifyInstance {
+  const { database, accountReads, authentication, observer, emit } = parts
   const { hosts, trustedProxies, connections } = authentication
   return Fastify({
     logger: false,
@@ -256,14 +230,7 @@ function webhookRoutes(app: FastifyInstance, accountReads: AccountReads, parts: 
   }
 }
 
-function resourceRoutes(
-  app: FastifyInstance,
-  authentication: AuthenticationParts,
-  reads: Reads,
-  writes: AccountWrites,
-  creates: CreateBatches,
-  resource: Resource,
-): void {
+function resourceRoutes(app: FastifyInstance, parts: ServerParts, resource: Resource): void {
   const config = { resource: resource.name }
   const path = resourcePath(resource)
   const listMethods: HTTPMethods[] = ['GET', 'HEAD', 'QUERY']
@@ -272,9 +239,9 @@ function resourceRoutes(
     url: path,
     bodyLimit: limits.queryBodyBytesMax,
     config: { ...config, bodies: [formMediaType] },
-    handler: listRoute(reads, resource),
+    handler: listRoute(parts, resource),
   })
-  app.post(path, repeatable, createRoute(writes, creates, resource))
+  app.post(path, repeatable, createRoute(parts, resource))
   allowOnly(app, path, [...listMethods, 'POST'])
 
   const one = `${path}/:id`
@@ -283,14 +250,14 @@ function resourceRoutes(
     method: ['GET', 'HEAD'],
     url: one,
     config: { ...config, isVerifiedInHandler: true },
-    handler: recordRoute(reads, resource, authentication),
+    handler: recordRoute(parts, resource, parts.authentication),
   })
   app.patch(
     one,
     { config: { bodies: ['application/json', mergePatchMediaType], writeHeaders } },
-    patchRoute(writes, resource),
+    patchRoute(parts, resource),
   )
-  app.delete(one, { config: { writeHeaders } }, deleteRoute(writes, resource))
+  app.delete(one, { config: { writeHeaders } }, deleteRoute(parts, resource))
   allowOnly(app, one, ['GET', 'HEAD', 'PATCH', 'DELETE'])
 }
 

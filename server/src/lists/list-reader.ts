@@ -55,7 +55,7 @@ export class ListReader {
     signal: AbortSignal,
   ): Promise<[ListRow, number]> {
     const { access, tally } = verified
-    const { plan, page, filterKey } = list
+    const { plan, templates, page, filterKey } = list
     const key = listKey(access, plan.resource.name, filterKey)
     const hasFilter = plan.where !== undefined
     // In a small account, evaluating a filter again is cheaper than planning it or caching its total.
@@ -69,7 +69,7 @@ export class ListReader {
       return [{ ...tally, total: null, count: '0', records: '', last_id: null }, knownTotal]
     const toCarry = cached && hintsToCarry(cached, skipped, hasFilter)
     const read = async (hints: ListHints) => {
-      const statement = listStatement(access, plan, page, hints)
+      const statement = listStatement(access, plan, page, hints, templates)
       const at = { resource: plan.resource.name, tally }
       const [row] = await this.#accountReads.readAt<ListRow>(access, statement, at, signal)
       if (row === undefined) throw internalError()

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { resources } from '../catalog/resources.ts'
 import { Failure } from '../errors/errors.ts'
-import { listQuery } from './plan-cache.ts'
+import { PlanCache } from './plan-cache.ts'
 
-const list = (raw: string) => listQuery(resources.product, raw, 'url')
+const plans = new PlanCache()
+const list = (raw: string) => plans.list(resources.product, raw, 'url')
 
 function codesOf(raw: string): string[] {
   try {
@@ -14,7 +15,7 @@ function codesOf(raw: string): string[] {
   return []
 }
 
-describe('listQuery', () => {
+describe('PlanCache', () => {
   it('caches the plan of a list on its second request, for all its pages', () => {
     const numbers = [1, 2, 3, 4]
     const lists = numbers.map((page) => list(`page=${page}&filter=active=true`))

@@ -14,12 +14,16 @@ import {
 } from '../query/list-request.ts'
 import { type ListPlan, planList, planRecordFields } from '../query/plan.ts'
 import type { ExportFormat } from '../query/sql/export-statement.ts'
+import type { ListTemplates } from '../query/sql/list-statement.ts'
+import { membersOf, type RecordMember } from '../query/sql/record-statement.ts'
 import { withAcceptedSuggestions } from '../query/suggestions.ts'
 import { AdmissionFilter } from './admission-filter.ts'
 
 /** A parsed and planned list request, with its cache keys. */
 export interface ListQuery {
   readonly plan: ListPlan
+  /** Of the statements that have read its pages. */
+  readonly templates: ListTemplates
   readonly page: number
   /** The window of ids and the filter in canonical form; empty without both. */
   readonly filterKey: string
@@ -37,9 +41,8 @@ export interface ExportQuery extends Pick<ListQuery, 'plan' | 'filterKey' | 'req
 }
 
 export interface RecordQuery {
-  readonly fields: readonly Field[]
-  /** A hash of the resource and the fields. */
-  readonly requestHash: string
+  readonly members: readonly RecordMember[]
+  readonly fieldsHash: string
 }
 
 /**
@@ -47,46 +50,47 @@ export interface RecordQuery {
  * otherwise requests that never repeat would fill the old generation of the heap, whose collection is slow. Of a list
  * the first page is cached; its other pages differ in the page number only.
  */
-const admission = new AdmissionFilter(limits.planAdmissionSlots)
-const listQueries = new LRUCache<string, ListQuery>({ max: limits.plansCached })
-const recordQueries = new LRUCache<string, RecordQuery>({ max: limits.plansCached })
+export class PlanCache {
+  readonly #admission = new AdmissionFilter(limits.planAdmissionSlots)
+  readonly #lists = new LRUCache<string, ListQuery>({ max: limits.plansCached })
+  readonly #records = new LRUCache<string, RecordQuery>({ max: limits.plansCached })
 
-/** `admit` is called before a filter is parsed, and may throw: parsing a long one takes milliseconds. */
-export function listQuery(
-  resource: Resource,
-  raw: string,
-  source: ListSource,
-  admit?: () => void,
-): ListQuery {
-  const number = raw.includes('page=') ? plainPage.exec(raw)?.[2] : undefined
-  if (number === undefined) return firstPage(resource, raw, source, admit)
-  const first = firstPage(resource, raw.replace(plainPage, '$1page=1'), source, admit)
-  const page = Number(number)
-  return page === first.page ? first : atPage(first, page)
-}
+  /** `admit` is called before a filter is parsed, and may throw: parsing a long one takes milliseconds. */
+  list(resource: Resource, raw: string, source: ListSource, admit?: () => void): ListQuery {
+    const number = raw.includes('page=') ? plainPage.exec(raw)?.[2] : undefined
+    const first = number === undefined ? raw : raw.replace(plainPage, '$1page=1')
+    const list = this.#cached(this.#lists, `${resource.name} ${source} ${first}`, () => {
+      if (first.includes('filter=')) admit?.()
+      return listQuery(resource, first, source)
+    })
+    const page = Number(number ?? list.page)
+    return page === list.page ? list : { ...list, page, requestHash: pageHash(page, list.listHash) }
+  }
 
-function atPage(list: ListQuery, page: number): ListQuery {
-  return { ...list, page, requestHash: pageHash(page, list.listHash) }
+  record(resource: Resource, raw: string): RecordQuery {
+    return this.#cached(this.#records, `${resource.name} ${raw}`, () => recordQuery(resource, raw))
+  }
+
+  #cached<Query extends object>(cache: LRUCache<string, Query>, text: string, create: () => Query): Query {
+    const existing = cache.get(text)
+    if (existing !== undefined) return existing
+    const query = create()
+    if (text.length <= limits.planTextCharactersMax && this.#admission.add(text)) cache.set(text, query)
+    return query
+  }
 }
 
 /** A valid page number. The parser handles all others, including invalid ones. */
 const plainPage = /(^|&)page=([1-9]\d{0,11})(?=&|$)/
 
-function firstPage(
-  resource: Resource,
-  raw: string,
-  source: ListSource,
-  admit: (() => void) | undefined,
-): ListQuery {
-  return cached(listQueries, `${resource.name} ${source} ${raw}`, () => {
-    if (raw.includes('filter=')) admit?.()
-    const { request, plan } = planned(resource, () => parseListRequest(raw, source))
-    const { page } = request
-    const filterKey = filterKeyOf(request)
-    const listHash = hashOf(`${resource.name} ${plan.limit} ${namesOf(plan.fields)} ${filterKey}`)
-    const pageQuery = pageQueryOf(request, plan)
-    return { plan, page, filterKey, listHash, requestHash: pageHash(page, listHash), pageQuery }
-  })
+function listQuery(resource: Resource, raw: string, source: ListSource): ListQuery {
+  const { request, plan } = planned(resource, () => parseListRequest(raw, source))
+  const { page } = request
+  const filterKey = filterKeyOf(request)
+  const listHash = hashOf(`${resource.name} ${plan.limit} ${namesOf(plan.fields)} ${filterKey}`)
+  const pageQuery = pageQueryOf(request, plan)
+  const requestHash = pageHash(page, listHash)
+  return { plan, templates: new Map(), page, filterKey, listHash, requestHash, pageQuery }
 }
 
 function planned(resource: Resource, parse: () => ListRequest) {
@@ -124,30 +128,19 @@ export function exportQuery(
   }
 }
 
-export function recordQuery(resource: Resource, raw: string): RecordQuery {
-  return cached(recordQueries, `${resource.name} ${raw}`, () => {
-    const fields = withAcceptedSuggestions(resource, () =>
-      planRecordFields(resource, parseRecordRequest(raw)),
-    )
-    return { fields, requestHash: hashOf(`${resource.name} ${namesOf(fields)}`) }
-  })
+function recordQuery(resource: Resource, raw: string): RecordQuery {
+  const fields = withAcceptedSuggestions(resource, () => planRecordFields(resource, parseRecordRequest(raw)))
+  return { members: membersOf(resource, fields), fieldsHash: fieldsHash(resource, fields) }
+}
+
+/** A hash of the resource and the fields. */
+export function fieldsHash(resource: Resource, fields: readonly Field[] = resource.fields): string {
+  return hashOf(`${resource.name} ${namesOf(fields)}`)
 }
 
 /** 96 bits: short enough for an ETag, and long enough that collisions are improbable. */
 function hashOf(key: string): string {
   return hash('sha256', key, 'base64url').slice(0, 16)
-}
-
-function cached<Query extends object>(
-  cache: LRUCache<string, Query>,
-  text: string,
-  create: () => Query,
-): Query {
-  const existing = cache.get(text)
-  if (existing !== undefined) return existing
-  const query = create()
-  if (text.length <= limits.planTextCharactersMax && admission.add(text)) cache.set(text, query)
-  return query
 }
 
 function namesOf(fields: readonly Field[]): string {

@@ -1,6 +1,5 @@
 import type { Verified } from '../accounts/verifications.ts'
 import { BatchQueue } from '../batch-queue.ts'
-import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
@@ -9,6 +8,7 @@ import { type RecordKey, type RecordRow, recordOf, recordsStatement } from '../q
 import { recordEtag } from '../record-etag.ts'
 import type { Statement } from '../sql.ts'
 import { isAtLeast, isOlder, type Tally } from '../tally-state.ts'
+import type { RecordQuery } from './plan-cache.ts'
 import { type ReadResponse, responseOf } from './response.ts'
 
 export interface PendingRead extends RecordKey {
@@ -16,12 +16,10 @@ export interface PendingRead extends RecordKey {
   readonly reject: (error: unknown) => void
 }
 
-/** The record of a request, and the fields of its response. */
-export interface RecordRequest {
+/** The record of a request, and the members of its response. */
+export interface RecordRequest extends RecordQuery {
   readonly resource: Resource
   readonly id: string
-  readonly fields: readonly Field[]
-  readonly fieldsHash: string
 }
 
 /**
@@ -53,9 +51,9 @@ export class RecordReader {
     if (row === undefined || !isAtLeast(row, tally)) row = await this.row(request, access.accountId)
     if (row !== undefined && isOlder(row, tally)) throw failingOver()
     if (row === undefined || row.fields === null || row.record_version === null) return undefined
-    const { resource, id, fields, fieldsHash } = request
+    const { id, members, fieldsHash } = request
     const etag = recordEtag({ version: row.record_version, lineage: row.lineage }, id, fieldsHash)
-    return responseOf(row, etag, `{"data":${recordOf(row.fields, resource, fields)}}`, undefined, 1)
+    return responseOf(row, etag, `{"data":${recordOf(row.fields, members)}}`, undefined, 1)
   }
 
   #queueOf(resource: Resource): BatchQueue<PendingRead> {

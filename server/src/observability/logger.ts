@@ -64,6 +64,7 @@ export function logTo(
 ): Log {
   const chunkBytes = source === undefined ? limits.logChunkBytes : limits.workerLogChunkBytes
   const lines = typeof destination === 'string' ? new BufferedOutput(destination, chunkBytes) : destination
+  const time = clock()
   const options = {
     level: levelMin,
     base: source === undefined ? null : { pid: source.pid, worker: source.worker },
@@ -76,7 +77,7 @@ export function logTo(
   const emit: EmitEvent = (event) => {
     if (!log.isLevelEnabled(levels[event.kind])) return
     if (event.kind === 'request-completed') {
-      lines.write(lineOf(event, sourceMembers))
+      lines.write(lineOf(event, time(), sourceMembers))
       return
     }
     const level = levels[event.kind]
@@ -142,13 +143,14 @@ class BufferedOutput implements DestinationStream {
   }
 }
 
-let clock = { at: 0, text: '' }
-
-/** ISO 8601. Formatted once a millisecond, because a busy process writes several lines in one. */
-function time(): string {
-  const at = Date.now()
-  if (at !== clock.at) clock = { at, text: new Date(at).toISOString() }
-  return clock.text
+/** The time in ISO 8601. Formatted once a millisecond, because a busy process writes several lines in one. */
+function clock(): () => string {
+  let formatted = { at: 0, text: '' }
+  return () => {
+    const at = Date.now()
+    if (at !== formatted.at) formatted = { at, text: new Date(at).toISOString() }
+    return formatted.text
+  }
 }
 
 /**
@@ -187,11 +189,12 @@ class FailureLog {
  */
 function lineOf(
   { requestId, method, route, status, ms, context, source, kind }: RequestCompleted,
+  time: string,
   members: string,
 ): string {
   const code = context?.code === undefined ? '' : `,"code":"${context.code}"`
   const from = source === undefined ? '' : `,"source":"${source}"`
-  return `{"level":"info","time":"${time()}"${members},"requestId":"${requestId}","method":"${method}","route":"${route}","status":${status},"ms":${ms}${code}${from},"msg":"${kind}"}\n`
+  return `{"level":"info","time":"${time}"${members},"requestId":"${requestId}","method":"${method}","route":"${route}","status":${status},"ms":${ms}${code}${from},"msg":"${kind}"}\n`
 }
 
 /** Picks the logged members of an event by name, so that a new member is not logged by accident. */

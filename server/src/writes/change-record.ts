@@ -1,12 +1,12 @@
 import type { Resource } from '../catalog/resources.ts'
 import { Failure, recordUnknown } from '../errors/errors.ts'
-import type { Database, Transaction } from '../postgres/database.ts'
+import type { Transaction } from '../postgres/database.ts'
 import { parameterTypes } from '../query/sql/parameter-types.ts'
 import { recordJson } from '../query/sql/record-json.ts'
 import { positionOfEtag } from '../record-etag.ts'
 import { identifier, join, type Statement, sql, value } from '../sql.ts'
 import { currentLineage, isValidPosition, type Lineages } from '../tally-state.ts'
-import { type WriteResult, type Written, writeOnce } from './idempotency.ts'
+import type { IdempotentWrites, WriteResult, Written } from './idempotency.ts'
 import { insertImages, journaledDelete, trimJournal } from './journal.ts'
 import type { DeleteRow, PatchRow, Target } from './record-change.ts'
 import { type EtagOf, type RecordValues, writableFields } from './record-values.ts'
@@ -14,13 +14,13 @@ import { dateOf, type LockedTally, lockTally, tickTally } from './tick.ts'
 
 /** Sets the fields in `values`. If they have these values already, nothing is written and the version stays. */
 export async function patchRecord(
-  database: Database,
+  idempotent: IdempotentWrites,
   target: Target,
   values: RecordValues,
   etagOf: EtagOf,
 ): Promise<Written> {
   const { scope, resource, id, idempotency } = target
-  return await writeOnce(database, scope, idempotency, async (transaction) => {
+  return await idempotent.run(scope, idempotency, async (transaction) => {
     const tally = await locked(transaction, target)
     const versions = matchingVersions(target, tally)
     const row = await transaction.form(patchLocked)(transaction, target, values, tally, versions)
@@ -33,9 +33,9 @@ export async function patchRecord(
   })
 }
 
-export async function deleteRecord(database: Database, target: Target): Promise<Written> {
+export async function deleteRecord(idempotent: IdempotentWrites, target: Target): Promise<Written> {
   const { scope, resource, id, idempotency } = target
-  return await writeOnce(database, scope, idempotency, async (transaction) => {
+  return await idempotent.run(scope, idempotency, async (transaction) => {
     const tally = await locked(transaction, target)
     const versions = matchingVersions(target, tally)
     const row = await transaction.form(deleteLocked)(transaction, target, tally, versions)

@@ -2,13 +2,14 @@ import type { Resource } from '../catalog/resources.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
 import type { CreateBatches } from './create-batches.ts'
 import { type Create, type InsertedRow, insertStatement } from './create-statements.ts'
-import { type Idempotency, type WriteResult, type Written, writeOnce } from './idempotency.ts'
+import type { Idempotency, IdempotentWrites, WriteResult, Written } from './idempotency.ts'
 import type { EtagOf } from './record-values.ts'
 import { recordsExhausted } from './records-quota.ts'
 
 export interface CreateParts {
   readonly database: Database
-  readonly batches: CreateBatches
+  readonly creates: CreateBatches
+  readonly idempotent: IdempotentWrites
 }
 
 /** Creates a record with the next id. */
@@ -18,27 +19,26 @@ export async function createRecord(
   create: Create,
   { etagOf, idempotency }: { readonly etagOf: EtagOf; readonly idempotency: Idempotency | undefined },
 ): Promise<Written> {
-  const { database } = parts
   const resultOf = (row: InsertedRow | undefined): WriteResult => {
     if (row === undefined) throw recordsExhausted(resource, create.recordsMax)
     return { id: row.id, status: 201, etag: etagOf(row.id, row), record: null }
   }
   if (idempotency === undefined) {
-    const insert = await database.form(insertBatched)
+    const insert = await parts.database.form(insertBatched)
     return { ...resultOf(await insert(parts, resource, create)), replayed: false }
   }
-  return await writeOnce(database, create.scope, idempotency, async (transaction) =>
+  return await parts.idempotent.run(create.scope, idempotency, async (transaction) =>
     resultOf(await transaction.form(insertRecord)(transaction, resource, create)),
   )
 }
 
 /** Together with creates of other accounts. Resolves to undefined, or rejects, if the account is at its quota. */
 export function insertBatched(
-  { batches }: CreateParts,
+  { creates }: CreateParts,
   resource: Resource,
   create: Create,
 ): Promise<InsertedRow | undefined> {
-  return batches.create(resource, create)
+  return creates.create(resource, create)
 }
 
 /** Undefined if the account is at its quota. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
-import type { Database, Transaction } from '../postgres/database.ts'
+import type { Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Statement, sql, value } from '../sql.ts'
 
@@ -48,15 +48,6 @@ export class IdempotencyQuota {
 
 function isDue({ isFull, left, countedAt }: Room): boolean {
   return isFull ? performance.now() - countedAt >= limits.idempotencyRecountMs : left <= 0
-}
-
-const quotas = new WeakMap<Database, IdempotencyQuota>()
-
-/** All writes of a process to a database share it. */
-export function idempotencyQuotaOf(database: Database): IdempotencyQuota {
-  const quota = quotas.get(database) ?? new IdempotencyQuota()
-  quotas.set(database, quota)
-  return quota
 }
 
 function countStatement({ accountId }: AccountScope): Statement {

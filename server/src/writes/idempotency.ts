@@ -3,7 +3,7 @@ import { limits } from '../limits/limits.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { constant, type Statement, sql, value } from '../sql.ts'
-import { type IdempotencyQuota, idempotencyQuotaOf } from './idempotency-quota.ts'
+import { IdempotencyQuota } from './idempotency-quota.ts'
 
 /** Makes a write safe to retry. */
 export interface Idempotency {
@@ -36,27 +36,35 @@ interface ClaimRow {
 }
 
 /** Runs a write in a transaction. With a key, the write runs once, and its result is stored in the same transaction. */
-export async function writeOnce(
-  database: Database,
-  scope: AccountScope,
-  idempotency: Idempotency | undefined,
-  work: (transaction: Transaction) => Promise<WriteResult>,
-): Promise<Written> {
-  if (idempotency === undefined) return { ...(await database.writeTo(scope, work)), replayed: false }
-  const quota = idempotencyQuotaOf(database)
-  const attempt = async () => {
-    const written = await database.writeTo(scope, (transaction) =>
-      claimed(transaction, scope, { idempotency, quota }, work),
-    )
-    if (!written.replayed) quota.added(scope)
-    return written
+export class IdempotentWrites {
+  readonly #database: Database
+  readonly #quota = new IdempotencyQuota()
+
+  constructor(database: Database) {
+    this.#database = database
   }
-  try {
-    return await attempt()
-  } catch (error) {
-    // Another request with this key committed between the claim and the write: now its result can be returned.
-    if (!(error instanceof Raced)) throw error
-    return await attempt()
+
+  async run(
+    scope: AccountScope,
+    idempotency: Idempotency | undefined,
+    work: (transaction: Transaction) => Promise<WriteResult>,
+  ): Promise<Written> {
+    if (idempotency === undefined) return { ...(await this.#database.writeTo(scope, work)), replayed: false }
+    const quota = this.#quota
+    const attempt = async () => {
+      const written = await this.#database.writeTo(scope, (transaction) =>
+        claimed(transaction, scope, { idempotency, quota }, work),
+      )
+      if (!written.replayed) quota.added(scope)
+      return written
+    }
+    try {
+      return await attempt()
+    } catch (error) {
+      // Another request with this key committed between the claim and the write: now its result can be returned.
+      if (!(error instanceof Raced)) throw error
+      return await attempt()
+    }
   }
 }
 

@@ -1,11 +1,16 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestFlow, RequestFlows } from '../../scheduler/request-flows.ts'
 
-/** A response that is counted as one of its account's requests in flight until it is sent, or until its request waits on purpose. */
+/**
+ * A response that is counted as one of its account's requests in flight until it is sent, or until its request waits on purpose. It
+ * also limits the time in which its request must be received completely. Node's `requestTimeout` would also end a batch, which may
+ * be received for hours.
+ */
 export class CountedResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends ServerResponse<Request> {
   #leave: (() => void) | undefined
+  #receiveTimeout: NodeJS.Timeout | undefined
 
   /** `onClose`: called when it has been sent, or its client has disconnected. */
   countIn(flows: RequestFlows, flow: RequestFlow, onClose: () => void): void {
@@ -20,9 +25,27 @@ export class CountedResponse<
     this.#leave?.()
     this.#leave = undefined
   }
+
+  /** Requests without a body are complete already. */
+  startReceiveTimeout(ms: number, onTimeout: (request: Request) => void): void {
+    const { headers } = this.req
+    if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return
+    this.#receiveTimeout = setTimeout(() => onTimeout(this.req), ms)
+    // Also emitted if the connection breaks. Not on the socket, whose listeners would add up on a keep-alive connection.
+    this.req.once('close', () => this.endReceiveTimeout())
+  }
+
+  endReceiveTimeout(): void {
+    clearTimeout(this.#receiveTimeout)
+  }
 }
 
 /** For a request that waits on purpose or takes long: a stream, an export or a batch. It does not fill the queues meanwhile. */
 export function leaveFlow(response: ServerResponse): void {
   if (response instanceof CountedResponse) response.leaveFlow()
+}
+
+/** For a route that streams the body. The timeout of silent connections still applies. */
+export function endReceiveTimeout(response: ServerResponse): void {
+  if (response instanceof CountedResponse) response.endReceiveTimeout()
 }

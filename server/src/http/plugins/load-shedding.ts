@@ -15,7 +15,6 @@ import { RequestTurns } from '../../scheduler/request-turns.ts'
 import { requestIdOf } from '../request/request-id.ts'
 import { clientErrorHandler, connectHandler, writeProblem } from '../respond.ts'
 import { CountedResponse } from './counted-response.ts'
-import { startReceiveTimeout } from './receive-timeout.ts'
 
 export interface RequestQueue {
   readonly waiting: number
@@ -58,7 +57,7 @@ export function createHttpServer(
     const flow = flows.enter(accountOf(request))
     connections.onRequest(request.socket)
     response.countIn(flows, flow, () => connections.onResponse(request.socket))
-    startReceiveTimeout(request, limits.requestReceiveMsMax, () => onReceiveTimeout(request))
+    response.startReceiveTimeout(limits.requestReceiveMsMax, onReceiveTimeout)
     turns.run(flow.name, () => {
       if (response.destroyed) return
       if (isShed(request, flow)) shedder.reject(request, response)

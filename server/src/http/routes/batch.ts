@@ -18,8 +18,7 @@ import { parseBatchRequest } from '../../query/list-request.ts'
 import type { EventLoopShares } from '../../scheduler/event-loop-shares.ts'
 import { clientSignal } from '../client-signal.ts'
 import { accessFor } from '../plugins/authenticate.ts'
-import { leaveFlow } from '../plugins/counted-response.ts'
-import { endReceiveTimeout } from '../plugins/receive-timeout.ts'
+import { endReceiveTimeout, leaveFlow } from '../plugins/counted-response.ts'
 import { contextOf } from '../plugins/request-context.ts'
 import { problemBody } from '../problem.ts'
 import { actorOf } from '../request/actor.ts'
@@ -58,7 +57,7 @@ export function batchRoute(
     const seat = await batches.acquire(scope, signal)
     const client = new BatchClient(injected)
     seat.holder = client
-    endReceiveTimeout(request.raw)
+    endReceiveTimeout(reply.raw)
     const results = new Results(client, signal, atEnd)
     const totals = noTotals()
     const body = client.received(request.raw.iterator({ destroyOnReturn: false }))

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AccountWrites } from '../../accounts/account-writes.ts'
 import type { Resource } from '../../catalog/resources.ts'
 import { Failure } from '../../errors/errors.ts'
 import { parseNoParameters } from '../../query/list-request.ts'
@@ -14,13 +13,13 @@ import { ifMatchOf } from '../request/if-match.ts'
 import { bodyOf, rawQueryOf } from '../request/raw-request.ts'
 import { idempotencyOf, recordValues } from '../request/record-body.ts'
 import { sendDeleted, sendPatched } from '../respond.ts'
-import { etagOfRecord } from './create.ts'
+import { etagOfRecord, type WriteParts } from './create.ts'
 import { requireId } from './record.ts'
 
 type RecordRequest = FastifyRequest<{ Params: { id: string } }>
 
 /** `PATCH …/{id}` with a JSON merge patch (RFC 7396). */
-export function patchRoute(writes: AccountWrites, resource: Resource) {
+export function patchRoute({ writes, idempotent }: WriteParts, resource: Resource) {
   const etagOf = etagOfRecord(resource)
   return async (request: RecordRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const scope = accessFor(request, `${resource.name}:write`)
@@ -36,14 +35,14 @@ export function patchRoute(writes: AccountWrites, resource: Resource) {
       idempotency: idempotencyOf(request, `${resourcePath(resource)}/${id}`, values),
     }
     const written = await timed(request, () =>
-      writes.run(scope, clientSignal(reply), (database) => patchRecord(database, target, values, etagOf)),
+      writes.run(scope, clientSignal(reply), () => patchRecord(idempotent, target, values, etagOf)),
     )
     contextOf(request).records = 1
     return sendPatched(reply, written)
   }
 }
 
-export function deleteRoute(writes: AccountWrites, resource: Resource) {
+export function deleteRoute({ writes, idempotent }: WriteParts, resource: Resource) {
   return async (request: RecordRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const scope = accessFor(request, `${resource.name}:write`)
     parseNoParameters(rawQueryOf(request))
@@ -54,7 +53,7 @@ export function deleteRoute(writes: AccountWrites, resource: Resource) {
     const idempotency: Idempotency | undefined = idempotencyOf(request, `${resourcePath(resource)}/${id}`)
     const target: Target = { scope, resource, id, etags: ifMatchOf(request), idempotency }
     const written = await timed(request, () =>
-      writes.run(scope, clientSignal(reply), (database) => deleteRecord(database, target)),
+      writes.run(scope, clientSignal(reply), () => deleteRecord(idempotent, target)),
     )
     contextOf(request).records = 1
     return sendDeleted(reply, written)

@@ -1,11 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccountWrites } from '../../accounts/account-writes.ts'
 import type { Resource } from '../../catalog/resources.ts'
-import { recordQuery } from '../../lists/plan-cache.ts'
+import { fieldsHash } from '../../lists/plan-cache.ts'
 import { parseNoParameters } from '../../query/list-request.ts'
 import { recordEtag } from '../../record-etag.ts'
-import type { CreateBatches } from '../../writes/create-batches.ts'
-import { createRecord } from '../../writes/create-record.ts'
+import { type CreateParts, createRecord } from '../../writes/create-record.ts'
 import type { EtagOf } from '../../writes/record-values.ts'
 import { clientSignal } from '../client-signal.ts'
 import { resourcePath } from '../paths.ts'
@@ -15,7 +14,11 @@ import { rawQueryOf } from '../request/raw-request.ts'
 import { idempotencyOf, recordValues } from '../request/record-body.ts'
 import { sendCreated } from '../respond.ts'
 
-export function createRoute(writes: AccountWrites, batches: CreateBatches, resource: Resource) {
+export interface WriteParts extends CreateParts {
+  readonly writes: AccountWrites
+}
+
+export function createRoute(parts: WriteParts, resource: Resource) {
   const path = resourcePath(resource)
   const etagOf = etagOfRecord(resource)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -24,9 +27,9 @@ export function createRoute(writes: AccountWrites, batches: CreateBatches, resou
     const values = recordValues(request, resource)
     const idempotency = idempotencyOf(request, path, values)
     const created = await timed(request, () =>
-      writes.run(scope, clientSignal(reply), (database) =>
+      parts.writes.run(scope, clientSignal(reply), () =>
         createRecord(
-          { database, batches },
+          parts,
           resource,
           { scope, values, recordsMax: scope.recordsMax },
           { etagOf, idempotency },
@@ -47,6 +50,6 @@ export function createScopes({ name }: Resource) {
 
 /** The ETag of a GET without `fields`. */
 export function etagOfRecord(resource: Resource): EtagOf {
-  const { requestHash } = recordQuery(resource, '')
-  return (id, position) => recordEtag(position, id, requestHash)
+  const hash = fieldsHash(resource)
+  return (id, position) => recordEtag(position, id, hash)
 }

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccountReads } from '../../accounts/account-reads.ts'
 import type { Resource } from '../../catalog/resources.ts'
 import type { ListReader } from '../../lists/list-reader.ts'
-import { exportQuery, listQuery } from '../../lists/plan-cache.ts'
+import { exportQuery, type PlanCache } from '../../lists/plan-cache.ts'
 import type { RecordReader } from '../../lists/record-reader.ts'
 import type { ResponseCache } from '../../lists/response-cache.ts'
 import type { Database } from '../../postgres/database.ts'
@@ -17,6 +17,7 @@ import { type ExportParts, sendExport } from './export.ts'
 export interface Reads extends ExportParts {
   readonly database: Database
   readonly accountReads: AccountReads
+  readonly plans: PlanCache
   readonly listReader: ListReader
   readonly recordReader: RecordReader
   readonly responseCache: ResponseCache
@@ -34,7 +35,7 @@ export function listRoute(reads: Reads, resource: Resource) {
       return sendExport(reads, request, reply, verified, all, format)
     }
     const admit = () => reads.accountReads.rejectIfFull(verified.access)
-    const list = listQuery(resource, raw, source, admit)
+    const list = reads.plans.list(resource, raw, source, admit)
     const context = contextOf(request)
     const etag = matchingEtag(request, verified.tally, list.requestHash)
     if (etag !== undefined) {

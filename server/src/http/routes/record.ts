@@ -4,7 +4,7 @@ import type { Resource } from '../../catalog/resources.ts'
 import { recordUnknown } from '../../errors/errors.ts'
 import { excerpt } from '../../errors/faults.ts'
 import { limits } from '../../limits/limits.ts'
-import { recordQuery } from '../../lists/plan-cache.ts'
+import type { PlanCache } from '../../lists/plan-cache.ts'
 import type { RecordRequest } from '../../lists/record-reader.ts'
 import type { RecordRow } from '../../query/sql/record-statement.ts'
 import {
@@ -23,14 +23,14 @@ type RecordRouteRequest = FastifyRequest<{ Params: { id: string } }>
 
 /** Its key is verified here, so that the record of a key that was accepted lately is read at the same time. */
 export function recordRoute(reads: Reads, resource: Resource, authentication: AuthenticationParts) {
-  const { recordReader, responseCache } = reads
+  const { plans, recordReader, responseCache } = reads
   return async (request: RecordRouteRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const verification = startVerification(request, authentication)
     const early = readBeforehand(reads, resource, request, verification.recent)
     await finishVerification(request, reply, verification, authentication)
     rejectUnsupported(request)
     const verified = verifiedFor(request, `${resource.name}:read`)
-    const record = early?.record ?? recordRequestOf(request, resource)
+    const record = early?.record ?? recordRequestOf(request, resource, plans)
     const context = contextOf(request)
     const read = async () => {
       context.source = 'read'
@@ -55,14 +55,14 @@ interface EarlyRead {
 
 /** Requests the row of the record, unless its response is cached or the request is not valid. Throws nothing. */
 function readBeforehand(
-  { recordReader, responseCache }: Reads,
+  { plans, recordReader, responseCache }: Reads,
   resource: Resource,
   request: RecordRouteRequest,
   access: Access | undefined,
 ): EarlyRead | undefined {
   if (access?.scopes.has(`${resource.name}:read`) !== true) return undefined
   try {
-    const record = recordRequestOf(request, resource)
+    const record = recordRequestOf(request, resource, plans)
     if (responseCache.has(access, cacheKeyOf(record))) return { record, row: undefined }
     const row = recordReader.row(record, access.accountId)
     // Reported by the handler, if it needs the row.
@@ -74,11 +74,11 @@ function readBeforehand(
   }
 }
 
-function recordRequestOf(request: RecordRouteRequest, resource: Resource): RecordRequest {
-  const { fields, requestHash: fieldsHash } = recordQuery(resource, rawQueryOf(request))
+function recordRequestOf(request: RecordRouteRequest, resource: Resource, plans: PlanCache): RecordRequest {
+  const { members, fieldsHash } = plans.record(resource, rawQueryOf(request))
   const { id } = request.params
   requireId(resource, id)
-  return { resource, id, fields, fieldsHash }
+  return { resource, id, members, fieldsHash }
 }
 
 function cacheKeyOf({ id, fieldsHash }: RecordRequest): string {

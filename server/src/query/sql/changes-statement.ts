@@ -1,4 +1,5 @@
 import type { Field } from '../../catalog/field.ts'
+import { perResource } from '../../catalog/resources.ts'
 import { limits } from '../../limits/limits.ts'
 import type { AccountScope } from '../../scope.ts'
 import {
@@ -14,7 +15,6 @@ import {
 } from '../../sql.ts'
 import { type Lineages, lineageColumns, stateColumns, type TallyState } from '../../tally-state.ts'
 import type { ListPlan } from '../plan.ts'
-import { memoize } from './memoize.ts'
 import { columnsAfterId, recordJson } from './record-json.ts'
 import { where } from './where.ts'
 
@@ -52,25 +52,20 @@ export function changesStatement(
   { version, id, base }: ChangesStart,
   separator = ',',
 ): Statement {
-  const template =
-    plan.where === undefined
-      ? memoize(templatesOf(plan.limit), plan.fields, () => changesTemplate(plan))
-      : changesTemplate(plan)
+  const { resource, fields, where: predicate, limit } = plan
+  const isWhole = predicate === undefined && fields === resource.fields
+  const { short, long } = wholeTemplates[resource.name]
+  const template = isWhole ? (isShort(limit) ? short : long) : changesTemplate(plan)
   // Deletions begin after the base, or after the position if that is later.
   const [deletedVersion, deletedId] = BigInt(version) > BigInt(base) ? [version, id] : [base, idMax]
-  return template([scope.accountId, version, id, base, deletedVersion, deletedId, plan.limit, separator])
+  return template([scope.accountId, version, id, base, deletedVersion, deletedId, limit, separator])
 }
 
 const idMax = String(2n ** 63n - 1n)
 
-/** By the fields: all requests without `fields` share the array of their resource. Short and long pages differ in execution. */
-const [shortTemplates, longTemplates] = [
-  new WeakMap<readonly Field[], Template>(),
-  new WeakMap<readonly Field[], Template>(),
-]
-
-function templatesOf(limit: number): WeakMap<readonly Field[], Template> {
-  return limit <= limits.pipelinedRecordsMax ? shortTemplates : longTemplates
+/** Short and long pages differ in execution. */
+function isShort(limit: number): boolean {
+  return limit <= limits.pipelinedRecordsMax
 }
 
 const account = placeholder()
@@ -124,7 +119,7 @@ where t.account_id = ${account}::bigint and t.resource = ${name}::text`.template
       separatorText,
     ],
     'changes',
-    !isFiltered && limit <= limits.pipelinedRecordsMax ? 'pipelined' : 'generic',
+    !isFiltered && isShort(limit) ? 'pipelined' : 'generic',
   )
 }
 
@@ -195,3 +190,12 @@ function changeJson(fields: readonly Field[], isFiltered: boolean): Fragment {
 function isNotId(field: Field): boolean {
   return field.name !== 'id'
 }
+
+/** For requests without a filter and without `fields`. */
+const wholeTemplates = perResource((resource) => {
+  const plan = { resource, fields: resource.fields, where: undefined }
+  return {
+    short: changesTemplate({ ...plan, limit: limits.pipelinedRecordsMax }),
+    long: changesTemplate({ ...plan, limit: limits.pageRecordsMax }),
+  }
+})

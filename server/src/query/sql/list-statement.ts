@@ -24,7 +24,6 @@ import {
   carryValues,
   type RankedId,
 } from './carry.ts'
-import { memoize } from './memoize.ts'
 import { columnsAfterId, recordJson } from './record-json.ts'
 import {
   anyOf,
@@ -63,9 +62,12 @@ export interface ListHints {
   readonly carry?: CarrySource
 }
 
+/** The templates of a plan's statements, by access path. They live as long as whoever keeps the plan. */
+export type ListTemplates = Map<string, Template>
+
 /**
  * Tally, total and page in one statement, so from one snapshot. Every sub-select has its own `account_id = $1`, so that
- * only the server with the account takes part.
+ * only the server with the account takes part. A new template is added to `templates`.
  *
  * JSON is built outside the limited sub-select, because PostgreSQL evaluates the select list of skipped rows, too.
  */
@@ -74,16 +76,14 @@ export function listStatement(
   plan: ListPlan,
   page: number,
   hints: ListHints = {},
+  templates: ListTemplates = new Map(),
 ): Statement {
   const path = accessPathOf(plan, page, hints)
-  const templates = memoize(listTemplates, plan, () => new Map<string, Template>())
-  const template = memoize(templates, path.name, () => listTemplate(plan, path))
+  const template = templates.get(path.name) ?? listTemplate(plan, path)
+  templates.set(path.name, template)
   const carried = hints.carry === undefined ? [] : carryValues(hints.carry)
   return template([scope.accountId, hints.end?.id, path.skipped, ...carried])
 }
-
-/** A plan's templates are collected together with the plan when the plan cache evicts it. */
-const listTemplates = new WeakMap<ListPlan, Map<string, Template>>()
 
 const account = placeholder()
 const endId = placeholder()

@@ -1,6 +1,6 @@
 import type { Field, FieldType } from '../../catalog/field.ts'
+import { resources } from '../../catalog/resources.ts'
 import { type Fragment, identifier, join, sql } from '../../sql.ts'
-import { memoize } from './memoize.ts'
 
 /**
  * SQL that builds a record as JSON text, its fields in the requested order. It concatenates the members, because
@@ -8,13 +8,10 @@ import { memoize } from './memoize.ts'
  * form.
  */
 export function recordJson(fields: readonly Field[]): Fragment {
-  return memoize(fragments, fields, () => buildRecordJson(fields))
+  return ofAllFields.get(fields) ?? jsonOfFields(fields)
 }
 
-/** All lists without a `fields` parameter share the array of their resource's fields, and so one fragment. */
-const fragments = new WeakMap<readonly Field[], Fragment>()
-
-function buildRecordJson(fields: readonly Field[]): Fragment {
+function jsonOfFields(fields: readonly Field[]): Fragment {
   const members = fields.map((field, i) => {
     const name = identifier(field.name)
     return i === 0 ? sql`'{"${name}":' || ${jsonOf(field)}` : sql`',"${name}":' || ${jsonOf(field)}`
@@ -52,3 +49,8 @@ const jsonText: Record<FieldType | NonNullable<Field['wire']>, (column: Fragment
   day: (column) => sql`to_char(${column} at time zone 'UTC', '\\"YYYY-MM-DD\\"')`,
   timestamp: (column) => sql`to_char(${column} at time zone 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"')`,
 }
+
+/** All lists without a `fields` parameter share the array of their resource's fields. */
+const ofAllFields: ReadonlyMap<readonly Field[], Fragment> = new Map(
+  Object.values(resources).map(({ fields }) => [fields, jsonOfFields(fields)]),
+)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { resources } from '../../catalog/resources.ts'
-import { recordOf, recordsStatement } from './record-statement.ts'
+import { membersOf, recordOf, recordsStatement } from './record-statement.ts'
 
 it('recordsStatement reads tallies and records by account and id', () => {
   const { text, ...statement } = recordsStatement(resources.company, [
@@ -24,7 +24,7 @@ it('recordOf takes the requested fields in their order', () => {
   const text = company.fields.map(({ name }) => JSON.stringify(`${name}, "quoted"`)).join('\u001f')
   const [id, name] = company.fields
   if (id === undefined || name === undefined) throw new Error('no fields')
-  expect(recordOf(text, company, [name, id])).toBe(
+  expect(recordOf(text, membersOf(company, [name, id]))).toBe(
     String.raw`{"name":"name, \"quoted\"","id":"id, \"quoted\""}`,
   )
 })

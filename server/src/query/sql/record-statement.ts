@@ -1,8 +1,7 @@
 import type { Field } from '../../catalog/field.ts'
-import type { Resource } from '../../catalog/resources.ts'
+import { perResource, type Resource } from '../../catalog/resources.ts'
 import { identifier, placeholder, type Statement, sql, type Template, value } from '../../sql.ts'
 import { currentLineageColumn, stateColumns, type TallyState } from '../../tally-state.ts'
-import { memoize } from './memoize.ts'
 import { jsonValues, valueSeparator } from './record-json.ts'
 
 /** A record to read. */
@@ -27,33 +26,30 @@ export interface RecordRow extends TallyState {
  * fields in any order share it.
  */
 export function recordsStatement(resource: Resource, keys: readonly RecordKey[]): Statement {
-  const template = memoize(templates, resource, () => recordsTemplate(resource))
   // Array literals of PostgreSQL: integers need no quotes.
-  return template([
+  return templates[resource.name]([
     `{${keys.map(({ accountId }) => accountId).join(',')}}`,
     `{${keys.map(({ id }) => id).join(',')}}`,
   ])
 }
 
-/** The record as a JSON object with these fields, in this order. */
-export function recordOf(text: string, { fields: all }: Resource, fields: readonly Field[]): string {
-  const values = text.split(valueSeparator)
-  const members = memoize(memberPositions, fields, () =>
-    fields.map((field) => ({
-      prefix: `"${field.name}":`,
-      position: all.findIndex(({ name }) => name === field.name),
-    })),
-  )
-  return `{${members.map(({ prefix, position }) => prefix + values[position]).join(',')}}`
+/** A member of a record's JSON object, and the position of its value among all fields. */
+export interface RecordMember {
+  readonly prefix: string
+  readonly position: number
 }
 
-/** All requests without `fields` share the array of their resource's fields. */
-const memberPositions = new WeakMap<
-  readonly Field[],
-  readonly { readonly prefix: string; readonly position: number }[]
->()
+/** The members of a JSON object with these fields, in this order. */
+export function membersOf(resource: Resource, fields: readonly Field[]): readonly RecordMember[] {
+  const all: readonly Field[] = resource.fields
+  return fields.map((field) => ({ prefix: `"${field.name}":`, position: all.indexOf(field) }))
+}
 
-const templates = new WeakMap<Resource, Template>()
+/** The record as a JSON object with these members. `text`: `fields` of its row. */
+export function recordOf(text: string, members: readonly RecordMember[]): string {
+  const values = text.split(valueSeparator)
+  return `{${members.map(({ prefix, position }) => prefix + values[position]).join(',')}}`
+}
 
 const accounts = placeholder()
 const ids = placeholder()
@@ -69,3 +65,5 @@ join tally t on t.account_id = q.account_id and t.resource = ${value(resource.na
 left join ${identifier(resource.name)} r on r.account_id = q.account_id and r.id = q.id
 where t.account_id = any(${accounts}::bigint[])`.template([accounts, ids], 'record', 'pipelined')
 }
+
+const templates = perResource(recordsTemplate)
