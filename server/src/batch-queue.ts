@@ -14,10 +14,22 @@ export class BatchQueue<Item> {
   readonly #options: BatchQueueOptions<Item>
   readonly #waiting: Item[] = []
   #isScheduled = false
+  /** Batches, and the items in them. */
   #inFlight = 0
+  #itemsInFlight = 0
 
   constructor(options: BatchQueueOptions<Item>) {
     this.#options = options
+  }
+
+  /** Items that wait or are in flight. */
+  get size(): number {
+    return this.#waiting.length + this.#itemsInFlight
+  }
+
+  /** The item that has waited longest. */
+  get oldest(): Item | undefined {
+    return this.#waiting[0]
   }
 
   add(item: Item): void {
@@ -31,9 +43,12 @@ export class BatchQueue<Item> {
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
+      const batch = this.#options.take(this.#waiting)
       this.#inFlight++
-      void this.#options.run(this.#options.take(this.#waiting)).finally(() => {
+      this.#itemsInFlight += batch.length
+      void this.#options.run(batch).finally(() => {
         this.#inFlight--
+        this.#itemsInFlight -= batch.length
         this.#schedule()
       })
       this.#schedule()

@@ -1,5 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { BatchQueue } from '../batch-queue.ts'
 import type { ResourceName } from '../catalog/resources.ts'
 import { overloaded } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
@@ -68,11 +69,11 @@ export class KeyVerifier {
   #lookup: Promise<ReadonlyMap<string, string | null>> | undefined
   /** Requests that wait for the id of their account. */
   #lookupsInFlight = 0
-  #waiting: Verification[] = []
-  #scheduled = false
-  #statementsInFlight = 0
-  /** Verifications of these statements. */
-  #inFlight = 0
+  readonly #queue = new BatchQueue<Verification>({
+    inFlightMax: limits.verificationsInFlightMax,
+    take: (waiting) => waiting.splice(0, limits.verificationBatchMax),
+    run: (batch) => this.#run(batch),
+  })
 
   /** `hasReplicas`: the tally must name its writer, for comparison with a replica. */
   constructor(database: Database, emit: EmitEvent, { readAheadMs }: Limits, hasReplicas = false) {
@@ -84,12 +85,12 @@ export class KeyVerifier {
 
   /** Requests whose key is not verified yet. */
   get waiting(): number {
-    return this.#waiting.length + this.#inFlight + this.#lookupsInFlight
+    return this.#queue.size + this.#lookupsInFlight
   }
 
   /** When the oldest request that is in no statement yet arrived, by `performance.now()`. Infinity if there is none. */
   get waitingSince(): number {
-    return this.#waiting[0]?.since ?? Number.POSITIVE_INFINITY
+    return this.#queue.oldest?.since ?? Number.POSITIVE_INFINITY
   }
 
   /** Queues the key for the next statement. */
@@ -161,9 +162,7 @@ export class KeyVerifier {
   ): Promise<Verified | undefined> {
     if (this.waiting >= limits.verificationsWaitingMax) return Promise.reject(overloaded())
     return new Promise((resolve, reject) => {
-      const since = performance.now()
-      this.#waiting.push({ accountId, hash, resource, since, last, resolve, reject })
-      this.#schedule()
+      this.#queue.add({ accountId, hash, resource, since: performance.now(), last, resolve, reject })
     })
   }
 
@@ -189,29 +188,8 @@ export class KeyVerifier {
     return new Map(rows.map((row) => [row.name, row.account_id]))
   }
 
-  /**
-   * Sends the next statement, unless `verificationsInFlightMax` are in flight. Until one of those ends, requests queue up, so
-   * a busy process verifies more keys with each statement.
-   */
-  #schedule(): void {
-    const isFull = this.#statementsInFlight >= limits.verificationsInFlightMax
-    if (this.#scheduled || isFull || this.#waiting.length === 0) return
-    this.#scheduled = true
-    setImmediate(() => {
-      this.#scheduled = false
-      const batch = this.#waiting.splice(0, limits.verificationBatchMax)
-      this.#statementsInFlight++
-      this.#inFlight += batch.length
-      this.#emit({ kind: 'keys-verified', keys: batch.length })
-      void this.#run(batch).finally(() => {
-        this.#statementsInFlight--
-        this.#inFlight -= batch.length
-        this.#schedule()
-      })
-    })
-  }
-
   async #run(batch: readonly Verification[]): Promise<void> {
+    this.#emit({ kind: 'keys-verified', keys: batch.length })
     try {
       const verify = await this.#database.form(verifyKeys)
       await verify(this.#database, batch, this.#hasReplicas)

@@ -1,8 +1,7 @@
 import type { Limits } from '../limits/passed-limits.ts'
-import type { EmitEvent, Event } from '../observability/events.ts'
+import type { AuthenticatedRequest, EmitEvent, Event, RequestCompleted } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { isDatabaseError } from '../postgres/sqlstate.ts'
-import type { AuthenticatedRequest } from './authenticated-request.ts'
 import { BatchWriter, isPermanent } from './batch-writer.ts'
 import { LastUse, lastUseStatement } from './last-use.ts'
 import { insertRequests, RequestLog } from './request-log.ts'
@@ -140,8 +139,6 @@ export class Activity {
   }
 }
 
-function isAuthenticated(
-  event: Extract<Event, { kind: 'request-completed' }>,
-): event is AuthenticatedRequest {
+function isAuthenticated(event: RequestCompleted): event is AuthenticatedRequest {
   return event.access !== undefined
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { limits } from '../limits/limits.ts'
-import type { AuthenticatedRequest } from './authenticated-request.ts'
+import type { AuthenticatedRequest } from '../observability/events.ts'
 import { insertRequests, RequestLog } from './request-log.ts'
 
 function completed(form: string, accountId = '1'): AuthenticatedRequest {

@@ -2,11 +2,11 @@ import { withoutKeys } from '../accounts/key-format.ts'
 import { newEntryId } from '../entry-id.ts'
 import { Faults } from '../errors/faults.ts'
 import { limits } from '../limits/limits.ts'
-import type { Source } from '../observability/events.ts'
+import type { AuthenticatedRequest, Source } from '../observability/events.ts'
 import { decodeForDisplay, parseParameters, truncateEncoded } from '../query/parameters.ts'
 import { type Fragment, identifier, join, placeholder, type Statement, sql } from '../sql.ts'
-import type { AuthenticatedRequest } from './authenticated-request.ts'
 
+/** The event is queued as it is; its parameters are decoded when it is written. */
 export interface QueuedRequest {
   readonly atMs: number
   readonly event: AuthenticatedRequest

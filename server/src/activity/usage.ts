@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { limits } from '../limits/limits.ts'
-import type { RequestAccess } from '../observability/events.ts'
+import type { AuthenticatedRequest, RequestAccess } from '../observability/events.ts'
 import { constant, type Statement, sql, value } from '../sql.ts'
-import type { AuthenticatedRequest } from './authenticated-request.ts'
-import { latencyBucket } from './latency.ts'
 
 /** The requests of one key on one route in one minute or day. */
 interface Sum {
@@ -215,4 +213,13 @@ function byPrimaryKey(a: Sum, b: Sum): number {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+const logRatio = Math.log(limits.latencyBucketRatio)
+
+/** Bucket 0 is below the first boundary. Bucket n is between boundaries n − 1 and n; each boundary is a tenth above the one before. */
+export function latencyBucket(ms: number): number {
+  if (ms < limits.latencyBucketFirstMs) return 0
+  const bucket = Math.floor(Math.log(ms / limits.latencyBucketFirstMs) / logRatio) + 1
+  return Math.min(bucket, limits.latencyBucketsMax)
 }

@@ -9,7 +9,6 @@ import Fastify, {
 } from 'fastify'
 import type { AccountReads } from '../accounts/account-reads.ts'
 import type { AccountWrites } from '../accounts/account-writes.ts'
-import { accountNameOf } from '../accounts/hosts.ts'
 import { isKeyId } from '../accounts/key-format.ts'
 import { type Resource, resources } from '../catalog/resources.ts'
 import { views } from '../catalog/views.ts'
@@ -22,14 +21,19 @@ import type { TestMessages } from '../webhooks/test-messages.ts'
 import { isWebhookId } from '../webhooks/webhook.ts'
 import { acceptsHtml, consoleRoutes, rootRoute } from './console/routes.ts'
 import { batchPath, changesPath, resourcePath, viewPath } from './paths.ts'
-import { type AuthenticationParts, authenticate, hostOf, isPublic } from './plugins/authenticate.ts'
+import {
+  type AuthenticationParts,
+  accountNameOf,
+  authenticate,
+  hostOf,
+  isPublic,
+} from './plugins/authenticate.ts'
 import { createHttpServer } from './plugins/load-shedding.ts'
-import { type RequestObserver, routeOf, serverTiming } from './plugins/request-context.ts'
+import { type RequestObserver, requestIdOf, routeOf, serverTiming } from './plugins/request-context.ts'
 import { referenceRoutes } from './reference/routes.ts'
 import { formMediaType, mergePatchMediaType } from './request/content-type.ts'
 import { rawQueryOf } from './request/raw-request.ts'
 import { rejectUnsupported, requireHost } from './request/reject-unsupported.ts'
-import { requestIdOf } from './request/request-id.ts'
 import { clientErrorHandler, errorHandler, sendProblem } from './respond.ts'
 import { type BatchParts, batchRoute } from './routes/batch.ts'
 import { deleteRoute, patchRoute } from './routes/change.ts'

@@ -5,7 +5,6 @@ import { limits } from '../limits/limits.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
 import { type ListHints, type ListRow, listStatement } from '../query/sql/list-statement.ts'
 import { isOlder, isSameState, type Tally } from '../tally-state.ts'
-import { linkHeader, listBody, pageNumbers } from './envelope.ts'
 import {
   addEnd,
   type CachedList,
@@ -16,7 +15,7 @@ import {
   type PageCache,
 } from './page-cache.ts'
 import type { ListQuery } from './plan-cache.ts'
-import { etagOf, type ReadResponse, responseOf } from './response.ts'
+import { etagOf, linkHeader, listBody, pageNumbers, type ReadResponse, responseOf } from './response.ts'
 
 /** Reads one page of a list. The cached total and page ends of the list determine the access path. */
 export class ListReader {

@@ -17,7 +17,7 @@ import type { ExportFormat } from '../query/sql/export-statement.ts'
 import type { ListTemplates } from '../query/sql/list-statement.ts'
 import { membersOf, type RecordMember } from '../query/sql/record-statement.ts'
 import { withAcceptedSuggestions } from '../query/suggestions.ts'
-import { AdmissionFilter } from './admission-filter.ts'
+import { AdmissionFilter } from './response-cache.ts'
 
 /** A parsed and planned list request, with its cache keys. */
 export interface ListQuery {

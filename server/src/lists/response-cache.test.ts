@@ -2,8 +2,7 @@ import { EventEmitter } from 'node:events'
 import { expect, it } from 'vitest'
 import { limits } from '../limits/limits.ts'
 import { type ReadResponse, responseOf } from './response.ts'
-import { ResponseCache } from './response-cache.ts'
-import type { Caller } from './shared-reads.ts'
+import { type Caller, ResponseCache } from './response-cache.ts'
 
 /** A client that may disconnect. */
 class Client extends EventEmitter implements Caller {

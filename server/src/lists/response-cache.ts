@@ -3,9 +3,7 @@ import type { Verified } from '../accounts/verifications.ts'
 import { limits } from '../limits/limits.ts'
 import type { AccountScope } from '../scope.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'
-import { AdmissionFilter } from './admission-filter.ts'
 import type { ReadResponse } from './response.ts'
-import { type Caller, SharedReads } from './shared-reads.ts'
 
 /**
  * Responses by account and request, each with the state of the data that it shows. A cached response is used only if a
@@ -72,4 +70,83 @@ function flightKeyOf(
 /** Twice the body, because it may also be cached gzipped; 400 bytes for the entry itself. */
 function sizeOf(response: ReadResponse, key: string): number {
   return response.bytes * 2 + key.length * 2 + 400
+}
+
+/** A read in flight, and the number of requests that wait for it. */
+interface Flight<Result> {
+  readonly key: string
+  readonly abort: AbortController
+  readonly result: Promise<Result>
+  waiting: number
+}
+
+/** The client that waits for a response: in production, Node's ServerResponse. */
+export interface Caller {
+  readonly destroyed: boolean
+  once(event: 'close', listener: () => void): unknown
+  off(event: 'close', listener: () => void): unknown
+}
+
+/** Requests with the same key share one read, which is aborted when all of their clients have disconnected. */
+export class SharedReads<Result> {
+  readonly #inFlight = new Map<string, Flight<Result>>()
+
+  join(key: string, read: (signal: AbortSignal) => Promise<Result>, caller: Caller): Promise<Result> {
+    return this.#wait(this.#inFlight.get(key) ?? this.#begin(key, read), caller)
+  }
+
+  #begin(key: string, read: (signal: AbortSignal) => Promise<Result>): Flight<Result> {
+    const abort = new AbortController()
+    const flight: Flight<Result> = { key, abort, result: read(abort.signal), waiting: 0 }
+    this.#inFlight.set(key, flight)
+    const end = () => this.#end(flight)
+    flight.result.then(end, end)
+    return flight
+  }
+
+  async #wait(flight: Flight<Result>, caller: Caller): Promise<Result> {
+    const leave = () => {
+      flight.waiting--
+      if (flight.waiting > 0) return
+      // Remove the read first, so that no later request joins a read that is being aborted.
+      this.#end(flight)
+      flight.abort.abort()
+    }
+    flight.waiting++
+    if (caller.destroyed) leave()
+    else caller.once('close', leave)
+    try {
+      return await flight.result
+    } finally {
+      caller.off('close', leave)
+    }
+  }
+
+  #end(flight: Flight<Result>): void {
+    if (this.#inFlight.get(flight.key) === flight) this.#inFlight.delete(flight.key)
+  }
+}
+
+/** Approximate set of recently seen keys in constant memory: a later key can overwrite an earlier one, and keys can collide. */
+export class AdmissionFilter {
+  readonly #hashes: Uint32Array
+
+  constructor(slots: number) {
+    this.#hashes = new Uint32Array(slots)
+  }
+
+  /** Adds the key. Returns whether it was already in the set. */
+  add(key: string): boolean {
+    const hash = fnv1a(key)
+    const slot = hash % this.#hashes.length
+    const wasSeen = this.#hashes[slot] === hash
+    this.#hashes[slot] = hash
+    return wasSeen
+  }
+}
+
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash >>> 0
 }

@@ -181,6 +181,11 @@ export interface RequestCompleted {
   readonly traceparent: string | undefined
 }
 
+/** A request with an accepted key. */
+export interface AuthenticatedRequest extends RequestCompleted {
+  readonly access: RequestAccess
+}
+
 /**
  * `cached`: from the response cache. `read`: from the database. `joined`: from a read that another request had started.
  * `unchanged`: the client has the current version (304).

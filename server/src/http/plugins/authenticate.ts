@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { BlockList } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { accountNameOf, type Hosts } from '../../accounts/hosts.ts'
 import type { Scope } from '../../accounts/key-format.ts'
 import type { KeyVerifier } from '../../accounts/key-verifier.ts'
 import type { RateLimiter } from '../../accounts/rate-limits/rate-limiter.ts'
@@ -10,9 +9,8 @@ import type { ResourceName } from '../../catalog/resources.ts'
 import { Failure, unauthenticated } from '../../errors/errors.ts'
 import type { ConnectionShares } from '../../scheduler/connection-shares.ts'
 import type { Tally } from '../../tally-state.ts'
-import { isTrusted } from '../request/client-address.ts'
 import { isRepeated, rejectRepeated } from '../request/reject-unsupported.ts'
-import { contextOf, routeOf } from './request-context.ts'
+import { contextOf, isTrusted, routeOf } from './request-context.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -26,6 +24,13 @@ declare module 'fastify' {
   interface FastifyRequest {
     verified: Verified | undefined
   }
+}
+
+/** How the host name of a request determines its account. */
+export interface Hosts {
+  readonly serviceDomain: string
+  /** The account of hosts without a label, such as `localhost`. */
+  readonly defaultAccount: string | undefined
 }
 
 export interface AuthenticationParts {
@@ -143,4 +148,25 @@ export function hostOf(
     return forwarded.includes(',') || isRepeated(rawHeaders, 'x-forwarded-host') ? undefined : forwarded
   }
   return isRepeated(rawHeaders, 'host') ? undefined : headers.host
+}
+
+/** `acme` for `acme.<service domain>`. Undefined if the host belongs to no account. */
+export function accountNameOf(host: string | undefined, hosts: Hosts): string | undefined {
+  if (host === undefined) return undefined
+  const name = host.replace(/:\d+$/, '').toLowerCase()
+  const suffix = `.${hosts.serviceDomain}`
+  if (name.endsWith(suffix)) {
+    const label = name.slice(0, -suffix.length)
+    return /^[a-z0-9-]{1,63}$/.test(label) ? label : undefined
+  }
+  return isWithoutLabel(name, hosts.serviceDomain) ? hosts.defaultAccount : undefined
+}
+
+function isWithoutLabel(name: string, serviceDomain: string): boolean {
+  return (
+    name === serviceDomain ||
+    name === 'localhost' ||
+    /^\d{1,3}(\.\d{1,3}){3}$/.test(name) ||
+    /^\[[0-9a-f:.]+\]$/.test(name)
+  )
 }

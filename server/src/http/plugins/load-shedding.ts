@@ -10,11 +10,10 @@ import { limits as constants } from '../../limits/limits.ts'
 import type { Limits } from '../../limits/passed-limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import type { ConnectionShares } from '../../scheduler/connection-shares.ts'
-import { type RequestFlow, RequestFlows } from '../../scheduler/request-flows.ts'
-import { RequestTurns } from '../../scheduler/request-turns.ts'
-import { requestIdOf } from '../request/request-id.ts'
+import { RequestTurns } from '../../scheduler/turns.ts'
 import { clientErrorHandler, connectHandler, writeProblem } from '../respond.ts'
-import { CountedResponse } from './counted-response.ts'
+import { CountedResponse, type RequestFlow, RequestFlows } from './counted-response.ts'
+import { requestIdOf } from './request-context.ts'
 
 export interface RequestQueue {
   readonly waiting: number

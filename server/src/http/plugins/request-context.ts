@@ -1,10 +1,13 @@
-import type { BlockList } from 'node:net'
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { type BlockList, isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestRouteOptions } from 'fastify/types/request.js'
+import { withoutKeys } from '../../accounts/key-format.ts'
 import { errorTitles } from '../../errors/errors.ts'
+import { limits } from '../../limits/limits.ts'
 import type { EmitEvent, RequestCompleted, RequestContext, Source } from '../../observability/events.ts'
 import { statusOf } from '../problem.ts'
-import { isTrusted } from '../request/client-address.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -162,4 +165,39 @@ function traceparentOf({ raw }: FastifyRequest, trustedProxies: BlockList): stri
   return typeof traceparent === 'string' && isTrusted(raw.socket.remoteAddress, trustedProxies)
     ? traceparent
     : undefined
+}
+
+const requestIdPattern = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.requestIdCharactersMax}}$`)
+
+/** The client's X-Request-Id if it is valid, so that client and operator can find the request in their logs; otherwise a new id. */
+export function requestIdOf(request: IncomingMessage): string {
+  const id = request.headers['x-request-id']
+  // It is logged and sent back, so it must not contain a key. Tested before the regular expression, which would retain it.
+  if (typeof id !== 'string' || withoutKeys(id) !== id) return randomUUID()
+  return requestIdPattern.test(id) ? id : randomUUID()
+}
+
+/**
+ * The address of the client. Each proxy appends the address of its own client to X-Forwarded-For. Only addresses that
+ * trusted proxies appended are used, so the header is read from its end up to the first address that is not a trusted proxy.
+ */
+export function clientAddressOf({ raw }: FastifyRequest, trustedProxies: BlockList): string | null {
+  let address = plainAddress(raw.socket.remoteAddress)
+  const forwarded = raw.headers['x-forwarded-for']
+  const hops = (typeof forwarded === 'string' ? forwarded : '').split(',').map((hop) => hop.trim())
+  for (const hop of hops.toReversed()) {
+    if (!isTrusted(address, trustedProxies) || isIP(hop) === 0) break
+    address = plainAddress(hop)
+  }
+  return address ?? null
+}
+
+export function isTrusted(address: string | undefined, trustedProxies: BlockList): boolean {
+  const plain = plainAddress(address)
+  return plain !== undefined && trustedProxies.check(plain, plain.includes(':') ? 'ipv6' : 'ipv4')
+}
+
+/** Converts an IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) to IPv4. */
+function plainAddress(address: string | undefined): string | undefined {
+  return address?.replace(/^::ffff:(?=\d+\.)/, '')
 }

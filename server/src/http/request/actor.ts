@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../../accounts/audit.ts'
 import type { Access } from '../../accounts/verifications.ts'
 import { invalid } from '../../errors/errors.ts'
-import { clientAddressOf } from './client-address.ts'
+import { clientAddressOf } from '../plugins/request-context.ts'
 import { bodyOf } from './raw-request.ts'
 
 /** Who makes the change of a request, for the audit log. */

@@ -11,7 +11,7 @@ import { verifiedFor } from '../plugins/authenticate.ts'
 import { leaveFlow } from '../plugins/counted-response.ts'
 import { contextOf, timed } from '../plugins/request-context.ts'
 import { acceptsEventStream } from '../request/accept.ts'
-import { rawParameters } from '../request/list-parameters.ts'
+import { rawParameters } from '../request/raw-request.ts'
 import { sendUncachedPage } from '../respond.ts'
 import { sendEvents } from './change-events.ts'
 

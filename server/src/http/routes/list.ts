@@ -10,7 +10,7 @@ import { resourcePath } from '../paths.ts'
 import { verifiedFor } from '../plugins/authenticate.ts'
 import { contextOf, recordSource, timed } from '../plugins/request-context.ts'
 import { exportFormatOf } from '../request/accept.ts'
-import { rawParameters } from '../request/list-parameters.ts'
+import { rawParameters } from '../request/raw-request.ts'
 import { matchingEtag, sendNotModified, sendRead } from '../respond.ts'
 import { type ExportParts, sendExport } from './export.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { limits } from '../limits/limits.ts'
-import { latencyBucket } from './latency.ts'
+import { latencyBucket } from './usage.ts'
 
 /** The midpoint of a bucket, as the statement of the usage list computes it. */
 const midpoint = (bucket: number) =>

@@ -1,5 +1,31 @@
 import { limits } from '../limits/limits.ts'
-import { AccountTurns } from './account-turns.ts'
+
+/** What waits, by account. Takes from one account after the other, the oldest of each first. */
+class AccountTurns<Item> {
+  /** The account that is next in turn first. */
+  readonly #queues = new Map<string, Item[]>()
+
+  get isEmpty(): boolean {
+    return this.#queues.size === 0
+  }
+
+  add(account: string, item: Item): void {
+    const queue = this.#queues.get(account)
+    if (queue === undefined) this.#queues.set(account, [item])
+    else queue.push(item)
+  }
+
+  /** Removes the next item; undefined if none waits. */
+  take(): Item | undefined {
+    const [next] = this.#queues
+    if (next === undefined) return undefined
+    const [account, queue] = next
+    this.#queues.delete(account)
+    const item = queue.shift()
+    if (queue.length > 0) this.#queues.set(account, queue)
+    return item
+  }
+}
 
 /**
  * Starts a limited number of requests in each iteration of the event loop, those of one account after the other. So an account
@@ -58,5 +84,35 @@ export class RequestTurns {
     if (this.#started > 0 || !this.#hasAccepted) this.#accepted = 0
     this.#hasAccepted = false
     if (this.#started > 0 || !this.#waiting.isEmpty) this.#schedule()
+  }
+}
+
+/**
+ * Lets one slice of work that blocks the event loop run in each of its iterations, for one account after the other. So the
+ * requests that arrive meanwhile wait for one slice, however many bodies are being parsed.
+ */
+export class EventLoopShares {
+  readonly #waiting = new AccountTurns<() => void>()
+  #isScheduled = false
+
+  /** Resolves when the caller may run its next slice, synchronously. */
+  next(accountId: string): Promise<void> {
+    return new Promise((resolve) => this.run(accountId, resolve))
+  }
+
+  /** Calls `slice` when it is the account's turn. The number of slices that wait has a limit: that of requests in flight. */
+  run(accountId: string, slice: () => void): void {
+    this.#waiting.add(accountId, slice)
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#waiting.take()?.()
+      if (!this.#waiting.isEmpty) this.#schedule()
+    })
   }
 }
