@@ -20,15 +20,18 @@ const section = (file: string, heading: string) => {
 /** Paths with the names of their parameters removed. */
 const nameless = (path: string) => path.replaceAll(/\{\w+\}|:\w+/g, '{}')
 
-it('docs/api.md lists every endpoint, and no other', async () => {
-  const listed = [...section('docs/api.md', 'Endpoints').matchAll(/^\| `([A-Z]+)` `(\/[^`]*)` \|/gm)].map(
-    ([, method = '', path = '']) => `${method} ${nameless(path)}`,
-  )
+it('docs/api.md lists every endpoint with its scopes, and no other', async () => {
+  const listed = [
+    ...section('docs/api.md', 'Endpoints').matchAll(/^\| `([A-Z]+)` `(\/[^`]*)` \|.*\| ([^|]+) \|$/gm),
+  ].map(([, method = '', path = '', scope = '']) => `${method} ${nameless(path)}: ${scope}`)
   // HEAD and QUERY are described below the table; `/` redirects to the console, whose files are part of it.
   const served = (await routeTable())
     .filter(({ method, url }) => method !== 'HEAD' && method !== 'QUERY' && url !== '/')
     .filter(({ url }) => url !== '/console/*' && url !== '/reference/scalar.js')
-    .map(({ method, url }) => `${method} ${nameless(url)}`)
+    .map(({ method, url, scopes = [] }) => {
+      const names = scopes.map((scope) => `\`${scope}\``).join(' or ')
+      return `${method} ${nameless(url)}: ${names === '' ? 'no key' : names}`
+    })
   expect(served.length).toBeGreaterThan(40)
   expect(listed.toSorted()).toEqual(served.toSorted())
 })

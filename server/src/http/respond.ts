@@ -1,7 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -12,13 +9,13 @@ import { etagOf, type ReadResponse } from '../lists/response.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { TallyState } from '../tally-state.ts'
 import type { Written } from '../writes/idempotency.ts'
-import { leaveFlow } from './plugins/counted-response.ts'
+import { leaveFlow } from './http-server.ts'
 import { contextOf } from './plugins/request-context.ts'
 import { problemBody, problemMediaType, retryAfterSeconds, statusOf } from './problem.ts'
-import { acceptsGzip } from './request/accept.ts'
-import { contentTypeFailure, formMediaType } from './request/content-type.ts'
+import { contentTypeFailure, formMediaType } from './request/body.ts'
+import { acceptsGzip } from './request/headers.ts'
 
-/** Writes every JSON response and every problem response of the public port. */
+/** Writes every JSON response and every problem response of a route. `http-server.ts` writes those of requests that Fastify never sees. */
 
 const jsonMediaType = 'application/json; charset=utf-8'
 const gzipBody = promisify(gzip)
@@ -168,27 +165,6 @@ export function sendProblem(reply: FastifyReply, failure: Failure, requestId: st
   return reply.code(statusOf[failure.code]).type(problemMediaType).send(problemBody(failure, requestId))
 }
 
-/** Writes a problem response to a request that was not passed to Fastify. */
-export function writeProblem(
-  request: IncomingMessage,
-  response: ServerResponse,
-  failure: Failure,
-  requestId: string,
-): void {
-  const body = problemBody(failure, requestId)
-  const retryAfter = retryAfterSeconds[failure.code]
-  response.writeHead(statusOf[failure.code], {
-    'content-type': problemMediaType,
-    'content-length': Buffer.byteLength(body),
-    ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
-    'x-content-type-options': 'nosniff',
-    'x-request-id': requestId,
-    // Closing the connection saves reading the body of the request.
-    ...(request.method === 'GET' ? {} : { connection: 'close' }),
-  })
-  response.end(body)
-}
-
 /** For a request whose body is not read to its end. */
 export function closeAfterResponse(reply: FastifyReply): void {
   const { raw } = reply
@@ -244,51 +220,4 @@ function failureOfFastify(error: FastifyError, method: string): Failure {
 
 function bodyBytesMax(method: string): number {
   return method === 'QUERY' ? limits.queryBodyBytesMax : limits.createBodyBytesMax
-}
-
-/** Sends a problem response for input that Node's HTTP parser rejects, before there is a request. */
-export function clientErrorHandler(emit: EmitEvent) {
-  return (error: NodeJS.ErrnoException, socket: Socket): void => {
-    // A browser may open a connection in advance and send nothing.
-    if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
-      socket.destroy()
-      return
-    }
-    const failure = failureOfParser(error.code)
-    emit({ kind: 'request-unreadable', code: failure.code })
-    endWithProblem(socket, failure)
-  }
-}
-
-/** For CONNECT, Node passes the socket instead of a request. Without a listener it closes the socket without a response. */
-export function connectHandler(emit: EmitEvent) {
-  return (_request: IncomingMessage, socket: Duplex): void => {
-    const failure = new Failure('method_not_allowed', 'CONNECT is for proxies. This server is not a proxy.')
-    socket.on('error', () => {})
-    emit({ kind: 'request-unreadable', code: failure.code })
-    endWithProblem(socket, failure, 'Allow: GET, HEAD, POST, PATCH, DELETE, QUERY\r\n')
-  }
-}
-
-function endWithProblem(socket: Duplex, failure: Failure, headers = ''): void {
-  const status = statusOf[failure.code]
-  const requestId = randomUUID()
-  const body = problemBody(failure, requestId)
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
-      `Content-Type: ${problemMediaType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `X-Content-Type-Options: nosniff\r\nX-Request-Id: ${requestId}\r\n${headers}Connection: close\r\n\r\n${body}`,
-  )
-}
-
-function failureOfParser(code: string | undefined): Failure {
-  if (code === 'HPE_HEADER_OVERFLOW') {
-    const message = `The request line and headers are longer than ${limits.headerBytesMax} bytes, the maximum. Send long filters in the body of a QUERY.`
-    return new Failure('headers_too_large', message)
-  }
-  const message =
-    code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? 'The complete request was not received in time. Check the connection, and send the request again.'
-      : 'This is not a well-formed HTTP request. Percent-encode spaces and non-ASCII characters in the URL.'
-  return new Failure('request_invalid', message)
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../../errors/errors.ts'
-import { acceptsEncoding } from '../request/accept.ts'
+import { acceptsEncoding } from '../request/headers.ts'
 import { isNotModified } from '../respond.ts'
 import { type ConsoleFile, type ConsoleFiles, readConsole } from './files.ts'
 

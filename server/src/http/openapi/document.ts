@@ -1,19 +1,15 @@
-import { scopes } from '../../accounts/key-format.ts'
+import { scopes as allScopes } from '../../accounts/key-format.ts'
 import { resources } from '../../catalog/resources.ts'
-import { views } from '../../catalog/views.ts'
-import { changesMetaSchema, changesParameters, changesPaths, changesSchemas } from './changes-paths.ts'
+import type { Route } from '../routes/route.ts'
+import { routes } from '../routes/routes.ts'
 import { introduction } from './introduction.ts'
-import { managePaths, manageSchemas } from './manage-paths.ts'
-import { headers, parameters, responses } from './parts.ts'
-import { healthPaths, resourceTag } from './paths.ts'
-import { resourcePaths } from './resource-paths.ts'
-import { collectionSchemas, envelopeSchemas, problemSchemas, singleSchemas } from './schemas.ts'
-import { webhookPaths, webhookSchemas } from './webhook-paths.ts'
-import { writeSchemas } from './write-paths.ts'
+import { headers, parameters, resourceTag, respondsWith, responses } from './parts.ts'
+import { envelopeSchemas, problemSchemas, ref } from './schemas.ts'
 
-const all = Object.values(resources)
+/** Errors of every route that needs a key. */
+const commonErrors = respondsWith('unauthenticated', 'forbidden', 'limited', 'failed', 'unavailable')
 
-/** The OpenAPI 3.1 document, generated from the catalog: a field added there appears here. */
+/** The OpenAPI 3.1 document, generated from the routes and the catalog: a route or field added there appears here. */
 export const openApi = {
   openapi: '3.1.0',
   info: {
@@ -37,7 +33,10 @@ export const openApi = {
   ],
   security: [{ apiKey: [] }],
   tags: [
-    ...all.map((resource) => ({ name: resourceTag(resource), description: resource.description })),
+    ...Object.values(resources).map((resource) => ({
+      name: resourceTag(resource),
+      description: resource.description,
+    })),
     {
       name: 'Administration',
       description: 'For administrators of an account. Needs a key with the scope `account:manage`.',
@@ -49,41 +48,55 @@ export const openApi = {
     },
     { name: 'Health', description: 'Health checks of a process. They need no key.' },
   ],
-  paths: {
-    ...Object.assign({}, ...all.flatMap((resource) => [resourcePaths(resource), changesPaths(resource)])),
-    ...managePaths,
-    ...webhookPaths,
-    ...healthPaths,
-  },
+  paths: pathsOf(routes),
   components: {
     securitySchemes: {
       apiKey: {
         type: 'http',
         scheme: 'bearer',
-        description: `\`Authorization: Bearer qm_…\`, on the host of the key's own account. Scopes: ${scopes.join(', ')}.`,
+        description: `\`Authorization: Bearer qm_…\`, on the host of the key's own account. Scopes: ${allScopes.join(', ')}.`,
       },
     },
-    parameters: { ...parameters, ...changesParameters },
+    parameters: merged(parameters, ...routes.map(({ operation }) => operation.sharedParameters)),
     headers,
     responses,
-    schemas: {
-      ...Object.assign(
-        {},
-        ...all.flatMap((resource) => [
-          collectionSchemas(resource),
-          singleSchemas(resource),
-          changesSchemas(resource),
-        ]),
-      ),
-      ...Object.assign({}, ...Object.values(views).map(collectionSchemas)),
-      ...singleSchemas(views.key),
-      ...writeSchemas,
-      ...manageSchemas,
-      ...singleSchemas(views.webhook),
-      ...webhookSchemas,
-      ...envelopeSchemas,
-      ...changesMetaSchema,
-      ...problemSchemas,
-    },
+    schemas: merged(...routes.map(({ operation }) => operation.schemas), envelopeSchemas, problemSchemas),
   },
+}
+
+function merged(...parts: readonly (object | undefined)[]): Record<string, object> {
+  return Object.assign({}, ...parts)
+}
+
+function pathsOf(all: readonly Route[]): Record<string, Record<string, object>> {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const route of all) {
+    const [method] = route.methods
+    paths[route.path] = { ...paths[route.path], [method.toLowerCase()]: operationOf(route) }
+  }
+  return paths
+}
+
+function operationOf({ scopes, isPublic = false, operation }: Route): object {
+  const { operationId, tag, summary, samples, description, extension, body } = operation
+  const needs = `Needs the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    'x-codeSamples': samples,
+    ...(isPublic
+      ? { security: [] }
+      : { description: description === undefined ? needs : `${needs} ${description}` }),
+    ...extension,
+    ...(operation.parameters === undefined
+      ? {}
+      : {
+          parameters: operation.parameters.map((one) =>
+            typeof one === 'string' ? ref('parameters', one) : one,
+          ),
+        }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: body } }),
+    responses: { ...(isPublic ? {} : commonErrors), ...operation.responses },
+  }
 }

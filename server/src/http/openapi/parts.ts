@@ -1,5 +1,21 @@
 import type { Collection } from '../../catalog/collection.ts'
+import type { FieldType } from '../../catalog/field.ts'
+import type { Resource } from '../../catalog/resources.ts'
+import { Failure, type Fault } from '../../errors/errors.ts'
 import { limits } from '../../limits/limits.ts'
+import { problemBody } from '../problem.ts'
+import { exampleRecord, ref, type Schema, schemaName } from './schemas.ts'
+
+/** What several routes have in common in the OpenAPI document. */
+
+export const json = (schema: Schema, example: unknown) => ({ 'application/json': { schema, example } })
+
+/** "Products": the heading of the operations of a resource. */
+export function resourceTag({ plural }: Resource): string {
+  return plural.charAt(0).toUpperCase() + plural.slice(1)
+}
+
+export type ParameterName = keyof typeof parameters
 
 export const parameters = {
   page: {
@@ -89,196 +105,232 @@ export const parameters = {
   },
 } as const
 
+const header = (description: string, example?: string) => ({
+  required: true,
+  description,
+  schema: { type: 'string' },
+  ...(example === undefined ? {} : { example }),
+})
+
 export const headers = {
-  etag: {
-    required: true,
-    description:
-      'The version of the response, weak. Send it as `If-None-Match` to get 304 if nothing has changed.',
-    schema: { type: 'string' },
-    example: 'W/"5f1c20b7e6a4-7-1-VBhmU6_XW5XHOVnE"',
-  },
-  recordEtag: {
-    required: true,
-    description:
-      'The version of the record, strong unless the response is compressed. It changes only with the record. Send it as `If-None-Match` to get 304 if ' +
+  etag: header(
+    'The version of the response, weak. Send it as `If-None-Match` to get 304 if nothing has changed.',
+    'W/"5f1c20b7e6a4-7-1-VBhmU6_XW5XHOVnE"',
+  ),
+  recordEtag: header(
+    'The version of the record, strong unless the response is compressed. It changes only with the record. Send it as `If-None-Match` to get 304 if ' +
       'the record has not changed, or as `If-Match` to change the record only if no one else has.',
-    schema: { type: 'string' },
-    example: '"12-5f1c20b7e6a41b2c-42-VBhmU6_XW5XHOVnE"',
-  },
-  requestId: {
-    required: true,
-    description:
-      'Identifies the request in the logs of the service. A valid id in the request is used; otherwise a new one is created.',
-    schema: { type: 'string' },
-  },
-  link: {
-    required: true,
-    description: 'RFC 8288: `first`, `prev`, `next` and `last`, relative to the request.',
-    schema: { type: 'string' },
-  },
-  nextLink: {
-    required: true,
-    description: 'RFC 8288: `next`, the request that continues this one, relative to the request.',
-    schema: { type: 'string' },
-  },
-  firstLink: {
-    required: true,
-    description: 'RFC 8288: `first`, the request that starts again, relative to the request.',
-    schema: { type: 'string' },
-  },
-  rateLimitPolicy: {
-    required: true,
-    description:
-      'draft-ietf-httpapi-ratelimit-headers: the number of requests (`q`) that the account and the key may send in a window ' +
+    '"12-5f1c20b7e6a41b2c-42-VBhmU6_XW5XHOVnE"',
+  ),
+  requestId: header(
+    'Identifies the request in the logs of the service. A valid id in the request is used; otherwise a new one is created.',
+  ),
+  link: header('RFC 8288: `first`, `prev`, `next` and `last`, relative to the request.'),
+  nextLink: header('RFC 8288: `next`, the request that continues this one, relative to the request.'),
+  firstLink: header('RFC 8288: `first`, the request that starts again, relative to the request.'),
+  rateLimitPolicy: header(
+    'draft-ietf-httpapi-ratelimit-headers: the number of requests (`q`) that the account and the key may send in a window ' +
       'of `w` seconds. On every response to a request with a valid key.',
-    schema: { type: 'string' },
-    example: '"account";q=60000;w=60, "key";q=30000;w=60',
-  },
-  rateLimit: {
-    required: true,
-    description: 'The number of requests that remain (`r`), and the seconds until the window ends (`t`).',
-    schema: { type: 'string' },
-    example: '"account";r=59990;t=42, "key";r=29998;t=57',
-  },
-  retryAfter: {
-    required: true,
-    description: 'Seconds to wait before a retry.',
-    schema: { type: 'integer', minimum: 1 },
-  },
-} as const
+    '"account";q=60000;w=60, "key";q=30000;w=60',
+  ),
+  rateLimit: header(
+    'The number of requests that remain (`r`), and the seconds until the window ends (`t`).',
+    '"account";r=59990;t=42, "key";r=29998;t=57',
+  ),
+  retryAfter: { ...header('Seconds to wait before a retry.'), schema: { type: 'integer', minimum: 1 } },
+}
 
 /** The headers of every response to a request with a valid key. */
 export const responseHeaders = {
-  'X-Request-Id': { $ref: '#/components/headers/requestId' },
-  'RateLimit-Policy': { $ref: '#/components/headers/rateLimitPolicy' },
-  RateLimit: { $ref: '#/components/headers/rateLimit' },
-} as const
-
-/** The headers of every response that can be cached. */
-export const cachedHeaders = { ...responseHeaders, ETag: { $ref: '#/components/headers/etag' } } as const
-
-/** The same of one record, whose ETag is its own. */
-export const cachedRecordHeaders = {
-  ...responseHeaders,
-  ETag: { $ref: '#/components/headers/recordEtag' },
-} as const
-
-/** Examples of errors, each with the query that causes it. */
-const badRequests = {
-  unknown_field: {
-    summary: 'A field that does not exist',
-    'x-request': 'filter=nane=Bolt',
-    value: {
-      type: '/reference/errors/request_invalid',
-      title: 'The request has invalid parameters.',
-      status: 400,
-      detail: 'A {resource} has no field "nane". Did you mean name?',
-      code: 'request_invalid',
-      request_id: '5f0c1d6e-7a38-4a53-8f7c-0f7f2a1c9b11',
-      errors: [
-        {
-          parameter: 'filter',
-          code: 'field_unknown',
-          message: 'A {resource} has no field "nane". Did you mean name?',
-          expected: ['name'],
-          offset: 0,
-          length: 4,
-          suggestion: 'name=Bolt',
-        },
-      ],
-    },
-  },
-  limit_too_high: {
-    summary: 'A limit above the maximum',
-    'x-request': 'limit=5000',
-    value: {
-      type: '/reference/errors/request_invalid',
-      title: 'The request has invalid parameters.',
-      status: 400,
-      detail: 'The limit must be an integer from 1 to 1000; it is "5000".',
-      code: 'request_invalid',
-      request_id: '5f0c1d6e-7a38-4a53-8f7c-0f7f2a1c9b11',
-      errors: [
-        {
-          parameter: 'limit',
-          code: 'limit_invalid',
-          message: 'The limit must be an integer from 1 to 1000; it is "5000".',
-          expected: ['an integer from 1 to 1000'],
-        },
-      ],
-    },
-  },
+  'X-Request-Id': ref('headers', 'requestId'),
+  'RateLimit-Policy': ref('headers', 'rateLimitPolicy'),
+  RateLimit: ref('headers', 'rateLimit'),
 }
 
-const problem = { schema: { $ref: '#/components/schemas/Problem' } }
-const { 'X-Request-Id': requestId } = responseHeaders
-const retryAfter = { 'Retry-After': { $ref: '#/components/headers/retryAfter' } }
-const error = (description: string, extraHeaders: Record<string, unknown> = responseHeaders) => ({
-  description,
-  headers: extraHeaders,
-  content: { 'application/problem+json': problem },
+/** The headers of every response that can be cached. */
+export const cachedHeaders = { ...responseHeaders, ETag: ref('headers', 'etag') }
+
+/** The same of one record, whose ETag is its own. */
+export const cachedRecordHeaders = { ...responseHeaders, ETag: ref('headers', 'recordEtag') }
+
+/** The headers of a response with a new record, key or webhook. */
+export const createdHeaders = (what: string) => ({
+  ...responseHeaders,
+  Location: { description: `The path of the ${what}.`, required: true, schema: { type: 'string' } },
 })
 
-export const responses = {
+const badRequest = (summary: string, query: string, fault: Fault) => ({
+  summary,
+  'x-request': query,
+  value: problemOf(new Failure('request_invalid', fault.message, [fault])),
+})
+
+/** Examples of errors of a list, each with the query that causes it. */
+function badRequests({ noun, fields }: Collection) {
+  const limit_too_high = badRequest('A limit above the maximum', 'limit=5000', {
+    parameter: 'limit',
+    code: 'limit_invalid',
+    message: 'The limit must be an integer from 1 to 1000; it is "5000".',
+    expected: ['an integer from 1 to 1000'],
+  })
+  // The example with "nane" suggests the field "name".
+  if (!fields.some(({ name }) => name === 'name')) return { limit_too_high }
+  const unknown_field = badRequest('A field that does not exist', 'filter=nane=Bolt', unknownField(noun))
+  return { unknown_field, limit_too_high }
+}
+
+/** The fault of the filter `nane=Bolt`. */
+export const unknownField = (noun: string): Fault => ({
+  parameter: 'filter',
+  code: 'field_unknown',
+  message: `A ${noun} has no field "nane". Did you mean name?`,
+  expected: ['name'],
+  offset: 0,
+  length: 4,
+  suggestion: 'name=Bolt',
+})
+
+/** The problem document of an error, as an example. */
+export function problemOf(failure: Failure): unknown {
+  return JSON.parse(problemBody(failure, '5f0c1d6e-7a38-4a53-8f7c-0f7f2a1c9b11'))
+}
+
+const problem = { schema: ref('schemas', 'Problem') }
+const unnumbered = { 'X-Request-Id': ref('headers', 'requestId') }
+const retryAfter = { 'Retry-After': ref('headers', 'retryAfter') }
+const error = (status: number, description: string, extraHeaders: object = responseHeaders) => ({
+  status,
+  response: { description, headers: extraHeaders, content: { 'application/problem+json': problem } },
+})
+
+const shared = {
   notModified: {
-    description:
-      'Nothing has changed since the response with the `ETag` in `If-None-Match`. There is no body.',
-    headers: cachedHeaders,
+    status: 304,
+    response: {
+      description:
+        'Nothing has changed since the response with the `ETag` in `If-None-Match`. There is no body.',
+      headers: cachedHeaders,
+    },
   },
   failed: error(
+    500,
     'The service failed. Quote `request_id` to the operator. A read or an idempotent create can be retried.',
-    {
-      'X-Request-Id': requestId,
-    },
+    unnumbered,
   ),
-  unauthenticated: error('No valid key of this account. The response is the same for every cause.', {
-    'X-Request-Id': requestId,
-  }),
-  forbidden: error('The key lacks the scope that this request needs.'),
-  notFound: error('No record has this id.'),
+  unauthenticated: error(
+    401,
+    'No valid key of this account. The response is the same for every cause.',
+    unnumbered,
+  ),
+  forbidden: error(403, 'The key lacks the scope that this request needs.'),
+  notFound: error(404, 'No record has this id.'),
   invalid: error(
+    400,
     'The request is invalid. `errors` says what is wrong, at which position, and what is expected.',
   ),
   keyConflict: error(
+    409,
     'The key is not active, the account has reached its limit of keys or audit entries, or a key was already created with this `Idempotency-Key`. `code` says which.',
   ),
   webhookConflict: error(
+    409,
     'The receiver has not returned the challenge, or the account has reached its limit of webhooks or audit entries. `code` says which.',
   ),
-  webhooksUnavailable: error('This service is not configured to send webhooks.'),
+  webhooksUnavailable: error(501, 'This service is not configured to send webhooks.'),
   conflict: error(
+    409,
     'The first request with this `Idempotency-Key` is still running, or the account has reached its limit of records. `code` says which.',
   ),
-  mismatch: error('This `Idempotency-Key` was used with another request.'),
+  mismatch: error(422, 'This `Idempotency-Key` was used with another request.'),
   preconditionFailed: error(
+    412,
     'The record does not have the `ETag` of `If-Match` any more. Nothing was written.',
   ),
-  tooLarge: error('The body is too large.'),
-  encodingUnsupported: error('The only `Content-Encoding` is `gzip`.'),
+  tooLarge: error(413, 'The body is too large.'),
+  encodingUnsupported: error(415, 'The only `Content-Encoding` is `gzip`.'),
   cursorExpired: error(
+    410,
     'Not all changes after this cursor are known any more. Start again, with an export or without `since`.',
-    { ...responseHeaders, Link: { $ref: '#/components/headers/firstLink' } },
+    { ...responseHeaders, Link: ref('headers', 'firstLink') },
   ),
   limited: error(
+    429,
     'The account or the key has exceeded its rate limit, or the account has too many long queries, writes or exports in ' +
       'flight, too many stored results for an `Idempotency-Key`, or too many clients wait for changes. `code` says which.',
     { ...responseHeaders, ...retryAfter },
   ),
   unavailable: error(
+    503,
     'The service is overloaded, or the database is unavailable. Retry after `Retry-After` seconds.',
-    {
-      'X-Request-Id': requestId,
-      ...retryAfter,
-    },
+    { ...unnumbered, ...retryAfter },
   ),
-  late: error('The query exceeded its timeout.'),
-} as const
+  late: error(504, 'The query exceeded its timeout.'),
+}
+
+export const responses = Object.fromEntries(
+  Object.entries(shared).map(([name, { response }]) => [name, response]),
+)
+
+/** Shared responses by their status. */
+export function respondsWith(...names: readonly (keyof typeof shared)[]): Record<string, object> {
+  return Object.fromEntries(names.map((name) => [shared[name].status, ref('responses', name)]))
+}
+
+/** A response with a JSON body of the schema. */
+export const jsonResponse = (
+  description: string,
+  schema: string,
+  example: unknown,
+  headersOf: object = responseHeaders,
+) => ({ description, headers: headersOf, content: json(ref('schemas', schema), example) })
+
+/** The 200 response of a list. */
+export function pageResponse(collection: Collection, order: string, headersOf: object): object {
+  const example = {
+    data: [exampleRecord(collection)],
+    meta: { count: 1, total: 1 },
+    pagination: { previousPage: null, currentPage: 1, nextPage: null, totalPages: 1 },
+  }
+  const withLink = { ...headersOf, Link: ref('headers', 'link') }
+  return jsonResponse(`A page of records, ${order}.`, `${schemaName(collection)}Page`, example, withLink)
+}
 
 /** The 400 response of a list, with examples for the resource. */
-export function invalidListResponse({ noun, fields }: Collection): unknown {
-  const { limit_too_high } = badRequests
-  // The example with "nane" suggests the field "name".
-  const applicable = fields.some(({ name }) => name === 'name') ? badRequests : { limit_too_high }
-  const examples = JSON.parse(JSON.stringify(applicable).replaceAll('{resource}', noun)) as unknown
-  return { ...responses.invalid, content: { 'application/problem+json': { ...problem, examples } } }
+export function invalidListResponse(collection: Collection): object {
+  const examples = badRequests(collection)
+  return { ...shared.invalid.response, content: { 'application/problem+json': { ...problem, examples } } }
+}
+
+export function fieldsParameter(collection: Collection): object {
+  const names = collection.fields.map((field) => field.name)
+  return {
+    name: 'fields',
+    in: 'query',
+    description: `Field names, separated by commas, in the order of the response. Default: all, ${names.join(', ')}.`,
+    schema: { type: 'string' },
+    example: names.slice(0, 2).join(','),
+  }
+}
+
+/** Examples of conditions for each field type. */
+const conditions: Record<FieldType, (name: string) => Record<string, string>> = {
+  text: (name) => ({ [`${name}_contains`]: `${name}*o`, [`${name}_is`]: `${name}="A, B & C"` }),
+  integer: (name) => ({ [`${name}_list`]: `${name}[1,2,3]` }),
+  decimal: (name) => ({ [`${name}_between`]: `${name}>=10&${name}<20.5` }),
+  boolean: (name) => ({ [`${name}_true`]: `${name}=true` }),
+  timestamp: (name) => ({ [`${name}_since`]: `${name}>=2026-01-01` }),
+}
+
+export function filterParameter(collection: Collection): object {
+  const examples = collection.fields.flatMap(({ name, type }) => Object.entries(conditions[type](name)))
+  return {
+    name: 'filter',
+    in: 'query',
+    description:
+      'Conditions joined by `&` (and) and `|` (or); `&` binds tighter, parentheses group. Operators: `=` `!=` `*` (contains) ' +
+      '`!*` `>` `>=` `<` `<=` `[a,b]` (one of) `![a,b]` (none of). Enclose values with reserved characters in ' +
+      'double quotes; `null` is the null value. Percent-encode the complete filter.',
+    schema: { type: 'string' },
+    examples: Object.fromEntries(examples.map(([key, text]) => [key, { value: text }])),
+  }
 }

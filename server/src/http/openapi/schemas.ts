@@ -3,7 +3,7 @@ import type { Field, FieldType } from '../../catalog/field.ts'
 import { errorTitles } from '../../errors/errors.ts'
 import { limits } from '../../limits/limits.ts'
 
-type Schema = Readonly<Record<string, unknown>>
+export type Schema = Readonly<Record<string, unknown>>
 
 const types: Record<FieldType, Schema> = {
   integer: { type: 'integer', format: 'int64', minimum: -limits.integerMax, maximum: limits.integerMax },
@@ -54,7 +54,7 @@ type RecordSchema = Schema & { readonly properties: Record<string, Schema> }
  * generated clients no type for a complete record.
  */
 const anyRecord = (collection: Collection): Schema => ({
-  anyOf: [refTo(schemaName(collection)), refTo(`Selected${schemaName(collection)}`)],
+  anyOf: [ref('schemas', schemaName(collection)), ref('schemas', `Selected${schemaName(collection)}`)],
 })
 
 /** The schemas of a collection: its complete and selected record, a page of a list, and the response with one record. */
@@ -70,8 +70,8 @@ export function collectionSchemas(collection: Collection): Record<string, Schema
       required: ['data', 'meta', 'pagination'],
       properties: {
         data: { type: 'array', items: anyRecord(collection) },
-        meta: refTo('Meta'),
-        pagination: refTo('Pagination'),
+        meta: ref('schemas', 'Meta'),
+        pagination: ref('schemas', 'Pagination'),
       },
     },
   }
@@ -79,19 +79,28 @@ export function collectionSchemas(collection: Collection): Record<string, Schema
 
 /** The response with one record. */
 export function singleSchemas(collection: Collection): Record<string, Schema> {
+  const title = `${titleOf(collection.noun)} response`
+  return { [`${schemaName(collection)}Response`]: responseSchema(title, anyRecord(collection)) }
+}
+
+/** The body of a response with one object. */
+export function responseSchema(title: string, data: Schema): Schema {
+  return { type: 'object', ...unlisted, title, required: ['data'], properties: { data } }
+}
+
+/** The body of a request, with the members that it may have. */
+export function bodySchema(title: string, properties: Schema, required: readonly string[] = []): Schema {
   return {
-    [`${schemaName(collection)}Response`]: {
-      type: 'object',
-      ...unlisted,
-      title: `${titleOf(collection.noun)} response`,
-      required: ['data'],
-      properties: { data: anyRecord(collection) },
-    },
+    type: 'object',
+    title,
+    ...(required.length === 0 ? {} : { required }),
+    properties,
+    additionalProperties: false,
   }
 }
 
-function refTo(name: string): Schema {
-  return { $ref: `#/components/schemas/${name}` }
+export function ref(kind: string, name: string): Schema {
+  return { $ref: `#/components/${kind}/${name}` }
 }
 
 function titleOf(noun: string): string {
@@ -168,7 +177,7 @@ export const problemSchemas: Record<string, Schema> = {
         type: 'string',
         description: 'The same as `X-Request-Id`. Quote it in a support request.',
       },
-      errors: { type: 'array', items: { $ref: '#/components/schemas/Fault' } },
+      errors: { type: 'array', items: ref('schemas', 'Fault') },
     },
   },
   Fault: {

@@ -9,13 +9,15 @@ import type { ResourceName } from '../../catalog/resources.ts'
 import { Failure, unauthenticated } from '../../errors/errors.ts'
 import type { ConnectionShares } from '../../scheduler/connection-shares.ts'
 import type { Tally } from '../../tally-state.ts'
-import { isRepeated, rejectRepeated } from '../request/reject-unsupported.ts'
+import { isRepeated, rejectRepeated } from '../request/headers.ts'
 import { contextOf, isTrusted, routeOf } from './request-context.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Served without a key, or for which requests it is. All other routes require one. */
     readonly isPublic?: boolean | ((request: FastifyRequest) => boolean)
+    /** Any of them allows the request. */
+    readonly scopes?: readonly Scope[]
     /** The resource of the route: its tally is read together with the key. */
     readonly resource?: ResourceName
     /** The handler verifies the key, to read at the same time. No request of such a route has a body. */
@@ -109,22 +111,22 @@ function countRequest(access: Access, reply: FastifyReply, rateLimiter: RateLimi
   )
 }
 
-/** The account and key of the request; throws if the key has none of the scopes. */
-export function accessFor(request: FastifyRequest, ...scopes: readonly Scope[]): Access {
+/** The account and key of the request; throws if the key has none of the route's scopes. */
+export function accessFor(request: FastifyRequest): Access {
   const access = request.verified?.access
+  const { url, config } = routeOf(request)
+  const { scopes } = config
+  if (access === undefined || scopes === undefined) throw new Error(`the route ${url} has no scope`)
+  for (const scope of scopes) if (access.scopes.has(scope)) return access
   const names = scopes.join(' or ')
-  if (access === undefined) throw new Error(`a public route requires the scope ${names}`)
-  if (!scopes.some((scope) => access.scopes.has(scope))) {
-    throw new Failure('scope_missing', `This request needs the scope ${names}, which the key does not have.`)
-  }
-  return access
+  throw new Failure('scope_missing', `This request needs the scope ${names}, which the key does not have.`)
 }
 
 /** Also has the tally of the route's resource. */
-export function verifiedFor(request: FastifyRequest, scope: Scope): Verified & { readonly tally: Tally } {
-  const access = accessFor(request, scope)
+export function verifiedFor(request: FastifyRequest): Verified & { readonly tally: Tally } {
+  const access = accessFor(request)
   const tally = request.verified?.tally
-  if (tally === undefined) throw new Error(`the account ${access.accountId} has no tally for ${scope}`)
+  if (tally === undefined) throw new Error(`the account ${access.accountId} has no tally for the route`)
   return { access, tally }
 }
 

@@ -3,7 +3,9 @@ import type { IncomingMessage } from 'node:http'
 import { type BlockList, isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestRouteOptions } from 'fastify/types/request.js'
+import type { Actor } from '../../accounts/audit.ts'
 import { withoutKeys } from '../../accounts/key-format.ts'
+import type { Access } from '../../accounts/verifications.ts'
 import { errorTitles } from '../../errors/errors.ts'
 import { limits } from '../../limits/limits.ts'
 import type { EmitEvent, RequestCompleted, RequestContext, Source } from '../../observability/events.ts'
@@ -20,6 +22,23 @@ declare module 'fastify' {
 export function routeOf(request: FastifyRequest): RequestRouteOptions {
   request.route ??= request.routeOptions
   return request.route
+}
+
+/** The query of the URL, unparsed: a filter may contain `&`, which a standard query parser would split. */
+export function rawQueryOf(request: FastifyRequest): string {
+  const url = request.raw.url ?? ''
+  const start = url.indexOf('?')
+  return start < 0 ? '' : url.slice(start + 1)
+}
+
+/** Aborted if the client disconnects before the response is sent. */
+export function clientSignal(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  reply.raw.once('close', () => {
+    // 'close' is emitted after every response. abort() creates an error with a stack, the most expensive part of a signal.
+    if (!reply.raw.writableFinished) controller.abort()
+  })
+  return controller.signal
 }
 
 export function contextOf(request: FastifyRequest): RequestContext {
@@ -177,11 +196,17 @@ export function requestIdOf(request: IncomingMessage): string {
   return requestIdPattern.test(id) ? id : randomUUID()
 }
 
+/** Who makes the change of a request, for the audit log. */
+export function actorOf(request: FastifyRequest, { keyId }: Access, trustedProxies: BlockList): Actor {
+  const application = request.headers['user-agent'] ?? null
+  return { kind: 'key', id: keyId, application, address: clientAddressOf(request, trustedProxies) }
+}
+
 /**
  * The address of the client. Each proxy appends the address of its own client to X-Forwarded-For. Only addresses that
  * trusted proxies appended are used, so the header is read from its end up to the first address that is not a trusted proxy.
  */
-export function clientAddressOf({ raw }: FastifyRequest, trustedProxies: BlockList): string | null {
+function clientAddressOf({ raw }: FastifyRequest, trustedProxies: BlockList): string | null {
   let address = plainAddress(raw.socket.remoteAddress)
   const forwarded = raw.headers['x-forwarded-for']
   const hops = (typeof forwarded === 'string' ? forwarded : '').split(',').map((hop) => hop.trim())

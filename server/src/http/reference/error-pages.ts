@@ -1,5 +1,6 @@
 import { type ErrorCode, errorCodes, errorTitles, Failure } from '../../errors/errors.ts'
-import { problemBody, retryAfterSeconds, statusOf } from '../problem.ts'
+import { problemOf, unknownField } from '../openapi/parts.ts'
+import { retryAfterSeconds, statusOf } from '../problem.ts'
 import { type DetailText, detailTexts } from './detail-texts.ts'
 import { errorTexts } from './error-texts.ts'
 import { hashSource, noIcon, type Page, pageOf } from './page.ts'
@@ -75,21 +76,12 @@ function detailPage(code: string, { place, cause, remedy }: DetailText): string 
 }
 
 function exampleOf(code: ErrorCode): string {
+  const fault = unknownField('product')
   const failure =
     code === 'request_invalid'
-      ? new Failure(code, 'A product has no field "nane". Did you mean name?', [
-          {
-            parameter: 'filter',
-            code: 'field_unknown',
-            message: 'A product has no field "nane". Did you mean name?',
-            expected: ['name'],
-            offset: 0,
-            length: 4,
-            suggestion: 'name=Bolt',
-          },
-        ])
+      ? new Failure(code, fault.message, [fault])
       : new Failure(code, errorTitles[code])
-  return JSON.stringify(JSON.parse(problemBody(failure, '5f0c1d6e-7a38-4a53-8f7c-0f7f2a1c9b11')), null, 2)
+  return JSON.stringify(problemOf(failure), null, 2)
 }
 
 function documentOf(title: string, body: string): string {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { acceptsGzip } from '../request/accept.ts'
+import { acceptsGzip } from '../request/headers.ts'
 import { isNotModified } from '../respond.ts'
 
 /** A static document, encoded and compressed. */

@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../../errors/errors.ts'
+import { parseNoParameters } from '../../query/list-request.ts'
 import { openApi } from '../openapi/document.ts'
+import { rawQueryOf } from '../plugins/request-context.ts'
 import { errorIndex, errorPages } from './error-pages.ts'
 import { type Page, pageOf, sendPage } from './page.ts'
 import { type Reference, scalarReference } from './scalar.ts'
@@ -14,8 +16,10 @@ export function referenceRoutes(): Readonly<Record<string, Handler>> {
   const pages = memoize(errorPages)
   const sendsPage =
     (page: (request: FastifyRequest) => Promise<Page>): Handler =>
-    async (request, reply) =>
-      sendPage(request, reply, await page(request))
+    async (request, reply) => {
+      parseNoParameters(rawQueryOf(request))
+      return sendPage(request, reply, await page(request))
+    }
   const referencePart = (name: keyof Reference) => sendsPage(async () => (await reference())[name])
   const document = memoize(() => pageOf('application/json; charset=utf-8', JSON.stringify(openApi)))
   return {

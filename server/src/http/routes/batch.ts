@@ -1,10 +1,8 @@
 import { once } from 'node:events'
-import type { BlockList } from 'node:net'
 import { PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { BatchClient } from '../../batches/batch-client.ts'
 import { batchRows } from '../../batches/batch-input.ts'
-import type { Batches } from '../../batches/batches.ts'
 import { endLine, resultLines } from '../../batches/result-lines.ts'
 import type { Resource } from '../../catalog/resources.ts'
 import { clientDisconnected, Failure, internalError, invalid } from '../../errors/errors.ts'
@@ -12,43 +10,114 @@ import { ImportError } from '../../import/columns.ts'
 import type { ImportFormat } from '../../import/decode.ts'
 import { type ImportTotals, noTotals, writeRows } from '../../import/import-rows.ts'
 import { limits } from '../../limits/limits.ts'
-import type { Limits } from '../../limits/passed-limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import { parseBatchRequest } from '../../query/list-request.ts'
-import type { EventLoopShares } from '../../scheduler/turns.ts'
-import { clientSignal } from '../client-signal.ts'
+import { endReceiveTimeout, leaveFlow } from '../http-server.ts'
+import { resourceTag, respondsWith, responseHeaders } from '../openapi/parts.ts'
+import { curl, literalOf, typescript } from '../openapi/samples.ts'
+import { batchPath } from '../paths.ts'
 import { accessFor } from '../plugins/authenticate.ts'
-import { endReceiveTimeout, leaveFlow } from '../plugins/counted-response.ts'
-import { contextOf } from '../plugins/request-context.ts'
+import { actorOf, clientSignal, contextOf, rawQueryOf } from '../plugins/request-context.ts'
 import { problemBody } from '../problem.ts'
-import { actorOf } from '../request/actor.ts'
-import { acceptedBody } from '../request/content-type.ts'
-import { rawQueryOf } from '../request/raw-request.ts'
+import { acceptedBody } from '../request/body.ts'
 import { closeAfterResponse, reportDefect } from '../respond.ts'
+import { exampleOf } from './create.ts'
+import type { Handler, Route, RouteParts } from './route.ts'
 
 const formats: Readonly<Record<string, ImportFormat>> = {
   'application/x-ndjson': 'ndjson',
   'text/csv': 'csv',
 }
 
-export interface BatchParts {
-  readonly batches: Batches
-  /** Of the event loop, for parsing. */
-  readonly shares: EventLoopShares
-  readonly emit: EmitEvent
-  readonly limits: Limits
+/** `POST …/batch`: upserts and deletes the rows of the body as it arrives, and streams a line for each rejected row. */
+export function batchRoute(resource: Resource): Route {
+  const { name, plural } = resource
+  const path = batchPath(resource)
+  const rows = [1, 2].map((id) => ({ id: id + 1_000_000, ...exampleOf(resource) }))
+  return {
+    methods: ['POST'],
+    path,
+    scopes: [`${name}:write`],
+    bodies: ['application/x-ndjson', 'text/csv'],
+    acceptsGzip: true,
+    streamsBody: true,
+    operation: {
+      operationId: `batch_${plural}`,
+      tag: resourceTag(resource),
+      summary: `Upsert and delete many ${plural}`,
+      samples: [
+        curl(
+          '',
+          path,
+          "-H 'Content-Type: application/x-ndjson'",
+          `--data-binary $'${rows.map((row) => JSON.stringify(row)).join('\\n')}'`,
+        ),
+        typescript(
+          `const totals = await qm.${plural}.upsert([`,
+          ...rows.map((row) => `  ${literalOf(row)},`),
+          '])',
+          'console.log(totals)',
+        ),
+      ],
+      description,
+      parameters: [
+        {
+          name: 'mode',
+          in: 'query',
+          description:
+            '`upsert`: the ids are those of your system. `update`: the ids were read here; a row with an unknown id is rejected.',
+          schema: { type: 'string', enum: ['upsert', 'update'], default: 'upsert' },
+          example: 'upsert',
+        },
+      ],
+      body: {
+        'application/x-ndjson': { schema: { type: 'string' }, example: ndjsonOf(rows) },
+        'text/csv': { schema: { type: 'string' }, example: csvOf(rows) },
+      },
+      responses: {
+        '200': {
+          description: 'A line for each rejected row, and the totals.',
+          headers: responseHeaders,
+          content: { 'application/x-ndjson': { schema: { type: 'string' }, example: resultExample } },
+        },
+        ...respondsWith('invalid', 'encodingUnsupported'),
+      },
+    },
+    handler: (parts) => batchHandler(parts, resource),
+  }
 }
 
-/** `POST …/batch`: upserts and deletes the rows of the body as it arrives, and streams a line for each rejected row. */
-export function batchRoute(
-  { batches, shares, emit, limits: injected }: BatchParts,
-  resource: Resource,
-  trustedProxies: BlockList,
-) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const scope = accessFor(request, `${resource.name}:write`)
+const description = `The body is NDJSON or CSV with a header, also gzip, of any length. A row inserts the record with its \`id\`, or changes the fields that the row
+has. In NDJSON \`{"$delete":5}\` deletes the record 5. The rows are written as they arrive, ${limits.batchRows} in each transaction, with the rules of \`quartermaster import\`. Rows
+of one record take effect in their order.
+
+The response streams a line for each rejected row. Its last line is \`{"$end":{…}}\` with the numbers of rows, or \`{"$error":{…}}\` with a problem document. Without
+\`$end\`, send the batch again: rows that were written are then unchanged, unless someone else has changed the record in the meantime; the row then overwrites that change. Read the response while you send, because the service does not read rows while results are waiting.
+
+Ids below 4294967296 are either yours or assigned by the service: the first rows with ids decide, and \`$end\` then has \`"idsNow":"external"\`. If the service
+assigns them, only \`mode=update\` may change or delete its records. An id that the service assigned is never used again. A row may create a record with an id of yours that was deleted.
+
+An error before anything is written is a normal error response.`
+
+const resultExample =
+  '{"line":17,"id":4,"field":"name","reason":"has 600 characters; at most 512 are allowed","value":"Hex bolt…"}\n' +
+  '{"$end":{"read":1000,"inserted":990,"updated":9,"unchanged":0,"deleted":0,"rejected":1}}\n'
+
+function ndjsonOf(rows: readonly object[]): string {
+  return [...rows, { $delete: 2_000_000 }].map((row) => `${JSON.stringify(row)}\n`).join('')
+}
+
+function csvOf(rows: readonly object[]): string {
+  const lines = rows.map((row) => Object.values(row).map((cell) => JSON.stringify(cell)))
+  return [Object.keys(rows[0] ?? {}), ...lines].map((cells) => `${cells.join(',')}\r\n`).join('')
+}
+
+function batchHandler(parts: RouteParts, resource: Resource): Handler {
+  const { authentication, batches, shares, emit, limits: injected } = parts
+  return async (request, reply) => {
+    const scope = accessFor(request)
     const mode = parseBatchRequest(rawQueryOf(request))
-    const actor = actorOf(request, scope, trustedProxies)
+    const actor = actorOf(request, scope, authentication.trustedProxies)
     const format = formatOf(request)
     const isGzipped = request.headers['content-encoding'] === 'gzip'
     const atEnd = resultsAtEnd(request)

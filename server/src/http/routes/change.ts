@@ -1,28 +1,90 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../catalog/resources.ts'
 import { Failure } from '../../errors/errors.ts'
 import { parseNoParameters } from '../../query/list-request.ts'
 import { deleteRecord, patchRecord } from '../../writes/change-record.ts'
-import type { Idempotency } from '../../writes/idempotency.ts'
 import type { Target } from '../../writes/record-change.ts'
-import { clientSignal } from '../client-signal.ts'
+import {
+  cachedRecordHeaders,
+  json,
+  jsonResponse,
+  resourceTag,
+  respondsWith,
+  responseHeaders,
+} from '../openapi/parts.ts'
+import { curl, literalOf, typescript } from '../openapi/samples.ts'
+import { bodySchema, exampleRecord, ref, responseSchema, schemaName } from '../openapi/schemas.ts'
 import { resourcePath } from '../paths.ts'
 import { accessFor } from '../plugins/authenticate.ts'
-import { contextOf, timed } from '../plugins/request-context.ts'
-import { ifMatchOf } from '../request/if-match.ts'
-import { bodyOf, rawQueryOf } from '../request/raw-request.ts'
-import { idempotencyOf, recordValues } from '../request/record-body.ts'
+import { clientSignal, contextOf, rawQueryOf, timed } from '../plugins/request-context.ts'
+import { bodyOf, mergePatchMediaType } from '../request/body.ts'
+import { ifMatchOf } from '../request/headers.ts'
 import { sendDeleted, sendPatched } from '../respond.ts'
-import { etagOfRecord, type WriteParts } from './create.ts'
+import { bodyProperties, etagOfRecord, idempotencyOf, recordValues } from './create.ts'
 import { requireId } from './record.ts'
+import type { Handler, Route, RouteParts } from './route.ts'
 
-type RecordRequest = FastifyRequest<{ Params: { id: string } }>
+const writeHeaders = ['if-match', 'idempotency-key'] as const
+const parameters = ['id', 'ifMatch', 'idempotencyKey'] as const
+const errors = respondsWith('invalid', 'notFound', 'conflict', 'preconditionFailed', 'tooLarge', 'mismatch')
 
 /** `PATCH …/{id}` with a JSON merge patch (RFC 7396). */
-export function patchRoute({ writes, idempotent }: WriteParts, resource: Resource) {
+export function patchRoute(resource: Resource): Route {
+  const { name, noun, plural } = resource
+  const path = resourcePath(resource)
+  const [patch, changed] = [`${schemaName(resource)}Patch`, `Changed${schemaName(resource)}Response`]
+  const example = { name: resource.fields.find((field) => field.name === 'name')?.example }
+  const body = json(ref('schemas', patch), example)
+  return {
+    methods: ['PATCH'],
+    path: `${path}/{id}`,
+    scopes: [`${name}:write`],
+    bodies: ['application/json', mergePatchMediaType],
+    writeHeaders,
+    operation: {
+      operationId: `update_${name}`,
+      tag: resourceTag(resource),
+      summary: `Change a ${noun}`,
+      samples: [
+        curl(
+          ' -X PATCH',
+          `${path}/1`,
+          `-H 'Content-Type: ${mergePatchMediaType}'`,
+          `-d '${JSON.stringify(example)}'`,
+        ),
+        typescript(
+          `const changed = await qm.${plural}.update(1, ${literalOf(example)})`,
+          'console.log(changed.write_date)',
+        ),
+      ],
+      description: 'A patch that changes nothing is not a write: `write_date` and `ETag` stay.',
+      parameters,
+      body: { ...body, [mergePatchMediaType]: body['application/json'] },
+      responses: {
+        '200': jsonResponse(
+          `The complete ${noun} after the change.`,
+          changed,
+          { data: exampleRecord(resource) },
+          cachedRecordHeaders,
+        ),
+        ...errors,
+      },
+      schemas: {
+        [patch]: {
+          ...bodySchema(`Changes of a ${noun}`, bodyProperties(resource)),
+          description:
+            'A JSON merge patch (RFC 7396): fields that are absent stay as they are, null clears a field.',
+        },
+        [changed]: responseSchema(`Changed ${noun} response`, ref('schemas', schemaName(resource))),
+      },
+    },
+    handler: (parts) => patchHandler(parts, resource),
+  }
+}
+
+function patchHandler({ writes, idempotent }: RouteParts, resource: Resource): Handler {
   const etagOf = etagOfRecord(resource)
-  return async (request: RecordRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const scope = accessFor(request, `${resource.name}:write`)
+  return async (request, reply) => {
+    const scope = accessFor(request)
     parseNoParameters(rawQueryOf(request))
     const { id } = request.params
     requireId(resource, id)
@@ -42,15 +104,39 @@ export function patchRoute({ writes, idempotent }: WriteParts, resource: Resourc
   }
 }
 
-export function deleteRoute({ writes, idempotent }: WriteParts, resource: Resource) {
-  return async (request: RecordRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const scope = accessFor(request, `${resource.name}:write`)
+export function deleteRoute(resource: Resource): Route {
+  const { name, noun, plural } = resource
+  const path = resourcePath(resource)
+  return {
+    methods: ['DELETE'],
+    path: `${path}/{id}`,
+    scopes: [`${name}:write`],
+    writeHeaders,
+    operation: {
+      operationId: `delete_${name}`,
+      tag: resourceTag(resource),
+      summary: `Delete a ${noun}`,
+      samples: [curl(' -X DELETE', `${path}/1`), typescript(`await qm.${plural}.delete(2)`)],
+      description: 'Its id is never reused.',
+      parameters,
+      responses: {
+        '204': { description: `The ${noun} has been deleted.`, headers: responseHeaders },
+        ...errors,
+      },
+    },
+    handler: (parts) => deleteHandler(parts, resource),
+  }
+}
+
+function deleteHandler({ writes, idempotent }: RouteParts, resource: Resource): Handler {
+  return async (request, reply) => {
+    const scope = accessFor(request)
     parseNoParameters(rawQueryOf(request))
     if (bodyOf(request).length > 0)
       throw new Failure('body_invalid', 'A DELETE request must not have a body.')
     const { id } = request.params
     requireId(resource, id)
-    const idempotency: Idempotency | undefined = idempotencyOf(request, `${resourcePath(resource)}/${id}`)
+    const idempotency = idempotencyOf(request, `${resourcePath(resource)}/${id}`)
     const target: Target = { scope, resource, id, etags: ifMatchOf(request), idempotency }
     const written = await timed(request, () =>
       writes.run(scope, clientSignal(reply), () => deleteRecord(idempotent, target)),

@@ -5,20 +5,186 @@ import { type ChangesQuery, changesQuery } from '../../changes/changes-query.ts'
 import { type FeedPage, feedBody } from '../../changes/feed-page.ts'
 import { Failure } from '../../errors/errors.ts'
 import { limits } from '../../limits/limits.ts'
-import { clientSignal } from '../client-signal.ts'
+import { leaveFlow } from '../http-server.ts'
+import {
+  fieldsParameter,
+  filterParameter,
+  invalidListResponse,
+  jsonResponse,
+  resourceTag,
+  respondsWith,
+  responseHeaders,
+} from '../openapi/parts.ts'
+import { curl, typescript } from '../openapi/samples.ts'
+import { exampleRecord, ref, type Schema, schemaName, unlisted } from '../openapi/schemas.ts'
 import { changesPath } from '../paths.ts'
 import { verifiedFor } from '../plugins/authenticate.ts'
-import { leaveFlow } from '../plugins/counted-response.ts'
-import { contextOf, timed } from '../plugins/request-context.ts'
-import { acceptsEventStream } from '../request/accept.ts'
-import { rawParameters } from '../request/raw-request.ts'
+import { clientSignal, contextOf, timed } from '../plugins/request-context.ts'
+import { formMediaType } from '../request/body.ts'
+import { acceptsEventStream } from '../request/headers.ts'
 import { sendUncachedPage } from '../respond.ts'
 import { sendEvents } from './change-events.ts'
+import { rawParameters } from './list.ts'
+import { type Handler, listMethods, type Route } from './route.ts'
 
 /** Changes of a resource after a cursor, as a page or, with `Accept: text/event-stream`, as a stream of pages. */
-export function changesRoute(feed: ChangeFeed, resource: Resource) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { access, tally } = verifiedFor(request, `${resource.name}:read`)
+export function changesRoute(resource: Resource): Route {
+  const { name, plural } = resource
+  const path = changesPath(resource)
+  const record = exampleRecord(resource)
+  const example = {
+    data: [{ change: 'created', id: record['id'], version: 12, record }],
+    meta: { count: 1, more: false },
+    cursor: exampleCursor,
+  }
+  return {
+    methods: listMethods,
+    path,
+    scopes: [`${name}:read`],
+    resource: name,
+    bodies: [formMediaType],
+    operation: {
+      operationId: `list_${name}_changes`,
+      tag: resourceTag(resource),
+      summary: `List changes of ${plural}`,
+      samples: [
+        curl(' -G', path, "--data 'since=now' --data 'wait=1'"),
+        {
+          ...curl(' --compressed -G', path, "--data 'limit=1000'"),
+          label: 'curl: from the beginning',
+        },
+        typescript(
+          `for await (const { change, id, cursor } of qm.${plural}.changes({ since: 'now', wait: 1 })) {`,
+          '  console.log(change, id, cursor)',
+          '}',
+        ),
+      ],
+      description,
+      parameters: [
+        ref('parameters', 'since'),
+        ref('parameters', 'wait'),
+        fieldsParameter(resource),
+        filterParameter(resource),
+        ref('parameters', 'changesLimit'),
+      ],
+      responses: {
+        '200': jsonResponse(
+          'Changes after the cursor, oldest first.',
+          `${schemaName(resource)}Changes`,
+          example,
+          { ...responseHeaders, Link: ref('headers', 'nextLink') },
+        ),
+        '400': invalidListResponse(resource),
+        ...respondsWith('cursorExpired', 'late'),
+      },
+      schemas: schemasOf(resource),
+      sharedParameters,
+    },
+    handler: ({ feed }) => changesHandler(feed, resource),
+  }
+}
+
+const exampleCursor = 'AQBRn-6y0VgAAAAAAABJ7pR7V9uZcgAAAAAAAAAMf_________8AAAAAAAAACWl0tJ4'
+
+const description = `Each record once, in the order of the versions that wrote them last, and the records that were deleted. Intermediate states are not
+sent: a record that changed twice since the cursor is sent once, as it is now. Store \`cursor\` with the changes, and send it as \`since\` in the
+next request. Without \`since\`, the feed begins with every record.
+
+\`created\` and \`updated\` have the complete \`record\`; treat both as "insert or replace". \`deleted\` and \`removed\` have none. \`removed\` is sent only with a filter: the
+record has changed and does not match. It may be one that you do not have.
+
+With \`Accept: text/event-stream\` the response is a stream of Server-Sent Events that lasts up to an hour. Each event \`changes\` has a page as its data and the
+cursor as its id, so that clients resume after the last event by \`Last-Event-ID\`. A comment is sent at least every 15 seconds. An event \`problem\` has a problem document
+and ends the stream.
+
+An export has the header \`X-Changes-Cursor\`: the cursor of its snapshot.`
+
+const sharedParameters = {
+  since: {
+    name: 'since',
+    in: 'query',
+    description:
+      'The `cursor` of an earlier response, or of an export of the same filter; `now` for the changes from now on. Default: from the beginning.',
+    schema: { type: 'string' },
+    example: 'now',
+  },
+  wait: {
+    name: 'wait',
+    in: 'query',
+    description: 'Seconds to wait for a change if there is none yet. Default: 0.',
+    schema: { type: 'integer', minimum: 0, maximum: limits.feedWaitSecondsMax, default: 0 },
+    example: 1,
+  },
+  changesLimit: {
+    name: 'limit',
+    in: 'query',
+    description: 'Changes per response.',
+    schema: {
+      type: 'integer',
+      minimum: 1,
+      maximum: limits.pageRecordsMax,
+      default: limits.feedPageChangesDefault,
+    },
+    example: 5,
+  },
+}
+
+function schemasOf(resource: Resource): Record<string, Schema> {
+  const name = schemaName(resource)
+  return {
+    [`${name}Change`]: {
+      type: 'object',
+      title: `Change of a ${resource.noun}`,
+      required: ['change', 'id', 'version'],
+      properties: {
+        change: {
+          type: 'string',
+          enum: ['created', 'updated', 'deleted', 'removed'],
+          description: '`removed`: the record does not match the filter, or no longer.',
+        },
+        id: { type: 'integer', format: 'int64', minimum: 1, description: 'The id of the record.' },
+        version: {
+          type: 'integer',
+          format: 'int64',
+          minimum: 0,
+          description: 'The version of the resource that this change created.',
+        },
+        record: {
+          anyOf: [ref('schemas', name), ref('schemas', `Selected${name}`)],
+          description: 'The record as it is now. Only if it was created or updated.',
+        },
+      },
+    },
+    [`${name}Changes`]: {
+      type: 'object',
+      ...unlisted,
+      title: `Changes of ${resource.plural}`,
+      required: ['data', 'meta', 'cursor'],
+      properties: {
+        data: { type: 'array', items: ref('schemas', `${name}Change`) },
+        meta: ref('schemas', 'ChangesMeta'),
+        cursor: { type: 'string', description: 'Where the next request continues: send it as `since`.' },
+      },
+    },
+    ChangesMeta: {
+      type: 'object',
+      title: 'Counts of changes',
+      required: ['count', 'more'],
+      properties: {
+        count: { type: 'integer', minimum: 0, description: 'Changes in this response.' },
+        more: {
+          type: 'boolean',
+          description:
+            'Whether more changes follow now. With a filter a response may have none although more follow, because it examines a limited number of records.',
+        },
+      },
+    },
+  }
+}
+
+function changesHandler(feed: ChangeFeed, resource: Resource): Handler {
+  return async (request, reply) => {
+    const { access, tally } = verifiedFor(request)
     const raw = rawParameters(request)
     const client: FeedClient = { access, tally, caller: reply.raw, signal: clientSignal(reply) }
     const isStream = acceptsEventStream(request.headers.accept) && request.method !== 'HEAD'

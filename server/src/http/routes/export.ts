@@ -2,29 +2,23 @@ import { pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Verified } from '../../accounts/verifications.ts'
+import type { Resource } from '../../catalog/resources.ts'
 import { snapshotCursor } from '../../changes/feed-page.ts'
 import { Failure } from '../../errors/errors.ts'
 import { exportBody } from '../../lists/exports/export-body.ts'
-import type { Exports } from '../../lists/exports/exports.ts'
-import { listKey, type PageCache } from '../../lists/page-cache.ts'
+import { listKey } from '../../lists/page-cache.ts'
 import type { ExportQuery } from '../../lists/plan-cache.ts'
 import { etagOf } from '../../lists/response.ts'
 import type { EmitEvent } from '../../observability/events.ts'
+import { markedName } from '../../query/spreadsheet-form.ts'
 import { type ExportFormat, exportStatement } from '../../query/sql/export-statement.ts'
 import type { Tally } from '../../tally-state.ts'
-import { clientSignal } from '../client-signal.ts'
-import { leaveFlow } from '../plugins/counted-response.ts'
-import { contextOf, timed } from '../plugins/request-context.ts'
-import { acceptsGzip } from '../request/accept.ts'
+import { leaveFlow } from '../http-server.ts'
+import { exampleRecord } from '../openapi/schemas.ts'
+import { clientSignal, contextOf, timed } from '../plugins/request-context.ts'
+import { acceptsGzip } from '../request/headers.ts'
 import { matchingEtag, sendNotModified, setCacheHeaders } from '../respond.ts'
-
-export interface ExportParts {
-  readonly exports: Exports
-  readonly pageCache: PageCache
-  readonly emit: EmitEvent
-  /** Aborted when the process closes the connections of requests in flight. */
-  readonly shutdown: AbortSignal
-}
+import type { RouteParts } from './route.ts'
 
 const mediaTypes: Record<ExportFormat, string> = {
   ndjson: 'application/x-ndjson',
@@ -37,7 +31,7 @@ const gzipLevel = 1
 
 /** Streams all records of a list. A failure before the first record is a normal error response. */
 export async function sendExport(
-  { exports, pageCache, emit, shutdown }: ExportParts,
+  { exports, pageCache, emit, shutdown }: RouteParts,
   request: FastifyRequest,
   reply: FastifyReply,
   { access, tally }: Verified & { readonly tally: Tally },
@@ -128,4 +122,37 @@ function abort(request: FastifyRequest, emit: EmitEvent, failure: Failure): void
 
 function shuttingDown(): Failure {
   return new Failure('shutting_down', 'The service shut down before the export was complete. Retry it.')
+}
+
+/**
+ * The media types of an export, in an extension. As further media types of the 200 response they break the list in generated
+ * clients: orval returns the raw stream instead of the page, and the type of the page becomes a union with a string.
+ */
+export function exportContent(resource: Resource) {
+  const record = exampleRecord(resource)
+  const end = { $end: { count: 1, version: '5f1c20b7e6a4-7' } }
+  const cell = (value: unknown) =>
+    typeof value === 'string' && !/^\d{4}-/.test(value) ? `"${value}"` : String(value)
+  const text = (description: string, example: string) => ({
+    schema: { type: 'string', description },
+    example,
+  })
+  const csv = (names: readonly string[]) =>
+    `\uFEFF${names.join(',')}\r\n${Object.values(record).map(cell).join(',')}\r\n`
+  return {
+    'application/x-ndjson': text(
+      'One record per line. `X-Total-Count` has the number of records, if it is known in advance. The last line is `{"$end":{"count":…,"version":…}}`; without it the export is truncated.',
+      `${JSON.stringify(record)}\n${JSON.stringify(end)}\n`,
+    ),
+    'text/csv': text(
+      'RFC 4180 in UTF-8 with a byte order mark and a header. Texts are exact: a batch of the same file changes nothing. ' +
+        'After the body, the trailer `X-Record-Count` has the number of records.',
+      csv(Object.keys(record)),
+    ),
+    'text/csv; form=spreadsheet': text(
+      'CSV to open in a spreadsheet: a text that a spreadsheet would run as a formula, and the empty text, begin with ' +
+        "`'`, and so does the name of every text column. A batch of the file restores the texts of these columns.",
+      csv(resource.fields.map(markedName)),
+    ),
+  }
 }

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { BlockList } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AccountWrites } from '../../accounts/account-writes.ts'
 import {
   createKey,
   type Key,
@@ -13,25 +11,73 @@ import {
   revokeKey,
   rotateKey,
 } from '../../accounts/api-keys.ts'
-import { type Scope, scopes } from '../../accounts/key-format.ts'
+import { isKeyId, type Scope, scopes } from '../../accounts/key-format.ts'
 import { views } from '../../catalog/views.ts'
 import type { Fault } from '../../errors/errors.ts'
 import { excerpt, Faults } from '../../errors/faults.ts'
 import { limits } from '../../limits/limits.ts'
-import { parseNoParameters } from '../../query/list-request.ts'
 import { parseTimeSpan } from '../../query/timestamp.ts'
-import { clientSignal } from '../client-signal.ts'
+import { createdHeaders, json, jsonResponse, respondsWith } from '../openapi/parts.ts'
+import { curl, sendsJson } from '../openapi/samples.ts'
+import { bodySchema, exampleRecord, recordSchema, ref, responseSchema } from '../openapi/schemas.ts'
 import { viewPath } from '../paths.ts'
-import { accessFor } from '../plugins/authenticate.ts'
 import { contextOf } from '../plugins/request-context.ts'
-import { actorOf, rejectBody } from '../request/actor.ts'
-import { idempotencyKeyOf } from '../request/idempotency-key.ts'
-import { addUnknownMembers, type BodyShape, jsonBody, kindOf, textMember } from '../request/json-body.ts'
-import { rawQueryOf } from '../request/raw-request.ts'
+import {
+  addUnknownMembers,
+  type BodyShape,
+  type JsonBody,
+  jsonBody,
+  kindOf,
+  rejectBody,
+  textMember,
+} from '../request/body.ts'
+import { idempotencyKeyOf } from '../request/headers.ts'
 import { sendCreated, sendUncached } from '../respond.ts'
+import { administrationOf } from './administration.ts'
+import type { Route } from './route.ts'
+import { oneViewRoute } from './views.ts'
 
-type Body = Readonly<Record<string, unknown>>
-type KeyRequest = FastifyRequest<{ Params: { id: string } }>
+/** Routes that read and change the keys of an account. `views.ts` has their list. */
+
+const tag = 'Administration'
+const path = viewPath(views.key)
+const one = `${path}/{key_id}`
+const exampleKey = 'qm_EXAMPLEexampleEXAMPLEexampleEX000000'
+const { required: _, properties, ...keySchema } = recordSchema(views.key)
+
+/** The response of a creation and of a rotation. */
+const newKey = {
+  response: jsonResponse(
+    'The new key. It is shown only once: the service stores only its hash.',
+    'NewKeyResponse',
+    { data: { key: exampleKey, ...exampleRecord(views.key), last_used_on: null } },
+    createdHeaders('key'),
+  ),
+  schemas: {
+    NewKey: {
+      ...keySchema,
+      title: 'New key',
+      required: ['key', ...views.key.fields.map(({ name }) => name)],
+      properties: {
+        key: {
+          type: 'string',
+          pattern: '^qm_[0-9A-Za-z]{36}$',
+          description: 'The key itself, shown only once.',
+          examples: [exampleKey],
+        },
+        ...properties,
+      },
+    },
+    NewKeyResponse: responseSchema('New key response', ref('schemas', 'NewKey')),
+  },
+}
+
+const expiry = {
+  type: ['string', 'null'],
+  format: 'date-time',
+  description: 'A date or date-time in the future; null: the key never expires.',
+  examples: ['2099-01-01T00:00:00.000Z'],
+}
 
 const createShape: BodyShape = {
   what: 'A key is created from name, scopes and expires_at',
@@ -44,58 +90,147 @@ const rotationShape: BodyShape = {
   example: '{"overlap_seconds":86400}',
 }
 
-export function createKeyRoute(writes: AccountWrites, trustedProxies: BlockList) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const access = accessFor(request, 'account:manage')
-    parseNoParameters(rawQueryOf(request))
+export const keyRoute = oneViewRoute({
+  view: views.key,
+  tag,
+  path: one,
+  parameter: 'keyId',
+  samplePath: `${path}/$KEY_ID`,
+  idField: 'key_id',
+  isId: isKeyId,
+})
+
+export const createKeyRoute: Route = {
+  methods: ['POST'],
+  path,
+  scopes: ['account:manage'],
+  bodies: ['application/json'],
+  writeHeaders: ['idempotency-key'],
+  operation: {
+    operationId: 'create_key',
+    tag,
+    summary: 'Create a key',
+    samples: [curl('', path, sendsJson, `-d '${createShape.example}'`)],
+    description:
+      'The new key may have any scope. With an `Idempotency-Key`, a retry creates no second key; the first is not shown again.',
+    parameters: ['idempotencyKey'],
+    body: json(ref('schemas', 'NewKeyRequest'), {
+      name: 'web shop',
+      scopes: ['product:read', 'partner:create'],
+      expires_at: '2099-01-01T00:00:00Z',
+    }),
+    responses: {
+      '201': newKey.response,
+      ...respondsWith('invalid', 'keyConflict', 'tooLarge', 'mismatch'),
+    },
+    schemas: {
+      ...newKey.schemas,
+      NewKeyRequest: bodySchema(
+        'New key request',
+        {
+          name: { type: 'string', minLength: 1, maxLength: limits.keyNameCharactersMax },
+          scopes: { type: 'array', minItems: 1, items: { type: 'string', enum: scopes } },
+          expires_at: expiry,
+        },
+        ['name', 'scopes'],
+      ),
+    },
+  },
+  handler: (parts) => async (request, reply) => {
+    const { access, actor, write } = administrationOf(request, reply, parts)
     const parameters = createParameters(jsonBody(request, createShape))
     const idempotency = idempotencyOf(request, parameters)
-    const actor = actorOf(request, access, trustedProxies)
-    const created = await writes.run(access, clientSignal(reply), (database) =>
-      database.write((transaction) => createKey(transaction, access, actor, parameters, idempotency)),
+    const created = await write((transaction) =>
+      createKey(transaction, access, actor, parameters, idempotency),
     )
     return sendNewKey(reply, created)
-  }
+  },
 }
 
-export function rotateKeyRoute(writes: AccountWrites, trustedProxies: BlockList) {
-  return async (request: KeyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const access = accessFor(request, 'account:manage')
-    parseNoParameters(rawQueryOf(request))
+export const rotateKeyRoute: Route = {
+  methods: ['POST'],
+  path: `${one}/rotate`,
+  scopes: ['account:manage'],
+  bodies: ['application/json'],
+  operation: {
+    operationId: 'rotate_key',
+    tag,
+    summary: 'Rotate a key',
+    samples: [curl('', `${path}/$KEY_ID/rotate`, sendsJson, `-d '${rotationShape.example}'`)],
+    description:
+      'Creates a new key with the name and scopes of the old one, which stays valid until the overlap ends. Only an ' +
+      'active key can be rotated, so a retry creates no second key.',
+    parameters: ['keyId'],
+    body: json(ref('schemas', 'KeyRotation'), { overlap_seconds: 86_400 }),
+    responses: {
+      '201': newKey.response,
+      ...respondsWith('invalid', 'notFound', 'keyConflict', 'tooLarge'),
+    },
+    schemas: {
+      ...newKey.schemas,
+      KeyRotation: bodySchema(
+        'Key rotation',
+        {
+          overlap_seconds: {
+            type: 'integer',
+            minimum: 0,
+            maximum: limits.keyOverlapSecondsMax,
+            description: 'How long the old key stays valid; 0 revokes it at once.',
+          },
+          expires_at: {
+            ...expiry,
+            description: `${expiry.description} Default: the new key is valid for as long as the old one was.`,
+          },
+        },
+        ['overlap_seconds'],
+      ),
+    },
+  },
+  handler: (parts) => async (request, reply) => {
+    const { access, actor, id, write } = administrationOf(request, reply, parts)
     const rotation = rotationOf(jsonBody(request, rotationShape))
-    const actor = actorOf(request, access, trustedProxies)
-    const { created } = await writes.run(access, clientSignal(reply), (database) =>
-      database.write((transaction) => rotateKey(transaction, access, actor, request.params.id, rotation)),
-    )
+    const { created } = await write((transaction) => rotateKey(transaction, access, actor, id, rotation))
     return sendNewKey(reply, created)
-  }
+  },
 }
 
-export function revokeKeyRoute(writes: AccountWrites, trustedProxies: BlockList) {
-  return async (request: KeyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const access = accessFor(request, 'account:manage')
-    parseNoParameters(rawQueryOf(request))
+export const revokeKeyRoute: Route = {
+  methods: ['POST'],
+  path: `${one}/revoke`,
+  scopes: ['account:manage'],
+  bodies: [],
+  operation: {
+    operationId: 'revoke_key',
+    tag,
+    summary: 'Revoke a key',
+    samples: [curl(' -X POST', `${path}/$KEY_ID/revoke`)],
+    description:
+      'Takes effect with the next request. A key may revoke itself. Revoking it again changes nothing.',
+    parameters: ['keyId'],
+    responses: {
+      '200': jsonResponse('The revoked key.', 'RevokedKeyResponse', {
+        data: { ...exampleRecord(views.key), state: 'revoked', revoked_at: '2026-11-14T10:02:11.480Z' },
+      }),
+      ...respondsWith('invalid', 'notFound'),
+    },
+    schemas: { RevokedKeyResponse: responseSchema('Revoked key response', ref('schemas', 'Key')) },
+  },
+  handler: (parts) => async (request, reply) => {
+    const { access, actor, id, write } = administrationOf(request, reply, parts)
     rejectBody(request, 'A revocation')
-    const actor = actorOf(request, access, trustedProxies)
-    const key = await writes.run(access, clientSignal(reply), (database) =>
-      database.write((transaction) => revokeKey(transaction, access, actor, request.params.id)),
-    )
+    const key = await write((transaction) => revokeKey(transaction, access, actor, id))
     contextOf(request).records = 1
     return sendUncached(reply, JSON.stringify({ data: keyJson(key) }))
-  }
+  },
 }
 
 function sendNewKey(reply: FastifyReply, created: NewKey): FastifyReply {
   contextOf(reply.request).records = 1
   const body = JSON.stringify({ data: { key: created.key, ...keyJson(created satisfies Key) } })
-  return sendCreated(
-    reply.header('cache-control', 'no-store'),
-    `${viewPath(views.key)}/${created.keyId}`,
-    body,
-  )
+  return sendCreated(reply.header('cache-control', 'no-store'), `${path}/${created.keyId}`, body)
 }
 
-function createParameters(body: Body): KeyParameters {
+function createParameters(body: JsonBody): KeyParameters {
   const faults = new Faults()
   addUnknownMembers(body, createShape, faults)
   const parameters = {
@@ -107,7 +242,7 @@ function createParameters(body: Body): KeyParameters {
   return parameters
 }
 
-function rotationOf(body: Body): Rotation {
+function rotationOf(body: JsonBody): Rotation {
   const faults = new Faults()
   addUnknownMembers(body, rotationShape, faults)
   const rotation = {

@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Access } from '../../accounts/verifications.ts'
 import type { Resource } from '../../catalog/resources.ts'
 import { recordUnknown } from '../../errors/errors.ts'
@@ -8,28 +7,66 @@ import type { PlanCache } from '../../lists/plan-cache.ts'
 import type { RecordRequest } from '../../lists/record-reader.ts'
 import type { RecordRow } from '../../query/sql/record-statement.ts'
 import {
-  type AuthenticationParts,
-  finishVerification,
-  startVerification,
-  verifiedFor,
-} from '../plugins/authenticate.ts'
-import { contextOf, recordSource, timed } from '../plugins/request-context.ts'
-import { rawQueryOf } from '../request/raw-request.ts'
-import { rejectUnsupported } from '../request/reject-unsupported.ts'
+  cachedRecordHeaders,
+  fieldsParameter,
+  jsonResponse,
+  resourceTag,
+  respondsWith,
+} from '../openapi/parts.ts'
+import { curl, typescript } from '../openapi/samples.ts'
+import { exampleRecord, schemaName, singleSchemas } from '../openapi/schemas.ts'
+import { resourcePath } from '../paths.ts'
+import { finishVerification, startVerification, verifiedFor } from '../plugins/authenticate.ts'
+import { contextOf, rawQueryOf, recordSource, timed } from '../plugins/request-context.ts'
+import { rejectUnsupported } from '../request/headers.ts'
 import { sendRead } from '../respond.ts'
-import type { Reads } from './list.ts'
+import { type Handler, type Route, type RouteParts, type RouteRequest, readMethods } from './route.ts'
 
-type RecordRouteRequest = FastifyRequest<{ Params: { id: string } }>
+export function recordRoute(resource: Resource): Route {
+  const { name, plural, noun } = resource
+  const path = resourcePath(resource)
+  return {
+    methods: readMethods,
+    path: `${path}/{id}`,
+    scopes: [`${name}:read`],
+    resource: name,
+    isVerifiedInHandler: true,
+    operation: {
+      operationId: `get_${name}`,
+      tag: resourceTag(resource),
+      summary: `Get one ${noun}`,
+      samples: [
+        curl('', `${path}/1?fields=id,name`),
+        typescript(
+          `const ${name} = await qm.${plural}.get(1, { fields: ['id', 'name'] })`,
+          `console.log(${name}.name)`,
+        ),
+      ],
+      parameters: ['id', fieldsParameter(resource), 'ifNoneMatch'],
+      responses: {
+        '200': jsonResponse(
+          'The record.',
+          `${schemaName(resource)}Response`,
+          { data: exampleRecord(resource) },
+          cachedRecordHeaders,
+        ),
+        ...respondsWith('notModified', 'invalid', 'notFound'),
+      },
+      schemas: singleSchemas(resource),
+    },
+    handler: (parts) => recordHandler(parts, resource),
+  }
+}
 
-/** Its key is verified here, so that the record of a key that was accepted lately is read at the same time. */
-export function recordRoute(reads: Reads, resource: Resource, authentication: AuthenticationParts) {
-  const { plans, recordReader, responseCache } = reads
-  return async (request: RecordRouteRequest, reply: FastifyReply): Promise<FastifyReply> => {
+/** The key is verified here, so that the record of a key that was accepted lately is read at the same time. */
+function recordHandler(parts: RouteParts, resource: Resource): Handler {
+  const { authentication, plans, recordReader, responseCache } = parts
+  return async (request, reply) => {
     const verification = startVerification(request, authentication)
-    const early = readBeforehand(reads, resource, request, verification.recent)
+    const early = readBeforehand(parts, resource, request, verification.recent)
     await finishVerification(request, reply, verification, authentication)
     rejectUnsupported(request)
-    const verified = verifiedFor(request, `${resource.name}:read`)
+    const verified = verifiedFor(request)
     const record = early?.record ?? recordRequestOf(request, resource, plans)
     const context = contextOf(request)
     const read = async () => {
@@ -55,9 +92,9 @@ interface EarlyRead {
 
 /** Requests the row of the record, unless its response is cached or the request is not valid. Throws nothing. */
 function readBeforehand(
-  { plans, recordReader, responseCache }: Reads,
+  { plans, recordReader, responseCache }: RouteParts,
   resource: Resource,
-  request: RecordRouteRequest,
+  request: RouteRequest,
   access: Access | undefined,
 ): EarlyRead | undefined {
   if (access?.scopes.has(`${resource.name}:read`) !== true) return undefined
@@ -74,7 +111,7 @@ function readBeforehand(
   }
 }
 
-function recordRequestOf(request: RecordRouteRequest, resource: Resource, plans: PlanCache): RecordRequest {
+function recordRequestOf(request: RouteRequest, resource: Resource, plans: PlanCache): RecordRequest {
   const { members, fieldsHash } = plans.record(resource, rawQueryOf(request))
   const { id } = request.params
   requireId(resource, id)

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { AccountReads } from '../../accounts/account-reads.ts'
 import type { View } from '../../catalog/views.ts'
 import { Failure } from '../../errors/errors.ts'
@@ -12,17 +12,68 @@ import { type ViewRow, viewStatement } from '../../query/sql/view-statement.ts'
 import { withAcceptedSuggestions } from '../../query/suggestions.ts'
 import type { AccountScope } from '../../scope.ts'
 import type { Statement } from '../../sql.ts'
-import { clientSignal } from '../client-signal.ts'
+import {
+  fieldsParameter,
+  filterParameter,
+  invalidListResponse,
+  jsonResponse,
+  type ParameterName,
+  pageResponse,
+  respondsWith,
+  responseHeaders,
+} from '../openapi/parts.ts'
+import { curl } from '../openapi/samples.ts'
+import { collectionSchemas, exampleRecord, schemaName, singleSchemas } from '../openapi/schemas.ts'
 import { viewPath } from '../paths.ts'
 import { accessFor } from '../plugins/authenticate.ts'
-import { contextOf, timed } from '../plugins/request-context.ts'
-import { rawParameters, rawQueryOf } from '../request/raw-request.ts'
+import { clientSignal, contextOf, rawQueryOf, timed } from '../plugins/request-context.ts'
+import { formMediaType } from '../request/body.ts'
 import { sendUncached } from '../respond.ts'
+import { rawParameters } from './list.ts'
+import { type Handler, listMethods, type Route, type RouteParts, readMethods } from './route.ts'
+
+type Tag = 'Administration' | 'Webhooks'
 
 /** A list for administrators: the same parameters as any other list, but never cached. */
-export function viewRoute(accountReads: AccountReads, view: View) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const access = accessFor(request, 'account:manage')
+export function viewRoute(view: View, tag: Tag): Route {
+  const { plural, choices = {} } = view
+  return {
+    methods: listMethods,
+    path: viewPath(view),
+    scopes: ['account:manage'],
+    bodies: [formMediaType],
+    operation: {
+      operationId: `list_${plural}`,
+      tag,
+      summary: `List ${plural}`,
+      samples: [curl(' -G', viewPath(view), "--data 'limit=5'")],
+      parameters: [
+        ...Object.entries(choices).map(([name, values]) => ({
+          name,
+          in: 'query',
+          description: `One of ${values.join(', ')}. Default: ${values[0]}.`,
+          schema: { type: 'string', enum: values, default: values[0] },
+          example: values[0],
+        })),
+        fieldsParameter(view),
+        filterParameter(view),
+        'page',
+        'limit',
+      ],
+      responses: {
+        '200': pageResponse(view, 'newest first', responseHeaders),
+        '400': invalidListResponse(view),
+        ...respondsWith('late'),
+      },
+      schemas: collectionSchemas(view),
+    },
+    handler: ({ accountReads }) => viewHandler(accountReads, view),
+  }
+}
+
+function viewHandler(accountReads: AccountReads, view: View): Handler {
+  return async (request, reply) => {
+    const access = accessFor(request)
     const { parameters, plan } = withAcceptedSuggestions(view, () => {
       const parsed = parseViewRequest(...rawParameters(request), view.choices)
       return { parameters: parsed, plan: planList(view, parsed) }
@@ -39,20 +90,47 @@ export function viewRoute(accountReads: AccountReads, view: View) {
   }
 }
 
-/** One row of a view, by its id field. `isId` rejects other texts before the query: PostgreSQL does not accept NUL in a text. */
-export function oneViewRoute(
-  accountReads: AccountReads,
-  view: View,
-  idField: string,
-  isId: (text: string) => boolean,
-) {
+interface OneView {
+  readonly view: View
+  readonly tag: Tag
+  readonly path: string
+  /** The name of the shared parameter. */
+  readonly parameter: ParameterName
+  /** The path in the sample. */
+  readonly samplePath: string
+  readonly idField: string
+  /** Rejects other texts before the query: PostgreSQL does not accept NUL in a text. */
+  readonly isId: (text: string) => boolean
+}
+
+/** One row of a view, by its id field. */
+export function oneViewRoute(one: OneView): Route {
+  const { view } = one
+  return {
+    methods: readMethods,
+    path: one.path,
+    scopes: ['account:manage'],
+    operation: {
+      operationId: `get_${view.name}`,
+      tag: one.tag,
+      summary: `Get one ${view.noun}`,
+      samples: [curl('', one.samplePath)],
+      parameters: [one.parameter, fieldsParameter(view)],
+      responses: {
+        '200': jsonResponse('The record.', `${schemaName(view)}Response`, { data: exampleRecord(view) }),
+        ...respondsWith('invalid', 'notFound'),
+      },
+      schemas: singleSchemas(view),
+    },
+    handler: (parts) => oneViewHandler(parts, one),
+  }
+}
+
+function oneViewHandler({ accountReads }: RouteParts, { view, idField, isId }: OneView): Handler {
   const field = view.fields.find(({ name }) => name === idField)
   if (field === undefined) throw new Error(`a ${view.noun} has no field ${idField}`)
-  return async (
-    request: FastifyRequest<{ Params: { id: string } }>,
-    reply: FastifyReply,
-  ): Promise<FastifyReply> => {
-    const access = accessFor(request, 'account:manage')
+  return async (request, reply) => {
+    const access = accessFor(request)
     const { id } = request.params
     if (!isId(id)) throw notFound(view, id)
     const plan: ListPlan<View> = {

@@ -1,4 +1,6 @@
-import { formMediaType } from '../../../../server/src/http/request/content-type.ts'
+import { parameters as shared } from '../../../../server/src/http/openapi/parts.ts'
+import { formMediaType } from '../../../../server/src/http/request/body.ts'
+import { routes } from '../../../../server/src/http/routes/routes.ts'
 import { limits } from '../../../../server/src/limits/limits.ts'
 import {
   escaped,
@@ -22,21 +24,20 @@ export interface RequestPart {
   message(text: string, sender: Sender): Buffer
 }
 
-/** Every parameter of any route. `architecture/route-shapes.test.ts` compares them with the OpenAPI document. */
-export const parameters = [
-  'fields',
-  'filter',
-  'page',
-  'limit',
-  'after_id',
-  'max_id',
-  'since',
-  'wait',
-  'per',
-  'mode',
+/** Every query parameter of any route. */
+export const parameters: readonly string[] = [
+  ...new Set(
+    routes
+      .flatMap(({ operation }) => [
+        ...(operation.parameters ?? []),
+        ...Object.values(operation.sharedParameters ?? {}),
+      ])
+      .map((one) => (typeof one === 'string' ? shared[one] : one))
+      .flatMap((one) => ('name' in one && 'in' in one && one.in === 'query' ? [String(one.name)] : [])),
+  ),
 ]
 
-/** Every request header that the service or Node reads. The same test looks for further ones in the code. */
+/** Every request header that the service or Node reads. `architecture/route-shapes.test.ts` looks for further ones in the code. */
 export const headers = [
   'Accept',
   'Accept-Encoding',

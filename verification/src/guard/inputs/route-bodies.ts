@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import type { BodyType } from '../../../../server/src/http/request/content-type.ts'
+import type { BodyType } from '../../../../server/src/http/request/body.ts'
 import { limits } from '../../../../server/src/limits/limits.ts'
 import { jsonShapes } from './bodies/json.ts'
 import { csvBodyShapes, csvLineShapes, ndjsonBodyShapes, ndjsonLineShapes } from './bodies/lines.ts'

@@ -1,5 +1,6 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import type { BodyType } from '../../../../server/src/http/request/content-type.ts'
+import type { Scope } from '../../../../server/src/accounts/key-format.ts'
+import type { BodyType } from '../../../../server/src/http/request/body.ts'
 import { buildServer, type ServerParts } from '../../../../server/src/http/server.ts'
 import { limits } from '../../../../server/src/limits/limits.ts'
 import { defaultLimits } from '../../../../server/src/limits/passed-limits.ts'
@@ -13,6 +14,8 @@ export interface Route {
   readonly bodies: readonly BodyType[] | undefined
   readonly bodyBytesMax: number
   readonly acceptsGzip: boolean
+  /** Undefined for a page. */
+  readonly scopes: readonly Scope[] | undefined
 }
 
 /**
@@ -42,6 +45,7 @@ function routesOf({ method, url, bodyLimit, config = {} }: RouteOptions): Route[
     bodies: config.bodies,
     bodyBytesMax: bodyLimit ?? limits.createBodyBytesMax,
     acceptsGzip: config.acceptsGzip === true,
+    scopes: config.scopes,
   }))
 }
 

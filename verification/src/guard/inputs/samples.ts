@@ -1,14 +1,22 @@
 import { resources } from '../../../../server/src/catalog/resources.ts'
+import { parameters } from '../../../../server/src/http/openapi/parts.ts'
 import { resourcePath } from '../../../../server/src/http/paths.ts'
+import { urlOf } from '../../../../server/src/http/routes/route.ts'
+import { routes } from '../../../../server/src/http/routes/routes.ts'
 import type { Route } from './route-table.ts'
 
-/** A valid value for each parameter in the path of a route, by the route's path before it. */
+/** A valid value for each parameter in the path of a route, by the route's path up to it: its example, if it has one. */
 const samples: Readonly<Record<string, string>> = {
-  '/manage/v1/keys/:id': 'AAAAAAAA',
-  '/manage/v1/webhooks/:id': 'wh_0a1b2c3d4e5f60718293a4b5',
   '/reference/errors/:code': 'filter_invalid',
   '/console/*': 'products',
-  ...Object.fromEntries(Object.values(resources).map((resource) => [`${resourcePath(resource)}/:id`, '1'])),
+  ...Object.fromEntries(
+    routes.flatMap((route) => {
+      const [start] = /^.*:id/.exec(urlOf(route)) ?? []
+      const shared = (route.operation.parameters ?? []).filter((one) => typeof one === 'string')
+      const inPath = shared.map((name) => parameters[name]).find((one) => one.in === 'path')
+      return start === undefined || inPath === undefined ? [] : [[start, String(inPath.example)]]
+    }),
+  ),
 }
 
 /** The path of the route with a value for its parameter; undefined if no value is known. */
@@ -23,9 +31,12 @@ export function samplePath({ url }: Route, value?: string): string | undefined {
   return /[:*]/.test(path.replace(value ?? sample, '')) ? undefined : path
 }
 
-/** The members that a JSON body of the route may have, and for routes of administrators those of all their bodies. */
-export function membersOf({ url }: Route): readonly string[] {
+/** The members that a JSON body of the route may have. */
+export function membersOf({ method, url }: Route): readonly string[] {
   const resource = Object.values(resources).find((one) => url.startsWith(resourcePath(one)))
   if (resource !== undefined) return resource.fields.map(({ name }) => name)
-  return ['name', 'scopes', 'expires_at', 'overlap_seconds', 'resource', 'url', 'fields', 'filter', 'since']
+  const route = routes.find((one) => urlOf(one) === url && one.methods.some((known) => known === method))
+  const reference = route?.operation.body?.['application/json']?.schema['$ref']
+  const [name = ''] = String(reference).split('/').slice(-1)
+  return Object.keys(route?.operation.schemas?.[name]?.['properties'] ?? {})
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { acceptsGzip, exportFormatOf } from './accept.ts'
+import { acceptsGzip, exportFormatOf } from './headers.ts'
 
 describe('exportFormatOf', () => {
   it.each([

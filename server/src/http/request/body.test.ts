@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mediaTypeOf } from './content-type.ts'
+import { mediaTypeOf } from './body.ts'
 
 describe('mediaTypeOf', () => {
   it.each([

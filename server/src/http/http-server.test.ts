@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { RequestFlows } from './counted-response.ts'
+import { RequestFlows } from './http-server.ts'
 
 it('an account has its share if it has at least as many requests in flight as the average', () => {
   const flows = new RequestFlows()

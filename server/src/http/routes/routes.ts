@@ -1,0 +1,54 @@
+import { resources } from '../../catalog/resources.ts'
+import { views } from '../../catalog/views.ts'
+import { batchRoute } from './batch.ts'
+import { deleteRoute, patchRoute } from './change.ts'
+import { changesRoute } from './changes.ts'
+import { createRoute } from './create.ts'
+import { livezRoute, readyzRoute } from './health.ts'
+import { createKeyRoute, keyRoute, revokeKeyRoute, rotateKeyRoute } from './keys.ts'
+import { listRoute } from './list.ts'
+import { recordRoute } from './record.ts'
+import type { Route } from './route.ts'
+import { viewRoute } from './views.ts'
+import {
+  activateWebhookRoute,
+  pauseWebhookRoute,
+  replayWebhookRoute,
+  rotateWebhookRoute,
+  testWebhookRoute,
+} from './webhook-actions.ts'
+import { changeWebhookRoute, createWebhookRoute, deleteWebhookRoute, webhookRoute } from './webhooks.ts'
+
+/** Every route of the API, in the order of the OpenAPI document. */
+export const routes: readonly Route[] = [
+  ...Object.values(resources).flatMap((resource) => [
+    listRoute(resource),
+    createRoute(resource),
+    recordRoute(resource),
+    patchRoute(resource),
+    deleteRoute(resource),
+    batchRoute(resource),
+    changesRoute(resource),
+  ]),
+  viewRoute(views.key, 'Administration'),
+  createKeyRoute,
+  keyRoute,
+  rotateKeyRoute,
+  revokeKeyRoute,
+  viewRoute(views.audit, 'Administration'),
+  viewRoute(views.request, 'Administration'),
+  viewRoute(views.usage, 'Administration'),
+  viewRoute(views.webhook, 'Webhooks'),
+  createWebhookRoute,
+  activateWebhookRoute,
+  pauseWebhookRoute,
+  rotateWebhookRoute,
+  replayWebhookRoute,
+  testWebhookRoute,
+  webhookRoute,
+  changeWebhookRoute,
+  deleteWebhookRoute,
+  viewRoute(views.delivery, 'Webhooks'),
+  livezRoute,
+  readyzRoute,
+]

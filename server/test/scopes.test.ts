@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Scope, scopes } from '../src/accounts/key-format.ts'
+import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { startTestService, type TestService } from './service.ts'
+
+/** The scopes in the table of endpoints in docs/api.md. `architecture/documented-tables.test.ts` proves that it lists every route. */
+
+const document = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
+const endpoints = [...document.matchAll(/^\| `([A-Z]+)` `(\/[^`]*)` \|.*\| (`[^|]+`) \|$/gm)].map(
+  ([, method = '', path = '', cell = '']) => ({
+    method,
+    path: path.replace(/\{\w+\}/, '1'),
+    allowing: scopes.filter((scope) => cell.includes(`\`${scope}\``)),
+  }),
+)
+
+let client: pg.Client
+let service: TestService
+const accounts = new Map<string, TestAccount>()
+
+beforeAll(async () => {
+  const url = await freshDatabase()
+  client = await connected(url)
+  service = await startTestService(url)
+})
+
+afterAll(async () => {
+  await service.close()
+  await client.end()
+})
+
+async function keyWith(granted: readonly Scope[]): Promise<TestAccount> {
+  const known = accounts.get(granted.join())
+  if (known !== undefined) return known
+  const created = await account(client, `account-${accounts.size}`, granted)
+  accounts.set(granted.join(), created)
+  return created
+}
+
+async function responseTo({ method, path }: { method: string; path: string }, by: TestAccount) {
+  if (method === 'GET' || method === 'HEAD' || method === 'DELETE') return service.request(by, method, path)
+  const isBatch = path.endsWith('/batch')
+  const type = method === 'QUERY' ? 'application/x-www-form-urlencoded' : 'application/json'
+  return service.request(by, method, path, {
+    headers: { 'content-type': isBatch ? 'application/x-ndjson' : type },
+    body: isBatch ? '' : method === 'QUERY' ? 'limit=1' : '{}',
+  })
+}
+
+it('the document lists the endpoints', () => {
+  expect(endpoints.length).toBeGreaterThan(35)
+  expect(endpoints.filter(({ allowing }) => allowing.length === 0)).toEqual([])
+})
+
+it.each(endpoints)('$method $path needs $allowing', async ({ method, path, allowing }) => {
+  const isList = method === 'GET' && !path.endsWith('/1')
+  const methods = method === 'GET' ? ['GET', 'HEAD', ...(isList ? ['QUERY'] : [])] : [method]
+  const without = await keyWith(scopes.filter((scope) => !allowing.includes(scope)))
+  for (const one of methods) {
+    const { status, body } = await responseTo({ method: one, path }, without)
+    expect([one, status]).toEqual([one, 403])
+    if (one !== 'HEAD') {
+      const detail = `This request needs the scope ${allowing.join(' or ')}, which the key does not have.`
+      expect(body).toMatchObject({ code: 'scope_missing', detail })
+    }
+    for (const scope of allowing) {
+      const allowed = await responseTo({ method: one, path }, await keyWith([scope]))
+      expect([200, 400, 404, 501], `${one} with ${scope}`).toContain(allowed.status)
+    }
+  }
+})
