@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { resources } from '../catalog/resources.ts'
-import { EventLoopShares } from '../scheduler/turns.ts'
+import { EventLoopShares } from '../scheduler/shares.ts'
 import { batchRows } from './batch-input.ts'
 
 async function* body(bytes: Buffer) {

@@ -1,4 +1,4 @@
-import { verifyKeys } from '../accounts/verifications.ts'
+import { verifyKeys } from '../accounts/key-verifier.ts'
 import { groupsOf } from '../activity/batch-writer.ts'
 import { insertRequests } from '../activity/request-log.ts'
 import { readChanged } from '../changes/check-statements.ts'

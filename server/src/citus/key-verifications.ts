@@ -1,5 +1,6 @@
 import { scopeSet } from '../accounts/key-format.ts'
-import { arrayOf, type Verification } from '../accounts/verifications.ts'
+import { arrayOf } from '../accounts/key-verifier.ts'
+import type { Verification } from '../accounts/verifications.ts'
 import { keyIsValid } from '../key-state.ts'
 import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'

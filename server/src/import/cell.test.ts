@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Field } from '../catalog/field.ts'
 import { resources } from '../catalog/resources.ts'
-import { JsonNumber } from '../writes/json-number.ts'
+import { JsonNumber } from '../writes/exact-json.ts'
 import { cellOfCsv, cellOfJson } from './cell.ts'
 
 function field(name: string, resource: 'product' | 'partner' | 'company' = 'product'): Field {

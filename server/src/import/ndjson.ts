@@ -1,8 +1,13 @@
 import { typeNames } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
-import { isJsonObject, type ObjectScan, repeatedName, scanObject } from '../writes/flat-json.ts'
-import { parseExactJson } from '../writes/json-number.ts'
+import {
+  isJsonObject,
+  type ObjectScan,
+  parseExactJson,
+  repeatedName,
+  scanObject,
+} from '../writes/exact-json.ts'
 import { checkMembers, ImportError, rejectBlankLines, tooMany } from './columns.ts'
 import { ChunkBuilder, type RowChunk } from './row.ts'
 

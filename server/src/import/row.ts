@@ -1,7 +1,7 @@
 import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { excerpt } from '../errors/faults.ts'
-import { JsonNumber } from '../writes/json-number.ts'
+import { JsonNumber } from '../writes/exact-json.ts'
 import { type Cell, cellOfCsv, cellOfJson } from './cell.ts'
 import { unknownField } from './columns.ts'
 

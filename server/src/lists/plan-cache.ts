@@ -12,11 +12,10 @@ import {
   parseListRequest,
   parseRecordRequest,
 } from '../query/list-request.ts'
-import { type ListPlan, planList, planRecordFields } from '../query/plan.ts'
+import { type ListPlan, planList, planRecordFields, withAcceptedSuggestions } from '../query/plan.ts'
 import type { ExportFormat } from '../query/sql/export-statement.ts'
 import type { ListTemplates } from '../query/sql/list-statement.ts'
 import { membersOf, type RecordMember } from '../query/sql/record-statement.ts'
-import { withAcceptedSuggestions } from '../query/suggestions.ts'
 import { AdmissionFilter } from './response-cache.ts'
 
 /** A parsed and planned list request, with its cache keys. */

@@ -2,14 +2,13 @@ import { type Condition, type Filter, FilterError, fromSql, parse } from '@quart
 import type { Collection } from '../catalog/collection.ts'
 import { type Field, type FieldType, operatorsOf, typeNames } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
-import type { Fault } from '../errors/errors.ts'
+import { Failure, type Fault } from '../errors/errors.ts'
 import { excerpt, Faults } from '../errors/faults.ts'
 import { nearest } from '../errors/nearest.ts'
 import { limits } from '../limits/limits.ts'
-import { predicateOf } from './condition.ts'
-import type { IdWindow, ListRequest } from './list-request.ts'
+import { type FilterSource, predicateOf, suggestionOf, typedValues } from './condition.ts'
+import { type IdWindow, type ListRequest, parseViewRequest } from './list-request.ts'
 import type { Predicate, Range } from './predicate.ts'
-import { type FilterSource, suggestionOf, typedValues } from './values.ts'
 
 /** A list request whose names and values were checked against the catalog. All pages of a list share one plan. */
 export interface ListPlan<Of extends Collection = Resource> {
@@ -234,4 +233,56 @@ function nearestField(resource: Collection, name: string): string | undefined {
     name.trim(),
     resource.fields.map((field) => field.name),
   )
+}
+
+/** Faults that are corrected one after the other. With more, the result is unlikely to be what was meant. */
+const repairsMax = 4
+
+/**
+ * Reads a request. The parser suggests a corrected text for one fault without knowing the fields, and the text may have others: the
+ * syntax of `id[""]` is correct, but "" is not an integer. So each suggestion is corrected further until the service accepts it,
+ * or omitted.
+ */
+export function withAcceptedSuggestions<T>(resource: Collection, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof Failure) || error.faults.every(({ suggestion }) => suggestion === undefined))
+      throw error
+    // Most faults share one suggestion.
+    const accepted = new Map<string, string | undefined>()
+    const faults = error.faults.map((fault) => {
+      const { parameter, suggestion, ...rest } = fault
+      if (suggestion === undefined || (parameter !== 'filter' && parameter !== 'fields')) return fault
+      const key = `${parameter}=${suggestion}`
+      if (!accepted.has(key)) accepted.set(key, acceptedText(resource, parameter, suggestion))
+      const text = accepted.get(key)
+      return text === undefined ? { parameter, ...rest } : { parameter, ...rest, suggestion: text }
+    })
+    throw new Failure(error.code, error.message, faults, error.cause)
+  }
+}
+
+function acceptedText(
+  resource: Collection,
+  parameter: 'filter' | 'fields',
+  suggestion: string,
+): string | undefined {
+  let text: string | undefined = suggestion
+  for (let repairs = 0; text?.isWellFormed() === true && repairs < repairsMax; repairs += 1) {
+    const faults = faultsOf(resource, parameter, text)
+    if (faults.length === 0) return text
+    text = faults.find((fault) => fault.suggestion !== undefined)?.suggestion
+  }
+  return undefined
+}
+
+function faultsOf(resource: Collection, parameter: string, text: string): readonly Fault[] {
+  try {
+    planList(resource, parseViewRequest(`${parameter}=${encodeURIComponent(text)}`, 'url'))
+    return []
+  } catch (error) {
+    if (error instanceof Failure) return error.faults
+    throw error
+  }
 }

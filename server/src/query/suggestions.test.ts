@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { resources } from '../catalog/resources.ts'
 import { Failure, type Fault } from '../errors/errors.ts'
 import { parseListRequest } from './list-request.ts'
-import { planList } from './plan.ts'
-import { withAcceptedSuggestions } from './suggestions.ts'
+import { planList, withAcceptedSuggestions } from './plan.ts'
 
 function faultsOf(query: Readonly<Record<string, string>>): readonly Fault[] {
   const raw = Object.entries(query)

@@ -1,7 +1,7 @@
 import { type Field, typeNames } from '../catalog/field.ts'
 import { limits } from '../limits/limits.ts'
 import { parseTimeSpan, timestampText } from '../query/timestamp.ts'
-import { JsonNumber } from './json-number.ts'
+import { JsonNumber } from './exact-json.ts'
 
 /** Why a value is rejected: the predicate of a sentence whose subject is the field name. */
 export interface Rejection {

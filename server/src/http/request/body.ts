@@ -3,8 +3,7 @@ import { containsKey, containsKeyMessage } from '../../accounts/key-format.ts'
 import { Failure, type Fault, invalid } from '../../errors/errors.ts'
 import { excerpt, type Faults } from '../../errors/faults.ts'
 import { limits } from '../../limits/limits.ts'
-import { isJsonObject } from '../../writes/flat-json.ts'
-import { JsonNumber } from '../../writes/json-number.ts'
+import { isJsonObject, JsonNumber } from '../../writes/exact-json.ts'
 import { routeOf } from '../plugins/request-context.ts'
 
 /** The media type of a QUERY body. */

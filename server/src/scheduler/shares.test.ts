@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { limits } from '../limits/limits.ts'
-import { EventLoopShares, RequestTurns } from './turns.ts'
+import { EventLoopShares, RequestTurns } from './shares.ts'
 
 const { iterationRequestsMax, acceptedPerRequest } = limits
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isFlat, repeatedName, scanObject } from './flat-json.ts'
+import { isFlat, repeatedName, scanObject } from './exact-json.ts'
 
 const scalar = fc.oneof(fc.string(), fc.double(), fc.boolean(), fc.constant(null))
 
