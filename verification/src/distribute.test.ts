@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
-import { namesOneAccount, tablesIn } from './distribute.ts'
+import { resources } from '../../server/src/catalog/resources.ts'
+import { accountsWithImagesGrouped } from '../../server/src/citus/images.ts'
+import { accountsWithImages } from '../../server/src/writes/journal-sweep.ts'
+import { isForSeveralAccounts, namesOneAccount, tablesIn } from './distribute.ts'
 
 it.each([
   'select 1 from product where account_id = $1::bigint',
@@ -24,3 +27,10 @@ it.each([
   expect(tablesIn(query)).toBeGreaterThan(0)
   expect(namesOneAccount(query)).toBe(false)
 })
+
+it.each([accountsWithImages, accountsWithImagesGrouped])(
+  'the search for old before-images is for several accounts',
+  (search) => {
+    expect(isForSeveralAccounts(search(resources.product, '0').text)).toBe(true)
+  },
+)

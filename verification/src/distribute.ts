@@ -82,6 +82,8 @@ export function isForSeveralAccounts(query: string): boolean {
     /^with recursive a as \(\s*\(select account_id from \w+_before where account_id > \$1::bigint/.test(query)
   )
     return true
+  // The same on Citus.
+  if (/^select account_id, min\(at\) < now\(\) - .* from \w+_before\s/.test(query)) return true
   if (
     /^select t\.account_id, \(select b\.at < now\(\) - make_interval\(days => \$1::int\)\s+from tombstone b where b\.account_id = t\.account_id/.test(
       query,
