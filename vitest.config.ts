@@ -26,9 +26,12 @@ export default defineConfig({
     unstubGlobals: true,
     // A forgotten `it.only` would leave out all other tests of its file.
     allowOnly: false,
-    ...(suite === 'unit' ? {} : { globalSetup: ['server/test/global-setup.ts'] }),
-    // Integration tests wait for servers and timeouts more than they use a processor.
-    ...(suite === 'integration' ? { maxWorkers: 3 } : {}),
+    ...(suite === 'unit'
+      ? {}
+      : { globalSetup: ['server/test/global-setup.ts'], setupFiles: ['server/test/setup.ts'] }),
+    // By default vitest leaves one processor unused: half of a machine with two. Integration tests wait for servers and timeouts more
+    // than they use a processor.
+    maxWorkers: suite === 'integration' ? 3 : '100%',
     // Ends a run that never finishes. No test relies on it: a busy machine may take as long as it needs.
     testTimeout: 900_000,
     hookTimeout: 900_000,

@@ -1,37 +1,28 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { write } from '../../server/test/changes-fixture.ts'
-import { account, connected, freshDatabase, type TestAccount } from '../../server/test/database.ts'
+import { account } from '../../server/test/database.ts'
 import { eventually } from '../../server/test/eventually.ts'
-import { startTestService, type TestService } from '../../server/test/service.ts'
+import { freshService } from '../../server/test/service.ts'
 import { type Change, CursorExpired, type Product, Quartermaster, RequestInvalid } from '../src/index.ts'
 
 /** Changes, watch and sync of the client against the real service. */
 
-let url: string
-let database: pg.Client
-let service: TestService
-let acme: TestAccount
-let qm: Quartermaster
 /** Changes how the next responses are received. */
 let interfere: ((input: string, send: () => Promise<Response>) => Promise<Response>) | undefined
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  database = await connected(url)
-  acme = await account(database, 'acme')
-  service = await startTestService(url, { QUARTERMASTER_DEFAULT_ACCOUNT: 'acme' }, { feedCheckMs: 50 })
-  qm = new Quartermaster({
-    baseUrl: `http://127.0.0.1:${service.port}`,
-    apiKey: acme.key,
-    retryForMs: 0,
-    fetch: (input, init) => {
-      const send = () => fetch(input, init)
-      return interfere === undefined
-        ? send()
-        : interfere(String(input instanceof Request ? input.url : input), send)
-    },
-  })
+const environment = { QUARTERMASTER_DEFAULT_ACCOUNT: 'acme' }
+const { client: database, service } = await freshService(environment, { feedCheckMs: 50 })
+const acme = await account(database, 'acme')
+const qm = new Quartermaster({
+  baseUrl: `http://127.0.0.1:${service.port}`,
+  apiKey: acme.key,
+  retryForMs: 0,
+  fetch: (input, init) => {
+    const send = () => fetch(input, init)
+    return interfere === undefined
+      ? send()
+      : interfere(String(input instanceof Request ? input.url : input), send)
+  },
 })
 
 beforeEach(async () => {
@@ -40,11 +31,6 @@ beforeEach(async () => {
     acme.accountId,
   ])
   await write(database, acme, { delete: rows.map(({ id }) => Number(id)) })
-})
-
-afterAll(async () => {
-  await service.close()
-  await database.end()
 })
 
 const summary = ({ change, id }: Change<unknown>) => `${change} ${id}`

@@ -1,8 +1,7 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { importRecords } from '../../server/src/import/import-records.ts'
-import { account, connected, freshDatabase, type TestAccount } from '../../server/test/database.ts'
-import { startTestService, type TestService } from '../../server/test/service.ts'
+import { account } from '../../server/test/database.ts'
+import { freshService } from '../../server/test/service.ts'
 import {
   BaseUrlInvalid,
   filter,
@@ -15,40 +14,26 @@ import {
 
 /** The client against the real service. It uses QUARTERMASTER_DEFAULT_ACCOUNT, because fetch cannot set the Host header. */
 
-let url: string
-let database: pg.Client
-let service: TestService
-let acme: TestAccount
-let qm: Quartermaster
 const statuses: number[] = []
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  database = await connected(url)
-  acme = await account(database, 'acme')
-  service = await startTestService(url, { QUARTERMASTER_DEFAULT_ACCOUNT: 'acme' })
-  const records = Array.from({ length: 2_500 }, (_, at) => ({
-    id: at + 1,
-    name: at % 5 === 0 ? `Bolt & "nut", ${at}` : `Pin ${at}`,
-    list_price: at / 100,
-    default_code: at % 2 === 0 ? `C-${at}` : null,
-  }))
-  await importRecords({ ownerUrl: url, account: 'acme', resource: 'product', records })
-  qm = new Quartermaster({
-    baseUrl: `http://127.0.0.1:${service.port}`,
-    apiKey: acme.key,
-    cache: new MemoryCache(),
-    fetch: async (input, init) => {
-      const response = await fetch(input, init)
-      statuses.push(response.status)
-      return response
-    },
-  })
-})
-
-afterAll(async () => {
-  await service.close()
-  await database.end()
+const { url, client: database, service } = await freshService({ QUARTERMASTER_DEFAULT_ACCOUNT: 'acme' })
+const acme = await account(database, 'acme')
+const records = Array.from({ length: 2_500 }, (_, at) => ({
+  id: at + 1,
+  name: at % 5 === 0 ? `Bolt & "nut", ${at}` : `Pin ${at}`,
+  list_price: at / 100,
+  default_code: at % 2 === 0 ? `C-${at}` : null,
+}))
+await importRecords({ ownerUrl: url, account: 'acme', resource: 'product', records })
+const qm = new Quartermaster({
+  baseUrl: `http://127.0.0.1:${service.port}`,
+  apiKey: acme.key,
+  cache: new MemoryCache(),
+  fetch: async (input, init) => {
+    const response = await fetch(input, init)
+    statuses.push(response.status)
+    return response
+  },
 })
 
 async function everyId(filterText?: string, limit = 1_000): Promise<number[]> {

@@ -1,57 +1,46 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Erp } from '../../examples/erp-sync.ts'
-import { account, connected, freshDatabase, type TestAccount } from '../../server/test/database.ts'
-import { startTestService, type TestService } from '../../server/test/service.ts'
+import { atEnd, temporaryFolder } from '../../server/test/at-end.ts'
+import { account, type TestAccount } from '../../server/test/database.ts'
+import { freshService } from '../../server/test/service.ts'
 import { Quartermaster } from '../src/index.ts'
 
 /** `examples/erp-sync.ts` against the real service: both sides end identical, whatever is rejected, deleted or killed. */
 
 const example = fileURLToPath(new URL('../../examples/erp-sync.ts', import.meta.url))
 const clientSource = new URL('client-source.ts', import.meta.url).href
-let database: pg.Client
-let service: TestService
-let proxy: Server
 let acme: TestAccount
 let qm: Quartermaster
-let folder: string
 let number = 0
 /** Called with each request of the example, and again with its response before the example gets it. */
 let interfere: ((moment: 'request' | 'response', path: string) => Promise<void>) | undefined
 
-beforeAll(async () => {
-  const url = await freshDatabase()
-  database = await connected(url)
-  service = await startTestService(url)
-  proxy = createServer((request, response) => {
-    void (async () => {
-      const chunks: Buffer[] = []
-      for await (const chunk of request) chunks.push(Buffer.from(chunk))
-      const path = request.url ?? ''
-      await interfere?.('request', path)
-      const answer = await forwarded(request.method ?? '', path, request.headers, Buffer.concat(chunks))
-      await interfere?.('response', path)
-      response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body)
-    })().catch(() => response.destroy())
-  })
-  await once(proxy.listen(0, '127.0.0.1'), 'listening')
-  folder = mkdtempSync(join(tmpdir(), 'erp-sync-'))
+const { client: database, service } = await freshService()
+const proxy = createServer((request, response) => {
+  void (async () => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(Buffer.from(chunk))
+    const path = request.url ?? ''
+    await interfere?.('request', path)
+    const answer = await forwarded(request.method ?? '', path, request.headers, Buffer.concat(chunks))
+    await interfere?.('response', path)
+    response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body)
+  })().catch(() => response.destroy())
 })
-afterAll(async () => {
+atEnd(() => {
   proxy.closeAllConnections()
   proxy.close()
-  await service.close()
-  await database.end()
-  rmSync(folder, { recursive: true })
 })
+await once(proxy.listen(0, '127.0.0.1'), 'listening')
+const folder = temporaryFolder('erp-sync')
+
 beforeEach(async () => {
   interfere = undefined
   acme = await account(database, `erp${++number}`)

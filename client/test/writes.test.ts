@@ -1,8 +1,7 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { scopes } from '../../server/src/accounts/key-format.ts'
-import { account, connected, freshDatabase, type TestAccount } from '../../server/test/database.ts'
-import { startTestService, type TestService } from '../../server/test/service.ts'
+import { account } from '../../server/test/database.ts'
+import { freshService } from '../../server/test/service.ts'
 import {
   NotFound,
   PreconditionFailed,
@@ -14,40 +13,26 @@ import {
 
 /** Writes of the client against the real service. */
 
-let database: pg.Client
-let service: TestService
-let acme: TestAccount
-let qm: Quartermaster
-let exact: Quartermaster<'string'>
 /** How often the response to a request with this path is lost, after the service has processed it. */
 const lost = new Map<string, number>()
 
-beforeAll(async () => {
-  const url = await freshDatabase()
-  database = await connected(url)
-  acme = await account(database, 'acme', scopes, 'external')
-  service = await startTestService(url, { QUARTERMASTER_DEFAULT_ACCOUNT: 'acme' })
-  const options = {
-    baseUrl: `http://127.0.0.1:${service.port}`,
-    apiKey: acme.key,
-    fetch: async (input: string | URL | Request, init?: RequestInit) => {
-      const response = await fetch(input, init)
-      const path = new URL(response.url).pathname
-      const times = lost.get(path) ?? 0
-      if (times === 0) return response
-      lost.set(path, times - 1)
-      await response.text()
-      throw new TypeError('fetch failed')
-    },
-  }
-  qm = new Quartermaster(options)
-  exact = new Quartermaster({ ...options, decimals: 'string' })
-})
-
-afterAll(async () => {
-  await service.close()
-  await database.end()
-})
+const { client, service } = await freshService({ QUARTERMASTER_DEFAULT_ACCOUNT: 'acme' })
+const acme = await account(client, 'acme', scopes, 'external')
+const options = {
+  baseUrl: `http://127.0.0.1:${service.port}`,
+  apiKey: acme.key,
+  fetch: async (input: string | URL | Request, init?: RequestInit) => {
+    const response = await fetch(input, init)
+    const path = new URL(response.url).pathname
+    const times = lost.get(path) ?? 0
+    if (times === 0) return response
+    lost.set(path, times - 1)
+    await response.text()
+    throw new TypeError('fetch failed')
+  },
+}
+const qm = new Quartermaster(options)
+const exact = new Quartermaster({ ...options, decimals: 'string' })
 
 const path = '/api/v1/inventory/product'
 
@@ -156,7 +141,7 @@ describe('upsert', () => {
   })
 
   it('says that ids are external from now on', async () => {
-    const other = await account(database, 'first', scopes)
+    const other = await account(client, 'first', scopes)
     const first = new Quartermaster({
       baseUrl: `http://127.0.0.1:${service.port}`,
       apiKey: other.key,

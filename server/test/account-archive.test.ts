@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { documented } from '../../architecture/documented.ts'
 import { archiveTables } from '../src/archive/archive-format.ts'
 import { exportAccount } from '../src/archive/export-account.ts'
@@ -14,13 +12,14 @@ import { accountRestore, type RestoreParameters } from '../src/cli/commands/arch
 import { demoCompanies, demoPartners, demoProducts } from '../src/cli/demo/demo-data.ts'
 import { importRecords } from '../src/import/import-records.ts'
 import { limits } from '../src/limits/limits.ts'
+import { temporaryFolder } from './at-end.ts'
 import { bin, type Ended, environmentWith, quartermaster } from './command.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
-import { startTestService, type TestService } from './service.ts'
+import { freshService, startTestService } from './service.ts'
 
 const partners = '/api/v1/resources/partner'
-const folder = mkdtempSync(join(tmpdir(), 'quartermaster-archive-'))
+const folder = temporaryFolder('archive')
 const file = join(folder, 'acme.ndjson')
 /** Texts that JSON, COPY or a line-based format could change. */
 const unusualTexts = [
@@ -32,41 +31,30 @@ const unusualTexts = [
   '',
 ]
 
-let url: string
-let client: pg.Client
-let service: TestService
-let acme: TestAccount
-let neighbour: TestAccount
-
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  acme = await account(client, 'acme')
-  neighbour = await account(client, 'neighbour')
-  for (const { name } of [acme, neighbour]) {
-    const ownerUrl = url
-    await importRecords({ ownerUrl, account: name, resource: 'product', records: demoProducts(700) })
-    await importRecords({ ownerUrl, account: name, resource: 'partner', records: demoPartners(650) })
-    await importRecords({ ownerUrl, account: name, resource: 'company', records: demoCompanies(3) })
-  }
-  const unusual = unusualTexts.map((text, i) => ({ id: 9_000 + i, name: `x${text}`, default_code: text }))
-  const exact = { id: 9_100, name: 'exact', list_price: '-123456789012345678901234.123456789012' }
-  await importRecords({ ownerUrl: url, account: 'acme', resource: 'product', records: [...unusual, exact] })
-  await run('account', 'limit', 'acme', '--requests', '5000000')
-  await run('key', 'create', '--account', 'acme', '--name', 'expiring', '--expires', '90d')
-  service = await startTestService(url)
-  const created = await create(acme, 'before the export', 'key-1')
-  expect(created).toMatchObject({ status: 201, body: { data: { id: 651 } } })
-  const exported = await run('account', 'export', 'acme')
-  expect([exported.code, exported.stderr]).toEqual([0, expect.stringMatching(/^1,3\d\d rows in [\d.]+ s/)])
-  writeFileSync(file, exported.stdout)
+const { url, client, service } = await freshService()
+const acme = await account(client, 'acme')
+const neighbour = await account(client, 'neighbour')
+for (const { name } of [acme, neighbour]) {
+  const ownerUrl = url
+  await importRecords({ ownerUrl, account: name, resource: 'product', records: demoProducts(700) })
+  await importRecords({ ownerUrl, account: name, resource: 'partner', records: demoPartners(650) })
+  await importRecords({ ownerUrl, account: name, resource: 'company', records: demoCompanies(3) })
+}
+const unusual = unusualTexts.map((text, i) => ({ id: 9_000 + i, name: `x${text}`, default_code: text }))
+const exact = { id: 9_100, name: 'exact', list_price: '-123456789012345678901234.123456789012' }
+await importRecords({ ownerUrl: url, account: 'acme', resource: 'product', records: [...unusual, exact] })
+await run('account', 'limit', 'acme', '--requests', '5000000')
+await run('key', 'create', '--account', 'acme', '--name', 'expiring', '--expires', '90d')
+expect(await create(acme, 'before the export', 'key-1')).toMatchObject({
+  status: 201,
+  body: { data: { id: 651 } },
 })
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-  rmSync(folder, { recursive: true })
-})
+const exportOfAcme = await run('account', 'export', 'acme')
+expect([exportOfAcme.code, exportOfAcme.stderr]).toEqual([
+  0,
+  expect.stringMatching(/^1,3\d\d rows in [\d.]+ s/),
+])
+writeFileSync(file, exportOfAcme.stdout)
 
 function run(...args: string[]): Promise<Ended> {
   return quartermaster(args, { DATABASE_URL: url })

@@ -1,39 +1,23 @@
 import { type ClientRequest, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { limits } from '../src/limits/limits.ts'
-import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
+import { account, connected, insertProducts, type TestAccount } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
-import { startTestService, type TestService } from './service.ts'
+import { freshService } from './service.ts'
 
 /** The concurrency limit of an account, and the reads and writes of clients that disconnect. */
 
-let url: string
-let client: pg.Client
-let service: TestService
-let busy: TestAccount
-let calm: TestAccount
 const products = '/api/v1/inventory/product'
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  busy = await account(client, 'busy')
-  calm = await account(client, 'calm')
-  await insertProducts(client, busy, 20_000, 'x'.repeat(500))
-  // Long enough that no read times out, neither queued nor running.
-  service = await startTestService(
-    url,
-    { QUARTERMASTER_ACCOUNT_READS_MAX: '2', QUARTERMASTER_READ_MS_MAX: '600000' },
-    { readWaitMsMax: 600_000 },
-  )
-})
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+// Long enough that no read times out, neither queued nor running.
+const { url, client, service } = await freshService(
+  { QUARTERMASTER_ACCOUNT_READS_MAX: '2', QUARTERMASTER_READ_MS_MAX: '600000' },
+  { readWaitMsMax: 600_000 },
+)
+const busy = await account(client, 'busy')
+const calm = await account(client, 'calm')
+await insertProducts(client, busy, 20_000, 'x'.repeat(500))
 
 /**
  * A read that takes minutes, and so runs until its clients disconnect: the names consist of this letter, so each

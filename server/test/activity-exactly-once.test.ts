@@ -1,27 +1,17 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { atEnd } from './at-end.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
-import { type LossyProxy, startLossyProxy } from './lossy-proxy.ts'
+import { startLossyProxy } from './lossy-proxy.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /** The request log and usage count every request exactly once, even if the connection that writes them breaks. */
 
-let url: string
-let client: pg.Client
-let proxy: LossyProxy
 const products = '/api/v1/inventory/product'
-
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  proxy = await startLossyProxy(url)
-})
-
-afterAll(async () => {
-  await proxy.close()
-  await client.end()
-})
+const url = await freshDatabase()
+const client = await connected(url)
+const proxy = await startLossyProxy(url)
+atEnd(() => proxy.close())
 
 const start = (databaseUrl: string) =>
   startTestService(databaseUrl, {}, { usageFlushMs: 200, writeLockMsMax: 200 })

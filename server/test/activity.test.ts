@@ -1,40 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sweepStatements, trimStatements } from '../src/activity/retention.ts'
 import { limits } from '../src/limits/limits.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account, connected } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
-import { startTestService, type TestService } from './service.ts'
+import { freshService, startTestService } from './service.ts'
 
 /** The request log, usage and last use of keys: written after the response, read by the account's administrator. */
 
-let url: string
-let client: pg.Client
+const usageFlushMs = 200
+const { url, client, service } = await freshService({}, { usageFlushMs })
 /** Sees which connections wait for locks of `client`. */
-let observer: pg.Client
-let service: TestService
-let acme: TestAccount
-let globex: TestAccount
+const observer = await connected(url)
+const acme = await account(client, 'acme')
+const globex = await account(client, 'globex')
 /** Its requests are sent last: once they are logged, the requests before them are too. */
-let last: TestAccount
-
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  observer = await connected(url)
-  acme = await account(client, 'acme')
-  globex = await account(client, 'globex')
-  last = await account(client, 'last')
-  service = await startTestService(url, {}, { usageFlushMs })
-})
-
-afterAll(async () => {
-  await service.close()
-  await Promise.all([client.end(), observer.end()])
-})
+const last = await account(client, 'last')
 
 type Row = Record<string, unknown>
 interface List {
@@ -43,7 +26,6 @@ interface List {
 }
 
 const products = '/api/v1/inventory/product'
-const usageFlushMs = 200
 const startedAt = Date.now()
 
 /**

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { accountNamed } from '../src/accounts/directory.ts'
 import { scopes } from '../src/accounts/key-format.ts'
 import { exportAccount } from '../src/archive/export-account.ts'
@@ -9,8 +8,8 @@ import { type ResourceName, resources } from '../src/catalog/resources.ts'
 import { operator } from '../src/cli/operator.ts'
 import { importRecords } from '../src/import/import-records.ts'
 import { type IdSwitch, switchIds } from '../src/import/switch-ids.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
-import { startTestService, type TestService } from './service.ts'
+import { account, connected, type TestAccount } from './database.ts'
+import { freshService } from './service.ts'
 
 /** An archive carries who assigns ids. After a restore, no id that was assigned here is used again. */
 
@@ -20,19 +19,8 @@ const paths = {
   partner: '/api/v1/resources/partner',
   company: '/api/v1/resources/company',
 } as const
-let url: string
-let client: pg.Client
-let service: TestService
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  service = await startTestService(url)
-})
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { url, client, service } = await freshService()
 
 async function create(by: TestAccount, resource: 'product' | 'partner'): Promise<unknown> {
   const { status, body } = await service.post(by, paths[resource], { name: 'Created here' })

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { resources } from '../src/catalog/resources.ts'
 import { noTotals, writeRows } from '../src/import/import-rows.ts'
 import { ndjsonRows } from '../src/import/ndjson.ts'
@@ -11,13 +10,9 @@ import { account, connected, freshDatabase } from './database.ts'
 /** Lines take effect in their order, and the result does not depend on which of them share a transaction. */
 
 const resource = resources.product
-let client: pg.Client
 let number = 0
 
-beforeAll(async () => {
-  client = await connected(await freshDatabase())
-})
-afterAll(() => client.end())
+const client = await connected(await freshDatabase())
 
 async function apply(accountId: string, lines: readonly object[], batchRows: number) {
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')

@@ -1,33 +1,22 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { scopes } from '../src/accounts/key-format.ts'
 import { importRecords } from '../src/import/import-records.ts'
 import { limits } from '../src/limits/limits.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
-import { startTestService, type TestService } from './service.ts'
+import { freshService, startTestService } from './service.ts'
 
 /** Upserts and deletes many records with one request. */
 
 const batch = '/api/v1/inventory/product/batch'
 const ndjson = { 'content-type': 'application/x-ndjson' }
-let url: string
-let client: pg.Client
-let service: TestService
 let acme: TestAccount
 let number = 0
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  service = await startTestService(url)
-})
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { url, client, service } = await freshService()
+
 beforeEach(async () => {
   acme = await account(client, `batch${++number}`, scopes, 'external')
 })

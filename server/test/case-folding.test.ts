@@ -1,6 +1,6 @@
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { quartermaster } from './command.ts'
+import { connected } from './database.ts'
 
 /** Databases in which "contains" would depend on the plan: ILIKE and the trigram index fold letters differently. */
 
@@ -10,11 +10,8 @@ const provided = {
   'ICU, with the ctype C': [`locale_provider icu icu_locale 'und' locale 'C'`, /./],
   'the locale C': [`locale_provider libc locale 'C'`, /É/],
 } as const
-const admin = new pg.Client(inject('postgresUrl'))
+const admin = await connected(inject('postgresUrl'))
 let created = 0
-
-beforeAll(() => admin.connect())
-afterAll(() => admin.end())
 
 async function database(options: string): Promise<{ name: string; url: string }> {
   const name = `folding_${process.pid}_${++created}`

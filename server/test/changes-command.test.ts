@@ -1,23 +1,14 @@
 import { spawn } from 'node:child_process'
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { write } from './changes-fixture.ts'
 import { bin, environmentWith, quartermaster } from './command.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account, connected, freshDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
 
-let url: string
-let client: pg.Client
-let acme: TestAccount
-
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  acme = await account(client, 'acme')
-  await write(client, acme, { upsert: { 1: 'one', 2: 'two' } })
-})
-
-afterAll(() => client.end())
+const url = await freshDatabase()
+const client = await connected(url)
+const acme = await account(client, 'acme')
+await write(client, acme, { upsert: { 1: 'one', 2: 'two' } })
 
 const run = (...args: string[]) =>
   quartermaster(['changes', 'product', '--account', 'acme', ...args], { DATABASE_URL: url })

@@ -1,28 +1,14 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { allChanges, changes, changesUrl, summary, write } from './changes-fixture.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
-import { startTestService, type TestService } from './service.ts'
+import { account } from './database.ts'
+import { freshService } from './service.ts'
 
 /** An export and the changes after it, without a gap. */
 
-let url: string
-let client: pg.Client
-let service: TestService
-let acme: TestAccount
 const products = '/api/v1/inventory/product'
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  acme = await account(client, 'acme')
-  service = await startTestService(url)
-})
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { client, service } = await freshService()
+const acme = await account(client, 'acme')
 
 const exported = (path: string, method = 'GET') =>
   fetch(`http://127.0.0.1:${service.port}${path}`, {

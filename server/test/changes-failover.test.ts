@@ -1,36 +1,24 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { MovableAddress } from '../../verification/src/replication/movable-address.ts'
 import type { PostgresNode } from '../../verification/src/replication/postgres-node.ts'
 import { PrimaryAndStandby } from '../../verification/src/replication/primary-and-standby.ts'
 import { withClient } from '../src/postgres/client.ts'
 import { migrate } from '../src/postgres/migrations/migrate.ts'
+import { stopAtEnd } from './at-end.ts'
 import { changes, changesUrl, summary, type Write, write } from './changes-fixture.ts'
-import { account, type TestAccount } from './database.ts'
+import { account } from './database.ts'
 import { eventually } from './eventually.ts'
-import { startTestService, type TestService } from './service.ts'
+import { startTestService } from './service.ts'
 
 /** Cursors of the change feed across failovers of the database. */
 
-let cluster: PrimaryAndStandby
-let address: MovableAddress
-let service: TestService
-let acme: TestAccount
-
-beforeAll(async () => {
-  cluster = await PrimaryAndStandby.start()
-  const url = cluster.primary.url('postgres')
-  await migrate(url)
-  acme = await withClient(url, (client) => account(client, 'acme'))
-  address = await MovableAddress.listen()
-  address.moveTo(cluster.primary.port, 'leave')
-  service = await startTestService(`postgres://postgres@127.0.0.1:${address.port}/postgres`)
-})
-
-afterAll(async () => {
-  await service.close()
-  await address.stop()
-  await cluster.stop()
-})
+const cluster = stopAtEnd(await PrimaryAndStandby.start())
+const url = cluster.primary.url('postgres')
+await migrate(url)
+const acme = await withClient(url, (client) => account(client, 'acme'))
+const address = stopAtEnd(await MovableAddress.listen())
+address.moveTo(cluster.primary.port, 'leave')
+const service = await startTestService(`postgres://postgres@127.0.0.1:${address.port}/postgres`)
 
 const writeOn = (node: PostgresNode, what: Write) =>
   withClient(node.url('postgres'), (client) => write(client, acme, what))

@@ -1,31 +1,18 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type ChangesPage, changes, changesPath, changesUrl, summary, write } from './changes-fixture.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
-import { startTestService, type TestService } from './service.ts'
+import { freshService, startTestService, type TestService } from './service.ts'
 
 /** Long polls and streams of the change feed. */
 
-let url: string
-let client: pg.Client
-let service: TestService
 let accounts = 0
 /** Shortened: tests wait for them. */
 const limits = { feedWaitersMax: 6, feedKeyCheckMs: 200, feedHeartbeatMs: 400, feedCheckMs: 100 }
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  service = await startTestService(url, { QUARTERMASTER_ADMIN_PORT: '0' }, limits)
-})
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { url, client, service } = await freshService({ QUARTERMASTER_ADMIN_PORT: '0' }, limits)
 
 async function newAccount(): Promise<TestAccount> {
   const created = await account(client, `wait${++accounts}`)

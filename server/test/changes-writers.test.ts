@@ -1,5 +1,4 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { importRecords } from '../src/import/import-records.ts'
 import { type Change, type ChangesPage, changes, changesPath } from './changes-fixture.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
@@ -7,21 +6,11 @@ import { startTestService, type TestService } from './service.ts'
 
 /** The feed of everything that writes: imports, and creates, changes and deletions over HTTP, concurrently. */
 
-let url: string
-let client: pg.Client
-let services: TestService[]
 const products = '/api/v1/inventory/product'
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  services = [await startTestService(url), await startTestService(url)]
-})
-
-afterAll(async () => {
-  await Promise.all(services.map((service) => service.close()))
-  await client.end()
-})
+const url = await freshDatabase()
+const client = await connected(url)
+const services = [await startTestService(url), await startTestService(url)]
 
 const anyService = (n: number): TestService => {
   const service = services[n % services.length]

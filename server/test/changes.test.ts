@@ -1,5 +1,4 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   allChanges,
   type Change,
@@ -9,26 +8,14 @@ import {
   withProducts,
   write,
 } from './changes-fixture.ts'
-import { account, connected, freshDatabase } from './database.ts'
-import { startTestService, type TestService } from './service.ts'
+import { account } from './database.ts'
+import { freshService } from './service.ts'
 
 /** Pages of the change feed. */
 
-let url: string
-let client: pg.Client
-let service: TestService
 let accounts = 0
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  service = await startTestService(url)
-})
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { client, service } = await freshService()
 
 const newAccount = () => account(client, `feed${++accounts}`)
 

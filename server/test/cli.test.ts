@@ -4,26 +4,14 @@ import { request } from 'node:http'
 import { createInterface } from 'node:readline/promises'
 import { json } from 'node:stream/consumers'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  cloneDatabase,
-  startTemporaryPostgres,
-  type TemporaryPostgres,
-} from '../src/cli/database/temporary-postgres.ts'
+import { describe, expect, test } from 'vitest'
+import { cloneDatabase, startTemporaryPostgres } from '../src/cli/database/temporary-postgres.ts'
+import { stopAtEnd } from './at-end.ts'
 import { bin, environmentWith, quartermaster } from './command.ts'
 import { startSilentProxy } from './silent-proxy.ts'
 
-let postgres: TemporaryPostgres
-let url: string
-
-beforeAll(async () => {
-  postgres = await startTemporaryPostgres({ fsync: 'off' })
-  url = await cloneDatabase(postgres.url, 'cli', 'template0')
-})
-
-afterAll(async () => {
-  await postgres.stop()
-})
+const postgres = stopAtEnd(await startTemporaryPostgres({ fsync: 'off' }))
+const url = await cloneDatabase(postgres.url, 'cli', 'template0')
 
 async function query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
   const client = new pg.Client(url)

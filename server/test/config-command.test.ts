@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { temporaryFolder } from './at-end.ts'
 import { type Environment, quartermaster } from './command.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'quartermaster-config-'))
+const folder = temporaryFolder('config')
 const file = join(folder, 'redis-url')
 writeFileSync(file, 'redis://:hunter2@cache:6379/0\n')
-afterAll(() => rmSync(folder, { recursive: true }))
 
 // Nothing listens at these addresses: the command must not connect.
 const valid = {

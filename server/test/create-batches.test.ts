@@ -1,28 +1,16 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { expect, it } from 'vitest'
+import { account, type TestAccount } from './database.ts'
 import { unlessShed } from './eventually.ts'
-import { startTestService, type TestResponse, type TestService } from './service.ts'
+import { freshService, type TestResponse } from './service.ts'
 
 /** Creates of several accounts in one transaction. */
 
 const partners = '/api/v1/resources/partner'
-let client: pg.Client
-let service: TestService
-let all: TestAccount[]
 
-beforeAll(async () => {
-  const url = await freshDatabase()
-  client = await connected(url)
-  await client.query('create extension if not exists pg_stat_statements')
-  service = await startTestService(url)
-  all = []
-  for (let n = 0; n < 12; n++) all.push(await account(client, `account-${n}`))
-})
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { client, service } = await freshService()
+await client.query('create extension if not exists pg_stat_statements')
+const all: TestAccount[] = []
+for (let n = 0; n < 12; n++) all.push(await account(client, `account-${n}`))
 
 const create = (by: TestAccount, name: string, fields: object = {}) =>
   unlessShed(() => service.post(by, partners, { name, ...fields }))

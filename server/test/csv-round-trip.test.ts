@@ -1,25 +1,14 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
-import { startTestService, type TestService } from './service.ts'
+import { describe, expect, it } from 'vitest'
+import { account, type TestAccount } from './database.ts'
+import { freshService } from './service.ts'
 
 /** An export as CSV, sent back as a batch, changes nothing: exact and in the form for spreadsheets. */
 
-let client: pg.Client
-let service: TestService
 let number = 0
 
-beforeAll(async () => {
-  const url = await freshDatabase()
-  client = await connected(url)
-  service = await startTestService(url)
-})
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { client, service } = await freshService()
 
 const exact = 'text/csv'
 const spreadsheet = 'text/csv; form=spreadsheet'

@@ -1,5 +1,4 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { importRecords } from '../src/import/import-records.ts'
 import { quartermaster } from './command.ts'
 import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
@@ -31,26 +30,18 @@ const worst: Record<string, string> = {
 const products = '/api/v1/inventory/product'
 const partners = '/api/v1/resources/partner'
 const companies = '/api/v1/resources/company'
-let url: string
-let client: pg.Client
-let database: string
 let number = 0
-/** Has products, which nothing changes. */
-let reader: TestAccount
-let expected: string[]
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  database = new URL(url).pathname.slice(1)
-  reader = await account(client, 'reader')
-  await insertProducts(client, reader, 20_000, 'Bolt ')
-  await client.query('vacuum analyze product')
-  expected = await observed({})
-  expect(expected.join('\n')).toContain('"total":20000')
-  expect(expected.filter((line) => /^[45]\d\d/.test(line))).toEqual([])
-})
-afterAll(() => client.end())
+const url = await freshDatabase()
+const client = await connected(url)
+const database = new URL(url).pathname.slice(1)
+/** Has products, which nothing changes. */
+const reader = await account(client, 'reader')
+await insertProducts(client, reader, 20_000, 'Bolt ')
+await client.query('vacuum analyze product')
+const expected = await observed({})
+expect(expected.join('\n')).toContain('"total":20000')
+expect(expected.filter((line) => /^[45]\d\d/.test(line))).toEqual([])
 
 /** What a client gets from a new account, without its dates and identifiers. */
 async function observed(environment: Record<string, string>): Promise<string[]> {

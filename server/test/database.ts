@@ -7,6 +7,7 @@ import { operator } from '../src/cli/operator.ts'
 import type { IdSource } from '../src/id-source.ts'
 import { setLayout } from '../src/postgres/layout.ts'
 import { loadLayout } from '../src/postgres/load-layout.ts'
+import { atEnd } from './at-end.ts'
 import { citusNodes, distributedDatabase } from './distributed-database.ts'
 import { templateName } from './global-setup.ts'
 
@@ -19,9 +20,11 @@ export function freshDatabase(): Promise<string> {
   return cloneDatabase(inject('postgresUrl'), name, templateName)
 }
 
+/** A connection that is closed at the end of the file. */
 export async function connected(url: string): Promise<pg.Client> {
   const client = new pg.Client(url)
   await client.connect()
+  atEnd(() => client.end())
   if (citusNodes.length > 0) setLayout(client, await loadLayout(['citus']))
   return client
 }

@@ -1,16 +1,9 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { connected, freshDatabase } from './database.ts'
 
 /** What the schema must satisfy so that `create_distributed_table(…, 'account_id')` is all that Citus needs. */
 
-let client: pg.Client
-
-beforeAll(async () => {
-  client = await connected(await freshDatabase())
-})
-
-afterAll(() => client.end())
+const client = await connected(await freshDatabase())
 
 const accountTables = [
   'api_key',

@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import {
   freePort,
   startTemporaryPostgres,
   type TemporaryPostgres,
 } from '../src/cli/database/temporary-postgres.ts'
+import { stopAtEnd } from './at-end.ts'
 import { type Environment, quartermaster } from './command.ts'
 import { eventually } from './eventually.ts'
 import { hasPgbouncer, TemporaryPgbouncer } from './pgbouncer.ts'
@@ -121,7 +122,7 @@ describe('TLS', () => {
   let host: string
 
   beforeAll(async () => {
-    postgres = await startTemporaryPostgres({ fsync: 'off' })
+    postgres = stopAtEnd(await startTemporaryPostgres({ fsync: 'off' }))
     host = new URL(postgres.url).host
     const data = join(postgres.folder, 'data')
     const [key, certificate] = [join(data, 'server.key'), join(data, 'server.crt')]
@@ -164,10 +165,6 @@ describe('TLS', () => {
     })
   })
 
-  afterAll(async () => {
-    await postgres.stop()
-  })
-
   test('failures are reported in one sentence: unknown authority, wrong host name', async () => {
     expect(await faults({ DATABASE_URL: `${postgres.url}?sslmode=verify-full` })).toEqual([
       [
@@ -190,14 +187,10 @@ describe.runIf(hasPgbouncer)('a pooler', () => {
   const ignoring = { ignore_startup_parameters: 'options,statement_timeout,lock_timeout' }
 
   beforeAll(async () => {
-    postgres = await startTemporaryPostgres({ fsync: 'off' })
+    postgres = stopAtEnd(await startTemporaryPostgres({ fsync: 'off' }))
     const { code, stderr } = await quartermaster(['migrate'], { DATABASE_URL: postgres.url })
     if (code !== 0) throw new Error(stderr)
     await asOwner('create role web login; grant quartermaster_server, quartermaster_writer to web')
-  })
-
-  afterAll(async () => {
-    await postgres.stop()
   })
 
   async function asOwner(text: string): Promise<void> {

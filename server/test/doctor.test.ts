@@ -1,31 +1,20 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  cloneDatabase,
-  databaseUrl,
-  startTemporaryPostgres,
-  type TemporaryPostgres,
-} from '../src/cli/database/temporary-postgres.ts'
+import { describe, expect, test } from 'vitest'
+import { cloneDatabase, databaseUrl, startTemporaryPostgres } from '../src/cli/database/temporary-postgres.ts'
 import { expectedIndexes } from '../src/cli/doctor/checks/expected-indexes.ts'
+import { stopAtEnd } from './at-end.ts'
 import { type Environment, quartermaster } from './command.ts'
 
-let postgres: TemporaryPostgres
 let databases = 0
 
-beforeAll(async () => {
-  postgres = await startTemporaryPostgres({ fsync: 'off' })
-  const template = await cloneDatabase(postgres.url, 'migrated', 'template0')
-  for (const args of [['migrate'], ['account', 'create', 'acme']]) {
-    const { code, stderr } = await quartermaster(args, { DATABASE_URL: template })
-    if (code !== 0) throw new Error(stderr)
-  }
-})
-
-afterAll(async () => {
-  await postgres.stop()
-})
+const postgres = stopAtEnd(await startTemporaryPostgres({ fsync: 'off' }))
+const template = await cloneDatabase(postgres.url, 'migrated', 'template0')
+for (const args of [['migrate'], ['account', 'create', 'acme']]) {
+  const { code, stderr } = await quartermaster(args, { DATABASE_URL: template })
+  if (code !== 0) throw new Error(stderr)
+}
 
 /** A migrated database with the empty account acme, after running these statements. */
 async function databaseAfter(...statements: string[]): Promise<string> {

@@ -1,31 +1,19 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { demoPartners } from '../src/cli/demo/demo-data.ts'
 import { importRecords } from '../src/import/import-records.ts'
+import { temporaryFolder } from './at-end.ts'
 import { bin, environmentWith, quartermaster } from './command.ts'
 import { account, connected, freshDatabase } from './database.ts'
 
-let url: string
-let client: pg.Client
-let folder: string
-
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  folder = mkdtempSync(join(tmpdir(), 'quartermaster-export-'))
-  await account(client, 'acme')
-  await account(client, 'copy')
-  await importRecords({ ownerUrl: url, account: 'acme', resource: 'partner', records: demoPartners(500) })
-})
-
-afterAll(async () => {
-  await client.end()
-  rmSync(folder, { recursive: true })
-})
+const url = await freshDatabase()
+const client = await connected(url)
+const folder = temporaryFolder('export')
+await account(client, 'acme')
+await account(client, 'copy')
+await importRecords({ ownerUrl: url, account: 'acme', resource: 'partner', records: demoPartners(500) })
 
 const run = (...args: string[]) => quartermaster(args, { DATABASE_URL: url })
 

@@ -1,18 +1,12 @@
 import { get, type IncomingMessage } from 'node:http'
 import { parse } from 'csv-parse/sync'
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { importRecords } from '../src/import/import-records.ts'
 import { defaultLimits } from '../src/limits/passed-limits.ts'
-import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
+import { account, connected, insertProducts, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
-import { startTestService, type TestService } from './service.ts'
+import { freshService, startTestService } from './service.ts'
 
-let url: string
-let client: pg.Client
-let service: TestService
-let acme: TestAccount
-let large: TestAccount
 const products = '/api/v1/inventory/product'
 const spreadsheet = 'text/csv; form=spreadsheet'
 /** Shortened: tests wait for them. */
@@ -58,34 +52,25 @@ const names = [
   'no; formula; in=here - or+there',
 ]
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  acme = await account(client, 'acme')
-  large = await account(client, 'large')
-  await importRecords({
-    ownerUrl: url,
-    account: 'acme',
-    resource: 'product',
-    records: names.map((name, i) => ({
-      id: i * 1000 + 1,
-      name,
-      default_code: i % 3 === 0 ? null : name,
-      list_price: i % 2 === 0 ? -i - 0.5 : i,
-      active: i % 4 !== 0,
-      categ_id: i % 5 === 0 ? null : i,
-      is_rsd_product: i % 3 === 0 ? null : i % 3 === 1,
-      create_date: `2026-01-${String((i % 28) + 1).padStart(2, '0')}T00:00:00.00${i % 10}Z`,
-    })),
-  })
-  await insertProducts(client, large, largeRecords, 'x'.repeat(400))
-  service = await startTestService(url, {}, waits)
+const { url, client, service } = await freshService({}, waits)
+const acme = await account(client, 'acme')
+const large = await account(client, 'large')
+await importRecords({
+  ownerUrl: url,
+  account: 'acme',
+  resource: 'product',
+  records: names.map((name, i) => ({
+    id: i * 1000 + 1,
+    name,
+    default_code: i % 3 === 0 ? null : name,
+    list_price: i % 2 === 0 ? -i - 0.5 : i,
+    active: i % 4 !== 0,
+    categ_id: i % 5 === 0 ? null : i,
+    is_rsd_product: i % 3 === 0 ? null : i % 3 === 1,
+    create_date: `2026-01-${String((i % 28) + 1).padStart(2, '0')}T00:00:00.00${i % 10}Z`,
+  })),
 })
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+await insertProducts(client, large, largeRecords, 'x'.repeat(400))
 
 /** Resolves when the response headers have arrived. */
 function open(of: TestAccount, path: string, accept: string, port = service.port): Promise<IncomingMessage> {
@@ -308,17 +293,11 @@ async function filled(name: string): Promise<TestAccount> {
   return created
 }
 
+const one = await filled('one')
+const two = await filled('two')
+const three = await filled('three')
+
 describe('concurrent exports', () => {
-  let one: TestAccount
-  let two: TestAccount
-  let three: TestAccount
-
-  beforeAll(async () => {
-    one = await filled('one')
-    two = await filled('two')
-    three = await filled('three')
-  })
-
   it('are limited per account, leave a slot for other accounts, and do not block lists', async () => {
     const running = [
       await open(large, products, 'text/csv'),

@@ -1,5 +1,4 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { accountNamed, createAccount, showAccount } from '../src/accounts/directory.ts'
 import { generateKey, hashOfKey, scopes } from '../src/accounts/key-format.ts'
 import { resources } from '../src/catalog/resources.ts'
@@ -7,32 +6,21 @@ import { operator } from '../src/cli/operator.ts'
 import type { IdSource } from '../src/id-source.ts'
 import { importRecords } from '../src/import/import-records.ts'
 import { type IdSwitch, switchIds } from '../src/import/switch-ids.ts'
-import { account, connected, freshDatabase } from './database.ts'
-import { startTestService, type TestService } from './service.ts'
+import { account } from './database.ts'
+import { freshService } from './service.ts'
 
 /** Who assigns ids: this service or another system such as an ERP. The ids that both assign must never meet. */
 
-let url: string
-let client: pg.Client
-let service: TestService
 let number = 0
 const key = generateKey()
 const erp = { name: 'erp', key }
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  service = await startTestService(url)
-  const { accountId } = await createAccount(client, operator(), erp.name, 'external')
-  await client.query(
-    `insert into api_key (account_id, key_id, hash, name, scopes) values ($1, 'k', decode($2, 'hex'), 'test', $3)`,
-    [accountId, hashOfKey(key), scopes],
-  )
-})
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { url, client, service } = await freshService()
+const { accountId } = await createAccount(client, operator(), erp.name, 'external')
+await client.query(
+  `insert into api_key (account_id, key_id, hash, name, scopes) values ($1, 'k', decode($2, 'hex'), 'test', $3)`,
+  [accountId, hashOfKey(key), scopes],
+)
 
 async function create(name: string): Promise<unknown> {
   const { status, body } = await service.post(erp, '/api/v1/resources/partner', { name })

@@ -1,33 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
+import { describe, expect, it } from 'vitest'
+import { account, connected, freshDatabase, insertProducts } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
-import { startTestService, type TestService } from './service.ts'
+import { startTestService } from './service.ts'
 
 /** The responses that a client gets when the database fails. */
 
-let url: string
-let client: pg.Client
-/** Sees which connections wait for locks of `client`. */
-let observer: pg.Client
-let service: TestService
-let acme: TestAccount
 const partners = '/api/v1/resources/partner'
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  observer = await connected(url)
-  acme = await account(client, 'acme')
-  await insertProducts(client, acme, 20_000, 'x'.repeat(500))
-  service = await startTestService(url)
-})
-
-afterAll(async () => {
-  await service.close()
-  await Promise.all([client.end(), observer.end()])
-})
+const url = await freshDatabase()
+let client = await connected(url)
+/** Sees which connections wait for locks of `client`. */
+let observer = await connected(url)
+const acme = await account(client, 'acme')
+await insertProducts(client, acme, 20_000, 'x'.repeat(500))
+const service = await startTestService(url)
 
 async function isServing(by = service): Promise<boolean> {
   const { status, body } = await by.request(acme, 'GET', '/api/v1/inventory/product/1?fields=id')

@@ -1,8 +1,7 @@
 import { Agent, type ClientRequest, get, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
@@ -10,35 +9,18 @@ import { startTestService, type TestService } from './service.ts'
 /** What one account does at full force must not reach another one. */
 
 const products = '/api/v1/inventory/product'
-let url: string
-let client: pg.Client
-let service: TestService | undefined
-let busy: TestAccount
-let calm: TestAccount
-const opened: ClientRequest[] = []
-
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  busy = await account(client, 'busy')
-  calm = await account(client, 'calm')
-  await insertProducts(client, busy, 50)
-  await insertProducts(client, calm, 5)
-})
-
-afterEach(async () => {
-  for (const each of opened.splice(0)) each.destroy()
-  await service?.close()
-})
-
-afterAll(async () => {
-  await client.end()
-})
+const url = await freshDatabase()
+const client = await connected(url)
+const busy = await account(client, 'busy')
+const calm = await account(client, 'calm')
+await insertProducts(client, busy, 50)
+await insertProducts(client, calm, 5)
 
 type Service = Parameters<typeof startTestService>
 
 async function start(environment: Service[1], limits: Service[2]): Promise<TestService> {
-  service = await startTestService(url, environment, limits)
+  const service = await startTestService(url, environment, limits)
+  onTestFinished(() => service.close())
   return service
 }
 
@@ -58,7 +40,7 @@ function open(
     headers: { host: `${name}.localhost`, authorization: `Bearer ${key}`, ...headers },
   })
   one.on('error', () => {})
-  opened.push(one)
+  onTestFinished(() => void one.destroy())
   return one
 }
 

@@ -1,41 +1,30 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { resources } from '../src/catalog/resources.ts'
 import { importCommand } from '../src/cli/import/import-command.ts'
 import { type ImportRow, ImportSession } from '../src/import/session.ts'
 import { limits } from '../src/limits/limits.ts'
+import { temporaryFolder } from './at-end.ts'
 import { account, connected, freshDatabase } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 
 /** `--replace` during other writes. Locks order the steps of both, not timing. */
 
-let url: string
-let folder: string
-/** Observes the other connections. */
-let client: pg.Client
-/** Locks a record, so that a write or deletion of it waits. */
-let holder: pg.Client
-let ours: pg.Client
-let theirs: pg.Client
 let name: string
 let accountId: string
 let created = 0
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  holder = await connected(url)
-  ours = await connected(url)
-  theirs = await connected(url)
-  folder = mkdtempSync(join(tmpdir(), 'quartermaster-replace-'))
-})
-afterAll(async () => {
-  await Promise.all([client, holder, ours, theirs].map((one) => one.end()))
-  rmSync(folder, { recursive: true })
-})
+const url = await freshDatabase()
+/** Observes the other connections. */
+const client = await connected(url)
+/** Locks a record, so that a write or deletion of it waits. */
+const holder = await connected(url)
+const ours = await connected(url)
+const theirs = await connected(url)
+const folder = temporaryFolder('replace')
+
 beforeEach(async () => {
   created += 1
   name = `acme-${created}`

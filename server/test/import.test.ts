@@ -1,34 +1,25 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { scopes } from '../src/accounts/key-format.ts'
 import { type ResourceName, resources } from '../src/catalog/resources.ts'
 import { demoProducts } from '../src/cli/demo/demo-data.ts'
 import { type ImportOptions, importCommand } from '../src/cli/import/import-command.ts'
 import { importRecords } from '../src/import/import-records.ts'
 import { ImportSession } from '../src/import/session.ts'
+import { temporaryFolder } from './at-end.ts'
 import { account, connected, freshDatabase } from './database.ts'
 
-let url: string
-let client: pg.Client
-let folder: string
 let name: string
 let accountId: string
 let created = 0
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  folder = mkdtempSync(join(tmpdir(), 'quartermaster-import-'))
-})
-afterAll(async () => {
-  await client.end()
-  rmSync(folder, { recursive: true })
-})
+const url = await freshDatabase()
+const client = await connected(url)
+const folder = temporaryFolder('import')
+
 beforeEach(async () => {
   created += 1
   name = `acme-${created}`

@@ -1,30 +1,17 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { sweepStatements } from '../src/activity/retention.ts'
 import { changes } from './changes-fixture.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
-import { startTestService, type TestService } from './service.ts'
+import { freshService } from './service.ts'
 
 /** What must not stay in an account that writes nothing more. */
 
 const products = '/api/v1/inventory/product'
-let client: pg.Client
-let service: TestService
-let quiet: TestAccount
-let recent: TestAccount
 
-beforeAll(async () => {
-  const url = await freshDatabase()
-  client = await connected(url)
-  service = await startTestService(url, {}, { journalSweepMs: 50 })
-  quiet = await account(client, 'quiet')
-  recent = await account(client, 'recent')
-})
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { client, service } = await freshService({}, { journalSweepMs: 50 })
+const quiet = await account(client, 'quiet')
+const recent = await account(client, 'recent')
 
 async function images({ accountId }: TestAccount): Promise<number> {
   const { rows } = await client.query<{ count: number }>(

@@ -1,5 +1,4 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { resources } from '../src/catalog/resources.ts'
 import { type ImportRow, ImportSession } from '../src/import/session.ts'
 import { limits } from '../src/limits/limits.ts'
@@ -10,16 +9,12 @@ import { account, connected, freshDatabase, type TestAccount } from './database.
 
 /** What every write leaves for the change feed and for cached totals: versions, tombstones, before-images, lineages. */
 
-let url: string
-let client: pg.Client
 let scope: TestAccount
 let number = 0
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-})
-afterAll(() => client.end())
+const url = await freshDatabase()
+const client = await connected(url)
+
 beforeEach(async () => {
   scope = await account(client, `acme${++number}`)
 })

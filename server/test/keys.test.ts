@@ -1,32 +1,16 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { generateKey } from '../src/accounts/key-format.ts'
 import { limits } from '../src/limits/limits.ts'
 import { quartermaster } from './command.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account } from './database.ts'
 import { eventually } from './eventually.ts'
-import { startTestService, type TestService } from './service.ts'
+import { freshService } from './service.ts'
 
 /** Creating, rotating and revoking keys over HTTP, and the audit records of it. */
 
-let url: string
-let client: pg.Client
-let service: TestService
-let acme: TestAccount
-let globex: TestAccount
-
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  acme = await account(client, 'acme')
-  globex = await account(client, 'globex')
-  service = await startTestService(url)
-})
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { url, client, service } = await freshService()
+const acme = await account(client, 'acme')
+const globex = await account(client, 'globex')
 
 const json = { 'content-type': 'application/json' }
 const keys = '/manage/v1/keys'

@@ -1,43 +1,30 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { limits } from '../src/limits/limits.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
-import { startTestService, type TestService } from './service.ts'
+import { account, type TestAccount } from './database.ts'
+import { freshService } from './service.ts'
 
 /** The largest filters that the grammar allows, as a list and as an export, stay within PostgreSQL's limits. */
 
-let client: pg.Client
-let service: TestService
-/** Below and above `smallAccountRecordsMax`. */
-let accounts: Record<'small' | 'large', TestAccount>
 const records = { small: 30, large: 3000 } as const
 const products = '/api/v1/inventory/product'
 
-beforeAll(async () => {
-  const url = await freshDatabase()
-  client = await connected(url)
-  accounts = { small: await account(client, 'small'), large: await account(client, 'large') }
-  for (const name of ['small', 'large'] as const) {
-    const values = [accounts[name].accountId, records[name]]
-    // One record a second, from the first second of 2026 on.
-    await client.query(
-      `insert into product select $1, g, 1, 'Part ' || g, null, g, 0, true, g % 7, null, null, now(),
-         timestamptz '2026-01-01T00:00:00Z' + g * interval '1 second' from generate_series(1, $2::int) g`,
-      values,
-    )
-    await client.query(
-      `update tally set version = 1, total = $2, last_id = $2 where account_id = $1 and resource = 'product'`,
-      values,
-    )
-  }
-  await client.query('analyze product')
-  service = await startTestService(url, { QUARTERMASTER_READ_MS_MAX: '60000' })
-})
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { client, service } = await freshService({ QUARTERMASTER_READ_MS_MAX: '60000' })
+/** Below and above `smallAccountRecordsMax`. */
+const accounts = { small: await account(client, 'small'), large: await account(client, 'large') }
+for (const name of ['small', 'large'] as const) {
+  const values = [accounts[name].accountId, records[name]]
+  // One record a second, from the first second of 2026 on.
+  await client.query(
+    `insert into product select $1, g, 1, 'Part ' || g, null, g, 0, true, g % 7, null, null, now(),
+       timestamptz '2026-01-01T00:00:00Z' + g * interval '1 second' from generate_series(1, $2::int) g`,
+    values,
+  )
+  await client.query(
+    `update tally set version = 1, total = $2, last_id = $2 where account_id = $1 and resource = 'product'`,
+    values,
+  )
+}
+await client.query('analyze product')
 
 const upTo = (count: number, from = 0) => Array.from({ length: count }, (_, i) => from + i)
 

@@ -1,36 +1,22 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { limits } from '../src/limits/limits.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
-import { startTestService, type TestService } from './service.ts'
+import { account } from './database.ts'
+import { freshService } from './service.ts'
 
 /** An account with the maximum number of keys, among accounts with two each. */
 
-let client: pg.Client
-let service: TestService
-let acme: TestAccount
-
-beforeAll(async () => {
-  const url = await freshDatabase()
-  client = await connected(url)
-  await client.query('create extension if not exists pg_stat_statements')
-  acme = await account(client, 'acme')
-  await client.query(`insert into account (name) select 'other-' || g from generate_series(1, 2000) g`)
-  await client.query(
-    `insert into api_key (account_id, key_id, hash, name, scopes, revoked_at)
-     select account_id, 'key-' || g, sha256(convert_to(account_id || '-' || g, 'UTF8')), 'test', '{product:read}',
-       case when g >= $2::int then now() end
-     from account, generate_series(1, case account_id when $1::bigint then $3::int else 2 end) g`,
-    [acme.accountId, limits.keysValidMax, limits.keysStoredMax - 1],
-  )
-  await client.query('analyze')
-  service = await startTestService(url)
-})
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { client, service } = await freshService()
+await client.query('create extension if not exists pg_stat_statements')
+const acme = await account(client, 'acme')
+await client.query(`insert into account (name) select 'other-' || g from generate_series(1, 2000) g`)
+await client.query(
+  `insert into api_key (account_id, key_id, hash, name, scopes, revoked_at)
+   select account_id, 'key-' || g, sha256(convert_to(account_id || '-' || g, 'UTF8')), 'test', '{product:read}',
+     case when g >= $2::int then now() end
+   from account, generate_series(1, case account_id when $1::bigint then $3::int else 2 end) g`,
+  [acme.accountId, limits.keysValidMax, limits.keysStoredMax - 1],
+)
+await client.query('analyze')
 
 async function verificationBlocks(): Promise<{ calls: number; blocks: number }> {
   const { rows } = await client.query<{ calls: string; blocks: string }>(

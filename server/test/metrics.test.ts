@@ -3,36 +3,24 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { defaultLimits } from '../src/limits/passed-limits.ts'
-import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
+import { account, connected, freshDatabase, insertProducts } from './database.ts'
 import { eventually } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
-import { startTestService, type TestService } from './service.ts'
+import { startTestService } from './service.ts'
 
 /** The admin port: metrics and health of a running service. */
 
-let url: string
-let client: pg.Client
-let service: TestService
-let acme: TestAccount
 const products = '/api/v1/inventory/product'
 const partners = '/api/v1/resources/partner'
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  acme = await account(client, 'acme')
-  await insertProducts(client, acme, 1)
-  const { requestsWaitingMax } = defaultLimits
-  service = await startTestService(url, { QUARTERMASTER_ADMIN_PORT: '0' }, { requestsWaitingMax })
-})
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const url = await freshDatabase()
+let client = await connected(url)
+const acme = await account(client, 'acme')
+await insertProducts(client, acme, 1)
+const { requestsWaitingMax } = defaultLimits
+const service = await startTestService(url, { QUARTERMASTER_ADMIN_PORT: '0' }, { requestsWaitingMax })
 
 const admin = (path: string, method = 'GET') =>
   fetch(`http://127.0.0.1:${service.adminPort}${path}`, { method })

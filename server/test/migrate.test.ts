@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { beforeEach, describe, expect, inject, it } from 'vitest'
 import { cloneDatabase } from '../src/cli/database/temporary-postgres.ts'
 import { type MigrateOptions, migrate, migrationNames } from '../src/postgres/migrations/migrate.ts'
 import { connected } from './database.ts'
@@ -10,26 +10,20 @@ import { startTestService } from './service.ts'
 
 const altersUsage = '0007_usage_batches'
 const before = migrationNames.indexOf(altersUsage)
-let template: string
 let url: string
 let created = 0
 /** Locks the table that the next migration alters, as a long read does. */
 let holder: pg.Client
 let client: pg.Client
 
-beforeAll(async () => {
-  template = `migrate_template_${process.pid}_${Date.now()}`
-  const templateUrl = await cloneDatabase(inject('postgresUrl'), template, 'template0')
-  expect(await migrate(templateUrl, { count: before })).toEqual(migrationNames.slice(0, before))
-})
+const template = `migrate_template_${process.pid}_${Date.now()}`
+const templateUrl = await cloneDatabase(inject('postgresUrl'), template, 'template0')
+expect(await migrate(templateUrl, { count: before })).toEqual(migrationNames.slice(0, before))
 
 beforeEach(async () => {
   url = await cloneDatabase(inject('postgresUrl'), `${template}_${++created}`, template)
   holder = await connected(url)
   client = await connected(url)
-  return async () => {
-    await Promise.all([holder.end(), client.end()])
-  }
 })
 
 async function holdUsage(): Promise<number> {

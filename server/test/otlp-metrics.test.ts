@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { freePort } from '../src/cli/database/temporary-postgres.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { atEnd } from './at-end.ts'
+import { account, connected, freshDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
 import { startTestService, type TestService } from './service.ts'
@@ -37,36 +37,27 @@ interface Received {
   readonly body: string
 }
 
-let url: string
-let client: pg.Client
-let acme: TestAccount
-let collector: Server
-let endpoint: string
 let received: Received[]
 let status: number
 const products = '/api/v1/inventory/product'
 const partners = '/api/v1/resources/partner'
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  acme = await account(client, 'acme')
-  collector = createServer((request, response) => void collect(request, response))
-  const port = await freePort()
-  collector.listen(port, '127.0.0.1')
-  await once(collector, 'listening')
-  endpoint = `http://127.0.0.1:${port}`
+const url = await freshDatabase()
+const client = await connected(url)
+const acme = await account(client, 'acme')
+const collector = createServer((request, response) => void collect(request, response))
+const port = await freePort()
+atEnd(() => {
+  collector.close()
+  collector.closeAllConnections()
 })
+collector.listen(port, '127.0.0.1')
+await once(collector, 'listening')
+const endpoint = `http://127.0.0.1:${port}`
 
 beforeEach(() => {
   received = []
   status = 200
-})
-
-afterAll(async () => {
-  collector.close()
-  collector.closeAllConnections()
-  await client.end()
 })
 
 async function collect(request: IncomingMessage, response: ServerResponse): Promise<void> {

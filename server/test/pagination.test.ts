@@ -1,28 +1,15 @@
 import fc from 'fast-check'
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { importRecords } from '../src/import/import-records.ts'
 import { limits } from '../src/limits/limits.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
-import { startTestService, type TestService } from './service.ts'
+import { account, type TestAccount } from './database.ts'
+import { freshService } from './service.ts'
 
 /** Whatever is cached of a list, its pages equal those of one plain statement: the ids in order, split at the limit. */
 
-let url: string
-let client: pg.Client
-let service: TestService
 let created = 0
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  service = await startTestService(url)
-})
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { url, client, service } = await freshService()
 
 /** A filter, and its condition written by hand in SQL. */
 interface Condition {
@@ -164,27 +151,23 @@ describe('pages', () => {
   })
 })
 
+const largeRecords = limits.filterSortRecordsMax + 5_000
+const large = await account(client, 'large')
+// Every 50th record differs, so that some filters match more than filterSortRecordsMax and others fewer.
+await client.query(
+  `insert into partner
+   select $1, g, 1, case g % 50 when 0 then 'Nut' else 'Bolt' end || g, g % 50 = 0, false, g % 50 <> 7, false, false,
+     case when g % 50 = 3 then 'a@example.com' end, case when g % 50 = 9 then '5' end, true, now(), now()
+   from generate_series(1, $2::int) g`,
+  [large.accountId, largeRecords],
+)
+await client.query(
+  `update tally set version = 1, total = $2, last_id = $2 where account_id = $1 and resource = 'partner'`,
+  [large.accountId, largeRecords],
+)
+await client.query('analyze partner')
+
 describe('pages of more records than filterSortRecordsMax', () => {
-  const records = limits.filterSortRecordsMax + 5_000
-  let large: TestAccount
-
-  beforeAll(async () => {
-    large = await account(client, 'large')
-    // Every 50th record differs, so that some filters match more than filterSortRecordsMax and others fewer.
-    await client.query(
-      `insert into partner
-       select $1, g, 1, case g % 50 when 0 then 'Nut' else 'Bolt' end || g, g % 50 = 0, false, g % 50 <> 7, false, false,
-         case when g % 50 = 3 then 'a@example.com' end, case when g % 50 = 9 then '5' end, true, now(), now()
-       from generate_series(1, $2::int) g`,
-      [large.accountId, records],
-    )
-    await client.query(
-      `update tally set version = 1, total = $2, last_id = $2 where account_id = $1 and resource = 'partner'`,
-      [large.accountId, records],
-    )
-    await client.query('analyze partner')
-  })
-
   it('equal one ordered statement, also if requested in random order', async () => {
     const limit = fc.oneof(fc.constantFrom(1, 10, 999, 1000), fc.integer({ min: 2, max: 1000 }))
     const jumps = fc.array(offset, { minLength: 1, maxLength: 6 })

@@ -1,30 +1,16 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { generateKey } from '../src/accounts/key-format.ts'
 import { quartermaster } from './command.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account } from './database.ts'
 import { eventually } from './eventually.ts'
-import { startTestService, type TestService } from './service.ts'
+import { freshService } from './service.ts'
 
 /** An API key in the wrong header or field is never stored. */
 
-let url: string
-let client: pg.Client
-let service: TestService
-let acme: TestAccount
 const key = generateKey()
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  acme = await account(client, 'acme')
-  service = await startTestService(url)
-})
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { url, client, service } = await freshService()
+const acme = await account(client, 'acme')
 
 const keys = '/manage/v1/keys'
 const partners = '/api/v1/resources/partner'

@@ -1,9 +1,10 @@
 import type pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { documented } from '../../architecture/documented.ts'
 import { startTemporaryPostgres, type TemporaryPostgres } from '../src/cli/database/temporary-postgres.ts'
 import { importRecords } from '../src/import/import-records.ts'
 import type { Limits } from '../src/limits/passed-limits.ts'
+import { stopAtEnd } from './at-end.ts'
 import { quartermaster } from './command.ts'
 import { account, connected, type TestAccount } from './database.ts'
 import { eventually, unlessShed, waitingForLocks } from './eventually.ts'
@@ -18,10 +19,9 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
   let postgres: TemporaryPostgres
   let owner: pg.Client
   let acme: TestAccount
-  const stops: (() => Promise<void>)[] = []
 
   beforeAll(async () => {
-    postgres = await startTemporaryPostgres({ fsync: 'off' })
+    postgres = stopAtEnd(await startTemporaryPostgres({ fsync: 'off' }))
     const { code, stderr } = await quartermaster(['migrate'], { DATABASE_URL: postgres.url })
     if (code !== 0) throw new Error(stderr)
     owner = await connected(postgres.url)
@@ -44,15 +44,6 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
     await importRecords({ ownerUrl: postgres.url, account: 'acme', resource: 'product', records })
   })
 
-  afterEach(async () => {
-    for (const stop of stops.splice(0).toReversed()) await stop()
-  })
-
-  afterAll(async () => {
-    await owner.end()
-    await postgres.stop()
-  })
-
   async function through(
     user: 'web' | 'configured',
     settings: Readonly<Record<string, string>>,
@@ -60,10 +51,10 @@ describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
     limits: Partial<Limits> = {},
   ): Promise<TestService> {
     const pgbouncer = await TemporaryPgbouncer.start(postgres, ['postgres', 'web', 'configured'], settings)
-    stops.push(() => pgbouncer.stop())
+    onTestFinished(() => pgbouncer.stop())
     const url = pgbouncer.url(postgres.url.replace('postgres@', `${user}@`))
     const service = await startTestService(url, environment, limits)
-    stops.push(() => service.close())
+    onTestFinished(() => service.close())
     return service
   }
 

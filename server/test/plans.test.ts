@@ -1,28 +1,23 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { limits } from '../src/limits/limits.ts'
 import { defaultLimits } from '../src/limits/passed-limits.ts'
 import { Database } from '../src/postgres/database.ts'
 import { type Execution, sql } from '../src/sql.ts'
+import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
 import { patientLimits } from './service.ts'
 
 /** Which statements use a generic plan, on connections that other statements used before. */
 
-let database: Database
-
-beforeAll(async () => {
-  const role = 'quartermaster_server'
-  database = new Database({
-    url: await freshDatabase(),
-    role,
-    emit: () => {},
-    connectionsMax: 1,
-    limits: { ...defaultLimits, ...patientLimits },
-    readMsMax: 300_000,
-  })
+const database = new Database({
+  url: await freshDatabase(),
+  role: 'quartermaster_server',
+  emit: () => {},
+  connectionsMax: 1,
+  limits: { ...defaultLimits, ...patientLimits },
+  readMsMax: 300_000,
 })
-
-afterAll(() => database.close())
+atEnd(() => database.close())
 
 async function modeOf(execution: Execution | undefined): Promise<string | undefined> {
   const mode = sql`select current_setting('plan_cache_mode') as mode`.statement('other')

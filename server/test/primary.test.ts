@@ -1,11 +1,12 @@
 import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { MovableAddress } from '../../verification/src/replication/movable-address.ts'
 import { PrimaryAndStandby } from '../../verification/src/replication/primary-and-standby.ts'
 import type { Limits } from '../src/limits/passed-limits.ts'
 import { withClient } from '../src/postgres/client.ts'
 import { migrate } from '../src/postgres/migrations/migrate.ts'
-import { account, type TestAccount } from './database.ts'
+import { stopAtEnd } from './at-end.ts'
+import { account } from './database.ts'
 import { eventually } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 
@@ -13,23 +14,13 @@ import { startTestService, type TestService } from './service.ts'
 
 const database = 'postgres'
 const partners = '/api/v1/resources/partner'
-let cluster: PrimaryAndStandby
-let address: MovableAddress
-let acme: TestAccount
 
-beforeAll(async () => {
-  cluster = await PrimaryAndStandby.start()
-  const url = cluster.primary.url(database)
-  await migrate(url)
-  acme = await withClient(url, (client) => account(client, 'acme'))
-  await cluster.standby.caughtUpWith(cluster.primary)
-  address = await MovableAddress.listen()
-})
-
-afterAll(async () => {
-  await address.stop()
-  await cluster.stop()
-})
+const cluster = stopAtEnd(await PrimaryAndStandby.start())
+const primaryUrl = cluster.primary.url(database)
+await migrate(primaryUrl)
+const acme = await withClient(primaryUrl, (client) => account(client, 'acme'))
+await cluster.standby.caughtUpWith(cluster.primary)
+const address = stopAtEnd(await MovableAddress.listen())
 
 function urlAt(...ports: readonly number[]): string {
   return `postgres://postgres@${ports.map((port) => `127.0.0.1:${port}`).join(',')}/${database}`

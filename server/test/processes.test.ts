@@ -3,33 +3,25 @@ import { Agent, request } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { limitAccount } from '../src/accounts/directory.ts'
 import { operator } from '../src/cli/operator.ts'
 import { quartermaster } from './command.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
-import { isRunning, killAll, Processes } from './processes.ts'
+import { isRunning, Processes } from './processes.ts'
 import { TemporaryRedis } from './redis.ts'
 
 /** `serve --processes`: several worker processes on one port, supervised by a primary. */
 
-let url: string
-let client: pg.Client
-let acme: TestAccount
 const companies = '/api/v1/resources/company'
 const partners = '/api/v1/resources/partner'
 
-beforeAll(async () => {
-  // On a busy machine, a connection may take longer than the 3 s of the default.
-  url = `${await freshDatabase()}?connect_timeout=60`
-  client = await connected(url)
-  acme = await account(client, 'acme')
-})
-afterAll(() => client.end())
-afterEach(killAll)
+// On a busy machine, a connection may take longer than the 3 s of the default.
+const url = `${await freshDatabase()}?connect_timeout=60`
+const client = await connected(url)
+const acme = await account(client, 'acme')
 
 interface Sent {
   readonly status: number

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { onTestFinished } from 'vitest'
 import { bin, type Environment, environmentWith } from './command.ts'
 import { eventually } from './eventually.ts'
 
@@ -12,21 +13,18 @@ export interface LogLine {
   readonly [member: string]: unknown
 }
 
-const started = new Set<ChildProcess>()
-
-/** Kills every process that a test has started, with its workers. */
-export function killAll(): void {
-  for (const { pid } of started) {
+/** When the test ends, kills a process that leads its own group, with all processes that it has started. */
+export function killGroupAtEnd({ pid }: ChildProcess): void {
+  onTestFinished(() => {
     try {
       if (pid !== undefined) process.kill(-pid, 'SIGKILL')
     } catch {
       // The whole process group has exited.
     }
-  }
-  started.clear()
+  })
 }
 
-/** `quartermaster serve --processes N` as an operator runs it. */
+/** `quartermaster serve --processes N` as an operator runs it. It is killed when the test ends. */
 export class Processes {
   readonly child: ChildProcess
   readonly exited: Promise<unknown[]>
@@ -44,7 +42,7 @@ export class Processes {
       // In its own process group, so that the workers can be killed with it.
       detached: true,
     })
-    started.add(this.child)
+    killGroupAtEnd(this.child)
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
     this.exited = once(this.child, 'close')
   }

@@ -1,29 +1,24 @@
-import type pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { quartermaster } from './command.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /** What one account can store is limited, and the operator can set each limit. */
 
-let client: pg.Client
-let url: string
 let service: TestService
 let acme: TestAccount
 let accounts = 0
 const products = '/api/v1/inventory/product'
 const partners = '/api/v1/resources/partner'
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-})
-afterAll(() => client.end())
+const url = await freshDatabase()
+const client = await connected(url)
+
 beforeEach(async () => {
   acme = await account(client, `acme-${++accounts}`)
   service = await startTestService(url)
+  return () => service.close()
 })
-afterEach(() => service.close())
 
 const nameOf = () => `acme-${accounts}`
 const limit = async (...options: readonly string[]) => {

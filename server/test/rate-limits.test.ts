@@ -1,8 +1,8 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { limitAccount } from '../src/accounts/directory.ts'
 import { operator } from '../src/cli/operator.ts'
 import { limits } from '../src/limits/limits.ts'
+import { stopAtEnd } from './at-end.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
 import { TemporaryRedis } from './redis.ts'
@@ -10,26 +10,14 @@ import { startTestService, type TestService } from './service.ts'
 
 /** Rate limits that processes share through Redis, and without it. */
 
-let client: pg.Client
-let redis: TemporaryRedis
-let services: TestService[]
 const path = '/api/v1/resources/company'
 
-beforeAll(async () => {
-  const url = await freshDatabase()
-  client = await connected(url)
-  redis = await TemporaryRedis.start()
-  services = await Promise.all([1, 2].map(() => startTestService(url, { REDIS_URL: redis.url })))
-  await eventually(() => services.every((service) => eventKinds(service).includes('rate-limits-shared')))
-})
-
-afterAll(async () => {
-  await Promise.all(services.map((service) => service.close()))
-  await redis.stop()
-  await client.end()
-})
-
+const url = await freshDatabase()
+const client = await connected(url)
+const redis = stopAtEnd(await TemporaryRedis.start())
+const services = await Promise.all([1, 2].map(() => startTestService(url, { REDIS_URL: redis.url })))
 const eventKinds = ({ events }: TestService) => events.map(({ kind }) => kind)
+await eventually(() => services.every((service) => eventKinds(service).includes('rate-limits-shared')))
 
 async function limited(name: string, requestsPerMinute: number): Promise<TestAccount> {
   const created = await account(client, name)

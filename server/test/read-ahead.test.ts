@@ -1,30 +1,19 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { generateKey } from '../src/accounts/key-format.ts'
-import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
+import { account, insertProducts, type TestAccount } from './database.ts'
 import { productReads } from './product-reads.ts'
-import { startTestService, type TestService } from './service.ts'
+import { freshService, startTestService } from './service.ts'
 
 /** Reads that are sent together with the verification of the key. */
 
 const products = '/api/v1/inventory/product'
-let url: string
-let client: pg.Client
-let service: TestService
 let acme: TestAccount
 let accounts = 0
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  await client.query('create extension if not exists pg_stat_statements')
-  // A busy machine must not make a key too old for these tests.
-  service = await startTestService(url, {}, { readAheadMs: 600_000 })
-})
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+// A busy machine must not make a key too old for these tests.
+const { url, client, service } = await freshService({}, { readAheadMs: 600_000 })
+await client.query('create extension if not exists pg_stat_statements')
+
 beforeEach(async () => {
   acme = await account(client, `acme-${++accounts}`)
   await insertProducts(client, acme, 20)

@@ -1,27 +1,16 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
-import { startTestService, type TestResponse, type TestService } from './service.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { account, type TestAccount } from './database.ts'
+import { freshService, type TestResponse } from './service.ts'
 
 /** Creating, changing and deleting single records over HTTP, with conditions and retries. */
 
 const products = '/api/v1/inventory/product'
 const partners = '/api/v1/resources/partner'
-let url: string
-let client: pg.Client
-let service: TestService
 let acme: TestAccount
 let number = 0
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  service = await startTestService(url)
-})
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { client, service } = await freshService()
+
 beforeEach(async () => {
   acme = await account(client, `acme${++number}`)
 })

@@ -1,10 +1,9 @@
 import { connect } from 'node:net'
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { generateKey } from '../src/accounts/key-format.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account } from './database.ts'
 import { eventually } from './eventually.ts'
-import { startTestService, type TestService } from './service.ts'
+import { freshService } from './service.ts'
 
 /**
  * The response time of a 401 reveals nothing about its cause: PostgreSQL runs the same statements for every cause.
@@ -12,27 +11,14 @@ import { startTestService, type TestService } from './service.ts'
  */
 
 const products = '/api/v1/inventory/product'
-let client: pg.Client
-let service: TestService
-let acme: TestAccount
-let beta: TestAccount
 
-beforeAll(async () => {
-  const url = await freshDatabase()
-  client = await connected(url)
-  await client.query('create extension if not exists pg_stat_statements')
-  acme = await account(client, 'acme')
-  beta = await account(client, 'beta')
-  await account(client, 'never-requested')
-  service = await startTestService(url)
-  // Both hosts and keys are cached before counting starts.
-  for (const each of [acme, beta]) expect((await service.request(each, 'GET', products)).status).toBe(200)
-})
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { client, service } = await freshService()
+await client.query('create extension if not exists pg_stat_statements')
+const acme = await account(client, 'acme')
+const beta = await account(client, 'beta')
+await account(client, 'never-requested')
+// Both hosts and keys are cached before counting starts.
+for (const each of [acme, beta]) expect((await service.request(each, 'GET', products)).status).toBe(200)
 
 async function calls(): Promise<Map<string, number>> {
   const { rows } = await client.query<{ query: string; calls: string }>(
@@ -98,6 +84,12 @@ it('so do a key of another account, a revoked key that was in use, and a key of 
   for (let i = 0; i < 3; i++) expect(await statementsOf(() => rejected('beta', beta.key))).toEqual(each)
   await client.query(`update account set status = 'active' where account_id = $1`, [beta.accountId])
   expect((await service.request(beta, 'GET', products)).status).toBe(200)
+})
+
+it('a key with a wrong checksum runs no statement', async () => {
+  const key = generateKey()
+  const mistyped = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`
+  expect(await statementsOf(() => rejected('acme', mistyped))).toEqual({})
 })
 
 it('a new account is served immediately, even if its host was rejected before', async () => {

@@ -1,7 +1,6 @@
 import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { documented } from '../../architecture/documented.ts'
-import type { PostgresNode } from '../../verification/src/replication/postgres-node.ts'
 import { PostgresNodes } from '../../verification/src/replication/postgres-nodes.ts'
 import { freePort } from '../src/cli/database/temporary-postgres.ts'
 import { limits } from '../src/limits/limits.ts'
@@ -12,51 +11,41 @@ import { migrate } from '../src/postgres/migrations/migrate.ts'
 import { Replicas } from '../src/postgres/replicas/replicas.ts'
 import { sql, value } from '../src/sql.ts'
 import { stateColumns, type Tally, type TallyState, writerColumn } from '../src/tally-state.ts'
+import { stopAtEnd } from './at-end.ts'
 import { withProducts, write } from './changes-fixture.ts'
 import { quartermaster } from './command.ts'
-import { account, type TestAccount } from './database.ts'
+import { account } from './database.ts'
 import { eventually, passes } from './eventually.ts'
 import { hasPgbouncer, TemporaryPgbouncer } from './pgbouncer.ts'
 import { startTestService, type TestService } from './service.ts'
 
 /** Long reads on a streaming replica: which server answers, and that the answer is that of the primary. */
 
-let nodes: PostgresNodes
-let primary: PostgresNode
-let replica: PostgresNode
-/** Follows the first primary even after another server was promoted. */
-let stray: PostgresNode
-let acme: TestAccount
-let service: TestService
-let withoutReplicas: TestService
-
 const products = '/api/v1/inventory/product'
 /** In an account above `smallAccountRecordsMax`, a filter is a long read. */
 const records = limits.smallAccountRecordsMax + 100
 const role = { QUARTERMASTER_DATABASE_ROLE: 'quartermaster_server' }
 
-beforeAll(async () => {
-  nodes = new PostgresNodes()
-  primary = await nodes.initialise('primary')
-  replica = await nodes.copyAsStandby(primary, 'replica')
-  stray = await nodes.copyAsStandby(primary, 'stray')
-  await primary.start()
-  await replica.start({ hot_standby_feedback: 'on' })
-  await stray.start()
-  const url = primary.url('postgres')
-  await migrate(url)
-  acme = await withClient(url, async (client) => withProducts(client, await account(client, 'acme'), records))
-  await replica.caughtUpWith(primary)
-  service = await startTestService(url, { ...role, DATABASE_REPLICA_URLS: replica.url('postgres') })
-  withoutReplicas = await startTestService(url, role)
-  await isUsed(service)
+const nodes = stopAtEnd(new PostgresNodes())
+const primary = await nodes.initialise('primary')
+const replica = await nodes.copyAsStandby(primary, 'replica')
+/** Follows the first primary even after another server was promoted. */
+const stray = await nodes.copyAsStandby(primary, 'stray')
+await primary.start()
+await replica.start({ hot_standby_feedback: 'on' })
+await stray.start()
+const primaryUrl = primary.url('postgres')
+await migrate(primaryUrl)
+const acme = await withClient(primaryUrl, async (client) =>
+  withProducts(client, await account(client, 'acme'), records),
+)
+await replica.caughtUpWith(primary)
+const service = await startTestService(primaryUrl, {
+  ...role,
+  DATABASE_REPLICA_URLS: replica.url('postgres'),
 })
-
-afterAll(async () => {
-  await service.close()
-  await withoutReplicas.close()
-  await nodes.stop()
-})
+const withoutReplicas = await startTestService(primaryUrl, role)
+await isUsed(service)
 
 async function isUsed({ events }: TestService): Promise<void> {
   await eventually(() => events.some(({ kind }) => kind === 'replica-available'))

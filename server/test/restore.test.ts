@@ -1,17 +1,17 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { postgresBinaries } from '../src/cli/database/find-postgres.ts'
 import { databaseUrl } from '../src/cli/database/temporary-postgres.ts'
 import { importRecords } from '../src/import/import-records.ts'
 import { limits } from '../src/limits/limits.ts'
 import { withClient } from '../src/postgres/client.ts'
-import { account, freshDatabase, type TestAccount } from './database.ts'
+import { temporaryFolder } from './at-end.ts'
+import { account, freshDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
-import { startTestService, type TestService } from './service.ts'
+import { startTestService } from './service.ts'
 
 /**
  * A dump is restored under a running service. Then writes raise the versions to those that the service has cached, with
@@ -21,7 +21,7 @@ import { startTestService, type TestService } from './service.ts'
 const run = promisify(execFile)
 const partners = '/api/v1/resources/partner'
 const records = limits.smallAccountRecordsMax + 200
-const folder = mkdtempSync(join(tmpdir(), 'quartermaster-restore-'))
+const folder = temporaryFolder('restore')
 const dump = join(folder, 'dump')
 const paths = [
   `${partners}?fields=id,name`,
@@ -36,21 +36,10 @@ const nextPages = [
   `${partners}?fields=id,name&filter=is_customer=true&limit=20&page=9`,
 ]
 
-let url: string
-let acme: TestAccount
-let service: TestService
-
-beforeAll(async () => {
-  url = await freshDatabase()
-  acme = await withClient(url, (client) => account(client, 'acme'))
-  await write('base', 1)
-  service = await startTestService(url)
-})
-
-afterAll(async () => {
-  await service.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+const url = await freshDatabase()
+const acme = await withClient(url, (client) => account(client, 'acme'))
+await write('base', 1)
+const service = await startTestService(url)
 
 /** Which records are customers depends on `sort`, and so do totals and page ends. */
 async function write(name: string, sort: number): Promise<void> {

@@ -1,32 +1,19 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { describe, expect, it } from 'vitest'
+import { account } from './database.ts'
 import { eventually } from './eventually.ts'
-import { startTestService, type TestService } from './service.ts'
+import { freshService } from './service.ts'
 
 /** Clients that send too much, too slowly, or incomplete requests, over a raw socket. */
 
-let client: pg.Client
-let service: TestService
-let acme: TestAccount
 /** Shortened: two tests wait for them. */
 const receiving = { headersReceiveMsMax: 1_000, requestReceiveMsMax: 2_000 }
 const products = '/api/v1/inventory/product'
 const partners = '/api/v1/resources/partner'
 
-beforeAll(async () => {
-  const url = await freshDatabase()
-  client = await connected(url)
-  acme = await account(client, 'acme')
-  service = await startTestService(url, {}, receiving)
-})
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { client, service } = await freshService({}, receiving)
+const acme = await account(client, 'acme')
 
 interface Exchange {
   readonly socket: Socket

@@ -1,19 +1,12 @@
 import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { account, connected, freshDatabase } from './database.ts'
 
 /** Each role can do what requests need, and nothing else. */
 
-let client: pg.Client
-let url: string
-
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  await account(client, 'acme')
-})
-
-afterAll(() => client.end())
+const url = await freshDatabase()
+const client = await connected(url)
+await account(client, 'acme')
 
 /** s: select, i: insert, u: update, d: delete; columns that may be updated if it is not the whole row. */
 const needed: Readonly<Record<string, readonly [reads: string, writes: string, columns?: string]>> = {
@@ -125,7 +118,6 @@ describe.each([
     restricted = await connected(url)
     await restricted.query(`set role ${role}`)
   })
-  afterAll(() => restricted.end())
 
   it.each(statements)('may not %s', async (text) => {
     await expect(restricted.query(text)).rejects.toThrow(/permission denied|must be owner/)

@@ -1,5 +1,4 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { cloneDatabase } from '../src/cli/database/temporary-postgres.ts'
 import { migrate, migrationNames } from '../src/postgres/migrations/migrate.ts'
 import { connected } from './database.ts'
@@ -32,13 +31,8 @@ const contractions: Readonly<Record<string, readonly string[]>> = {
   ].map((privilege) => `quartermaster_server, ${privilege} is missing`),
 }
 
-let client: pg.Client
-
-beforeAll(async () => {
-  const name = `expands_${process.pid}_${Date.now()}`
-  client = await connected(await cloneDatabase(inject('postgresUrl'), name, 'template0'))
-})
-afterAll(() => client.end())
+const databaseName = `expands_${process.pid}_${Date.now()}`
+const client = await connected(await cloneDatabase(inject('postgresUrl'), databaseName, 'template0'))
 
 interface Column {
   readonly table: string

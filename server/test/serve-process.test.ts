@@ -1,24 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { isOnlyQuartermaster } from '../bin/npm-script.js'
 import { bin, type Environment, environmentWith } from './command.ts'
 import { eventually } from './eventually.ts'
+import { killGroupAtEnd } from './processes.ts'
 
 /** `quartermaster serve` as a separate process. It listens even without a database. */
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const started: ChildProcess[] = []
-afterEach(() => {
-  for (const { pid } of started.splice(0)) {
-    try {
-      if (pid !== undefined) process.kill(-pid, 'SIGKILL')
-    } catch {
-      // The process group has already ended.
-    }
-  }
-})
 
 /** In its own process group, so that all child processes can be killed. */
 async function listening(program: string, args: readonly string[], settings: Environment) {
@@ -32,7 +23,7 @@ async function listening(program: string, args: readonly string[], settings: Env
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   })
-  started.push(child)
+  killGroupAtEnd(child)
   let stderr = ''
   await new Promise<void>((resolve, reject) => {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -61,7 +52,7 @@ describe.runIf(process.platform === 'linux')('serve', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })
-    started.push(child)
+    killGroupAtEnd(child)
     const output = { stdout: '', stderr: '' }
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
     child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))

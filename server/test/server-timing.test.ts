@@ -1,26 +1,12 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
-import { startTestService, type TestService } from './service.ts'
+import { expect, it } from 'vitest'
+import { account, type TestAccount } from './database.ts'
+import { freshService } from './service.ts'
 
-let client: pg.Client
-let service: TestService
-let manager: TestAccount
-let reader: TestAccount
 const products = '/api/v1/inventory/product'
 
-beforeAll(async () => {
-  const url = await freshDatabase()
-  client = await connected(url)
-  manager = await account(client, 'acme')
-  reader = await account(client, 'globex', ['product:read'])
-  service = await startTestService(url)
-})
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { client, service } = await freshService()
+const manager = await account(client, 'acme')
+const reader = await account(client, 'globex', ['product:read'])
 
 const timing = async (of: TestAccount, path: string, headers: Record<string, string> = {}) =>
   (await service.request(of, 'GET', path, { headers })).headers.get('server-timing')

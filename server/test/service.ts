@@ -1,7 +1,10 @@
+import type pg from 'pg'
 import { readConfig } from '../src/config/config.ts'
 import { defaultLimits, type Limits } from '../src/limits/passed-limits.ts'
 import type { Event } from '../src/observability/events.ts'
 import { type Service, startService } from '../src/service.ts'
+import { atEnd } from './at-end.ts'
+import { connected, freshDatabase } from './database.ts'
 
 export interface TestResponse {
   readonly status: number
@@ -54,7 +57,20 @@ export const patientLimits = {
   silentConnectionMsMax: busyMachineMs,
 } satisfies Partial<Limits>
 
-/** Starts the service in this process on a free port. Requests name their account by X-Forwarded-Host: fetch cannot set Host. */
+/** A service on a new database, and a connection to it as its owner. All are closed at the end of the file. */
+export async function freshService(
+  environment: Record<string, string> = {},
+  limits: Partial<Limits> = {},
+): Promise<{ readonly url: string; readonly client: pg.Client; readonly service: TestService }> {
+  const url = await freshDatabase()
+  const client = await connected(url)
+  return { url, client, service: await startTestService(url, environment, limits) }
+}
+
+/**
+ * Starts the service in this process on a free port, and closes it at the end of the file if the test has not. Requests name their
+ * account by X-Forwarded-Host: fetch cannot set Host.
+ */
 export async function startTestService(
   databaseUrl: string,
   environment: Record<string, string> = {},
@@ -90,8 +106,14 @@ export async function startTestService(
       body: text === '' ? undefined : JSON.parse(text),
     }
   }
+  let closed: Promise<void> | undefined
+  const close = (delayMs?: number) => (closed ??= service.close(delayMs))
+  const drain = (delayMs: number) => (closed ??= service.drain(delayMs))
+  atEnd(() => close())
   return {
     ...service,
+    close,
+    drain,
     events,
     request,
     post: (account, path, body, headers = {}) =>

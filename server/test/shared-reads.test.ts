@@ -1,33 +1,18 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
+import { describe, expect, it } from 'vitest'
+import { account, connected, insertProducts } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
-import { startTestService, type TestService } from './service.ts'
+import { freshService } from './service.ts'
 
 /** A request that joins the running read of another request must not be reported as served from the cache. */
 
-let url: string
-let client: pg.Client
-/** Holds a lock that a read waits for. */
-let holder: pg.Client
-let service: TestService
-let acme: TestAccount
 const products = '/api/v1/inventory/product'
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  holder = await connected(url)
-  acme = await account(client, 'acme')
-  await insertProducts(client, acme, 1)
-  service = await startTestService(url, { QUARTERMASTER_ADMIN_PORT: '0' })
-})
-
-afterAll(async () => {
-  await service.close()
-  await Promise.all([client.end(), holder.end()])
-})
+const { url, client, service } = await freshService({ QUARTERMASTER_ADMIN_PORT: '0' })
+/** Holds a lock that a read waits for. */
+const holder = await connected(url)
+const acme = await account(client, 'acme')
+await insertProducts(client, acme, 1)
 
 const lookupsDone = () => {
   const sent = service.events.filter(({ kind }) => kind === 'keys-verified')

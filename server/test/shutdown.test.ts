@@ -1,38 +1,23 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
+import { expect, it } from 'vitest'
+import { account, connected, insertProducts } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
-import { startTestService, type TestService } from './service.ts'
+import { freshService } from './service.ts'
 
 /** How a service that shuts down reports the requests that it does not finish. */
 
-let url: string
-let client: pg.Client
-/** Holds a lock that a read waits for. */
-let holder: pg.Client
-let acme: TestAccount
-let service: TestService
 const products = '/api/v1/inventory/product'
 const records = 60_000
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  holder = await connected(url)
-  acme = await account(client, 'acme')
-  await insertProducts(client, acme, records, 'x'.repeat(400))
-  service = await startTestService(
-    url,
-    { QUARTERMASTER_ADMIN_PORT: '0', QUARTERMASTER_READ_MS_MAX: '60000' },
-    { shutdownMsMax: 3_000 },
-  )
-})
-
-afterAll(async () => {
-  await Promise.all([client.end(), holder.end()])
-})
+const { url, client, service } = await freshService(
+  { QUARTERMASTER_ADMIN_PORT: '0', QUARTERMASTER_READ_MS_MAX: '60000' },
+  { shutdownMsMax: 3_000 },
+)
+/** Holds a lock that a read waits for. */
+const holder = await connected(url)
+const acme = await account(client, 'acme')
+await insertProducts(client, acme, records, 'x'.repeat(400))
 
 function open(path: string, requestId: string, accept = 'application/json'): ClientRequest {
   const clientRequest = request({

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTemporaryPostgres, type TemporaryPostgres } from '../src/cli/database/temporary-postgres.ts'
+import { describe, expect, it } from 'vitest'
+import { startTemporaryPostgres } from '../src/cli/database/temporary-postgres.ts'
 import { defaultLimits, type Limits } from '../src/limits/passed-limits.ts'
 import { Database } from '../src/postgres/database.ts'
 import { migrate } from '../src/postgres/migrations/migrate.ts'
 import { sql } from '../src/sql.ts'
-import { account, connected, type TestAccount } from './database.ts'
+import { stopAtEnd } from './at-end.ts'
+import { account, connected } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 import { startSilentProxy } from './silent-proxy.ts'
@@ -15,31 +15,19 @@ import { startSilentProxy } from './silent-proxy.ts'
 
 const partners = '/api/v1/resources/partner'
 const products = '/api/v1/inventory/product'
-let postgres: TemporaryPostgres
-let client: pg.Client
-let observer: pg.Client
-let acme: TestAccount
-let globex: TestAccount
 
-beforeAll(async () => {
-  postgres = await startTemporaryPostgres({ fsync: 'off' })
-  await migrate(postgres.url)
-  client = await connected(postgres.url)
-  observer = await connected(postgres.url)
-  acme = await account(client, 'acme')
-  globex = await account(client, 'globex')
-  await client.query(
-    `insert into product select $1, g, 1, 'Product ' || g, null, g, 0, true, null, null, null, now(), now()
-     from generate_series(1, 1000) g`,
-    [acme.accountId],
-  )
-  await client.query(`update tally set total = 1000, version = 1 where account_id = $1`, [acme.accountId])
-})
-
-afterAll(async () => {
-  await Promise.all([client.end(), observer.end()])
-  await postgres.stop()
-})
+const postgres = stopAtEnd(await startTemporaryPostgres({ fsync: 'off' }))
+await migrate(postgres.url)
+const client = await connected(postgres.url)
+const observer = await connected(postgres.url)
+const acme = await account(client, 'acme')
+const globex = await account(client, 'globex')
+await client.query(
+  `insert into product select $1, g, 1, 'Product ' || g, null, g, 0, true, null, null, null, now(), now()
+   from generate_series(1, 1000) g`,
+  [acme.accountId],
+)
+await client.query(`update tally set total = 1000, version = 1 where account_id = $1`, [acme.accountId])
 
 async function withService(
   settings: Record<string, string>,

@@ -2,11 +2,11 @@ import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { bin } from './command.ts'
 import { freshDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
-import { killAll, Processes } from './processes.ts'
+import { Processes } from './processes.ts'
 
 /** What `serve` reports to systemd. Perl receives it, because Node has no datagram Unix sockets. */
 
@@ -22,8 +22,6 @@ function isInstalled(program: string): boolean {
     return false
   }
 }
-
-afterEach(killAll)
 
 describe.runIf(isInstalled('systemd-notify') && isInstalled('perl'))('Type=notify', () => {
   it.each([

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { startTemporaryPostgres, type TemporaryPostgres } from '../src/cli/database/temporary-postgres.ts'
 import { cancelRunning } from '../src/postgres/cancel.ts'
+import { atEnd, stopAtEnd } from './at-end.ts'
 import { Authority, type Certificate } from './certificates.ts'
 import { type Environment, quartermaster } from './command.ts'
 import { eventually } from './eventually.ts'
@@ -12,13 +13,9 @@ import { startTestService, type TestService } from './service.ts'
 
 /** The service with a PostgreSQL and a Redis that accept only TLS with a client certificate, as docs/operating/tls-and-hosts.md describes. */
 
-let authority: Authority
-let stranger: Authority
-beforeAll(() => {
-  authority = new Authority()
-  stranger = new Authority()
-})
-afterAll(() => {
+const authority = new Authority()
+const stranger = new Authority()
+atEnd(() => {
   authority.remove()
   stranger.remove()
 })
@@ -56,13 +53,15 @@ describe('PostgreSQL', () => {
   beforeAll(async () => {
     const server = authority.issue('server', 'DNS:localhost')
     authority.giveToServer(server)
-    postgres = await startTemporaryPostgres({
-      fsync: 'off',
-      ssl: 'on',
-      ssl_ca_file: authority.ca,
-      ssl_cert_file: server.cert,
-      ssl_key_file: server.key,
-    })
+    postgres = stopAtEnd(
+      await startTemporaryPostgres({
+        fsync: 'off',
+        ssl: 'on',
+        ssl_ca_file: authority.ca,
+        ssl_cert_file: server.cert,
+        ssl_key_file: server.key,
+      }),
+    )
     port = new URL(postgres.url).port
     const admin = new pg.Client(postgres.url)
     await admin.connect()
@@ -93,11 +92,6 @@ describe('PostgreSQL', () => {
     writeFileSync(file, 'id,name\n1,Lamp\n2,Desk\n')
     await command(['import', 'product', file, '--account', 'acme'])
     service = await startTestService(webUrl)
-  })
-
-  afterAll(async () => {
-    await service?.close()
-    await postgres?.stop()
   })
 
   test('lists, writes and exports use TLS on every connection', async () => {
@@ -174,11 +168,9 @@ describe('Redis', () => {
   beforeAll(async () => {
     client = authority.issue('redis-client')
     const server = authority.issue('redis-server', 'DNS:localhost')
-    redis = await TemporaryRedis.startTls({ ca: authority.ca, ...server }, parameters(authority, client))
-  })
-
-  afterAll(async () => {
-    await redis?.stop()
+    redis = stopAtEnd(
+      await TemporaryRedis.startTls({ ca: authority.ca, ...server }, parameters(authority, client)),
+    )
   })
 
   test('the service shares its rate limits', async () => {

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { freePort } from '../src/cli/database/temporary-postgres.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { atEnd } from './at-end.ts'
+import { account, connected, freshDatabase } from './database.ts'
 import { startTestService } from './service.ts'
 
 /** The spans that a running service sends to a collector over OTLP. */
@@ -19,32 +19,23 @@ interface Span {
   readonly attributes: { key: string; value: { stringValue?: string; intValue?: number } }[]
 }
 
-let url: string
-let client: pg.Client
-let acme: TestAccount
-let collector: Server
-let endpoint: string
 let received: string[]
 const products = '/api/v1/inventory/product'
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const traceparent = (flags: '00' | '01') => `00-${traceId}-b7ad6b7169203331-${flags}`
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  acme = await account(client, 'acme')
-  const port = await freePort()
-  endpoint = `http://127.0.0.1:${port}`
-  collector = createServer((request, response) => void collect(request, response))
-  collector.listen(port, '127.0.0.1')
-  await once(collector, 'listening')
-})
-
-afterAll(async () => {
+const url = await freshDatabase()
+const client = await connected(url)
+const acme = await account(client, 'acme')
+const port = await freePort()
+const endpoint = `http://127.0.0.1:${port}`
+const collector = createServer((request, response) => void collect(request, response))
+atEnd(() => {
   collector.close()
   collector.closeAllConnections()
-  await client.end()
 })
+collector.listen(port, '127.0.0.1')
+await once(collector, 'listening')
 
 async function collect(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await text(request)

@@ -1,36 +1,27 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { stopAtEnd } from './at-end.ts'
 import { write } from './changes-fixture.ts'
 import { bin, environmentWith, quartermaster } from './command.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account, connected, freshDatabase } from './database.ts'
 import { passes } from './eventually.ts'
 import { expectedSignature, Receiver } from './webhook-receiver.ts'
 
 /** `quartermaster webhook` and `quartermaster deliver`. */
 
-let client: pg.Client
-let acme: TestAccount
-let settings: Record<string, string>
-const receiver = new Receiver()
+const receiver = stopAtEnd(new Receiver())
 
-beforeAll(async () => {
-  const url = await freshDatabase()
-  client = await connected(url)
-  acme = await account(client, 'acme')
-  await receiver.start()
-  settings = {
-    DATABASE_URL: url,
-    QUARTERMASTER_WEBHOOK_SECRET: 'a-master-key-of-at-least-32-characters',
-    QUARTERMASTER_WEBHOOK_NETWORKS: '127.0.0.2',
-    NODE_EXTRA_CA_CERTS: receiver.authorityFile,
-  }
-})
-afterAll(async () => {
-  await client?.end()
-  await receiver.stop()
-})
+const url = await freshDatabase()
+const client = await connected(url)
+const acme = await account(client, 'acme')
+await receiver.start()
+const settings = {
+  DATABASE_URL: url,
+  QUARTERMASTER_WEBHOOK_SECRET: 'a-master-key-of-at-least-32-characters',
+  QUARTERMASTER_WEBHOOK_NETWORKS: '127.0.0.2',
+  NODE_EXTRA_CA_CERTS: receiver.authorityFile,
+}
 
 async function webhook(
   ...args: readonly string[]

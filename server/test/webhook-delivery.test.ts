@@ -1,9 +1,9 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
+import { stopAtEnd } from './at-end.ts'
 import { changes as feedPage, write } from './changes-fixture.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { passes } from './eventually.ts'
-import { startTestService, type TestService } from './service.ts'
+import { startTestService } from './service.ts'
 import { expectedSignature, Receiver } from './webhook-receiver.ts'
 
 /** The delivery of changes: order, retries, and what ends it. */
@@ -14,25 +14,15 @@ const environment = {
   QUARTERMASTER_WEBHOOK_NETWORKS: '127.0.0.2',
 }
 const fast = { webhookSweepMs: 50, webhookRetrySecondsMin: 0.05, webhookRetrySecondsMax: 0.2 }
-let client: pg.Client
-let url: string
-let service: TestService
 let acme: TestAccount
-let receiver: Receiver
 let accounts = 0
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  receiver = new Receiver()
-  await receiver.start()
-  service = await startTestService(url, environment, fast)
-})
-afterAll(async () => {
-  await service?.close()
-  await client?.end()
-  await receiver.stop()
-})
+const url = await freshDatabase()
+const client = await connected(url)
+const receiver = stopAtEnd(new Receiver())
+await receiver.start()
+let service = await startTestService(url, environment, fast)
+
 /** Each test has its own account, so that changes of others do not matter. */
 beforeEach(async () => {
   await client.query('delete from webhook')

@@ -1,23 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { passes } from './eventually.ts'
 
 /** The receivers of the guide accept genuine messages only. */
 
 const folder = fileURLToPath(new URL('../../examples/', import.meta.url))
 const key = Buffer.alloc(32, 5)
-const started: ChildProcess[] = []
-
-afterEach(async () => {
-  for (const child of started.splice(0)) {
-    child.kill('SIGKILL')
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-  }
-})
 
 async function start(program: string, file: string): Promise<{ url: string; output: () => string }> {
   const probe = createServer().listen(0, '127.0.0.1')
@@ -28,7 +20,11 @@ async function start(program: string, file: string): Promise<{ url: string; outp
   await once(probe, 'close')
   const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: `whsec_${key.toString('base64')}` }
   const child = spawn(program, [`${folder}${file}`], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-  started.push(child)
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
   let output = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
   const url = `http://127.0.0.1:${port}/`

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { documented } from '../../architecture/documented.ts'
+import { stopAtEnd } from './at-end.ts'
 import { quartermaster } from './command.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account, connected, freshDatabase } from './database.ts'
 import { passes } from './eventually.ts'
 import { startTestService, type TestService } from './service.ts'
 import { expectedSignature, type ReceivedMessage, Receiver } from './webhook-receiver.ts'
@@ -13,23 +13,13 @@ import { expectedSignature, type ReceivedMessage, Receiver } from './webhook-rec
 const webhooks = '/manage/v1/webhooks'
 const oldKey = 'the-old-master-key-has-32-characters-or-more'
 const networks = { QUARTERMASTER_WEBHOOK_NETWORKS: '127.0.0.2' }
-let client: pg.Client
-let url: string
-let acme: TestAccount
 let service: TestService
-const receiver = new Receiver()
+const receiver = stopAtEnd(new Receiver())
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  acme = await account(client, 'acme')
-  await receiver.start()
-})
-afterAll(async () => {
-  await service?.close()
-  await client?.end()
-  await receiver.stop()
-})
+const url = await freshDatabase()
+const client = await connected(url)
+const acme = await account(client, 'acme')
+await receiver.start()
 
 type Keys = Readonly<Record<string, string>>
 const onlyOld: Keys = { QUARTERMASTER_WEBHOOK_SECRET: oldKey }

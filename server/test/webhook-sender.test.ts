@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs'
 import { createServer as createHttpsServer } from 'node:https'
 import { createServer, type Server } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { limits } from '../src/limits/limits.ts'
 import { defaultLimits } from '../src/limits/passed-limits.ts'
 import { parseNetworks } from '../src/networks.ts'
 import { AddressGuard, SendError } from '../src/webhooks/address-guard.ts'
 import { Sender } from '../src/webhooks/sender.ts'
+import { atEnd } from './at-end.ts'
 import { Authority } from './certificates.ts'
 import { ChangingDns } from './changing-dns.ts'
 import { hostileAddresses, notationsOf } from './hostile-addresses.ts'
@@ -19,16 +20,12 @@ const message = { id: 'msg_1', timestamp: 1_700_000_000, body: '{"type":"test"}'
 const secrets = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`]
 const never = new AbortController().signal
 const senderWith = (guard: AddressGuard) => new Sender({ guard, limits: defaultLimits })
-const closers: (() => unknown)[] = []
 const authority = new Authority()
 const certificate = authority.issue('receiver', 'DNS:receiver.test,IP:127.0.0.2')
 const defaultAuthorities = getCACertificates('default')
 
-beforeAll(() => setDefaultCACertificates([...defaultAuthorities, readFileSync(authority.ca, 'utf8')]))
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close()
-})
-afterAll(() => {
+setDefaultCACertificates([...defaultAuthorities, readFileSync(authority.ca, 'utf8')])
+atEnd(() => {
   setDefaultCACertificates(defaultAuthorities)
   authority.remove()
 })
@@ -36,7 +33,7 @@ afterAll(() => {
 async function listen(server: Server, address: string, port = 0): Promise<number> {
   server.listen(port, address)
   await once(server, 'listening')
-  closers.push(() => new Promise((resolve) => server.close(resolve)))
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())))
   const bound = server.address()
   if (bound === null || typeof bound === 'string') throw new Error('not listening')
   return bound.port
@@ -58,13 +55,15 @@ type Handler = Parameters<typeof createHttpsServer>[1]
 async function receiver(handler: Handler, port = 0): Promise<number> {
   const tls = { cert: readFileSync(certificate.cert), key: readFileSync(certificate.key) }
   const server = createHttpsServer(tls, handler)
-  closers.push(() => server.closeAllConnections())
-  return await listen(server, '127.0.0.2', port)
+  const bound = await listen(server, '127.0.0.2', port)
+  // Runs before the server is closed, which waits for its connections.
+  onTestFinished(() => server.closeAllConnections())
+  return bound
 }
 
 async function dnsServer(next: () => string): Promise<ChangingDns> {
   const dns = await ChangingDns.start(next)
-  closers.push(() => dns.stop())
+  onTestFinished(() => dns.stop())
   return dns
 }
 
@@ -253,7 +252,7 @@ describe('a receiver', () => {
   it('that is not there causes connection_failed, and an unknown host host_unknown', async () => {
     const server = createServer()
     const port = await listen(server, '127.0.0.2')
-    await closers.pop()?.()
+    await once(server.close(), 'close')
     expect(await outcome(sender, `https://127.0.0.2:${port}/`)).toBe('connection_failed')
     const unknown = new AddressGuard(undefined, async () => [])
     expect(await outcome(senderWith(unknown), 'https://receiver.test/')).toBe('host_unknown')

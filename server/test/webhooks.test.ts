@@ -1,8 +1,8 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { limits } from '../src/limits/limits.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
-import { startTestService, type TestService } from './service.ts'
+import { stopAtEnd } from './at-end.ts'
+import { account, type TestAccount } from './database.ts'
+import { freshService, startTestService } from './service.ts'
 import { expectedSignature, Receiver } from './webhook-receiver.ts'
 
 /** The administration of webhooks over HTTP. */
@@ -13,26 +13,13 @@ const environment = {
   QUARTERMASTER_WEBHOOK_NETWORKS: '127.0.0.2',
   QUARTERMASTER_WEBHOOK_DELIVERY: 'off',
 }
-let client: pg.Client
-let url: string
-let service: TestService
-let acme: TestAccount
-let other: TestAccount
-const receiver = new Receiver()
+const receiver = stopAtEnd(new Receiver())
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-  acme = await account(client, 'acme')
-  other = await account(client, 'other')
-  service = await startTestService(url, environment)
-  await receiver.start()
-})
-afterAll(async () => {
-  await service?.close()
-  await client?.end()
-  await receiver.stop()
-})
+const { url, client, service } = await freshService(environment)
+const acme = await account(client, 'acme')
+const other = await account(client, 'other')
+await receiver.start()
+
 beforeEach(async () => {
   await client.query('delete from audit')
   receiver.messages.length = 0

@@ -1,30 +1,20 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
 import { citusNodes } from './distributed-database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
-import { startTestService, type TestResponse, type TestService } from './service.ts'
+import { startTestService, type TestResponse } from './service.ts'
 
 /** `create_date` and `write_date`: in the order of versions, so that no client that has read one misses an earlier one. */
 
 const partners = '/api/v1/resources/partner'
-let client: pg.Client
-let holder: pg.Client
-let services: TestService[]
 let acme: TestAccount
 let number = 0
 
-beforeAll(async () => {
-  const url = await freshDatabase()
-  client = await connected(url)
-  holder = await connected(url)
-  services = [await startTestService(url), await startTestService(url), await startTestService(url)]
-})
-afterAll(async () => {
-  await Promise.all(services.map((service) => service.close()))
-  await holder.end()
-  await client.end()
-})
+const url = await freshDatabase()
+const client = await connected(url)
+const holder = await connected(url)
+const services = [await startTestService(url), await startTestService(url), await startTestService(url)]
+
 beforeEach(async () => {
   acme = await account(client, `acme${++number}`)
   expect((await send('POST', partners, '{"name":"First"}')).status).toBe(201)

@@ -1,6 +1,5 @@
 import { type ClientRequest, request } from 'node:http'
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { limits } from '../src/limits/limits.ts'
 import type { Limits } from '../src/limits/passed-limits.ts'
 import type { Event } from '../src/observability/events.ts'
@@ -12,16 +11,10 @@ import { startTestService, type TestService } from './service.ts'
 
 const partners = '/api/v1/resources/partner'
 const json = { 'content-type': 'application/json' }
-let url: string
-let client: pg.Client
 let created = 0
 
-beforeAll(async () => {
-  url = await freshDatabase()
-  client = await connected(url)
-})
-
-afterAll(() => client.end())
+const url = await freshDatabase()
+const client = await connected(url)
 
 interface Fixture {
   readonly service: TestService

@@ -10,7 +10,7 @@ import { writeProducts } from './files.ts'
 
 /**
  * Two imports, each killed ten times at random moments and then run to its end: a first file, and then a second one with
- * `--replace` that omits a tenth of the records and changes a tenth. After every kill the tally must be correct.
+ * `--replace` that omits a tenth of the records and changes a tenth. After every kill the tally and the audit log must be correct.
  */
 export const importKilled: Check = {
   name: 'import_killed',
@@ -65,7 +65,7 @@ async function killRepeatedly(context: Context, service: Service, kills: number,
     // On a fast machine, the import may have ended before.
     if (child.signalCode === 'SIGKILL') killed++
     const fault = await withClient(service.postgres.url, tallyFault)
-    context.log(`killed after ${killAfterMs} ms: ${fault ?? 'the tally is correct'}`)
+    context.log(`killed after ${killAfterMs} ms: ${fault ?? 'tally and audit log are correct'}`)
     if (fault !== undefined) miscounted++
   }
   const last = await seconds(() => service.command(command))
@@ -81,15 +81,20 @@ async function killRepeatedly(context: Context, service: Service, kills: number,
   })
 }
 
-/** The backend of a killed client may still run: the row lock waits for it, and then the tally must match the records. */
+/**
+ * The backend of a killed client may still run: the row lock waits for it. Then the tally must match the records, and so must the audit
+ * log, which says of each import how many it has inserted and deleted, even if it did not complete.
+ */
 async function tallyFault(client: pg.Client): Promise<string | undefined> {
   await client.query('begin')
   await client.query(`select 1 from tally where account_id = 1 and resource = 'product' for update`)
   const { rows } = await client.query<{ fault: string | null }>(
-    `select case when t.total <> p.n or t.last_id < p.last_id or t.version < p.version
-                 then format('total %s of %s', t.total, p.n) end as fault
+    `select case when t.total <> p.n or t.last_id < p.last_id or t.version < p.version or a.n <> p.n
+                 then format('total %s of %s, audited %s', t.total, p.n, a.n) end as fault
      from tally t, (select count(*) as n, coalesce(max(id), 0) as last_id, coalesce(max(version), 0) as version
-                    from product where account_id = 1) p
+                    from product where account_id = 1) p,
+       (select coalesce(sum(substring(details from '(\\d+) inserted')::bigint - substring(details from '(\\d+) deleted')::bigint), 0) as n
+        from audit where account_id = 1 and action = 'account.import') a
      where t.account_id = 1 and t.resource = 'product'`,
   )
   await client.query('commit')
