@@ -7,6 +7,7 @@ import { Client, type HttpResponse, headersFor } from '../client.ts'
 import { inParallel } from '../parallel.ts'
 import { Random } from '../random.ts'
 import { type ServerProcess, Service } from '../service.ts'
+import { type Marker, markersIn } from './markers.ts'
 import { randomRows } from './rows.ts'
 import { type PlainRecord, type Resource, type ResourceName, resourceNames, resources } from './schema.ts'
 
@@ -32,6 +33,8 @@ export class Fixture implements Stoppable {
   readonly servers: readonly ServerProcess[]
   /** The size of the database's log after the set-up: later statements are caused by requests. */
   readonly logStart: number
+  /** Accepted lists and exports whose filter has a value with this marker. */
+  readonly marked: Record<Marker, number> = { text: 0, number: 0, time: 0 }
   #largeAccounts = 0
 
   private constructor(
@@ -50,11 +53,8 @@ export class Fixture implements Stoppable {
 
   static async start(context: Context): Promise<Fixture> {
     context.log('starting a database, importing random rows')
-    // The log contains every statement as it was sent. pg_stat_statements replaces literals by `$n`, which would hide an injection.
+    // The log contains every statement as it was sent.
     const service = await Service.start({
-      shared_preload_libraries: 'pg_stat_statements',
-      'pg_stat_statements.max': '20000',
-      'pg_stat_statements.track_utility': 'on',
       log_statement: 'all',
       log_parameter_max_length: '0',
       log_parameter_max_length_on_error: '0',
@@ -73,7 +73,7 @@ export class Fixture implements Stoppable {
         await service.serve(settings),
         await service.serve({ ...settings, DATABASE_URL: indexed.href }),
       ]
-      const fixture = new Fixture(service, accounts, spare, servers, await resetStatements(service))
+      const fixture = new Fixture(service, accounts, spare, servers, logSize(service))
       await fixture.#verifyRows()
       return fixture
     } catch (error) {
@@ -82,17 +82,25 @@ export class Fixture implements Stoppable {
     }
   }
 
-  send(
+  async send(
     account: ProofAccount,
     path: string,
     options: { method?: string; body?: string; server?: number; accept?: string } = {},
-  ) {
+  ): Promise<HttpResponse> {
     const { method = 'GET', body, server = 0, accept } = options
     const port = this.servers[server]?.port ?? 0
     const headers = headersFor(account.name, account.key)
     if (body !== undefined) headers.push('Content-Type', 'application/x-www-form-urlencoded')
     if (accept !== undefined) headers.push('Accept', accept)
-    return this.client.sendUntilAccepted({ port, method, path, headers, ...(body !== undefined && { body }) })
+    const response = await this.client.sendUntilAccepted({
+      port,
+      method,
+      path,
+      headers,
+      ...(body !== undefined && { body }),
+    })
+    if (response.status === 200) for (const kind of markersIn(`${path} ${body ?? ''}`)) this.marked[kind] += 1
+    return response
   }
 
   /** Creates an account with `count` rows of one resource: another one each time, so that a check can be repeated. */
@@ -176,7 +184,6 @@ export function jsonLine(resource: Resource, row: PlainRecord): string {
 
 async function prepareDatabase(url: string): Promise<void> {
   await withClient(url, async (client) => {
-    await client.query('create extension pg_stat_statements')
     await client.query('create role index_only superuser login')
     for (const off of ['enable_seqscan', 'enable_indexscan', 'enable_indexonlyscan'])
       await client.query(`alter role index_only set ${off} = off`)
@@ -217,9 +224,7 @@ async function importRows(
   await service.command(['import', resource.name, file, '--account', account])
 }
 
-/** Resets the statistics and returns the size of the log: later statements are caused by requests. */
-async function resetStatements(service: Service): Promise<number> {
-  await withClient(service.postgres.url, (client) => client.query('select pg_stat_statements_reset()'))
+function logSize(service: Service): number {
   return statSync(join(service.postgres.folder, 'log')).size
 }
 

@@ -3,62 +3,44 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Check } from '../check.ts'
 import { grouped } from '../progress.ts'
-import { type Fixture, proofFixture, withClient } from './fixture.ts'
+import { type Fixture, proofFixture } from './fixture.ts'
+import { markersIn } from './markers.ts'
 import { sendOddRequests } from './odd-requests.ts'
 import { proveOn } from './proof.ts'
-import { marker } from './rows.ts'
-import { objection } from './statement-grammar.ts'
 
 /**
- * No text of a request becomes part of a statement. Checks the statements in the database's log, which has every text as it
- * was sent, and in pg_stat_statements, which replaces constants by `$n`.
+ * No value of a request becomes part of a statement. Requests have texts, numbers and times with a marker, and the database's log has
+ * every statement as it was sent.
  */
 export const noInjection: Check = {
   name: 'no_injection',
-  bound: '0 foreign statements',
+  bound: '0 with a marker',
   async run(context) {
     const fixture = await proofFixture(context)
     // If this check runs alone, it must send requests first.
     if (fixture.client.sent < 1_000) await proveOn(fixture, context, context.size(10_000, 2_000))
     const failed = await sendOddRequests(fixture, context, context.size(10_000, 700))
-    const normalised = await normalisedStatements(fixture)
     const { texts, lines, errors } = await loggedStatements(fixture)
-    const foreign: string[] = []
-    const all = new Set([...texts, ...normalised])
-    for (const text of all) {
-      const withMarker = text.toLowerCase().includes(marker)
-        ? 'contains text of a request or a row'
-        : undefined
-      const wrong = withMarker ?? objection(text)
-      if (wrong !== undefined) foreign.push(`${wrong.slice(0, 1500)}\n  ${text.slice(0, 1500)}`)
-    }
+    const foreign = [...texts].filter((text) => markersIn(text).length > 0)
     // Nearly every request is a new list and causes a statement. Fewer statements would mean an incomplete log.
-    const isComplete = lines >= fixture.client.sent * 0.5 && normalised.length > 0
+    const isComplete = lines >= fixture.client.sent * 0.5
+    const accepted = Object.entries(fixture.marked).map(([name, count]) => `${grouped(count)} with a ${name}`)
     const note = [
-      `${grouped(fixture.client.sent)} requests, ${grouped(lines)} statements logged, ` +
-        `${grouped(texts.size)} texts, ${grouped(normalised.length)} in pg_stat_statements`,
+      `${grouped(fixture.client.sent)} requests, accepted: ${accepted.join(', ')}; ${grouped(lines)} statements logged`,
       ...(isComplete ? [] : ['the log does not contain all statements']),
       ...errors.slice(0, 5),
       ...failed.slice(0, 5),
-      ...foreign.slice(0, 3),
+      ...foreign
+        .slice(0, 3)
+        .map((text) => `contains ${markersIn(text).join(' and ')}: ${text.slice(0, 1500)}`),
     ].join('\n')
     return {
-      value: `${grouped(foreign.length)} of ${grouped(all.size)} texts`,
-      samples: all.size,
+      value: `${grouped(foreign.length)} of ${grouped(texts.size)} texts`,
+      samples: Math.min(texts.size, ...Object.values(fixture.marked)),
       ok: foreign.length === 0 && errors.length === 0 && failed.length === 0 && isComplete,
       note,
     }
   },
-}
-
-async function normalisedStatements(fixture: Fixture): Promise<string[]> {
-  return withClient(fixture.service.postgres.url, async (client) => {
-    const { rows } = await client.query<{ query: string }>(
-      `select s.query from pg_stat_statements s join pg_roles r on r.oid = s.userid
-       where r.rolname in ('quartermaster_server', 'quartermaster_writer')`,
-    )
-    return rows.map(({ query }) => query)
-  })
 }
 
 interface Logged {

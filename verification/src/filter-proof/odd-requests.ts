@@ -2,6 +2,7 @@ import type { Context } from '../check.ts'
 import { inParallel } from '../parallel.ts'
 import { Random } from '../random.ts'
 import type { Fixture, ProofAccount } from './fixture.ts'
+import { markers } from './markers.ts'
 import { randomText } from './rows.ts'
 import { resourceNames, resources } from './schema.ts'
 
@@ -29,7 +30,7 @@ interface Sent {
 async function sendOne(fixture: Fixture, random: Random): Promise<Sent> {
   const account: ProofAccount = fixture.spare
   const { path } = resources[random.pick(resourceNames)]
-  const text = `zqx${randomText(random, 40)}`
+  const text = `${markers.text}${randomText(random, 40)}`
   const odd = encodeURIComponent(text)
   const id = random.pick(['1', '0', '-1', '1e3', '9007199254740993', `1${odd}`, odd, '1%20or%201=1', "1'--"])
   const style = random.integer(0, 7)

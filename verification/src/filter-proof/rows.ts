@@ -1,10 +1,8 @@
 import type { Random } from '../random.ts'
 import { decimal, plainDecimal } from './decimal.ts'
+import { markers } from './markers.ts'
 import type { Field, PlainRecord, Resource } from './schema.ts'
 import { isoText } from './timestamp.ts'
-
-/** A text that the server's own code and SQL never contain: if it appears in a statement, it came from a request or a row. */
-export const marker = 'zqx'
 
 // Texts with a meaning in LIKE, SQL, filters, URLs, JSON or CSV, and characters with unusual case mappings.
 const fragments: readonly string[] = [
@@ -59,7 +57,7 @@ export function randomText(random: Random, max: number): string {
   const count = random.pick([1, 1, 1, 2, 2, 3, 4, 8])
   const joint = random.chance(0.5) ? '' : ' '
   const text = Array.from({ length: count }, () => random.pick(fragments)).join(joint)
-  return shortened(random.chance(0.5) ? text : `${marker}${text}`, max)
+  return shortened(random.chance(0.5) ? text : `${markers.text}${text}`, max)
 }
 
 /** Truncates by characters, so that no surrogate pair is split. */
@@ -67,7 +65,24 @@ function shortened(text: string, max: number): string {
   return Array.from(text).slice(0, max).join('')
 }
 
-const integers = ['0', '1', '-1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '100', '1042', '2147483648']
+const integers = [
+  '0',
+  '1',
+  '-1',
+  '2',
+  '3',
+  '4',
+  '5',
+  '6',
+  '7',
+  '8',
+  '9',
+  '10',
+  '100',
+  '1042',
+  '2147483648',
+  `${markers.number}50`,
+]
 const greatest = String(Number.MAX_SAFE_INTEGER)
 
 export function randomInteger(random: Random): string {
@@ -80,7 +95,21 @@ export function randomInteger(random: Random): string {
 
 const nines = `${'9'.repeat(24)}.${'9'.repeat(12)}`
 const decimals = [
-  ['0', '1', '-1', '0.1', '0.2', '0.3', '0.300000000001', '12.5', '12.500000000001', '-12.5', '310', '99.99'],
+  [
+    '0',
+    '1',
+    '-1',
+    '0.1',
+    '0.2',
+    '0.3',
+    '0.300000000001',
+    '12.5',
+    '12.500000000001',
+    '-12.5',
+    '310',
+    '99.99',
+    `${markers.number}50.5`,
+  ],
   ['0.000000000001', '-0.000000000001', '0.999999999999', nines, `-${nines}`, `1${'0'.repeat(23)}`],
   ['9007199254740992', '9007199254740993', '9007199254740992.5', '123456789012345678901234.000000000001'],
 ].flat()
@@ -102,6 +131,8 @@ const timestamps: readonly bigint[] = [
   // The leap days of 2000 and 2024 and their ends; the end of February 1900, which had no leap day; a change to summer time.
   [951_782_400_000n, 951_868_799_999n, 951_868_800_000n, 1_709_164_800_000n, 1_709_251_199_999n],
   [-2_203_977_600_000n, -2_203_891_200_001n, -2_203_891_200_000n, 1_711_846_800_000n, 1_711_850_400_000n],
+  // 7731-07-15T12:30:45.731Z, which has the marker.
+  [181_816_489_845_731n],
   // 2026-11-14T09:30:00.000Z and its neighbours.
   [1_794_648_600_000n, 1_794_648_600_001n, 1_794_648_599_999n, 1_794_648_600_999n, 1_794_648_601_000n],
 ].flat()

@@ -2,31 +2,15 @@ import type { Check } from '../check.ts'
 import { inParallel } from '../parallel.ts'
 import { grouped } from '../progress.ts'
 import { Service } from '../service.ts'
-import { inputsOf, unshaped } from './inputs/inputs.ts'
+import { inputsOf } from './inputs/inputs.ts'
 import { sendRaw } from './inputs/raw-request.ts'
 import { routeTable } from './inputs/route-table.ts'
 import { createSenders, hostileEnvironment } from './inputs/senders.ts'
 import { WrongResponses } from './inputs/wrong-responses.ts'
 
-/** Hostile inputs follow from the routes that the server registers. A route for which there are none is not guarded. */
-export const routesShaped: Check = {
-  name: 'routes_shaped',
-  bound: '0 without shapes',
-  async run() {
-    const routes = await routeTable()
-    const missing = routes.flatMap((route) => unshaped(route) ?? [])
-    return {
-      value: `${missing.length} of ${routes.length} routes without shapes`,
-      samples: routes.length,
-      ok: missing.length === 0,
-      note: missing.join('\n'),
-    }
-  },
-}
-
 /**
  * Sends every hostile input at its largest. Each gets a response that is not a 500, and no error is larger than 64 KB: a small request
- * must not make the service build and send a large one. How long an input holds the event loop is measured by `npm run bench -- guard`.
+ * must not make the service build and send a large one. `architecture/route-shapes.test.ts` finds a route without inputs. How long an input holds the event loop is measured by `npm run bench -- guard`.
  */
 export const errorSizes: Check = {
   name: 'error_sizes',
