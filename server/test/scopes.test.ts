@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type Scope, scopes } from '../src/accounts/key-format.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
-import { startTestService, type TestService } from './service.ts'
+import { account, type TestAccount } from './database.ts'
+import { freshService } from './service.ts'
 
 /** The scopes in the table of endpoints in docs/api.md. `architecture/documented-tables.test.ts` proves that it lists every route. */
 
@@ -16,20 +15,9 @@ const endpoints = [...document.matchAll(/^\| `([A-Z]+)` `(\/[^`]*)` \|.*\| (`[^|
   }),
 )
 
-let client: pg.Client
-let service: TestService
 const accounts = new Map<string, TestAccount>()
 
-beforeAll(async () => {
-  const url = await freshDatabase()
-  client = await connected(url)
-  service = await startTestService(url)
-})
-
-afterAll(async () => {
-  await service.close()
-  await client.end()
-})
+const { client, service } = await freshService()
 
 async function keyWith(granted: readonly Scope[]): Promise<TestAccount> {
   const known = accounts.get(granted.join())
