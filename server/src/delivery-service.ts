@@ -22,7 +22,7 @@ export async function startDelivery(
   options: Pick<ServeOptions, 'databaseUrl' | 'log' | 'limits'>,
 ): Promise<DeliveryService> {
   const { databaseUrl: url, limits = defaultLimits, log } = options
-  let stopping = false
+  const stopping = new AbortController()
   const observed = {
     pools: () => database.pools,
     replicas: () => undefined,
@@ -34,7 +34,7 @@ export async function startDelivery(
   const { metrics, traces, emit } = await telemetryOf(config, { log }, observed, limits)
   const { QUARTERMASTER_DATABASE_POOL_MAX: connectionsMax, QUARTERMASTER_READ_MS_MAX: readMsMax } = config
   const database = new Database({ ...identityOf(config), url, emit, connectionsMax, readMsMax, limits })
-  const ready = readiness(database, () => stopping, limits.readinessCacheMs)
+  const ready = readiness(database, stopping.signal, limits.readinessCacheMs)
   const accountReads = accountReadsOf(config, database, limits)
   const webhooks = webhooksOf(
     { ...config, QUARTERMASTER_WEBHOOK_DELIVERY: 'on' },
@@ -45,7 +45,7 @@ export async function startDelivery(
   return {
     adminPort: admin?.port,
     close: async () => {
-      stopping = true
+      stopping.abort()
       await webhooks.close()
       await admin?.close()
       await Promise.all([metrics?.close(), traces?.close()])

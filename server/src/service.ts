@@ -85,10 +85,9 @@ export interface WorkerOptions {
 /** Starts a serving process: creates its parts, listens, and closes everything in reverse. */
 export async function startService(config: Config, options: ServeOptions): Promise<Service> {
   const { limits = defaultLimits, worker } = options
-  let stopping = false
-  const shutdown = new AbortController()
-  const state = { isStopping: () => stopping, shutdown: shutdown.signal }
-  const { app, waiters, metrics, ready, emit, ...parts } = await createParts(config, options, limits, state)
+  const [stopping, shutdown] = [new AbortController(), new AbortController()]
+  const signals = { stopping: stopping.signal, shutdown: shutdown.signal }
+  const { app, waiters, metrics, ready, emit, ...parts } = await createParts(config, options, limits, signals)
   const connectionsClosed = watchConnections(app.server)
   let admin: Admin | undefined
   const finish = async () => {
@@ -97,12 +96,12 @@ export async function startService(config: Config, options: ServeOptions): Promi
     await parts.close(admin)
   }
   const close = async (delayMs = 0) => {
-    stopping = true
+    stopping.abort()
     if (delayMs > 0) await sleep(delayMs)
     await finish()
   }
   const drain = async (delayMs: number) => {
-    stopping = true
+    stopping.abort()
     stopAccepting(app.server, waiters)
     await withinTime(delayMs, connectionsClosed())
     await finish()
@@ -125,7 +124,7 @@ async function createParts(
   config: Config,
   options: ServeOptions,
   limits: Limits,
-  { isStopping, shutdown }: { readonly isStopping: () => boolean; readonly shutdown: AbortSignal },
+  { stopping, shutdown }: { readonly stopping: AbortSignal; readonly shutdown: AbortSignal },
 ) {
   const { databaseUrl: url, log, worker } = options
   const heapTuning = tuneHeap()
@@ -144,13 +143,13 @@ async function createParts(
   const activity = new Activity(database, emit, limits, new JournalSweep(database, limits))
   const waiters = new FeedWaiters(database, limits)
   const sharedCounters = sharedCountersOf(config, emit, worker?.counters)
-  const ready = readiness(database, isStopping, limits.readinessCacheMs)
+  const ready = readiness(database, stopping, limits.readinessCacheMs)
   const accountReads = accountReadsOf(config, database, limits, replicas)
   const webhooks = webhooksOf(config, { database, accountReads, emit, limits })
   const authentication = authenticationOf(config, keyVerifier, sharedCounters, limits)
   const { rateLimiter, trustedProxies } = authentication
   const emitOfRequest = emitToAll(emit, (event) => activity.record(event), webhooks.observe)
-  const parts = { database, accountReads, waiters, authentication, ready, isStopping, shutdown, limits }
+  const parts = { database, accountReads, waiters, authentication, ready, stopping, shutdown, limits }
   const app = buildServer({
     ...parts,
     readMsMax,

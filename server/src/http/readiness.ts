@@ -24,14 +24,14 @@ const applied =
 /** Checks that this process can serve requests: it is not stopping, and its database is a reachable, migrated primary. */
 export function readiness(
   database: Database,
-  isStopping: () => boolean,
+  stopping: AbortSignal,
   cacheMs: number,
 ): () => Promise<{ status: 'ok' }> {
   let inFlight: Promise<void> | undefined
   let result: Promise<void> | undefined
   let checkedAt = Number.NEGATIVE_INFINITY
   return async () => {
-    if (isStopping()) throw new Failure('overloaded', 'This process is stopping.')
+    if (stopping.aborted) throw new Failure('overloaded', 'This process is stopping.')
     // One check at a time, and at most one per `cacheMs`: anybody can request it without a key.
     if (inFlight === undefined && performance.now() - checkedAt > cacheMs) {
       checkedAt = performance.now()

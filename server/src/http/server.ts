@@ -23,7 +23,8 @@ export interface ServerParts extends RouteParts {
   readonly observer: RequestObserver
   /** Closed when the server closes. */
   readonly waiters: FeedWaiters
-  readonly isStopping: () => boolean
+  /** Aborted when the process begins to stop: from then on, connections are closed after their next response. */
+  readonly stopping: AbortSignal
   readonly readMsMax: number
   /** Called with every route that is registered. */
   readonly onRoute?: (route: RouteOptions) => void
@@ -31,7 +32,7 @@ export interface ServerParts extends RouteParts {
 
 /** Registers every hook and route, in the order in which a request passes them. */
 export function buildServer(parts: ServerParts): FastifyInstance {
-  const { waiters, authentication, observer, shares, emit, isStopping } = parts
+  const { waiters, authentication, observer, shares, emit, stopping } = parts
   const app = createFastify(parts)
   // Fastify routes only some of the methods that Node parses. The others also need a 405.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
@@ -45,7 +46,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     observer.reportIfDisconnected(request, reply)
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
-    if (isStopping()) reply.header('connection', 'close')
+    if (stopping.aborted) reply.header('connection', 'close')
     requireHost(request.raw)
     if (routeOf(request).config.isVerifiedInHandler === true) return
     if (!isPublic(request)) await authenticate(request, reply, authentication)

@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net'
 import type { AccountReads } from '../accounts/account-reads.ts'
 import type { Limits } from '../limits/passed-limits.ts'
-import type { EmitEvent, Event } from '../observability/events.ts'
+import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { AddressGuard } from './address-guard.ts'
 import { deliver } from './delivery.ts'
@@ -26,6 +26,8 @@ export interface WebhooksOptions {
 /** The webhooks of a process: test messages for administrators, and the delivery of changes. */
 export class Webhooks {
   readonly messages: TestMessages
+  /** Subscribes to the events of requests, if this process delivers. */
+  readonly observe: EmitEvent | undefined
   readonly #loop: DeliveryLoop | undefined
   readonly #stopDelivery = new AbortController()
   readonly #stopTests = new AbortController()
@@ -38,16 +40,15 @@ export class Webhooks {
     if (masterKeys === undefined || !delivers) return
     const parts = { ...options, masterKeys, sender, shutdown: this.#stopDelivery.signal }
     const deliverTo = (endpoint: Parameters<typeof deliver>[1]) => deliver(parts, endpoint)
-    this.#loop = new DeliveryLoop({ database, emit, limits, deliver: deliverTo })
+    const loop = new DeliveryLoop({ database, emit, limits, deliver: deliverTo })
+    this.observe = (event) => loop.observe(event)
+    this.#loop = loop
   }
 
   /** Endpoints that are sent to, or wait for it. */
   get inFlight(): number {
     return this.#loop?.inFlight ?? 0
   }
-
-  /** Subscribes to the events of requests. */
-  readonly observe = (event: Event): void => this.#loop?.observe(event)
 
   /** Aborts deliveries in flight, and releases the leases of this process. */
   async stopDelivery(): Promise<void> {
