@@ -54,19 +54,15 @@ export function changesStatement(
 ): Statement {
   const { resource, fields, where: predicate, limit } = plan
   const isWhole = predicate === undefined && fields === resource.fields
-  const { short, long } = wholeTemplates[resource.name]
-  const template = isWhole ? (isShort(limit) ? short : long) : changesTemplate(plan)
+  const template = isWhole ? wholeTemplates[resource.name] : changesTemplate(plan)
   // Deletions begin after the base, or after the position if that is later.
   const [deletedVersion, deletedId] = BigInt(version) > BigInt(base) ? [version, id] : [base, idMax]
-  return template([scope.accountId, version, id, base, deletedVersion, deletedId, limit, separator])
+  const values = [scope.accountId, version, id, base, deletedVersion, deletedId, limit, separator]
+  const isShort = predicate === undefined && limit <= limits.pipelinedRecordsMax
+  return { ...template(values), execution: isShort ? 'pipelined' : 'generic' }
 }
 
 const idMax = String(2n ** 63n - 1n)
-
-/** Short and long pages differ in execution. */
-function isShort(limit: number): boolean {
-  return limit <= limits.pipelinedRecordsMax
-}
 
 const account = placeholder()
 const afterVersion = placeholder()
@@ -80,7 +76,7 @@ const after = sql`(${afterVersion}::bigint, ${afterId}::bigint)`
 const deletedAfter = sql`(${deletedAfterVersion}::bigint, ${deletedAfterId}::bigint)`
 const scanMax = value(limits.feedScanRecordsMax)
 
-function changesTemplate({ resource, fields, where: predicate, limit }: ListPlan): Template {
+function changesTemplate({ resource, fields, where: predicate }: Omit<ListPlan, 'limit'>): Template {
   const table = identifier(resource.name)
   const name = value(resource.name)
   const isFiltered = predicate !== undefined
@@ -119,7 +115,6 @@ where t.account_id = ${account}::bigint and t.resource = ${name}::text`.template
       separatorText,
     ],
     'changes',
-    !isFiltered && isShort(limit) ? 'pipelined' : 'generic',
   )
 }
 
@@ -192,10 +187,6 @@ function isNotId(field: Field): boolean {
 }
 
 /** For requests without a filter and without `fields`. */
-const wholeTemplates = perResource((resource) => {
-  const plan = { resource, fields: resource.fields, where: undefined }
-  return {
-    short: changesTemplate({ ...plan, limit: limits.pipelinedRecordsMax }),
-    long: changesTemplate({ ...plan, limit: limits.pageRecordsMax }),
-  }
-})
+const wholeTemplates = perResource((resource) =>
+  changesTemplate({ resource, fields: resource.fields, where: undefined }),
+)
