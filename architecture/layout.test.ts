@@ -246,6 +246,16 @@ function longFunctions(file: string): string[] {
   })
 }
 
+describe('state', () => {
+  it('of a connection is in its `Connection`, and that of an error in the error', () => {
+    const server = sourceFiles.filter((file) => file.startsWith('server/src/'))
+    const keyed = server.filter((file) =>
+      /Weak(?:Map|Set)<(?:pg\.|Client|Connection|Failure|Error)/.test(readFileSync(join(root, file), 'utf8')),
+    )
+    expect(keyed).toEqual([])
+  })
+})
+
 describe('names', () => {
   it('use one word per concept, and no Manager, Helper or DTO', () => {
     const server = sourceFiles.filter((file) => file.startsWith('server/src/'))

@@ -34,10 +34,18 @@ export interface Statement {
   readonly operation: Operation
   readonly text: string
   readonly values: readonly unknown[]
+  /** Its text for a replica. Undefined unless it is a `StateStatement`. */
+  readonly replicaText?: (() => string) | undefined
+}
+
+/** A statement with state columns: each row names the server that it was read from, and the state of the data there. */
+export interface StateStatement extends Statement {
+  readonly replicaText: () => string
 }
 
 /** Returns a statement with a text that was built once and the values of its placeholders. */
 export type Template = (values: readonly unknown[]) => Statement
+export type StateTemplate = (values: readonly unknown[]) => StateStatement
 
 /** A parameter of a statement. If one `Value` occurs several times, all occurrences have the same number. */
 export class Value {
@@ -52,27 +60,46 @@ export const value = (of: unknown): Value => new Value(of)
 /** A parameter whose value is passed each time the template is used. */
 export const placeholder = (): Value => new Value(undefined)
 
+/** The state columns of a statement: on the primary, and on a replica, which has others. */
+class StateColumns {
+  readonly primary: string
+  readonly replica: string
+
+  constructor(primary: string, replica: string) {
+    this.primary = primary
+    this.replica = replica
+  }
+}
+
 /** Alternating text and values. The constructor is private, so that only this file creates fragments. */
 export class Fragment {
-  readonly #parts: readonly (string | Value)[]
+  readonly #parts: readonly (string | Value | StateColumns)[]
 
-  private constructor(parts: readonly (string | Value)[]) {
+  private constructor(parts: readonly (string | Value | StateColumns)[]) {
     this.#parts = parts
+  }
+
+  get hasState(): boolean {
+    return this.#parts.some((part) => part instanceof StateColumns)
+  }
+
+  static state(primary: Fragment, replica: Fragment): Fragment {
+    return new Fragment([new StateColumns(primary.statement().text, replica.statement().text)])
   }
 
   /** Adjacent texts are joined, so that a fragment without values is a single part of the fragment that contains it. */
   static of(strings: readonly string[], parts: readonly (Fragment | Value)[]): Fragment {
-    const all: (string | Value)[] = []
+    const all: (string | Value | StateColumns)[] = []
     let text = ''
     for (const [i, before] of strings.entries()) {
       text += before
       const part = parts[i]
       for (const inner of part instanceof Fragment ? part.#parts : part === undefined ? [] : [part]) {
-        if (inner instanceof Value) {
+        if (typeof inner === 'string') {
+          text += inner
+        } else {
           all.push(text, inner)
           text = ''
-        } else {
-          text += inner
         }
       }
     }
@@ -81,13 +108,13 @@ export class Fragment {
   }
 
   statement(operation: Operation = 'other'): Statement {
-    const { text, values } = this.#numbered()
-    return { operation, text, values: values.map((v) => v.of) }
+    const { text, values, replicaText } = this.#numbered()
+    return { operation, text, values: values.map((v) => v.of), replicaText }
   }
 
   /** `placeholders` are the values that differ between uses, in the order in which they are passed. */
   template(placeholders: readonly Value[], operation: Operation, execution?: Execution): Template {
-    const { text, values } = this.#numbered()
+    const { text, values, replicaText } = this.#numbered()
     const positions = values.map((v) => placeholders.indexOf(v))
     return (passed) => ({
       execution,
@@ -97,26 +124,57 @@ export class Fragment {
         const position = positions[i] ?? -1
         return position < 0 ? v.of : passed[position]
       }),
+      replicaText,
     })
   }
 
-  #numbered(): { text: string; values: Value[] } {
+  #numbered(): { text: string; values: Value[]; replicaText: (() => string) | undefined } {
     const numbers = new Map<Value, number>()
     let text = ''
+    let replicaText: (() => string) | undefined
     for (const part of this.#parts) {
       if (part instanceof Value) {
         if (!numbers.has(part)) numbers.set(part, numbers.size + 1)
         text += `$${numbers.get(part)}`
+      } else if (part instanceof StateColumns) {
+        if (replicaText !== undefined) throw new Error('a statement has state columns twice')
+        const [start, end] = [text.length, text.length + part.primary.length]
+        text += part.primary
+        replicaText = () => text.slice(0, start) + part.replica + text.slice(end)
       } else {
         text += part
       }
     }
-    return { text, values: [...numbers.keys()] }
+    return { text, values: [...numbers.keys()], replicaText }
   }
 }
 
+/** A fragment with state columns, and so every fragment that contains it. */
+export interface StateFragment extends Fragment {
+  readonly hasState: true
+  statement(operation?: Operation): StateStatement
+  template(placeholders: readonly Value[], operation: Operation, execution?: Execution): StateTemplate
+}
+
+type FragmentOf<Part> = [Extract<Part, StateFragment>] extends [never] ? Fragment : StateFragment
+
+export function sql<Parts extends readonly (Fragment | Value)[]>(
+  strings: TemplateStringsArray,
+  ...parts: Parts
+): FragmentOf<Parts[number]>
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Fragment | Value)[]): Fragment {
   return Fragment.of(strings, parts)
+}
+
+/** The columns by which a row of the primary, or of a replica, names its server and its state. They have no values. */
+export function state(primary: Fragment, replica: Fragment): StateFragment {
+  const fragment = Fragment.state(primary, replica)
+  if (isState(fragment)) return fragment
+  throw new Error('not state columns')
+}
+
+function isState(fragment: Fragment): fragment is StateFragment {
+  return fragment.hasState
 }
 
 /** The name of a table, column or type of our schema. A name that matches the pattern needs no quoting. */

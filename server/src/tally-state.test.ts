@@ -2,8 +2,10 @@ import { expect, it } from 'vitest'
 import { resources } from './catalog/resources.ts'
 import { limits } from './limits/limits.ts'
 import { PlanCache } from './lists/plan-cache.ts'
+import type { Database } from './postgres/database.ts'
 import { listStatement } from './query/sql/list-statement.ts'
-import { compareReplica, forReplica } from './tally-state.ts'
+import { placeholder, sql } from './sql.ts'
+import { compareReplica, epochColumn, stateColumns, type TallyState } from './tally-state.ts'
 
 const tally = { epoch: 'e', version: '9', xid: '700', writer: '-5', total: 1 }
 
@@ -30,9 +32,25 @@ it('a statement for a replica reads no epoch, which a standby does not have', ()
   for (const hints of [{}, { isSmallAccount: true }, { total: limits.filterSortRecordsMax + 1 }, { carry }]) {
     const statement = listStatement({ accountId: '1' }, plan, 1, hints)
     expect(statement.text).toContain('pg_current_wal_lsn')
-    const { text, values } = forReplica(statement)
+    const text = statement.replicaText()
     expect(text).not.toContain('pg_current_wal_lsn')
     expect(text).toContain(' as writer, t.version, t.xmin::text as xid')
-    expect(values).toEqual(statement.values)
+    // Everything else is the same, such as the numbers of the values.
+    expect(text.split(/ as writer, /)[1]).toBe(statement.text.split(/ as epoch, /)[1])
   }
 })
+
+it('a fragment with state columns is part of one statement once', () => {
+  const columns = sql`${stateColumns}, t.total`
+  expect(columns.hasState).toBe(true)
+  expect(sql`select 1`.hasState).toBe(false)
+  expect(sql`select 1`.template([placeholder()], 'other')([]).replicaText).toBeUndefined()
+  expect(() => sql`select ${columns}, ${epochColumn}`.statement()).toThrow('twice')
+})
+
+/** Never called. Does not compile if a row that names its server can be read by a statement without state columns, or the reverse. */
+export const sent = (database: Database) => [
+  database.read<TallyState>(sql`select ${stateColumns} from tally t`.statement()),
+  // @ts-expect-error -- it has no state columns
+  database.read<TallyState>(sql`select t.version from tally t`.statement()),
+]

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type Statement, sql } from './sql.ts'
+import { sql, state } from './sql.ts'
 
 /**
  * Identifies the content of one account's resource. Cached data and an `ETag` are valid only while all three values are
@@ -27,15 +27,22 @@ export interface Tally extends TallyState {
  */
 export const epoch = sql`encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
 
-/** The columns of `TallyState`, for a statement in which the tally table has the alias `t`. */
-export const stateColumns = sql`${epoch} as epoch, t.version, t.xmin::text as xid`
-
 /** A hash of the epoch, as the tally stores it with each write. */
 export const writerEpoch = sql`hashtextextended(${epoch}, 0)`
 /** False after any write that was not made by `tickTally`: a restore, psql, or a process of the previous version. */
 export const isOwnWrite = sql`t.writer_xid = t.xmin`
 /** Null if the last write was not made by `tickTally`. */
 export const writerColumn = sql`case when ${isOwnWrite} then t.writer_epoch end`
+
+/** The columns of `ReplicaState`, for a statement in which the tally table has the alias `t`. */
+export const replicaColumns = sql`${writerColumn} as writer, t.version, t.xmin::text as xid`
+
+/** The columns of `TallyState`. A replica returns `ReplicaState` instead. */
+export const stateColumns = state(sql`${epoch} as epoch, t.version, t.xmin::text as xid`, replicaColumns)
+
+/** For a statement that reads no tally, or several in one row. A replica has no epoch. */
+export const epochColumn = state(sql`${epoch} as epoch`, sql`null as epoch`)
+
 /** The lineage that begins with the row as it is. Its reads and its next write compute the same value. */
 export const nextLineage = sql`hashtextextended(${epoch} || ' ' || t.xmin::text || ' ' || t.version::text, 0)`
 
@@ -122,17 +129,6 @@ export function stateName({ epoch: server, version, xid }: TallyState): string {
 export interface ReplicaState extends Pick<TallyState, 'version' | 'xid'> {
   /** A hash of the epoch of that server. Null if it is not known. */
   readonly writer: string | null
-}
-
-/** The columns of `ReplicaState`, for a statement in which the tally table has the alias `t`. */
-export const replicaColumns = sql`${writerColumn} as writer, t.version, t.xmin::text as xid`
-
-const stateText = stateColumns.statement().text
-const replicaText = replicaColumns.statement().text
-
-/** The same statement for a replica: it returns `ReplicaState` instead of `TallyState`. */
-export function forReplica(statement: Statement): Statement {
-  return { ...statement, text: statement.text.replace(stateText, replicaText) }
 }
 
 /** How a row of a replica compares with what the verification has read from the primary. */

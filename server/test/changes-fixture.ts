@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { resources } from '../src/catalog/resources.ts'
-import { layoutOf } from '../src/postgres/layout.ts'
+import type { Connection } from '../src/postgres/connection.ts'
 import { type Statement, sql, value } from '../src/sql.ts'
 import { lockTally, tickTally } from '../src/writes/tick.ts'
 import type { TestAccount } from './database.ts'
@@ -16,7 +16,7 @@ export interface Write {
 
 /** One write: records, deletions and tally with one new version, which it returns. */
 export async function write(
-  client: pg.Client,
+  client: Connection,
   { accountId }: TestAccount,
   { upsert = {}, delete: deleted = [] }: Write,
 ): Promise<number> {
@@ -44,7 +44,7 @@ export async function write(
 
 /** Creates the products 1 to `count` with one write. */
 export async function withProducts(
-  client: pg.Client,
+  client: Connection,
   created: TestAccount,
   count: number,
 ): Promise<TestAccount> {
@@ -53,10 +53,10 @@ export async function withProducts(
   return created
 }
 
-async function tick(client: pg.Client, accountId: string): Promise<number> {
+async function tick(client: Connection, accountId: string): Promise<number> {
   const run = async <Row extends pg.QueryResultRow>({ text, values }: Statement) =>
     (await client.query<Row>(text, [...values])).rows
-  const tally = await layoutOf(client).form(lockTally)({ run }, { accountId }, resources.product)
+  const tally = await client.layout.form(lockTally)({ run }, { accountId }, resources.product)
   const change = { added: sql`0`, lastId: sql`t.last_id` }
   await run(tickTally(value(accountId), resources.product, change, tally).statement())
   return Number(tally?.version)

@@ -1,11 +1,10 @@
-import pg from 'pg'
 import { inject } from 'vitest'
 import { createAccount } from '../src/accounts/directory.ts'
 import { generateKey, hashOfKey, type Scope, scopes } from '../src/accounts/key-format.ts'
 import { cloneDatabase } from '../src/cli/database/temporary-postgres.ts'
 import { operator } from '../src/cli/operator.ts'
 import type { IdSource } from '../src/id-source.ts'
-import { setLayout } from '../src/postgres/layout.ts'
+import { Connection } from '../src/postgres/connection.ts'
 import { loadLayout } from '../src/postgres/load-layout.ts'
 import { atEnd } from './at-end.ts'
 import { citusNodes, distributedDatabase } from './distributed-database.ts'
@@ -21,11 +20,11 @@ export function freshDatabase(): Promise<string> {
 }
 
 /** A connection that is closed at the end of the file. */
-export async function connected(url: string): Promise<pg.Client> {
-  const client = new pg.Client(url)
+export async function connected(url: string): Promise<Connection> {
+  const client = new Connection({ connectionString: url, application_name: '' })
   await client.connect()
   atEnd(() => client.end())
-  if (citusNodes.length > 0) setLayout(client, await loadLayout(['citus']))
+  if (citusNodes.length > 0) client.layout = await loadLayout(['citus'])
   return client
 }
 
@@ -37,7 +36,7 @@ export interface TestAccount {
 
 /** Creates an account with a key. */
 export async function account(
-  client: pg.Client,
+  client: Connection,
   name: string,
   granted: readonly Scope[] = scopes,
   ids?: IdSource,
@@ -53,7 +52,7 @@ export async function account(
 
 /** Inserts the products 1 to `count`, each named `name` and its id, and sets the tally. */
 export async function insertProducts(
-  client: pg.Client,
+  client: Connection,
   { accountId }: TestAccount,
   count: number,
   name = 'Product ',

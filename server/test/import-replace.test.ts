@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type pg from 'pg'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { resources } from '../src/catalog/resources.ts'
 import { importCommand } from '../src/cli/import/import-command.ts'
 import { type ImportRow, ImportSession } from '../src/import/session.ts'
 import { limits } from '../src/limits/limits.ts'
+import type { Connection } from '../src/postgres/connection.ts'
 import { temporaryFolder } from './at-end.ts'
 import { account, connected, freshDatabase } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
@@ -31,7 +31,7 @@ beforeEach(async () => {
   accountId = (await account(client, name)).accountId
 })
 
-const open = (by: pg.Client) =>
+const open = (by: Connection) =>
   ImportSession.open(by, { accountId }, resources.product, { trackIds: by === ours, mode: 'upsert' })
 
 const rows = (from: number, to: number, text: string): ImportRow[] =>

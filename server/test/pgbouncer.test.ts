@@ -1,9 +1,9 @@
-import type pg from 'pg'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { documented } from '../../architecture/documented.ts'
 import { startTemporaryPostgres, type TemporaryPostgres } from '../src/cli/database/temporary-postgres.ts'
 import { importRecords } from '../src/import/import-records.ts'
 import type { Limits } from '../src/limits/passed-limits.ts'
+import type { Connection } from '../src/postgres/connection.ts'
 import { stopAtEnd } from './at-end.ts'
 import { quartermaster } from './command.ts'
 import { account, connected, type TestAccount } from './database.ts'
@@ -17,7 +17,7 @@ import { startTestService, type TestService } from './service.ts'
  */
 describe.runIf(hasPgbouncer)('through PgBouncer in transaction mode', () => {
   let postgres: TemporaryPostgres
-  let owner: pg.Client
+  let owner: Connection
   let acme: TestAccount
 
   beforeAll(async () => {

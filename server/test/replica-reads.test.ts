@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { documented } from '../../architecture/documented.ts'
 import { PostgresNodes } from '../../verification/src/replication/postgres-nodes.ts'
@@ -6,6 +5,7 @@ import { freePort } from '../src/cli/database/temporary-postgres.ts'
 import { limits } from '../src/limits/limits.ts'
 import { defaultLimits } from '../src/limits/passed-limits.ts'
 import { withClient } from '../src/postgres/client.ts'
+import type { Connection } from '../src/postgres/connection.ts'
 import { Database } from '../src/postgres/database.ts'
 import { migrate } from '../src/postgres/migrations/migrate.ts'
 import { Replicas } from '../src/postgres/replicas/replicas.ts'
@@ -78,7 +78,7 @@ function servedBy({ events }: TestService, since: number): string {
   return reads.map(({ server, reason }) => `${server} ${reason}`).join(', ')
 }
 
-const onPrimary = <T>(work: (client: pg.Client) => Promise<T>) => withClient(primary.url('postgres'), work)
+const onPrimary = <T>(work: (client: Connection) => Promise<T>) => withClient(primary.url('postgres'), work)
 
 const rename = (name: string) => onPrimary((client) => write(client, acme, { upsert: { 1: name } }))
 

@@ -1,7 +1,7 @@
-import type pg from 'pg'
 import { readConfig } from '../src/config/config.ts'
 import { defaultLimits, type Limits } from '../src/limits/passed-limits.ts'
 import type { Event } from '../src/observability/events.ts'
+import type { Connection } from '../src/postgres/connection.ts'
 import { type Service, startService } from '../src/service.ts'
 import { atEnd } from './at-end.ts'
 import { connected, freshDatabase } from './database.ts'
@@ -61,7 +61,7 @@ export const patientLimits = {
 export async function freshService(
   environment: Record<string, string> = {},
   limits: Partial<Limits> = {},
-): Promise<{ readonly url: string; readonly client: pg.Client; readonly service: TestService }> {
+): Promise<{ readonly url: string; readonly client: Connection; readonly service: TestService }> {
   const url = await freshDatabase()
   const client = await connected(url)
   return { url, client, service: await startTestService(url, environment, limits) }

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { resources } from '../../../server/src/catalog/resources.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
+import type { Connection } from '../../../server/src/postgres/connection.ts'
 import { parseListRequest } from '../../../server/src/query/list-request.ts'
 import { planList } from '../../../server/src/query/plan.ts'
 import type { CarrySource } from '../../../server/src/query/sql/carry.ts'
@@ -47,7 +48,7 @@ export const carryRatio: Check = {
 }
 
 class Reader {
-  readonly #client: pg.ClientBase
+  readonly #client: Connection
   readonly #fixture: Fixture
   readonly #cpu: () => number
   readonly #names = new Map<string, string>()
@@ -56,7 +57,7 @@ class Reader {
     parseListRequest(`limit=10&filter=${encodeURIComponent(half.filter)}`, 'url'),
   )
 
-  constructor(client: pg.ClientBase, fixture: Fixture, cpu: () => number) {
+  constructor(client: Connection, fixture: Fixture, cpu: () => number) {
     this.#client = client
     this.#fixture = fixture
     this.#cpu = cpu

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type pg from 'pg'
 import { resources } from '../../../server/src/catalog/resources.ts'
 import { type ImportRow, ImportSession } from '../../../server/src/import/session.ts'
+import type { Connection } from '../../../server/src/postgres/connection.ts'
 import { type Fixture, sharedFixture } from '../ratios/fixture.ts'
 
 /** One account with a million products, half of which match `half`. */
@@ -24,7 +25,7 @@ export async function backendCpu(client: pg.ClientBase): Promise<() => number> {
 let changes = 0
 
 /** Changes the names of `count` products in one write. */
-export async function changeNames(client: pg.ClientBase, { large }: Fixture, records: number, count: number) {
+export async function changeNames(client: Connection, { large }: Fixture, records: number, count: number) {
   const session = await ImportSession.open(client, { accountId: large.id }, resources.product, {
     trackIds: false,
     mode: 'load',

@@ -3,6 +3,7 @@ import { resources } from '../../../server/src/catalog/resources.ts'
 import { copyIn } from '../../../server/src/import/copy.ts'
 import { ImportSession } from '../../../server/src/import/session.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
+import type { Connection } from '../../../server/src/postgres/connection.ts'
 import { inTransaction } from '../../../server/src/postgres/transaction.ts'
 import { sql } from '../../../server/src/sql.ts'
 import type { Check, Context } from '../../../verification/src/check.ts'
@@ -79,7 +80,7 @@ async function preparePlain(client: pg.ClientBase): Promise<void> {
 
 /** The statements of an import before there was a journal. */
 async function writePlain(
-  client: pg.ClientBase,
+  client: Connection,
   account: string,
   rows: readonly (readonly [id: number, name: string])[],
 ): Promise<void> {

@@ -4,10 +4,10 @@ import type { Limits } from '../limits/passed-limits.ts'
 import type { Database } from '../postgres/database.ts'
 import type { ReadOptions } from '../postgres/pooled-reads.ts'
 import type { Replicas, VerifiedState } from '../postgres/replicas/replicas.ts'
-import type { TextRow } from '../postgres/text-rows.ts'
+import type { PlainRow, StateRow } from '../postgres/text-rows.ts'
 import { FairScheduler, type Rejection } from '../scheduler/fair-scheduler.ts'
 import type { AccountScope } from '../scope.ts'
-import type { Statement } from '../sql.ts'
+import type { Statement, StateStatement } from '../sql.ts'
 import type { TallyState } from '../tally-state.ts'
 
 export interface AccountReadsOptions {
@@ -65,19 +65,21 @@ export class AccountReads {
     this.#long.rejectIfFull(scope)
   }
 
-  read<Row extends TextRow<Row>>(
+  /** For a statement that reads no state. */
+  read<Row extends PlainRow<Row>>(
     scope: AccountScope,
     statement: Statement,
     signal: AbortSignal,
   ): Promise<Row[]> {
-    if (statement.execution === 'pipelined') return this.#database.nodeOf(scope).read<Row>(statement)
-    return this.#readLong<Row>(scope, statement, signal)
+    return this.#scheduled(scope, signal, (options) =>
+      this.#database.nodeOf(scope).read<Row>(statement, options),
+    )
   }
 
   /** A page of the change feed. */
-  async readChanges<Row extends TextRow<Row>>(
+  async readChanges<Row extends StateRow<Row>>(
     scope: AccountScope,
-    statement: Statement,
+    statement: StateStatement,
     signal: AbortSignal,
   ): Promise<Row[]> {
     if (statement.execution !== 'pipelined') return await this.#readLong<Row>(scope, statement, signal)
@@ -93,15 +95,15 @@ export class AccountReads {
    * For a statement that returns the state of the tally, and one row: on a replica, if one has the state that the
    * verification has read.
    */
-  readAt<Row extends TextRow<Row> & TallyState>(
+  readAt<Row extends StateRow<Row> & TallyState>(
     scope: AccountScope,
-    statement: Statement,
+    statement: StateStatement,
     verified: Omit<VerifiedState, 'accountId'>,
     signal: AbortSignal,
   ): Promise<Row[]> {
+    if (statement.execution === 'pipelined') return this.#database.nodeOf(scope).read<Row>(statement)
     const replicas = this.#replicas
-    if (replicas === undefined || statement.execution === 'pipelined')
-      return this.read<Row>(scope, statement, signal)
+    if (replicas === undefined) return this.#readLong<Row>(scope, statement, signal)
     const { accountId } = scope
     return this.#scheduled(scope, signal, async (options) => {
       const row = await replicas.read<Row>(statement, { ...verified, accountId }, options)
@@ -109,13 +111,14 @@ export class AccountReads {
     })
   }
 
-  #readLong<Row extends TextRow<Row>>(
+  #readLong<Row extends StateRow<Row>>(
     scope: AccountScope,
-    statement: Statement,
+    statement: StateStatement,
     signal: AbortSignal,
   ): Promise<Row[]> {
-    const read = (options: ReadOptions) => this.#database.nodeOf(scope).read<Row>(statement, options)
-    return this.#scheduled(scope, signal, read)
+    return this.#scheduled(scope, signal, (options) =>
+      this.#database.nodeOf(scope).read<Row>(statement, options),
+    )
   }
 
   async #scheduled<Result>(

@@ -1,7 +1,7 @@
 import { clientDisconnected, Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
-import { connectionReleased } from '../postgres/connection-released.ts'
 import type { Database } from '../postgres/database.ts'
+import { WriteTimedOut } from '../postgres/sqlstate.ts'
 import { FairScheduler, type Rejection } from '../scheduler/fair-scheduler.ts'
 import type { AccountScope } from '../scope.ts'
 
@@ -44,7 +44,8 @@ export class AccountWrites {
       seat.release()
       return result
     } catch (error) {
-      void connectionReleased(error).then(() => seat.release())
+      if (error instanceof WriteTimedOut) void error.ended.then(() => seat.release())
+      else seat.release()
       throw error
     }
   }

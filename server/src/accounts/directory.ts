@@ -3,6 +3,7 @@ import { type ResourceName, resources } from '../catalog/resources.ts'
 import { type IdColumns, type IdSource, idSourceOf } from '../id-source.ts'
 import { keyIsValid } from '../key-state.ts'
 import { limits } from '../limits/limits.ts'
+import type { Connection } from '../postgres/connection.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { sql, value } from '../sql.ts'
@@ -64,7 +65,7 @@ export function checkAccountName(name: string): void {
 }
 
 export async function createAccount(
-  client: pg.ClientBase,
+  client: Connection,
   actor: Actor,
   name: string,
   ids: IdSource = 'unassigned',
@@ -152,17 +153,17 @@ function accountTally({
 }
 
 /** From the next request on, no key of the account is accepted. Its data are not changed. */
-export async function suspendAccount(client: pg.ClientBase, actor: Actor, name: string): Promise<Account> {
+export async function suspendAccount(client: Connection, actor: Actor, name: string): Promise<Account> {
   return await setStatus(client, actor, name, 'suspended')
 }
 
-export async function activateAccount(client: pg.ClientBase, actor: Actor, name: string): Promise<Account> {
+export async function activateAccount(client: Connection, actor: Actor, name: string): Promise<Account> {
   return await setStatus(client, actor, name, 'active')
 }
 
 /** Takes effect with the next request, also for the rest of the current minute. */
 export async function limitAccount(
-  client: pg.ClientBase,
+  client: Connection,
   actor: Actor,
   name: string,
   parameters: LimitParameters,
@@ -210,7 +211,7 @@ export function quotasOf({ recordsMax, idempotencyResultsMax, auditRowsMax }: Ac
 }
 
 async function setStatus(
-  client: pg.ClientBase,
+  client: Connection,
   actor: Actor,
   name: string,
   status: Account['status'],

@@ -8,8 +8,8 @@ import { limits } from '../limits/limits.ts'
 import type { Limits } from '../limits/passed-limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
-import { constant, type Fragment, placeholder, type Statement, sql, type Template } from '../sql.ts'
-import { epoch, writerColumn } from '../tally-state.ts'
+import { constant, type Fragment, placeholder, type StateStatement, type StateTemplate, sql } from '../sql.ts'
+import { epoch, epochColumn, writerColumn } from '../tally-state.ts'
 import { hashOfKey, scopeSet } from './key-format.ts'
 import type { Access, LastVerification, Verification, Verified } from './verifications.ts'
 
@@ -291,7 +291,7 @@ const requestedResources = placeholder()
  * every account.
  */
 const verification = (more: Fragment) =>
-  sql`select ${epoch} as epoch, string_agg(
+  sql`select ${epochColumn}, string_agg(
   concat_ws(' ', q.n, k.key_id, array_to_string(k.scopes, '+'), coalesce(a.requests_per_minute, 0),
     coalesce(a.key_requests_per_minute, 0),
     coalesce(a.records_max, ${constant(limits.recordsMax)}), ${epoch}, t.version, t.xmin, t.total${more}), ',')
@@ -309,7 +309,7 @@ const verificationTemplate = verification(sql``)
 /** `concat_ws` omits it if it is null. */
 const verificationWithWriter = verification(sql`, ${writerColumn}`)
 
-function verificationStatement(template: Template, batch: readonly Verification[]): Statement {
+function verificationStatement(template: StateTemplate, batch: readonly Verification[]): StateStatement {
   return template([
     arrayOf(batch.map(({ accountId }) => accountId)),
     arrayOf(batch.map(({ hash }) => hash)),

@@ -4,7 +4,7 @@ import { to } from 'pg-copy-streams'
 import { type Account, accountNamed } from '../accounts/directory.ts'
 import { countLineFeeds } from '../lists/exports/export-body.ts'
 import { withSettings } from '../lists/exports/export-copy.ts'
-import { beginText } from '../postgres/connections.ts'
+import type { Connection } from '../postgres/connection.ts'
 import type { AccountScope } from '../scope.ts'
 import { identifier, join, sql, value } from '../sql.ts'
 import { version } from '../version.ts'
@@ -26,11 +26,11 @@ export interface ExportProgress {
 
 /** The archive of an account, in chunks. It is complete only with its last line. `progress` is updated after each chunk. */
 export async function* exportAccount(
-  client: pg.ClientBase,
+  client: Connection,
   name: string,
   progress: ExportProgress,
 ): AsyncGenerator<Buffer> {
-  await client.query(beginText(client, 'isolation level repeatable read read only'))
+  await client.query(client.beginText('isolation level repeatable read read only'))
   await client.query(archiveSettings)
   const account = await accountNamed(client, name)
   progress.records = await recordsOf(client, account)

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { type Actor, auditStatement } from '../accounts/audit.ts'
 import { checkAccountName, findAccount } from '../accounts/directory.ts'
 import { type ResourceName, resources } from '../catalog/resources.ts'
+import type { Connection } from '../postgres/connection.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import type { Statement } from '../sql.ts'
@@ -16,7 +17,7 @@ import { archiveParts } from './read-archive.ts'
 import * as statements from './restore-statements.ts'
 
 export interface RestoreOptions {
-  readonly client: pg.ClientBase
+  readonly client: Connection
   readonly actor: Actor
   readonly bytes: AsyncIterable<Buffer>
   /** Default: the name in the archive. */

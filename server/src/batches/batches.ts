@@ -1,12 +1,12 @@
-import type pg from 'pg'
 import type { Resource } from '../catalog/resources.ts'
 import { Failure, overloaded } from '../errors/errors.ts'
 import type { BatchWriter } from '../import/import-rows.ts'
 import { type BatchOutcome, ImportSession, type SessionOptions } from '../import/session.ts'
 import type { Limits } from '../limits/passed-limits.ts'
+import type { Connection } from '../postgres/connection.ts'
 import { ConnectionPool } from '../postgres/connection-pool.ts'
-import { abandonedTransactions, type ServingIdentity, servingConnection } from '../postgres/connections.ts'
 import type { Primary } from '../postgres/primary/primary.ts'
+import { abandonedTransactions, type ServingIdentity, servingConnection } from '../postgres/settings.ts'
 import { failureOf, isConnectionError, mayHaveCommitted } from '../postgres/sqlstate.ts'
 import { FairScheduler, type Seat } from '../scheduler/fair-scheduler.ts'
 import type { AccountScope } from '../scope.ts'
@@ -66,8 +66,8 @@ export class Batches {
   writer(scope: AccountScope, resource: Resource, options: SessionOptions): BatchWriter {
     return {
       write: (rows, deletes, repeated) =>
-        this.#connected(scope, async (client) => {
-          const session = await ImportSession.onPooled(client, scope, resource, options)
+        this.#connected(scope, async (connection) => {
+          const session = await ImportSession.onPooled(connection, scope, resource, options)
           return await session.write(rows, deletes, repeated)
         }),
     }
@@ -80,19 +80,19 @@ export class Batches {
   /** If the commit takes too long, the connection stays in use until it has ended: otherwise repeated batches would open more and more. */
   async #connected(
     scope: AccountScope,
-    work: (client: pg.Client) => Promise<BatchOutcome>,
+    work: (connection: Connection) => Promise<BatchOutcome>,
   ): Promise<BatchOutcome> {
     // Without the signal of the client: rows that have been received are written, whether or not it is still connected.
     const seat = await this.#writes.acquire(scope)
-    const client = await this.#pool.acquire().catch((error: unknown) => {
+    const connection = await this.#pool.acquire().catch((error: unknown) => {
       seat.release()
       throw error
     })
-    const running = work(client)
+    const running = work(connection)
     const release = (error?: unknown) => {
       this.#pool.release(
-        client,
-        error !== undefined && (mayHaveCommitted(error) || isConnectionError(error, client)),
+        connection,
+        error !== undefined && (mayHaveCommitted(error) || isConnectionError(error, connection)),
       )
       seat.release()
     }
@@ -100,7 +100,7 @@ export class Batches {
     try {
       return await withTimeout(this.#limits.batchWriteMsMax, running, unconfirmed)
     } catch (error) {
-      throw mayHaveCommitted(error) ? unconfirmed(error) : failureOf(error, client)
+      throw mayHaveCommitted(error) ? unconfirmed(error) : failureOf(error, connection)
     }
   }
 }

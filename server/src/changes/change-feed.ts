@@ -7,7 +7,7 @@ import type { Limits } from '../limits/passed-limits.ts'
 import { type Caller, SharedReads } from '../lists/response-cache.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
 import type { ChangesRow } from '../query/sql/changes-statement.ts'
-import type { Statement } from '../sql.ts'
+import type { StateStatement } from '../sql.ts'
 import { isOlder, type TallyState } from '../tally-state.ts'
 import { type ChangesQuery, type Since, startName } from './changes-query.ts'
 import { type FeedPage, readFeedPage } from './feed-page.ts'
@@ -150,7 +150,7 @@ export class ChangeFeed {
     tally: TallyState,
     signal: AbortSignal,
   ): Promise<FeedPage> {
-    const run = (statement: Statement) =>
+    const run = (statement: StateStatement) =>
       this.#accountReads.readChanges<ChangesRow>(access, statement, signal)
     const page = await readFeedPage(run, access, query, since)
     if (isOlder(page, tally)) throw failingOver()

@@ -3,7 +3,7 @@ import { keyIsValid } from '../key-state.ts'
 import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { placeholder, sql } from '../sql.ts'
-import { epoch, type TallyState } from '../tally-state.ts'
+import { epoch, epochColumn, type TallyState } from '../tally-state.ts'
 
 /** A tally whose changes clients wait for, at its last known state. */
 export interface WatchedTally extends AccountScope {
@@ -34,7 +34,7 @@ const keyIds = placeholder()
  * a pipelined connection would wait behind them.
  */
 const changed =
-  sql`select ${epoch} as epoch, string_agg(concat_ws(' ', q.n, t.version, t.xmin, ${epoch}), ',') as found
+  sql`select ${epochColumn}, string_agg(concat_ws(' ', q.n, t.version, t.xmin, ${epoch}), ',') as found
 from unnest(${accounts}::bigint[], ${resourceNames}::text[], ${versions}::bigint[], ${xids}::text[])
   with ordinality q(account_id, resource, version, xid, n)
 join tally t on t.account_id = q.account_id and t.resource = q.resource
@@ -80,7 +80,7 @@ export async function readChanged(database: Database, values: readonly string[])
   })
 }
 
-const valid = sql`select ${epoch} as epoch, string_agg(q.n::text, ',') as found
+const valid = sql`select ${epochColumn}, string_agg(q.n::text, ',') as found
 from unnest(${accounts}::bigint[], ${keyIds}::text[]) with ordinality q(account_id, key_id, n)
 join api_key k on k.account_id = q.account_id and k.key_id = q.key_id
 join account a on a.account_id = k.account_id

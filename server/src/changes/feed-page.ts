@@ -1,7 +1,7 @@
 import { Failure, internalError } from '../errors/errors.ts'
 import { type ChangesRow, type ChangesStart, changesStatement } from '../query/sql/changes-statement.ts'
 import type { AccountScope } from '../scope.ts'
-import type { Statement } from '../sql.ts'
+import type { StateStatement } from '../sql.ts'
 import { currentLineage, type Lineages, lineageEnd, type TallyState } from '../tally-state.ts'
 import type { ChangesQuery, Since } from './changes-query.ts'
 import { encodeCursor, type FeedIdentity, type FeedPosition, idMax } from './cursor.ts'
@@ -23,7 +23,7 @@ const versionMax = idMax
 
 /** Reads the page that begins at `since`. */
 export async function readFeedPage(
-  run: (statement: Statement) => Promise<ChangesRow[]>,
+  run: (statement: StateStatement) => Promise<ChangesRow[]>,
   scope: AccountScope,
   query: ChangesQuery,
   since: Since,

@@ -1,13 +1,12 @@
-import pg, { DatabaseError } from 'pg'
+import { DatabaseError } from 'pg'
 import { expect, it } from 'vitest'
-import { setLayout, singleServer } from '../postgres/layout.ts'
+import { singleServer } from '../postgres/layout.ts'
 import { failureOf } from '../postgres/sqlstate.ts'
 import { lockTally } from '../writes/tick.ts'
 import { citus } from './citus.ts'
 import { lockTallyWithSeries } from './lock-tally.ts'
 
-const onCitus = new pg.Client()
-setLayout(onCitus, citus)
+const onCitus = { layout: citus }
 
 function internalErrorOf(message: string): DatabaseError {
   return Object.assign(new DatabaseError(message, message.length, 'error'), { code: 'XX000' })
@@ -22,7 +21,7 @@ it.each([
   'could not open relation with OID 17012',
 ])('on Citus, the internal error "%s" is temporary', (message) => {
   expect(failureOf(internalErrorOf(message), onCitus).code).toBe('database_unavailable')
-  expect(failureOf(internalErrorOf(message), new pg.Client()).code).toBe('internal')
+  expect(failureOf(internalErrorOf(message), { layout: singleServer }).code).toBe('internal')
 })
 
 it.each(['unrecognized node type: 372', 'cache lookup failed for type 17'])(

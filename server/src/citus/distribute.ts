@@ -1,6 +1,8 @@
 import type pg from 'pg'
 import { defaultLimits } from '../limits/passed-limits.ts'
-import { beginText, servingParameters } from '../postgres/connections.ts'
+import type { Connection } from '../postgres/connection.ts'
+import { servingParameters } from '../postgres/settings.ts'
+import { inTransaction } from '../postgres/transaction.ts'
 
 /** Earlier versions do not give the privileges on columns to the shards. */
 export const citusVersionMin = '13.1'
@@ -19,10 +21,13 @@ export interface DistributeOptions {
  * Distributes the tables of a migrated database by `account_id`, so that all rows of an account are on one worker. Tables that are
  * distributed already stay as they are. Returns the names of the others.
  */
-export async function distribute(client: pg.Client, { roles, shards }: DistributeOptions): Promise<string[]> {
+export async function distribute(
+  client: Connection,
+  { roles, shards }: DistributeOptions,
+): Promise<string[]> {
   await rejectUnsupported(client)
   for (const role of roles) await prepareRole(client, role)
-  return await distributeTables(client, shards)
+  return await inTransaction(client, () => distributeTables(client, shards))
 }
 
 /**
@@ -33,7 +38,7 @@ export function roleSettings(): Readonly<Record<string, string>> {
   return { ...servingParameters(''), lock_timeout: `${defaultLimits.writeLockMsMax}` }
 }
 
-/** Distributes the tables that a migration has added to a distributed database. Returns their names. */
+/** Distributes the tables that a migration has added to a distributed database, in a transaction. Returns their names. */
 export async function distributeAdded(client: pg.Client): Promise<string[]> {
   const isCitus = (await citusVersion(client)) !== undefined
   if (!isCitus || !(await isDistributed(client, 'tally'))) return []
@@ -88,27 +93,20 @@ async function prepareRole(client: pg.Client, role: string): Promise<void> {
 
 async function distributeTables(client: pg.Client, shards: number | undefined): Promise<string[]> {
   const distributed: string[] = []
-  await client.query(beginText(client))
-  try {
-    // Tables are created on several connections to a worker otherwise, and the next command could not see them.
-    await client.query(`set local citus.multi_shard_modify_mode = 'sequential'`)
-    for (const name of referenceTables) {
-      if (await isDistributed(client, name)) continue
-      await client.query('select create_reference_table($1::regclass)', [name])
-      distributed.push(name)
-    }
-    for (const name of await accountTables(client)) {
-      if (await isDistributed(client, name)) continue
-      await client.query(
-        'select create_distributed_table($1::regclass, $2, colocate_with => $3, shard_count => $4::int)',
-        name === 'tally' ? [name, 'account_id', 'none', shards ?? null] : [name, 'account_id', 'tally', null],
-      )
-      distributed.push(name)
-    }
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback').catch(() => {})
-    throw error
+  // Tables are created on several connections to a worker otherwise, and the next command could not see them.
+  await client.query(`set local citus.multi_shard_modify_mode = 'sequential'`)
+  for (const name of referenceTables) {
+    if (await isDistributed(client, name)) continue
+    await client.query('select create_reference_table($1::regclass)', [name])
+    distributed.push(name)
+  }
+  for (const name of await accountTables(client)) {
+    if (await isDistributed(client, name)) continue
+    await client.query(
+      'select create_distributed_table($1::regclass, $2, colocate_with => $3, shard_count => $4::int)',
+      name === 'tally' ? [name, 'account_id', 'none', shards ?? null] : [name, 'account_id', 'tally', null],
+    )
+    distributed.push(name)
   }
   return distributed
 }

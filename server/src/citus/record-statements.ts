@@ -1,13 +1,13 @@
 import { perResource, type Resource } from '../catalog/resources.ts'
 import type { PendingRead } from '../lists/record-reader.ts'
 import { recordColumns } from '../query/sql/record-statement.ts'
-import { identifier, placeholder, type Statement, sql, type Template, value } from '../sql.ts'
+import { identifier, placeholder, type StateStatement, type StateTemplate, sql, value } from '../sql.ts'
 
 /** A statement for each account, which Citus runs as one task on one shard. */
 export function statementsByAccount(
   resource: Resource,
   batch: readonly PendingRead[],
-): (readonly [Statement, readonly PendingRead[]])[] {
+): (readonly [StateStatement, readonly PendingRead[]])[] {
   const template = templates[resource.name]
   return [...Map.groupBy(batch, ({ accountId }) => accountId)].map(
     ([accountId, reads]) =>
@@ -17,7 +17,7 @@ export function statementsByAccount(
 
 const [account, ids] = [placeholder(), placeholder()]
 
-function recordsTemplate(resource: Resource): Template {
+function recordsTemplate(resource: Resource): StateTemplate {
   return sql`select ${recordColumns(resource)}
 from tally t cross join unnest(${ids}::bigint[]) with ordinality q(id, n)
 left join ${identifier(resource.name)} r on r.account_id = ${account}::bigint and r.id = q.id

@@ -2,7 +2,7 @@ import { Failure } from '../errors/errors.ts'
 import type { Database } from '../postgres/database.ts'
 import { migrationNames } from '../postgres/migrations/migrate.ts'
 import { placeholder, sql } from '../sql.ts'
-import { epoch } from '../tally-state.ts'
+import { epochColumn } from '../tally-state.ts'
 
 interface AppliedRow {
   readonly epoch: string
@@ -14,12 +14,11 @@ interface AppliedRow {
  * Runs on the pipelined connections, which every request needs first: it fails when requests fail, and does not wait for
  * long reads. It reads the epoch because that fails on a standby.
  */
-const applied =
-  sql`select ${epoch} as epoch, (select string_agg(name, ',') from migration) as names`.template(
-    [placeholder()],
-    'other',
-    'pipelined',
-  )
+const applied = sql`select ${epochColumn}, (select string_agg(name, ',') from migration) as names`.template(
+  [placeholder()],
+  'other',
+  'pipelined',
+)
 
 /** Checks that this process can serve requests: it is not stopping, and its database is a reachable, migrated primary. */
 export function readiness(

@@ -1,8 +1,8 @@
-import type pg from 'pg'
 import type { Actor } from '../accounts/audit.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
+import type { Connection } from '../postgres/connection.ts'
 import type { AccountScope } from '../scope.ts'
 import { Batch } from './batch.ts'
 import { ImportError } from './columns.ts'
@@ -25,7 +25,7 @@ export interface ImportTotals {
 }
 
 export interface ImportRun {
-  readonly client: pg.ClientBase
+  readonly client: Connection
   readonly scope: AccountScope
   readonly resource: Resource
   readonly chunks: AsyncIterable<RowChunk>
@@ -69,8 +69,6 @@ export function noTotals(): ImportTotals {
 
 export async function importRows(run: ImportRun): Promise<void> {
   const { client, scope, resource, totals } = run
-  // If the connection breaks, the running statement rejects with the error.
-  client.on('error', () => {})
   const { mode, actor, dryRun = false } = run
   const audit =
     actor === undefined || dryRun

@@ -1,9 +1,9 @@
-import type pg from 'pg'
 import { type Actor, auditStatement } from '../accounts/audit.ts'
 import type { Account } from '../accounts/directory.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { type IdColumns, type IdSource, idSourceOf, senderIds } from '../id-source.ts'
 import { limits } from '../limits/limits.ts'
+import type { Connection } from '../postgres/connection.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import { type Fragment, identifier, type Statement, sql, value } from '../sql.ts'
 import { lockTally, tickTally } from '../writes/tick.ts'
@@ -16,7 +16,7 @@ export interface IdSwitch {
 
 /** Decides who assigns the ids of a resource. Returns the columns as they are then. */
 export async function switchIds(
-  client: pg.ClientBase,
+  client: Connection,
   actor: Actor,
   account: Account,
   resource: Resource,

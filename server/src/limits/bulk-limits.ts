@@ -20,8 +20,6 @@ export const bulkLimits = {
   batchFaultsMax: 10,
   /** Results that a batch with `Batch-Results: at-end` holds in memory: 5,000 rejected rows of 200 bytes, and 16 MB for all batches in flight. */
   batchHeldBytesMax: 1024 * 1024,
-  /** Statements that the connection of an import prepares: the texts depend on which fields the rows of a batch have. */
-  importStatementsMax: 40,
   /** Cells of a CSV row, each about 0.5 µs: a row with more cells than columns is rejected, but first parsed. */
   importCellsMax: 100,
   /** Blank lines of a file, which are skipped: up to 50 µs each in CSV. */

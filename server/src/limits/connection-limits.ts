@@ -1,11 +1,9 @@
 /** The limits of connections to the database and of statements on them, a part of `limits.ts`. */
 export const connectionLimits = {
-  /** Prepared statements per connection; uses after which a text is prepared; texts whose uses are counted. */
+  /** Prepared statements per connection, the least recently used one is closed; uses after which a text is prepared; texts whose uses are counted. */
   preparedStatementsMax: 100,
   preparedUsesMin: 3,
   preparedCandidatesMax: 1_000,
-  /** All use counts are halved after this number of statements. */
-  preparedDecayStatements: 10_000,
 
   /** Records of a page that may be read on a pipelined connection: about 0.3 ms. */
   pipelinedRecordsMax: 100,

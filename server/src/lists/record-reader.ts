@@ -5,7 +5,7 @@ import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
 import { type RecordKey, type RecordRow, recordOf, recordsStatement } from '../query/sql/record-statement.ts'
-import type { Statement } from '../sql.ts'
+import type { StateStatement } from '../sql.ts'
 import { isAtLeast, isOlder, recordEtag, type Tally } from '../tally-state.ts'
 import type { RecordQuery } from './plan-cache.ts'
 import { type ReadResponse, responseOf } from './response.ts'
@@ -70,7 +70,7 @@ export class RecordReader {
     await Promise.all(statementsOf(resource, batch).map(([statement, reads]) => this.#run(statement, reads)))
   }
 
-  async #run(statement: Statement, batch: readonly PendingRead[]): Promise<void> {
+  async #run(statement: StateStatement, batch: readonly PendingRead[]): Promise<void> {
     try {
       const [first] = batch
       const database = first === undefined ? this.#database : this.#database.nodeOf(first)
@@ -88,6 +88,6 @@ export class RecordReader {
 export function batchStatements(
   resource: Resource,
   batch: readonly PendingRead[],
-): (readonly [Statement, readonly PendingRead[]])[] {
+): (readonly [StateStatement, readonly PendingRead[]])[] {
   return [[recordsStatement(resource, batch), batch]]
 }

@@ -1,92 +1,71 @@
 import pg from 'pg'
-import {
-  type CommandConnection,
-  commandDefaults,
-  commandOptions,
-  destroyConnection,
-  pinCommand,
-} from './connections.ts'
-import { setLayout } from './layout.ts'
+import { Connection } from './connection.ts'
 import { loadLayout } from './load-layout.ts'
 import { serverUrls } from './primary/database-url.ts'
 import { firstServer } from './primary/first-server.ts'
+import { commandConnectMs, commandOptions, droppedPins, type ServingConfig } from './settings.ts'
 
-interface OpenClient {
-  readonly client: pg.Client
+interface Opened {
+  readonly connection: Connection
   readonly isStandby: boolean
 }
 
 /** Runs `work` with one connection to the primary, for an operator's command, and closes it. */
-export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = await connectToPrimary(url)
+export async function withClient<T>(url: string, work: (client: Connection) => Promise<T>): Promise<T> {
+  const connection = await connectToPrimary(url)
   try {
-    return await work(client)
+    return await work(connection)
   } finally {
-    await client.end()
+    await connection.end()
   }
 }
 
 /** The caller must close the connection. `config`: instead of the settings of commands. */
-export async function connectToPrimary(
-  url: string,
-  config?: Omit<pg.ClientConfig, 'connectionTimeoutMillis'>,
-): Promise<pg.Client> {
+export async function connectToPrimary(url: string, config?: ServingConfig): Promise<Connection> {
   const urls = serverUrls(url)
   const hasOthers = urls.length > 1
-  const [{ client }] = await firstServer<OpenClient>(urls, 0, {
+  const [{ connection }] = await firstServer<Opened>(urls, 0, {
     open: (serverUrl, signal) =>
-      openCommand({ ...commandDefaults(serverUrl), ...config }, config === undefined, hasOthers, signal),
+      config === undefined ? openPinned(serverUrl, signal) : openServer(serverUrl, config, signal),
     accept: ({ isStandby }) => {
-      if (isStandby) throw new Error('None of the servers in the database URL is a primary.')
+      if (isStandby && hasOthers) throw new Error('None of the servers in the database URL is a primary.')
     },
-    discard: (opened) => destroyConnection(opened.client),
+    discard: (opened) => opened.connection.destroy(),
   })
-  return client
+  return connection
 }
 
-async function openCommand(
-  config: CommandConnection,
-  isPinned: boolean,
-  hasOthers: boolean,
-  signal: AbortSignal,
-): Promise<OpenClient> {
-  if (!isPinned) return await openClient(config, hasOthers, signal)
-  const opened = await openClient({ ...config, options: commandOptions }, hasOthers, signal).catch(
-    (error) => {
-      // protocol_violation: from a pooler that does not accept the startup options.
-      if (error instanceof pg.DatabaseError && error.code === '08P01')
-        return openClient(config, hasOthers, signal)
-      throw error
-    },
-  )
-  await pinCommand(opened.client)
-  return opened
+/** With the settings of commands. */
+async function openPinned(url: string, signal: AbortSignal): Promise<Opened> {
+  const pin = async (connection: Connection) => {
+    connection.localSettings = await droppedPins(connection)
+  }
+  return await openServer(url, { options: commandOptions }, signal, pin).catch((error) => {
+    // protocol_violation: from a pooler that does not accept the startup options.
+    if (error instanceof pg.DatabaseError && error.code === '08P01') return openServer(url, {}, signal, pin)
+    throw error
+  })
 }
 
-async function openClient(
-  config: CommandConnection,
-  hasOthers: boolean,
+async function openServer(
+  url: string,
+  config: ServingConfig,
   signal: AbortSignal,
-): Promise<OpenClient> {
-  const client = new pg.Client(config)
-  // If the connection breaks between two statements, the next statement fails. Without a listener, the process would exit.
-  client.on('error', () => {})
-  // The timeout of pg ends before the first statement, which a server that fails just then never answers.
-  const ended = AbortSignal.any([signal, AbortSignal.timeout(config.connectionTimeoutMillis)])
-  const destroy = () => destroyConnection(client)
-  ended.addEventListener('abort', destroy)
+  pin: (connection: Connection) => Promise<void> = async () => {},
+): Promise<Opened> {
+  const connection = new Connection({ ...config, connectionString: url })
+  const destroy = () => connection.destroy()
+  signal.addEventListener('abort', destroy)
   try {
-    await client.connect()
-    const { rows } = await client.query<{ standby: boolean; extensions: string[] }>(
-      'select pg_is_in_recovery() as standby, array(select extname::text from pg_extension) as extensions',
-    )
-    setLayout(client, await loadLayout(rows[0]?.extensions ?? []))
-    return { client, isStandby: hasOthers && rows[0]?.standby === true }
-  } catch (error) {
-    // pg leaves the socket open, for example if the server requests a password and none is set. The process would not exit.
-    destroy()
-    throw ended.aborted ? ended.reason : error
+    return await connection.open(commandConnectMs(url), async () => {
+      const { rows } = await connection.query<{ standby: boolean; extensions: string[] }>(
+        'select pg_is_in_recovery() as standby, array(select extname::text from pg_extension) as extensions',
+      )
+      connection.layout = await loadLayout(rows[0]?.extensions ?? [])
+      await pin(connection)
+      return { connection, isStandby: rows[0]?.standby === true }
+    })
   } finally {
-    ended.removeEventListener('abort', destroy)
+    signal.removeEventListener('abort', destroy)
   }
 }

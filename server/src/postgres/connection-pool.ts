@@ -1,8 +1,8 @@
-import type pg from 'pg'
 import { Failure, overloaded } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import type { EmitEvent, PoolName } from '../observability/events.ts'
-import { destroyConnection, type ServingConfig } from './connections.ts'
+import type { Connection } from './connection.ts'
+import type { ServingConfig } from './settings.ts'
 
 /** Counts of connections, and of callers that wait for one. */
 export interface PoolState {
@@ -34,21 +34,15 @@ export interface PoolOptions {
 
 /** Opens the connections of a pool: to the primary, or to a replica. */
 export interface ConnectionSource {
-  open(config: ServingConfig): Promise<pg.Client>
-  /** Whether the connection leads to the server to which new connections are opened. */
-  isCurrentConnection(client: pg.Client): boolean
+  open(config: ServingConfig): Promise<Connection>
+  /** That of connections which lead to the server to which new ones are opened. */
+  readonly server: object | undefined
   /** The listener is called when open connections are no longer current, and must close them. */
   onChange(listener: () => void): void
 }
 
 interface Waiter {
-  readonly resolve: (client: pg.Client | Promise<pg.Client>) => void
-}
-
-interface IdleConnection {
-  readonly client: pg.Client
-  /** By `performance.now()`. */
-  readonly since: number
+  readonly resolve: (connection: Connection | Promise<Connection>) => void
 }
 
 /**
@@ -60,9 +54,9 @@ export class ConnectionPool {
   readonly #source: ConnectionSource
   readonly #options: PoolOptions
   /** In use or idle. */
-  readonly #open = new Set<pg.Client>()
+  readonly #open = new Set<Connection>()
   /** The most recently used last. */
-  #idle: IdleConnection[] = []
+  #idle: Connection[] = []
   readonly #waiting = new Set<Waiter>()
   #opening = 0
   #isClosed = false
@@ -86,10 +80,10 @@ export class ConnectionPool {
   }
 
   /** The caller must call `release`. */
-  async acquire(): Promise<pg.Client> {
+  async acquire(): Promise<Connection> {
     const startedAt = performance.now()
     try {
-      return this.#idle.pop()?.client ?? (await this.#openOrWait())
+      return this.#idle.pop() ?? (await this.#openOrWait())
     } finally {
       const { name, emit } = this.#options
       emit?.({ kind: 'connection-acquired', pool: name, ms: performance.now() - startedAt })
@@ -97,15 +91,16 @@ export class ConnectionPool {
   }
 
   /** `isBroken`: the connection is closed instead of reused. */
-  release(client: pg.Client, isBroken = false): void {
-    if (!this.#open.has(client)) {
+  release(connection: Connection, isBroken = false): void {
+    if (!this.#open.has(connection)) {
       this.#openForNext()
-    } else if (isBroken || this.#isClosed || !this.#source.isCurrentConnection(client)) {
-      this.#remove(client)
+    } else if (isBroken || connection.isDestroyed || this.#isClosed || !this.#isCurrent(connection)) {
+      this.#remove(connection)
     } else {
       const [next] = this.#waiting
-      if (next === undefined) this.#idle.push({ client, since: performance.now() })
-      else next.resolve(client)
+      connection.idleSince = performance.now()
+      if (next === undefined) this.#idle.push(connection)
+      else next.resolve(connection)
     }
   }
 
@@ -114,11 +109,11 @@ export class ConnectionPool {
     this.#isClosed = true
     clearInterval(this.#timer)
     const idle = this.#idle.splice(0)
-    for (const client of this.#open) if (!idle.some((one) => one.client === client)) destroyConnection(client)
-    await Promise.all(idle.map(({ client }) => client.end().catch(() => {})))
+    for (const connection of this.#open) if (!idle.includes(connection)) connection.destroy()
+    await Promise.all(idle.map((connection) => connection.end().catch(() => {})))
   }
 
-  #openOrWait(): Promise<pg.Client> {
+  #openOrWait(): Promise<Connection> {
     if (this.#open.size + this.#opening < this.#options.max) return this.#openNew()
     if (this.#waiting.size >= limits.poolWaitingMax) throw overloaded()
     return new Promise((resolve, reject) => {
@@ -127,9 +122,9 @@ export class ConnectionPool {
         this.#waiting.delete(waiter)
       }
       const waiter: Waiter = {
-        resolve: (client) => {
+        resolve: (connection) => {
           leave()
-          resolve(client)
+          resolve(connection)
         },
       }
       const timeout = setTimeout(() => {
@@ -140,13 +135,13 @@ export class ConnectionPool {
     })
   }
 
-  async #openNew(): Promise<pg.Client> {
+  async #openNew(): Promise<Connection> {
     this.#opening++
     try {
-      const client = await this.#source.open(this.#options.config)
-      this.#open.add(client)
-      client.once('end', () => this.#remove(client))
-      return client
+      const connection = await this.#source.open(this.#options.config)
+      this.#open.add(connection)
+      connection.once('end', () => this.#remove(connection))
+      return connection
     } catch (error) {
       // The next waiting caller tries to open one, too: it fails now instead of timing out later.
       queueMicrotask(() => this.#openForNext())
@@ -156,10 +151,10 @@ export class ConnectionPool {
     }
   }
 
-  #remove(client: pg.Client): void {
-    if (!this.#open.delete(client)) return
-    this.#idle = this.#idle.filter((one) => one.client !== client)
-    destroyConnection(client)
+  #remove(connection: Connection): void {
+    if (!this.#open.delete(connection)) return
+    this.#idle = this.#idle.filter((one) => one !== connection)
+    connection.destroy()
     this.#openForNext()
   }
 
@@ -171,16 +166,20 @@ export class ConnectionPool {
 
   /** Closes connections in use, too: a result of the previous server, above all a commit, is not reliable. */
   #closeOutdated(): void {
-    for (const client of this.#open) if (!this.#source.isCurrentConnection(client)) this.#remove(client)
+    for (const connection of this.#open) if (!this.#isCurrent(connection)) this.#remove(connection)
+  }
+
+  #isCurrent(connection: Connection): boolean {
+    return connection.server === this.#source.server
   }
 
   #closeIdle(): void {
     const idleSinceMin = performance.now() - limits.poolIdleMsMax
-    const expired = this.#idle.filter(({ since }) => since < idleSinceMin)
-    this.#idle = this.#idle.filter(({ since }) => since >= idleSinceMin)
-    for (const { client } of expired) {
-      this.#open.delete(client)
-      client.end().catch(() => {})
+    const expired = this.#idle.filter(({ idleSince }) => idleSince < idleSinceMin)
+    this.#idle = this.#idle.filter(({ idleSince }) => idleSince >= idleSinceMin)
+    for (const connection of expired) {
+      this.#open.delete(connection)
+      connection.end().catch(() => {})
     }
   }
 }

@@ -1,27 +1,28 @@
-import type pg from 'pg'
-import type { QueryResultRow } from 'pg'
 import type { Limits } from '../limits/passed-limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { AccountScope } from '../scope.ts'
-import type { Operation, Statement } from '../sql.ts'
+import type { Operation, Statement, StateStatement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
+import type { Connection } from './connection.ts'
 import { ConnectionPool, type PoolState, sumOfPools } from './connection-pool.ts'
-import { failedBefore } from './connection-released.ts'
-import { abandonedTransactions, beginText, type ServingDatabase, servingConnection } from './connections.ts'
-import { AccountMoved, type Layout, layoutOf, type Node, type Nodes, singleServer } from './layout.ts'
+import { AccountMoved, type Layout, type Node, type Nodes, singleServer } from './layout.ts'
 import { PipelinedConnections } from './pipelined-connections.ts'
-import { PooledReads, type ReadOptions, runRead } from './pooled-reads.ts'
+import { PooledReads, type ReadOptions, runRead, timed } from './pooled-reads.ts'
 import { Primary } from './primary/primary.ts'
+import { abandonedTransactions, type ServingDatabase, servingConnection } from './settings.ts'
 import {
   failingOver,
   failureOf,
   isConnectionError,
   mayHaveCommitted,
+  notCommitted,
   outcomeUnknown,
-  writeTimedOut,
+  WriteTimedOut,
 } from './sqlstate.ts'
-import { statementCache } from './statement-cache.ts'
-import { readText, type TextRow } from './text-rows.ts'
+import type { PlainRow, StateRow, TextRow } from './text-rows.ts'
+import { failOnWarning, inTransaction, type Transaction } from './transaction.ts'
+
+export type { Transaction } from './transaction.ts'
 
 export interface DatabaseOptions extends ServingDatabase {
   /** The role of connections for writes. Default: that of all serving connections. */
@@ -31,12 +32,6 @@ export interface DatabaseOptions extends ServingDatabase {
   readonly limits: Limits
   /** Whether it is one of the nodes of another `Database`. */
   readonly isNode?: boolean
-}
-
-/** Runs statements in an open transaction. */
-export interface Transaction {
-  readonly form: Layout['form']
-  run<Row extends QueryResultRow>(statement: Statement): Promise<Row[]>
 }
 
 /** Runs the statements of requests: reads with a deadline, and writes, which are never cancelled. */
@@ -63,7 +58,7 @@ export class Database implements Node<Database> {
       config: { ...servingConnection(options, { statement_timeout: readMsMax }), keepsLongRows: true },
       emit,
     })
-    const terminate = (client: pg.Client) => this.primary.terminate(client)
+    const terminate = (connection: Connection) => this.primary.terminate(connection)
     this.#reads = new PooledReads(reads, { readMsMax, limits, terminate })
     this.primary.onSilent(() => this.#reads.closeInUse())
     // Separate from the pool of reads, so that slow reads do not delay the key verification of every request. The best
@@ -136,15 +131,17 @@ export class Database implements Node<Database> {
   }
 
   /** A pipelined statement is not cancelled: it takes milliseconds. */
+  read<Row extends StateRow<Row>>(statement: StateStatement, options?: ReadOptions): Promise<Row[]>
+  read<Row extends PlainRow<Row>>(statement: Statement, options?: ReadOptions): Promise<Row[]>
   read<Row extends TextRow<Row>>(statement: Statement, options: ReadOptions = {}): Promise<Row[]> {
     if (statement.execution === 'pipelined') return this.#pipelined.read<Row>(statement)
     return this.#readOnPool<Row>(statement, options)
   }
 
   async #readOnPool<Row extends TextRow<Row>>(statement: Statement, options: ReadOptions): Promise<Row[]> {
-    const isCurrent = (rows: Row[]) => this.primary.isCurrentRow(rows[0])
+    const isCurrent = (rows: Row[]) => this.primary.isSourceOf(statement, rows)
     const read = () =>
-      this.#reads.read((client) => runRead<Row>(client, statement, this.#emit), options, isCurrent)
+      this.#reads.read((connection) => runRead<Row>(connection, statement, this.#emit), options, isCurrent)
     const rows = await read()
     this.primary.responded()
     if (isCurrent(rows)) return rows
@@ -169,20 +166,12 @@ export class Database implements Node<Database> {
   }
 
   /** Runs one statement as its own transaction. */
-  async writeOne<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
-    const until = performance.now() + this.#writeMsMax
-    const client = await this.#writes.acquire()
-    const running = failOnWarning(client, () =>
-      this.#timed(statement.operation, readText<Row>(client, statement)),
+  writeOne<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
+    return this.#writeWithin({ isCommitting: true, isAbandoned: false }, (connection) =>
+      failOnWarning(connection, () =>
+        timed(this.#emit, statement.operation, () => connection.read<Row>(statement)),
+      ),
     )
-    const release = (error?: unknown) =>
-      this.#writes.release(client, error !== undefined && isConnectionError(error, client))
-    const ended = running.then(() => release(), release)
-    try {
-      return await withTimeout(until - performance.now(), running, () => outcomeUnknown(undefined))
-    } catch (error) {
-      throw failedBefore(ended, mayHaveCommitted(error) ? outcomeUnknown(error) : failureOf(error, client))
-    }
   }
 
   /** Runs `work`, which writes to one account, in a transaction on the server with the account, unless it is being moved. */
@@ -203,54 +192,32 @@ export class Database implements Node<Database> {
 
   /** Runs `work` in a transaction and commits it, or rolls it back if `work` throws. */
   async write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const until = performance.now() + this.#writeMsMax
-    const client = await this.#writes.acquire()
     const progress: Progress = { isCommitting: false, isAbandoned: false }
-    const running = this.#transact(client, work, progress)
-    const ended = running.then(
-      () => this.#writes.release(client),
-      (error: unknown) => this.#rollBack(client, error),
-    )
-    const onTimeout = () => {
-      progress.isAbandoned = true
-      return progress.isCommitting ? outcomeUnknown(undefined) : writeTimedOut()
+    const around = async <R>(operation: Operation | 'commit', run: () => Promise<R>) => {
+      if (progress.isAbandoned) throw notCommitted()
+      if (operation === 'commit') progress.isCommitting = true
+      return await timed(this.#emit, operation, run)
     }
+    return await this.#writeWithin(progress, (connection) => inTransaction(connection, work, { around }))
+  }
+
+  /** Runs `work` on a connection for writes, within the timeout of a write. */
+  async #writeWithin<T>(progress: Progress, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const until = performance.now() + this.#writeMsMax
+    const connection = await this.#writes.acquire()
+    const running = work(connection)
+    const release = (error?: unknown) =>
+      this.#writes.release(connection, error !== undefined && isConnectionError(error, connection))
+    const ended = running.then(() => release(), release)
     try {
-      return await withTimeout(until - performance.now(), running, onTimeout)
+      return await withTimeout(until - performance.now(), running, () => {
+        progress.isAbandoned = true
+        return new WriteTimedOut(progress.isCommitting ? outcomeUnknown() : notCommitted(), ended)
+      })
     } catch (error) {
-      // Waits for the rollback: the caller's next request may need the locks of this transaction.
-      if (!progress.isAbandoned)
-        await withTimeout(until - performance.now(), ended, writeTimedOut).catch(() => {})
-      const isUnknown = progress.isCommitting && mayHaveCommitted(error)
-      throw failedBefore(ended, isUnknown ? outcomeUnknown(error) : failureOf(error, client))
-    }
-  }
-
-  async #transact<T>(
-    client: pg.Client,
-    work: (transaction: Transaction) => Promise<T>,
-    progress: Progress,
-  ): Promise<T> {
-    await client.query(beginText(client))
-    const result = await work({
-      form: layoutOf(client).form,
-      run: (statement) => {
-        if (progress.isAbandoned) throw writeTimedOut()
-        return this.#timed(statement.operation, run(client, statement))
-      },
-    })
-    if (progress.isAbandoned) throw writeTimedOut()
-    progress.isCommitting = true
-    await failOnWarning(client, () => this.#timed('commit', client.query('commit')))
-    return result
-  }
-
-  async #rollBack(client: pg.Client, error: unknown): Promise<void> {
-    try {
-      if (!isConnectionError(error, client)) await client.query('rollback')
-      this.#writes.release(client, isConnectionError(error, client))
-    } catch {
-      this.#writes.release(client, true)
+      throw progress.isCommitting && mayHaveCommitted(error)
+        ? outcomeUnknown(error)
+        : failureOf(error, connection)
     }
   }
 
@@ -258,48 +225,6 @@ export class Database implements Node<Database> {
     this.primary.close()
     await this.#nodes?.close()
     await Promise.all([this.#reads.pool.close(), this.#pipelined.close(), this.#writes.close()])
-  }
-
-  async #timed<T>(operation: Operation | 'commit', running: Promise<T>): Promise<T> {
-    const started = performance.now()
-    let failed = true
-    try {
-      const result = await running
-      failed = false
-      return result
-    } finally {
-      this.#emit({ kind: 'statement-ended', operation, ms: performance.now() - started, failed })
-    }
-  }
-}
-
-async function run<Row extends QueryResultRow>(client: pg.Client, statement: Statement): Promise<Row[]> {
-  const name = statementCache.nameFor(client, statement)
-  const result = await client.query<Row>({
-    ...(name === undefined ? {} : { name }),
-    text: statement.text,
-    values: [...statement.values],
-  })
-  return result.rows
-}
-
-/**
- * If a commit's wait for the synchronous standby is interrupted, PostgreSQL reports success and a warning. A failover may
- * still lose such a commit.
- */
-export async function failOnWarning<T>(client: pg.ClientBase, commit: () => Promise<T>): Promise<T> {
-  let warning: unknown
-  // Not by its severity, which is translated to the language of the server (lc_messages). A NOTICE has the code 00000.
-  const onNotice = (notice: { code?: string | undefined }) => {
-    if (notice.code !== '00000') warning = notice
-  }
-  client.on('notice', onNotice)
-  try {
-    const result = await commit()
-    if (warning !== undefined) throw outcomeUnknown(warning)
-    return result
-  } finally {
-    client.off('notice', onNotice)
   }
 }
 

@@ -28,7 +28,7 @@ export interface Layout {
   ) => Promise<Result[]>
   /** The other servers. Undefined if there are none. */
   readonly nodes: <Database extends Node<Database>>(entry: Database) => Nodes<Database> | undefined
-  /** Run after migrations, as owner. Returns lines for the operator. */
+  /** Run after migrations, as owner and in a transaction. Returns lines for the operator. */
   readonly afterMigrations: (client: pg.Client) => Promise<string[]>
   /** What `doctor` reports about the layout. `roles`: those of serving connections. */
   readonly inspect: (client: pg.Client, roles: readonly string[]) => Promise<Inspected[]>
@@ -86,15 +86,4 @@ export const singleServer: Layout = {
   nodes: () => undefined,
   afterMigrations: async () => [],
   inspect: async () => [],
-}
-
-const layouts = new WeakMap<pg.ClientBase, Layout>()
-
-export function setLayout(client: pg.ClientBase, layout: Layout): void {
-  layouts.set(client, layout)
-}
-
-/** The layout of the database that the connection is to. */
-export function layoutOf(client: pg.ClientBase): Layout {
-  return layouts.get(client) ?? singleServer
 }

@@ -1,16 +1,17 @@
-import type pg from 'pg'
 import { overloaded } from '../errors/errors.ts'
 import type { Limits } from '../limits/passed-limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
-import { destroyConnection } from './connections.ts'
+import type { Connection } from './connection.ts'
 import type { Primary } from './primary/primary.ts'
+import type { ServingConfig } from './settings.ts'
+import { SilenceDetector } from './silence-detector.ts'
 import { databaseUnavailable, failingOver, failureOf, isConnectionError } from './sqlstate.ts'
-import { readText, type TextRow } from './text-rows.ts'
+import type { TextRow } from './text-rows.ts'
 
 export interface PipelineOptions {
-  readonly config: pg.ClientConfig
+  readonly config: ServingConfig
   readonly emit: EmitEvent
   readonly limits: Limits
 }
@@ -101,31 +102,27 @@ class PipelinedConnection {
   /** When each statement in flight was sent, oldest first: PostgreSQL returns results in the same order. */
   readonly #sentAt: number[] = []
   readonly #primary: Primary
-  readonly #config: pg.ClientConfig
+  readonly #config: ServingConfig
   readonly #emit: EmitEvent
   readonly #silenceMsMax: number
   readonly #reconnectMsMax: number
-  #client: pg.Client | undefined
-  #connecting: Promise<pg.Client> | undefined
-  /** When the last result arrived, by `performance.now()`. */
-  #lastResultAt = 0
-  /** The previous check found the connection silent. */
-  #isSuspect = false
+  readonly #silence: SilenceDetector
+  #connection: Connection | undefined
+  #connecting: Promise<Connection> | undefined
   /** The last connection was closed because the server did not respond on it. */
   #wasSilent = false
-  /** Connections closed because another server is the primary. Their statements in flight are sent again. */
-  readonly #outdated = new WeakSet<pg.Client>()
 
   constructor(primary: Primary, { config, emit, limits }: PipelineOptions) {
     this.#primary = primary
     this.#silenceMsMax = limits.pipelinedSilenceMsMax
     this.#reconnectMsMax = limits.reconnectSilentMsMax
+    this.#silence = new SilenceDetector(limits.pipelinedSilenceMsMax / limits.pipelinedCheckMs)
     this.#config = { ...config, pipeline: true }
     this.#emit = emit
   }
 
   get isOpen(): boolean {
-    return this.#client !== undefined
+    return this.#connection !== undefined
   }
 
   get inFlight(): number {
@@ -138,7 +135,7 @@ class PipelinedConnection {
 
   async connect(): Promise<void> {
     try {
-      if (this.#client === undefined) await this.#connect()
+      if (this.#connection === undefined) await this.#connect()
     } catch (error) {
       throw failureOf(error)
     }
@@ -147,70 +144,67 @@ class PipelinedConnection {
   async read<Row extends TextRow<Row>>(statement: Statement, isRetry = false): Promise<Row[]> {
     const sentAt = performance.now()
     this.#sentAt.push(sentAt)
-    let client = this.#client
+    let connection = this.#connection
     let rows: Row[] | undefined
     try {
-      client ??= await this.#connect()
-      rows = await readText<Row>(client, statement)
+      connection ??= await this.#connect()
+      rows = await connection.read<Row>(statement)
     } catch (error) {
-      if (client === undefined || !isConnectionError(error, client)) throw failureOf(error, client)
-      this.#destroy(client)
-      if (!this.#outdated.has(client)) throw failureOf(error)
+      if (connection === undefined || !isConnectionError(error, connection))
+        throw failureOf(error, connection)
+      this.#destroy(connection)
+      // If it was closed because another server is the primary, the statement is sent again.
+      if (connection.server === this.#primary.server) throw failureOf(error)
     } finally {
       this.#sentAt.shift()
       const { operation } = statement
-      const now = performance.now()
       if (rows !== undefined) {
-        this.#lastResultAt = now
+        this.#silence.responded()
         this.#primary.responded()
       }
-      this.#emit({ kind: 'statement-ended', operation, ms: now - sentAt, failed: rows === undefined })
+      const ms = performance.now() - sentAt
+      this.#emit({ kind: 'statement-ended', operation, ms, failed: rows === undefined })
     }
-    if (rows !== undefined && this.#primary.isCurrentRow(rows[0])) return rows
-    return await this.#retry<Row>(client, statement, isRetry)
+    if (rows !== undefined && this.#primary.isSourceOf(statement, rows)) return rows
+    return await this.#retry<Row>(connection, statement, isRetry)
   }
 
   /** The row came from a server that is not the known primary. A new connection finds out which server is. */
   async #retry<Row extends TextRow<Row>>(
-    client: pg.Client,
+    connection: Connection,
     statement: Statement,
     isRetry: boolean,
   ): Promise<Row[]> {
-    this.#outdated.add(client)
-    this.#destroy(client)
+    // The other statements in flight on it are sent again, too.
+    connection.server = undefined
+    this.#destroy(connection)
     if (isRetry) throw failingOver()
     await this.#primary.check()
     return await this.read<Row>(statement, true)
   }
 
-  /**
-   * Closes the connection if two checks in a row find it silent. One is not enough: after a pause of the process, results
-   * may be in the socket that have not been read yet.
-   */
+  /** Called at an interval. */
   closeIfSilent(): void {
-    const since = Math.max(this.inFlightSince, this.#lastResultAt)
-    const isSilent = this.#sentAt.length > 0 && performance.now() - since > this.#silenceMsMax
-    if (isSilent && this.#isSuspect && this.#client !== undefined) {
+    if (this.#sentAt.length === 0 || this.#connection === undefined) {
+      this.#silence.responded()
+    } else if (this.#silence.check()) {
       this.#wasSilent = true
-      this.#destroy(this.#client)
+      this.#destroy(this.#connection)
     }
-    this.#isSuspect = isSilent
   }
 
   closeUnlessCurrent(): void {
-    if (this.#client === undefined || this.#primary.isCurrentConnection(this.#client)) return
-    this.#outdated.add(this.#client)
-    this.#destroy(this.#client)
+    if (this.#connection?.server !== this.#primary.server) this.#destroy(this.#connection)
   }
 
   /** Statements in flight on the connection fail. */
-  #destroy(client: pg.Client): void {
-    if (this.#client === client) this.#client = undefined
-    destroyConnection(client)
+  #destroy(connection: Connection | undefined): void {
+    if (this.#connection === connection) this.#connection = undefined
+    connection?.destroy()
   }
 
   /** With a timeout: to open a connection may take longer than a request may wait. */
-  #connect(): Promise<pg.Client> {
+  #connect(): Promise<Connection> {
     this.#connecting ??= this.#open().finally(() => {
       this.#connecting = undefined
     })
@@ -218,17 +212,18 @@ class PipelinedConnection {
     return withTimeout(ms, this.#connecting, () => databaseUnavailable())
   }
 
-  async #open(): Promise<pg.Client> {
-    const client = await this.#primary.open(this.#config)
-    client.once('end', () => {
-      if (this.#client === client) this.#client = undefined
+  async #open(): Promise<Connection> {
+    const connection = await this.#primary.open(this.#config)
+    connection.once('end', () => {
+      if (this.#connection === connection) this.#connection = undefined
     })
-    this.#client = client
+    this.#connection = connection
+    this.#silence.responded()
     this.#wasSilent = false
-    return client
+    return connection
   }
 
   async close(): Promise<void> {
-    await this.#client?.end()
+    await this.#connection?.end()
   }
 }

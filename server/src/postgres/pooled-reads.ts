@@ -1,21 +1,19 @@
-import type pg from 'pg'
 import { clientDisconnected } from '../errors/errors.ts'
 import type { Limits } from '../limits/passed-limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
-import type { Statement } from '../sql.ts'
+import type { Operation, Statement } from '../sql.ts'
 import { withTimeout } from '../timeout.ts'
 import { cancelRunning } from './cancel.ts'
+import type { Connection } from './connection.ts'
 import type { ConnectionPool } from './connection-pool.ts'
-import { destroyConnection, localSettingsOf } from './connections.ts'
-import { layoutOf } from './layout.ts'
 import { deadlineExceeded, failureOf, isConnectionError } from './sqlstate.ts'
-import { readText, type TextRow } from './text-rows.ts'
+import type { TextRow } from './text-rows.ts'
 
 export interface PooledReadsOptions {
   readonly readMsMax: number
   readonly limits: Pick<Limits, 'readGraceMs' | 'cancelAfterMs' | 'connectMsMax'>
   /** Called with a connection whose statement PostgreSQL did not end at its deadline. */
-  readonly terminate: (client: pg.Client) => void
+  readonly terminate: (connection: Connection) => void
 }
 
 export interface ReadOptions {
@@ -29,7 +27,7 @@ export interface ReadOptions {
 export class PooledReads {
   readonly pool: ConnectionPool
   readonly #options: PooledReadsOptions
-  readonly #inUse = new Set<pg.Client>()
+  readonly #inUse = new Set<Connection>()
 
   constructor(pool: ConnectionPool, options: PooledReadsOptions) {
     this.pool = pool
@@ -38,23 +36,23 @@ export class PooledReads {
 
   /** Fails the reads in flight. */
   closeInUse(): void {
-    for (const client of this.#inUse) destroyConnection(client)
+    for (const connection of this.#inUse) connection.destroy()
   }
 
   /** `isUsable`: whether the connection can be used again after this result. */
   async read<Result>(
-    run: (client: pg.Client) => Promise<Result>,
+    run: (connection: Connection) => Promise<Result>,
     { signal, onOverdue }: ReadOptions,
     isUsable: (result: Result) => boolean,
   ): Promise<Result> {
     const { readMsMax, limits, terminate } = this.#options
-    const client = await this.pool.acquire()
-    this.#inUse.add(client)
+    const connection = await this.pool.acquire()
+    this.#inUse.add(connection)
     let cancelled: Promise<void> | undefined
     let cancelTimer: NodeJS.Timeout | undefined
     const onAbort = () => {
       cancelTimer = setTimeout(() => {
-        cancelled = cancelRunning(client, limits.connectMsMax)
+        cancelled = cancelRunning(connection, limits.connectMsMax)
       }, limits.cancelAfterMs)
     }
     signal?.addEventListener('abort', onAbort)
@@ -62,26 +60,26 @@ export class PooledReads {
       signal?.removeEventListener('abort', onAbort)
       clearTimeout(cancelTimer)
       if (cancelled !== undefined) await cancelled
-      this.#inUse.delete(client)
-      this.pool.release(client, isBroken)
+      this.#inUse.delete(connection)
+      this.pool.release(connection, isBroken)
     }
-    const releaseAfter = (error: unknown) => release(isConnectionError(error, client))
+    const releaseAfter = (error: unknown) => release(isConnectionError(error, connection))
     let result: Result
     let isOverdue = false
     try {
       if (signal?.aborted === true) throw clientDisconnected()
-      const running = run(client)
+      const running = run(connection)
       result = await withTimeout(readMsMax + limits.readGraceMs, running, () => {
         isOverdue = true
         // Its connection counts as in use until the backend has ended: otherwise such reads would pile up in PostgreSQL.
-        terminate(client)
+        terminate(connection)
         const ended = running.then(() => release(false), releaseAfter)
         onOverdue?.(ended)
         return deadlineExceeded()
       })
     } catch (error) {
       if (!isOverdue) await releaseAfter(error)
-      throw signal?.aborted === true ? clientDisconnected(error) : failureOf(error, client)
+      throw signal?.aborted === true ? clientDisconnected(error) : failureOf(error, connection)
     }
     await release(!isUsable(result))
     return result
@@ -90,36 +88,27 @@ export class PooledReads {
 
 /** Runs the statement of a read. */
 export async function runRead<Row extends TextRow<Row>>(
-  client: pg.Client,
+  connection: Connection,
   statement: Statement,
   emit: EmitEvent,
 ): Promise<Row[]> {
-  await setPlanCacheMode(client, statement)
+  await connection.setPlanCacheMode(statement)
+  return await timed(emit, statement.operation, () => connection.read<Row>(statement))
+}
+
+/** Emits how long a statement took. */
+export async function timed<T>(
+  emit: EmitEvent,
+  operation: Operation | 'commit',
+  run: () => Promise<T>,
+): Promise<T> {
   const started = performance.now()
   let failed = true
   try {
-    const rows = await readText<Row>(client, statement)
+    const result = await run()
     failed = false
-    return rows
+    return result
   } finally {
-    const { operation } = statement
     emit({ kind: 'statement-ended', operation, ms: performance.now() - started, failed })
   }
-}
-
-/** Connections with `plan_cache_mode = force_generic_plan`. */
-const withGenericPlans = new WeakSet<pg.Client>()
-
-/**
- * For a statement of class `generic`, one plan is best for all values. If a limit or an offset is among the values,
- * PostgreSQL estimates otherwise and plans every execution, which takes longer than the execution itself.
- */
-async function setPlanCacheMode(client: pg.Client, { execution }: Statement): Promise<void> {
-  const isGeneric = execution !== undefined
-  // Behind a pooler, each transaction sets it. A layout may need one value for all statements.
-  if (localSettingsOf(client) !== undefined || 'plan_cache_mode' in layoutOf(client).settings) return
-  if (withGenericPlans.has(client) === isGeneric) return
-  await client.query(`set plan_cache_mode = ${isGeneric ? 'force_generic_plan' : 'auto'}`)
-  if (isGeneric) withGenericPlans.add(client)
-  else withGenericPlans.delete(client)
 }

@@ -1,13 +1,16 @@
-import type pg from 'pg'
 import { DatabaseError } from 'pg'
 import { Failure, internalError } from '../errors/errors.ts'
-import { layoutOf } from './layout.ts'
+import type { Layout } from './layout.ts'
+
+/** The connection that an error came from. */
+interface Source {
+  readonly layout: Pick<Layout, 'isTemporary' | 'isOfOtherServer'>
+}
 
 /**
- * Maps an error of PostgreSQL or of the connection to it to a `Failure`. The only function that maps SQLSTATEs. `client`: the
- * connection that the error came from.
+ * Maps an error of PostgreSQL or of the connection to it to a `Failure`. The only function that maps SQLSTATEs.
  */
-export function failureOf(error: unknown, client?: pg.ClientBase): Failure {
+export function failureOf(error: unknown, source?: Source): Failure {
   if (error instanceof Failure) return error
   if (!(error instanceof DatabaseError)) return databaseUnavailable(error)
   switch (error.code ?? '') {
@@ -55,9 +58,7 @@ export function failureOf(error: unknown, client?: pg.ClientBase): Failure {
     case '42P05': // duplicate_prepared_statement
       return preparedStatementsLost(error)
     case 'XX000': // internal_error
-      return client !== undefined && layoutOf(client).isTemporary(error)
-        ? failingOver(error)
-        : internalError(error)
+      return source?.layout.isTemporary(error) === true ? failingOver(error) : internalError(error)
     default:
       return internalError(error)
   }
@@ -114,10 +115,10 @@ export function failingOver(cause?: unknown): Failure {
  * Whether the error is about the connection or its server, not about the statement: the server shuts down, is a standby,
  * or the connection broke. The connection must not be used again.
  */
-export function isConnectionError(error: unknown, client: pg.ClientBase): boolean {
+export function isConnectionError(error: unknown, source: Source): boolean {
   if (error instanceof Failure) return false
   if (!(error instanceof DatabaseError)) return true
-  if (layoutOf(client).isOfOtherServer(error)) return false
+  if (source.layout.isOfOtherServer(error)) return false
   const code = error.code ?? ''
   return code.startsWith('57P') || code.startsWith('08') || ['25006', '55000', '25P03'].includes(code)
 }
@@ -130,14 +131,24 @@ export function mayHaveCommitted(error: unknown): boolean {
   return code === '57P01' || code === '57P02' || code.startsWith('08')
 }
 
-export function writeTimedOut(): Failure {
+/** A write that has timed out. It uses its connection until it has ended. */
+export class WriteTimedOut extends Failure {
+  readonly ended: Promise<void>
+
+  constructor({ code, message, cause }: Failure, ended: Promise<void>) {
+    super(code, message, [], cause)
+    this.ended = ended
+  }
+}
+
+export function notCommitted(): Failure {
   return new Failure(
     'overloaded',
     'The write timed out before it was committed. Nothing was written; try again.',
   )
 }
 
-export function outcomeUnknown(cause: unknown): Failure {
+export function outcomeUnknown(cause?: unknown): Failure {
   return new Failure(
     'outcome_unknown',
     'The database did not confirm the write in time: it may or may not have been committed. ' +

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryCounters } from '../accounts/rate-limits/memory-counters.ts'
+import { backoff } from '../backoff.ts'
 import { limits } from '../limits/limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import { type WorkerExit, WorkerProcess } from './worker-process.ts'
@@ -150,8 +151,7 @@ export class Workers {
     let result: { readonly port: number } | WorkerExit = exit
     let pid = exited.pid
     while (!('port' in result) && !this.isStopping) {
-      const delayMs = Math.min(limits.workerBackoffMsMin * 2 ** slot.exits, limits.workerBackoffMsMax)
-      slot.exits++
+      const delayMs = backoff(++slot.exits, limits.workerBackoffMsMin, limits.workerBackoffMsMax)
       const { exitCode, signal } = result
       const { emit } = this.#options
       emit({ kind: 'worker-exited', worker: slot.number, workerPid: pid, exitCode, signal, delayMs })

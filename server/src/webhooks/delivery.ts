@@ -1,4 +1,5 @@
 import type { AccountReads } from '../accounts/account-reads.ts'
+import { backoff, withJitter } from '../backoff.ts'
 import type { FeedIdentity } from '../changes/cursor.ts'
 import { Failure } from '../errors/errors.ts'
 import { limits as constants } from '../limits/limits.ts'
@@ -198,7 +199,7 @@ export function retryDelaySeconds(
   random: () => number = Math.random,
 ): number {
   const { webhookRetrySecondsMin: min, webhookRetrySecondsMax: max, webhookRetryAfterSecondsMax } = limits
-  const delay = Math.min(max, min * 2 ** Math.min(failures - 1, 30)) * (0.5 + random() / 2)
+  const delay = withJitter(backoff(failures, min, max), random)
   const requested = Math.min(retryAfterSeconds ?? 0, webhookRetryAfterSecondsMax)
   return Math.max(min, delay, requested)
 }

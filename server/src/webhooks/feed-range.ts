@@ -7,8 +7,8 @@ import { internalError } from '../errors/errors.ts'
 import type { Limits } from '../limits/passed-limits.ts'
 import type { ChangesRow } from '../query/sql/changes-statement.ts'
 import type { AccountScope } from '../scope.ts'
-import { identifier, type Statement, sql, value } from '../sql.ts'
-import { lineageEnd } from '../tally-state.ts'
+import { identifier, type StateStatement, sql, value } from '../sql.ts'
+import { epochColumn, lineageEnd } from '../tally-state.ts'
 import type { Webhook } from './webhook.ts'
 
 /** Changes that are sent in one message. */
@@ -51,7 +51,7 @@ export async function readRange(
   options: RangeOptions,
 ): Promise<FeedRange> {
   const { until, limits, signal } = options
-  const read = async (statement: Statement) => {
+  const read = async (statement: StateStatement) => {
     const rows = await accountReads.readChanges<ChangesRow>(scope, statement, signal)
     const [row] = rows
     const end = until && row && lineageEnd(row, String(until.lineage))
@@ -69,7 +69,7 @@ export async function readRange(
     deleted.map((change) => positionIn(change).id),
     until,
   )
-  const rows = await accountReads.readChanges<{ id: string }>(scope, statement, signal)
+  const rows = await accountReads.readChanges<{ epoch: string; id: string }>(scope, statement, signal)
   const superseded = new Set(rows.map(({ id }) => BigInt(id)))
   const changes = range.changes.filter(
     (change) => !(deleted.includes(change) && superseded.has(positionIn(change).id)),
@@ -87,15 +87,17 @@ function supersededStatement(
   { feed }: ChangesQuery,
   ids: readonly bigint[],
   { version, id }: FeedPosition,
-): Statement {
+): StateStatement {
   const account = value(accountId)
   const deleted = value(ids.map(String))
   const end = sql`(${value(String(version))}::bigint, ${value(String(id))}::bigint)`
-  return sql`select r.id from ${identifier(feed.resource)} r where r.account_id = ${account}::bigint and r.id = any(${deleted}::bigint[])
+  return sql`select ${epochColumn}, s.id from (
+select r.id from ${identifier(feed.resource)} r where r.account_id = ${account}::bigint and r.id = any(${deleted}::bigint[])
   and (r.version, r.id) > ${end} and (r.created_version, r.id) <= ${end}
 union all
 select d.id from tombstone d where d.account_id = ${account}::bigint and d.resource = ${value(feed.resource)}::text
-  and (d.version, d.id) > ${end} and d.id = any(${deleted}::bigint[])`.statement('webhook')
+  and (d.version, d.id) > ${end} and d.id = any(${deleted}::bigint[])
+) s`.statement('webhook')
 }
 
 /** Truncated at `until` and at the maximum size. */

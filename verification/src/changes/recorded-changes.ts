@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { withClient } from '../../../server/src/postgres/client.ts'
-import { layoutOf, singleServer } from '../../../server/src/postgres/layout.ts'
+import { singleServer } from '../../../server/src/postgres/layout.ts'
 import type { PlainRecord } from '../filter-proof/schema.ts'
 import { product } from './products.ts'
 
@@ -46,7 +46,7 @@ async function onEachNode(
   work: (client: pg.Client, tablesOf: (name: string) => Promise<string[]>) => Promise<void>,
 ): Promise<void> {
   const workers = await withClient(url, async (client) => {
-    if (layoutOf(client) === singleServer) {
+    if (client.layout === singleServer) {
       await work(client, async (name) => [name])
       return []
     }

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { resources } from '../../../server/src/catalog/resources.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
-import { servingSettings } from '../../../server/src/postgres/connections.ts'
+import { servingSettings } from '../../../server/src/postgres/settings.ts'
 import { parseListRequest } from '../../../server/src/query/list-request.ts'
 import { planList } from '../../../server/src/query/plan.ts'
 import { listStatement } from '../../../server/src/query/sql/list-statement.ts'

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type pg from 'pg'
 import { accountNamed } from '../../accounts/directory.ts'
 import { type ResourceName, resources } from '../../catalog/resources.ts'
 import { type ChangesQuery, changesQuery } from '../../changes/changes-query.ts'
@@ -9,7 +8,7 @@ import { type FeedPage, readFeedPage } from '../../changes/feed-page.ts'
 import { limits } from '../../limits/limits.ts'
 import { defaultLimits } from '../../limits/passed-limits.ts'
 import { withClient } from '../../postgres/client.ts'
-import { readText } from '../../postgres/text-rows.ts'
+import type { Connection } from '../../postgres/connection.ts'
 import type { ChangesRow } from '../../query/sql/changes-statement.ts'
 import type { AccountScope } from '../../scope.ts'
 import { grouped, type Output } from '../progress.ts'
@@ -52,7 +51,7 @@ export async function changesCommand(options: ChangesOptions): Promise<number> {
   return failure === undefined ? 0 : 1
 }
 
-async function* pagesOf(client: pg.Client, options: ChangesOptions): AsyncGenerator<FeedPage> {
+async function* pagesOf(client: Connection, options: ChangesOptions): AsyncGenerator<FeedPage> {
   const { resource, since, filter, fields, stop } = options
   const scope = await accountNamed(client, options.account)
   const limit = String(limits.pageRecordsMax)
@@ -68,10 +67,10 @@ async function* pagesOf(client: pg.Client, options: ChangesOptions): AsyncGenera
 }
 
 function pageAt(
-  client: pg.Client,
+  client: Connection,
   scope: AccountScope,
   query: ChangesQuery,
   since: ChangesQuery['since'],
 ): Promise<FeedPage> {
-  return readFeedPage((statement) => readText<ChangesRow>(client, statement), scope, query, since, '\n')
+  return readFeedPage((statement) => client.read<ChangesRow>(statement), scope, query, since, '\n')
 }

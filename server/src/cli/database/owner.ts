@@ -1,6 +1,6 @@
-import type pg from 'pg'
 import type { Config } from '../../config/config.ts'
 import { withClient } from '../../postgres/client.ts'
+import type { Connection } from '../../postgres/connection.ts'
 import { databaseFault } from './database-fault.ts'
 
 export interface OwnerUrl {
@@ -27,7 +27,7 @@ export function ownerUrl(config: Config): OwnerUrl {
 }
 
 /** Runs `work` on a connection as owner. */
-export async function asOwner<T>(config: Config, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function asOwner<T>(config: Config, work: (client: Connection) => Promise<T>): Promise<T> {
   const owner = ownerUrl(config)
   return await explainErrors(owner, () => withClient(owner.url, work))
 }

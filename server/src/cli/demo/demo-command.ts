@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
-import type pg from 'pg'
 import { createKey, revokeKey } from '../../accounts/api-keys.ts'
 import { createAccount, findAccount, showAccount } from '../../accounts/directory.ts'
 import { scopes } from '../../accounts/key-format.ts'
@@ -9,6 +8,7 @@ import type { Config } from '../../config/config.ts'
 import { importRecords } from '../../import/import-records.ts'
 import { noTotals } from '../../import/import-rows.ts'
 import { logTo } from '../../observability/logger.ts'
+import type { Connection } from '../../postgres/connection.ts'
 import { migrate } from '../../postgres/migrations/migrate.ts'
 import { inTransaction } from '../../postgres/transaction.ts'
 import { startService } from '../../service.ts'
@@ -108,7 +108,7 @@ async function serveDemo(
 
 /** Imports data into empty resources only, so that an interrupted demo is completed and existing data is not changed. */
 async function prepareAccount(
-  client: pg.Client,
+  client: Connection,
   url: string,
   { account, products }: DemoOptions,
 ): Promise<void> {
@@ -134,7 +134,7 @@ async function prepareAccount(
   }
 }
 
-async function createDemoKey(client: pg.Client, account: string) {
+async function createDemoKey(client: Connection, account: string) {
   const scope = await showAccount(client, account)
   const parameters = { name: 'demo', scopes, expiresAt: new Date(Date.now() + keyLifetimeMs) }
   return await inTransaction(client, (transaction) => createKey(transaction, scope, operator(), parameters))

@@ -1,7 +1,7 @@
-import type pg from 'pg'
 import { DatabaseError } from 'pg'
 import type { Config, LoadedConfig } from '../../config/config.ts'
 import { connectToPrimary } from '../../postgres/client.ts'
+import type { Connection } from '../../postgres/connection.ts'
 import { appliedMigrations } from '../../postgres/migrations/migrate.ts'
 import { databaseFault } from '../database/database-fault.ts'
 import { findOwnerUrl } from '../database/owner.ts'
@@ -40,7 +40,7 @@ export async function* runChecks(loaded: LoadedConfig, options: CheckOptions): F
     return
   }
   yield* await checkRedis(config)
-  let client: pg.Client
+  let client: Connection
   try {
     client = await connectToPrimary(owner.url)
   } catch (error) {
@@ -62,7 +62,7 @@ export async function* runChecks(loaded: LoadedConfig, options: CheckOptions): F
   }
 }
 
-async function* checkOpenDatabase(client: pg.Client, config: Config, options: CheckOptions): Findings {
+async function* checkOpenDatabase(client: Connection, config: Config, options: CheckOptions): Findings {
   yield* await checkDatabase(client, config, options.processes ?? processesOf(config))
   const applied = await appliedMigrations(client)
   yield* await checkExtensions(client, applied.length > 0)
@@ -88,7 +88,7 @@ async function* checkOpenDatabase(client: pg.Client, config: Config, options: Ch
 }
 
 async function checkDefaultAccount(
-  client: pg.Client,
+  client: Connection,
   { QUARTERMASTER_DEFAULT_ACCOUNT: name }: Config,
 ): Promise<Finding[]> {
   if (name === undefined) return []

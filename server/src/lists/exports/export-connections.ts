@@ -1,12 +1,12 @@
-import type pg from 'pg'
 import { clientDisconnected } from '../../errors/errors.ts'
 import type { Limits } from '../../limits/passed-limits.ts'
 import type { FallbackReason } from '../../observability/events.ts'
+import type { Connection } from '../../postgres/connection.ts'
 import { ConnectionPool } from '../../postgres/connection-pool.ts'
-import { type ServingIdentity, servingConnection } from '../../postgres/connections.ts'
 import type { Primary } from '../../postgres/primary/primary.ts'
 import type { Replica } from '../../postgres/replicas/replica.ts'
 import type { Replicas } from '../../postgres/replicas/replicas.ts'
+import { type ServingIdentity, servingConnection } from '../../postgres/settings.ts'
 import { failingOver, failureOf } from '../../postgres/sqlstate.ts'
 import { sql } from '../../sql.ts'
 import { type ReplicaState, replicaColumns, storedLineageColumns, type Tally } from '../../tally-state.ts'
@@ -31,12 +31,12 @@ const onReplica = sql`${replicaColumns}, ${storedLineageColumns}`
 
 /** A connection that runs one export. */
 export class ExportConnection {
-  readonly client: pg.Client
+  readonly connection: Connection
   readonly #pool: ConnectionPool
   #isReleased = false
 
-  constructor(client: pg.Client, pool: ConnectionPool) {
-    this.client = client
+  constructor(connection: Connection, pool: ConnectionPool) {
+    this.connection = connection
     this.#pool = pool
   }
 
@@ -44,7 +44,7 @@ export class ExportConnection {
   release(isBroken: boolean): void {
     if (this.#isReleased) return
     this.#isReleased = true
-    this.#pool.release(this.client, isBroken)
+    this.#pool.release(this.connection, isBroken)
   }
 }
 
@@ -94,11 +94,11 @@ export class ExportConnections {
   }
 
   async #startOnPrimary(request: ExportRequest, holder: ExportHolder): Promise<StartedExport> {
-    const connection = await connect(this.#pool, holder)
-    const started = await startExport(connection.client, request, primaryTally).catch((error: unknown) => {
-      throw failureOf(error, connection.client)
+    const { connection } = await connect(this.#pool, holder)
+    const started = await startExport(connection, request, primaryTally).catch((error: unknown) => {
+      throw failureOf(error, connection)
     })
-    if (!this.#primary.isCurrentRow(started)) throw failingOver()
+    if (!this.#primary.hasEpoch(started.epoch)) throw failingOver()
     return started
   }
 
@@ -110,10 +110,10 @@ export class ExportConnections {
   ): Promise<StartedExport | FallbackReason> {
     if (!replica.allowsExports) return 'no_feedback'
     if (!replica.exports.hasFree) return 'busy'
-    const connection = await connect(replica.exports, holder)
+    const held = await connect(replica.exports, holder)
     const verified = { accountId: request.scope.accountId, resource: request.resource, tally }
     try {
-      return await startExport<ExportRow & ReplicaState>(connection.client, request, {
+      return await startExport<ExportRow & ReplicaState>(held.connection, request, {
         columns: onReplica,
         accept: async (row) => {
           const state = await this.#replicas?.accept(row, verified)
@@ -124,18 +124,18 @@ export class ExportConnections {
     } catch (error) {
       if (holder.isEnded) throw clientDisconnected(error)
       if (!(error instanceof NotAccepted)) {
-        connection.release(true)
+        held.release(true)
         throw error
       }
-      await connection.client.query('rollback')
-      connection.release(false)
+      await held.connection.query('rollback')
+      held.release(false)
       return error.reason
     }
   }
 }
 
 async function connect(pool: ConnectionPool, holder: ExportHolder): Promise<ExportConnection> {
-  const connection = new ExportConnection(await pool.acquire(), pool)
-  holder.use(connection)
-  return connection
+  const held = new ExportConnection(await pool.acquire(), pool)
+  holder.use(held)
+  return held
 }

@@ -1,11 +1,9 @@
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
-import type pg from 'pg'
 import { to } from 'pg-copy-streams'
 import type { ResourceName } from '../../catalog/resources.ts'
 import { limits } from '../../limits/limits.ts'
-import { beginText } from '../../postgres/connections.ts'
-import { layoutOf } from '../../postgres/layout.ts'
+import type { Connection } from '../../postgres/connection.ts'
 import type { AccountScope } from '../../scope.ts'
 import { type Fragment, type Statement, sql, value } from '../../sql.ts'
 import { type Lineages, lineageColumns, stateColumns, type TallyState } from '../../tally-state.ts'
@@ -51,22 +49,22 @@ export const primaryTally: TallyReader<ExportRow & TallyState> = {
  * or the result is known to be empty: errors of the statement are thrown here, before anything is sent to the client.
  */
 export async function startExport<Row extends ExportRow>(
-  client: pg.ClientBase,
+  connection: Connection,
   { scope, resource, copy }: ExportRequest,
   { columns, accept }: TallyReader<Row>,
 ): Promise<StartedExport> {
-  await client.query(beginText(client, 'isolation level repeatable read read only'))
+  await connection.query(connection.beginText('isolation level repeatable read read only'))
   const tally = tallyStatement(scope, resource, columns)
-  const { rows } = await client.query<Row>(tally.text, [...tally.values])
+  const { rows } = await connection.query<Row>(tally.text, [...tally.values])
   const [row] = rows
   if (row === undefined)
     throw new Error(`the account ${scope.accountId} has no tally of the resource ${resource}`)
   const state = await accept(row)
   const { text, settings } = withSettings(copy, scope)
-  const settingsOf = layoutOf(client).form(settingsFor)
+  const settingsOf = connection.layout.form(settingsFor)
   for (const statement of settings)
-    for (const { text: set, values } of settingsOf(statement, scope)) await client.query(set, [...values])
-  const chunks = client.query(to(text))
+    for (const { text: set, values } of settingsOf(statement, scope)) await connection.query(set, [...values])
+  const chunks = connection.query(to(text))
   // If the connection breaks between two reads, the next read throws the error.
   chunks.on('error', () => {})
   await once(chunks, 'readable')
@@ -79,7 +77,7 @@ export async function startExport<Row extends ExportRow>(
     total: Number(total),
     chunks,
     finish: async () => {
-      await client.query('commit')
+      await connection.query('commit')
       return chunks.rowCount
     },
   }

@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
 import type pg from 'pg'
+import { backoff, withJitter } from '../../backoff.ts'
 import { limits } from '../../limits/limits.ts'
 import { foldingDatabase, foldingFault } from '../case-folding.ts'
 import { withClient } from '../client.ts'
-import { layoutOf } from '../layout.ts'
-import { isConcurrentMigration, isLockFailure, LockMonitor, retryDelayMs } from './migration-lock.ts'
+import { inTransaction } from '../transaction.ts'
+import { isConcurrentMigration, isLockFailure, LockMonitor } from './migration-lock.ts'
 import { loaders } from './migration-statements.ts'
 
 const folder = fileURLToPath(new URL('../../../migrations', import.meta.url))
@@ -39,7 +40,8 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
     const before = new Set(await appliedMigrations(monitor))
     await applyPending(url, monitor, { ...options, count: options.count ?? Number.POSITIVE_INFINITY })
     await grantReadOfMigrations(monitor)
-    for (const line of await layoutOf(monitor).afterMigrations(monitor)) options.log?.(line)
+    const lines = await inTransaction(monitor, () => monitor.layout.afterMigrations(monitor))
+    for (const line of lines) options.log?.(line)
     return (await appliedMigrations(monitor)).filter((name) => !before.has(name))
   })
 }
@@ -67,7 +69,7 @@ async function applyPending(
       const isConcurrent = isConcurrentMigration(error)
       if (tried >= tries)
         throw await lockFailure(monitor, { lockMonitor, tries, lockMs, isConcurrent, error })
-      const delayMs = retryDelayMs(tried, retryMsMin)
+      const delayMs = withJitter(backoff(tried, retryMsMin, limits.migrateRetryMsMax))
       const reason = isConcurrent
         ? 'Another process is migrating this database.'
         : `Timed out after ${lockMs / 1000} s, so that requests do not queue behind the migration.`

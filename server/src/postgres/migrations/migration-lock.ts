@@ -93,8 +93,3 @@ export function isLockFailure(error: unknown): boolean {
 export function isConcurrentMigration(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Another migration is already running')
 }
-
-/** Exponential backoff with jitter, so that two processes that started together do not retry together. */
-export function retryDelayMs(tries: number, retryMsMin: number): number {
-  return Math.min(limits.migrateRetryMsMax, retryMsMin * 2 ** (tries - 1)) * (0.5 + Math.random() / 2)
-}

@@ -1,18 +1,15 @@
 import pg from 'pg'
+import { backoff } from '../../backoff.ts'
 import type { Failure } from '../../errors/errors.ts'
 import type { Limits } from '../../limits/passed-limits.ts'
-import { sql } from '../../sql.ts'
+import { type Statement, sql } from '../../sql.ts'
 import { epoch } from '../../tally-state.ts'
-import {
-  destroyConnection,
-  localSettingsOf,
-  type ServingConfig,
-  type ServingDatabase,
-  useLayout,
-} from '../connections.ts'
+import { Connection } from '../connection.ts'
+import type { ConnectionSource } from '../connection-pool.ts'
 import type { Layout } from '../layout.ts'
 import { loadLayout } from '../load-layout.ts'
-import { applySettings, servingClient } from '../serving-client.ts'
+import type { ServingConfig, ServingDatabase } from '../settings.ts'
+import { SilenceDetector } from '../silence-detector.ts'
 import {
   connectFailureOf,
   databaseUnavailable,
@@ -36,7 +33,7 @@ interface ServerRow extends Omit<Server, 'layout'> {
 
 /** A connection that is being opened. */
 interface Opening {
-  readonly client: pg.Client
+  readonly connection: Connection
   readonly number: number
   readonly startedAt: number
 }
@@ -50,19 +47,17 @@ const identify = sql`select ${epoch} as epoch, (pg_control_system()).system_iden
  * second, because an open connection may be to a server that is no longer the primary and has not noticed. If the new
  * connection reaches another server, all connections to the previous one are closed.
  */
-export class Primary {
+export class Primary implements ConnectionSource {
   readonly #database: ServingDatabase
   readonly #limits: Limits
   readonly #urls: readonly string[]
-  readonly #servers = new WeakMap<pg.ClientBase, Server>()
   readonly #onChange = new Set<(epoch: string) => void>()
   readonly #onSilent = new Set<() => void>()
   /** Connections whose backend still runs a statement after its deadline. */
-  readonly #overdue = new Set<pg.Client>()
+  readonly #overdue = new Set<Connection>()
   readonly #timer: NodeJS.Timeout
   #preferred = 0
-  /** Checks that were started since the server last responded. */
-  #unanswered = 0
+  readonly #silence: SilenceDetector
   #current: Server | undefined
   /** Connections are numbered when they are started. An older one never overrules what a newer one found. */
   #lastStarted = 0
@@ -78,6 +73,7 @@ export class Primary {
     this.#database = database
     this.#limits = database.limits
     this.#urls = serverUrls(database.url)
+    this.#silence = new SilenceDetector(database.limits.unansweredChecksMax)
     this.#timer = setInterval(() => this.#checkAgain(), database.limits.primaryCheckMs).unref()
   }
 
@@ -106,7 +102,12 @@ export class Primary {
 
   /** Called with every result of a statement. */
   responded(): void {
-    this.#unanswered = 0
+    this.#silence.responded()
+  }
+
+  /** The current primary. Undefined until the first connection is open. */
+  get server(): object | undefined {
+    return this.#current
   }
 
   /** Whether the last attempt to connect has succeeded. */
@@ -119,19 +120,19 @@ export class Primary {
     return this.#current?.layout
   }
 
-  /** Whether the row was read from the current primary. True if the row has no epoch. */
-  isCurrentRow(row: object | undefined): boolean {
-    if (row === undefined || !('epoch' in row)) return true
-    return this.#current?.layout.isCurrent(row.epoch, this.#current.epoch) === true
+  /** Whether the rows were read from the current primary. Rows of a statement without state columns do not tell. */
+  isSourceOf(statement: Statement, rows: readonly { readonly epoch?: unknown }[]): boolean {
+    const [row] = rows
+    return statement.replicaText === undefined || row === undefined || this.hasEpoch(row.epoch)
   }
 
-  /** Whether the connection is to the current primary. */
-  isCurrentConnection(client: pg.ClientBase): boolean {
-    return isSame(this.#servers.get(client), this.#current)
+  /** Whether a row with this epoch was read from the current primary. */
+  hasEpoch(rowEpoch: unknown): boolean {
+    return this.#current?.layout.isCurrent(rowEpoch, this.#current.epoch) === true
   }
 
   /** Opens a connection to the primary. For a short time after a failure, calls fail at once with the same error. */
-  async open(config: ServingConfig): Promise<pg.Client> {
+  async open(config: ServingConfig): Promise<Connection> {
     if (this.#failure !== undefined && performance.now() < this.#retryAt) throw this.#failure
     try {
       return await this.#openAny(config)
@@ -145,11 +146,8 @@ export class Primary {
     return this.#checking ?? this.#startCheck()
   }
 
-  /** Counts checks, not time: after a pause of this process, responses may be in its sockets that it has not read yet. */
   #checkAgain(): void {
-    if (this.#unanswered >= this.#limits.unansweredChecksMax)
-      for (const listener of this.#onSilent) listener()
-    this.#unanswered++
+    if (this.#silence.check()) for (const listener of this.#onSilent) listener()
     void this.#startCheck()
   }
 
@@ -163,14 +161,14 @@ export class Primary {
   }
 
   /** Terminates a backend whose statement PostgreSQL did not cancel at its deadline. */
-  terminate(client: pg.Client): void {
+  terminate(connection: Connection): void {
     // Behind a pooler, processID is not the id of a backend.
-    if (localSettingsOf(client) !== undefined) {
-      destroyConnection(client)
+    if (connection.localSettings !== undefined) {
+      connection.destroy()
       return
     }
-    this.#overdue.add(client)
-    client.once('end', () => this.#overdue.delete(client))
+    this.#overdue.add(connection)
+    connection.once('end', () => this.#overdue.delete(connection))
     void this.check()
   }
 
@@ -180,31 +178,31 @@ export class Primary {
 
   async #check(): Promise<void> {
     try {
-      const client = await this.#openAny({ application_name: 'quartermaster check' })
+      const connection = await this.#openAny({ application_name: 'quartermaster check' })
       try {
-        if (this.#overdue.size > 0) await this.#terminateOverdue(client)
+        if (this.#overdue.size > 0) await this.#terminateOverdue(connection)
       } finally {
-        client.end().catch(() => {})
+        connection.end().catch(() => {})
       }
     } catch (error) {
       this.#backOff(connectFailureOf(error))
     }
   }
 
-  async #terminateOverdue(client: pg.Client): Promise<void> {
+  async #terminateOverdue(connection: Connection): Promise<void> {
     const overdue = [...this.#overdue]
-    const { rows } = await client.query<{ pid: number }>(
+    const { rows } = await connection.query<{ pid: number }>(
       'select pid, pg_terminate_backend(pid) from pg_stat_activity where pid = any($1)',
       [overdue.map(({ processID }) => processID)],
     )
     const running = new Set(rows.map(({ pid }) => pid))
-    for (const each of overdue) if (!running.has(each.processID)) destroyConnection(each)
+    for (const each of overdue) if (!running.has(each.processID)) each.destroy()
   }
 
   /**
    * Tries again if the attempt failed only because `#accept` closed it: meanwhile a newer connection found the primary.
    */
-  async #openAny(config: ServingConfig): Promise<pg.Client> {
+  async #openAny(config: ServingConfig): Promise<Connection> {
     const until = performance.now() + this.#limits.connectMsMax
     for (;;) {
       const first = this.#lastStarted + 1
@@ -217,60 +215,59 @@ export class Primary {
     }
   }
 
-  async #openFirst(config: ServingConfig): Promise<pg.Client> {
-    const [{ client }, index] = await firstServer(this.#urls, this.#preferred, {
+  async #openFirst(config: ServingConfig): Promise<Connection> {
+    const [{ connection }, index] = await firstServer(this.#urls, this.#preferred, {
       open: (url) => this.#openOne(url, config),
       accept: (opened) => this.#accept(opened),
-      discard: (opened) => destroyConnection(opened.client),
+      discard: (opened) => opened.connection.destroy(),
     })
     this.#preferred = index
     this.#failures = 0
     this.#failure = undefined
-    return client
+    return connection
   }
 
   async #openOne(url: string, config: ServingConfig): Promise<Opening & { readonly server: Server }> {
-    const ms = connectMs(url, this.#limits.connectMsMax)
-    const timing = { connectionTimeoutMillis: ms, connectionString: url }
-    const client = servingClient({ ...config, ...timing }, this.#database.emit)
-    const opening: Opening = { client, number: ++this.#lastStarted, startedAt: performance.now() }
+    const connection = new Connection({ ...config, connectionString: url }, this.#database.emit)
+    const opening: Opening = { connection, number: ++this.#lastStarted, startedAt: performance.now() }
     this.#opening.add(opening)
-    client.connection.on('errorMessage', (error: { code?: string }) => {
+    connection.connection.on('errorMessage', (error: { code?: string }) => {
       if (isPreparedStatementLost(error)) this.#fault ??= preparedStatementsLost(error)
     })
-    const timeout = setTimeout(() => destroyConnection(client), ms)
     try {
-      await client.connect()
-      const { rows } = await client.query<ServerRow>(identify)
-      const [row] = rows
-      this.responded()
-      if (row === undefined) throw new Error('The server did not return its epoch.')
-      const { extensions, ...server } = row
-      await applySettings(client, config)
-      const layout = await loadLayout(extensions)
-      await useLayout(client, layout)
-      return { ...opening, server: { ...server, layout } }
+      const ms = connectMs(url, this.#limits.connectMsMax)
+      const server = await connection.open(ms, () => this.#identify(connection, config))
+      return { ...opening, server }
     } catch (error) {
       // It may have too many connections, for example.
       if (error instanceof pg.DatabaseError) this.responded()
-      destroyConnection(client)
       throw error
     } finally {
-      clearTimeout(timeout)
       this.#opening.delete(opening)
     }
   }
 
-  #accept({ client, server, number, startedAt }: Opening & { readonly server: Server }): void {
+  async #identify(connection: Connection, config: ServingConfig): Promise<Server> {
+    const { rows } = await connection.query<ServerRow>(identify)
+    const [row] = rows
+    this.responded()
+    if (row === undefined) throw new Error('The server did not return its epoch.')
+    const { extensions, ...server } = row
+    const layout = await loadLayout(extensions)
+    await connection.prepareToServe(config, layout)
+    return { ...server, layout }
+  }
+
+  #accept({ connection, server, number, startedAt }: Opening & { readonly server: Server }): void {
     const previous = this.#current
     this.#updateCurrent(server, number)
-    this.#servers.set(client, server)
-    const hasChanged = !isSame(server, previous)
+    connection.server = this.#current
+    const hasChanged = this.#current !== previous
     // Attempts that started earlier and are still not open are likely to a server that does not respond.
     for (const other of this.#opening) {
       const isOvertaken =
         other.number < number && (hasChanged || other.startedAt < startedAt - this.#limits.connectLagMsMax)
-      if (isOvertaken) destroyConnection(other.client)
+      if (isOvertaken) other.connection.destroy()
     }
   }
 
@@ -297,10 +294,8 @@ export class Primary {
   }
 
   #backOff(failure: Failure): Failure {
-    this.#failures++
-    const { reconnectMsMin: min, reconnectMsMax: max } = this.#limits
-    const ms = Math.min(min * 2 ** (this.#failures - 1), max)
-    this.#retryAt = performance.now() + ms
+    const { reconnectMsMin, reconnectMsMax } = this.#limits
+    this.#retryAt = performance.now() + backoff(++this.#failures, reconnectMsMin, reconnectMsMax)
     this.#failure = failure
     return failure
   }

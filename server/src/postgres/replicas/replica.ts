@@ -1,17 +1,13 @@
-import type pg from 'pg'
+import { backoff } from '../../backoff.ts'
 import type { Limits } from '../../limits/passed-limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import { withTimeout } from '../../timeout.ts'
+import { Connection } from '../connection.ts'
 import { ConnectionPool, type ConnectionSource } from '../connection-pool.ts'
-import {
-  destroyConnection,
-  type ServingConfig,
-  type ServingIdentity,
-  servingConnection,
-} from '../connections.ts'
+import { singleServer } from '../layout.ts'
 import { PooledReads } from '../pooled-reads.ts'
 import { connectMs } from '../primary/database-url.ts'
-import { applySettings, servingClient } from '../serving-client.ts'
+import { type ServingConfig, type ServingIdentity, servingConnection } from '../settings.ts'
 import { connectFailureOf, databaseUnavailable } from '../sqlstate.ts'
 
 export interface ReplicaOptions extends ServingIdentity {
@@ -51,11 +47,10 @@ export class Replica implements ConnectionSource {
   readonly #options: ReplicaOptions
   readonly #timer: NodeJS.Timeout
   readonly #onChange = new Set<() => void>()
-  /** Counts the times at which all connections were closed; the number that a connection was opened with. */
-  #generation = 0
-  readonly #generations = new WeakMap<pg.Client, number>()
+  /** Another object each time that all connections are closed. */
+  #server = {}
   #checking: Promise<void> | undefined
-  #probe: pg.Client | undefined
+  #probe: Connection | undefined
   /** Undefined before the first check. */
   #isAvailable: boolean | undefined
   #hasFeedback = false
@@ -79,7 +74,11 @@ export class Replica implements ConnectionSource {
       },
       emit,
     })
-    this.reads = new PooledReads(reads, { readMsMax, limits, terminate: destroyConnection })
+    this.reads = new PooledReads(reads, {
+      readMsMax,
+      limits,
+      terminate: (connection) => connection.destroy(),
+    })
     this.exports = new ConnectionPool(this, {
       ...pool,
       name: 'exports',
@@ -100,17 +99,17 @@ export class Replica implements ConnectionSource {
     return this.#hasFeedback
   }
 
-  async open(config: ServingConfig): Promise<pg.Client> {
-    const generation = this.#generation
-    const client = await this.#connect(config)
-    this.#generations.set(client, generation)
-    if (this.isCurrentConnection(client)) return client
-    destroyConnection(client)
-    throw databaseUnavailable()
+  get server(): object {
+    return this.#server
   }
 
-  isCurrentConnection(client: pg.Client): boolean {
-    return this.#generations.get(client) === this.#generation
+  async open(config: ServingConfig): Promise<Connection> {
+    const server = this.#server
+    const connection = await this.#connect(config)
+    connection.server = server
+    if (server === this.#server) return connection
+    connection.destroy()
+    throw databaseUnavailable()
   }
 
   onChange(listener: () => void): void {
@@ -126,9 +125,8 @@ export class Replica implements ConnectionSource {
   failed(): void {
     // Several reads that were running fail for the same cause.
     if (performance.now() < this.#pausedUntil) return
-    const { replicaPauseMsMin: min, replicaPauseMsMax: max } = this.#options.limits
-    this.#pausedUntil = performance.now() + Math.min(min * 2 ** this.#failures, max)
-    this.#failures = Math.min(this.#failures + 1, 16)
+    const { replicaPauseMsMin, replicaPauseMsMax } = this.#options.limits
+    this.#pausedUntil = performance.now() + backoff(++this.#failures, replicaPauseMsMin, replicaPauseMsMax)
     void this.check()
   }
 
@@ -142,7 +140,7 @@ export class Replica implements ConnectionSource {
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
-    if (this.#probe !== undefined) destroyConnection(this.#probe)
+    this.#probe?.destroy()
     await Promise.all([this.reads.pool.close(), this.exports.close()])
   }
 
@@ -173,30 +171,24 @@ export class Replica implements ConnectionSource {
   }
 
   #closeAll(cause: unknown): void {
-    if (this.#probe !== undefined) destroyConnection(this.#probe)
+    this.#probe?.destroy()
     this.#probe = undefined
     const wasAvailable = this.#isAvailable
     this.#isAvailable = false
-    this.#generation++
+    this.#server = {}
     for (const listener of this.#onChange) listener()
     if (wasAvailable !== false && !this.#isClosed)
       this.#options.emit({ kind: 'replica-unavailable', address: this.address, error: cause })
   }
 
-  async #connect(config: ServingConfig): Promise<pg.Client> {
+  async #connect(config: ServingConfig): Promise<Connection> {
     const ms = connectMs(this.#url, this.#options.limits.replicaSilenceMsMax)
-    const timing = { connectionTimeoutMillis: ms, connectionString: this.#url }
-    const client = servingClient({ ...config, ...timing }, this.#options.emit)
-    const timeout = setTimeout(() => destroyConnection(client), ms)
+    const connection = new Connection({ ...config, connectionString: this.#url }, this.#options.emit)
     try {
-      await client.connect()
-      await applySettings(client, config)
-      return client
+      await connection.open(ms, () => connection.prepareToServe(config, singleServer))
+      return connection
     } catch (error) {
-      destroyConnection(client)
       throw connectFailureOf(error)
-    } finally {
-      clearTimeout(timeout)
     }
   }
 }

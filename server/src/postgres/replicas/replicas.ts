@@ -1,10 +1,9 @@
 import { DatabaseError } from 'pg'
 import type { Failure } from '../../errors/errors.ts'
 import type { FallbackReason } from '../../observability/events.ts'
-import { placeholder, type Statement, sql } from '../../sql.ts'
+import { placeholder, type StateStatement, sql } from '../../sql.ts'
 import {
   compareReplica,
-  forReplica,
   isAtLeast,
   type ReplicaStanding,
   type ReplicaState,
@@ -19,7 +18,7 @@ import { type PoolState, sumOfPools } from '../connection-pool.ts'
 import type { Database } from '../database.ts'
 import { type ReadOptions, runRead } from '../pooled-reads.ts'
 import { failureOf } from '../sqlstate.ts'
-import type { TextRow } from '../text-rows.ts'
+import type { StateRow } from '../text-rows.ts'
 import { Replica, type ReplicaOptions } from './replica.ts'
 
 /** What the verification has read from the primary. */
@@ -78,8 +77,8 @@ export class Replicas {
   }
 
   /** Runs a statement that returns `stateColumns` and one row. Undefined if the primary must run it. */
-  read<Row extends TextRow<Row> & TallyState>(
-    statement: Statement,
+  read<Row extends StateRow<Row> & TallyState>(
+    statement: StateStatement,
     verified: VerifiedState,
     options: ReadOptions,
   ): Promise<Row | undefined> {
@@ -163,29 +162,30 @@ export class Replicas {
     }
   }
 
-  async #readOn<Row extends TextRow<Row> & TallyState>(
+  async #readOn<Row extends StateRow<Row> & TallyState>(
     replica: Replica,
-    statement: Statement,
+    statement: StateStatement,
     verified: VerifiedState,
     options: ReadOptions,
   ): Promise<Row | FallbackReason> {
     if (!replica.reads.pool.hasFree) return 'busy'
+    const onReplica = { ...statement, text: statement.replicaText() }
     const { emit, limits } = this.#options
     const { accountId, resource: name, tally } = verified
     // Without the epoch, which is added below.
     type ReplicaRow = Row & ReplicaState
     const result = await replica.reads.read(
-      async (client): Promise<ReplicaRow | FallbackReason> => {
+      async (connection): Promise<ReplicaRow | FallbackReason> => {
         // First only the tally: a long read that is not accepted would run twice.
         const check = { ...stateOnReplica([accountId, name]), execution: statement.execution }
         const [state] = await withTimeout(
           limits.replicaSilenceMsMax,
-          runRead<ReplicaState>(client, check, emit),
+          runRead<ReplicaState>(connection, check, emit),
           () => new Error('The replica does not respond.'),
         )
         const standing = state === undefined ? 'behind' : this.compare(state, tally)
         if (standing !== 'same' && standing !== 'later') return standing
-        const [row] = await runRead<ReplicaRow>(client, forReplica(statement), emit)
+        const [row] = await runRead<ReplicaRow>(connection, onReplica, emit)
         return row ?? 'behind'
       },
       options,

@@ -7,9 +7,9 @@ import {
   identifier,
   join,
   placeholder,
-  type Statement,
+  type StateStatement,
+  type StateTemplate,
   sql,
-  type Template,
   type Value,
   value,
 } from '../../sql.ts'
@@ -51,7 +51,7 @@ export function changesStatement(
   plan: ListPlan,
   { version, id, base }: ChangesStart,
   separator = ',',
-): Statement {
+): StateStatement {
   const { resource, fields, where: predicate, limit } = plan
   const isWhole = predicate === undefined && fields === resource.fields
   const template = isWhole ? wholeTemplates[resource.name] : changesTemplate(plan)
@@ -76,7 +76,7 @@ const after = sql`(${afterVersion}::bigint, ${afterId}::bigint)`
 const deletedAfter = sql`(${deletedAfterVersion}::bigint, ${deletedAfterId}::bigint)`
 const scanMax = value(limits.feedScanRecordsMax)
 
-function changesTemplate({ resource, fields, where: predicate }: Omit<ListPlan, 'limit'>): Template {
+function changesTemplate({ resource, fields, where: predicate }: Omit<ListPlan, 'limit'>): StateTemplate {
   const table = identifier(resource.name)
   const name = value(resource.name)
   const isFiltered = predicate !== undefined

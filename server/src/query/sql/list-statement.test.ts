@@ -22,6 +22,7 @@ describe('listStatement', () => {
   it('with a filter of unknown total, sorts the matches up to the threshold and scans the ids in order above it', () => {
     const plan = planList(resources.company, parseListRequest('fields=name&filter=id>5', 'url'))
     expect(listStatement({ accountId: '12' }, plan, 1)).toEqual({
+      replicaText: expect.any(Function),
       operation: 'list',
       text: `with matches as materialized (
   select id from company where account_id = $1::bigint and (id > $2::bigint) limit $3::int + 1
@@ -61,6 +62,7 @@ where t.account_id = $1::bigint and t.resource = $6::text`,
       parseListRequest('fields=name,create_date&page=3&limit=20', 'url'),
     )
     expect(listStatement({ accountId: '12' }, plan, 3)).toEqual({
+      replicaText: expect.any(Function),
       operation: 'list',
       text: `select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as epoch, t.version, t.xmin::text as xid, t.total as total, p.count, p.records, p.last_id
 from tally t

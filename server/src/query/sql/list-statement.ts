@@ -7,9 +7,9 @@ import {
   identifier,
   join,
   placeholder,
-  type Statement,
+  type StateStatement,
+  type StateTemplate,
   sql,
-  type Template,
   value,
 } from '../../sql.ts'
 import { lineageColumn, stateColumns, type TallyState } from '../../tally-state.ts'
@@ -63,7 +63,7 @@ export interface ListHints {
 }
 
 /** The templates of a plan's statements, by access path. They live as long as whoever keeps the plan. */
-export type ListTemplates = Map<string, Template>
+export type ListTemplates = Map<string, StateTemplate>
 
 /**
  * Tally, total and page in one statement, so from one snapshot. Every sub-select has its own `account_id = $1`, so that
@@ -77,7 +77,7 @@ export function listStatement(
   page: number,
   hints: ListHints = {},
   templates: ListTemplates = new Map(),
-): Statement {
+): StateStatement {
   const path = accessPathOf(plan, page, hints)
   const template = templates.get(path.name) ?? listTemplate(plan, path)
   templates.set(path.name, template)
@@ -119,7 +119,7 @@ function totalOf({ isSmallAccount = false, total, carry }: ListHints): AccessPat
   return total > limits.filterSortRecordsMax ? 'above-threshold' : 'below-threshold'
 }
 
-function listTemplate(plan: ListPlan, path: AccessPath): Template {
+function listTemplate(plan: ListPlan, path: AccessPath): StateTemplate {
   const { head, total, rows, inOrder } = partsOf(plan, path)
   const order = inOrder ? sql`` : sql` order by r.id`
   const carried = path.total === 'carried' ? sql`, ${carryColumns}` : sql``

@@ -8,6 +8,7 @@ it('recordsStatement reads tallies and records by account and id', () => {
     { accountId: '3', id: '77' },
   ])
   expect(statement).toEqual({
+    replicaText: expect.any(Function),
     operation: 'record',
     values: ['{12,3}', '{5,77}', 'company'],
     execution: 'pipelined',

@@ -1,6 +1,6 @@
 import type { Field } from '../../catalog/field.ts'
 import { perResource, type Resource } from '../../catalog/resources.ts'
-import { identifier, placeholder, type Statement, sql, type Template, value } from '../../sql.ts'
+import { identifier, placeholder, type StateStatement, type StateTemplate, sql, value } from '../../sql.ts'
 import { currentLineageColumn, stateColumns, type TallyState } from '../../tally-state.ts'
 import { jsonValues, valueSeparator } from './record-json.ts'
 
@@ -25,7 +25,7 @@ export interface RecordRow extends TallyState {
  * Tallies and records of any accounts in one statement, so from one snapshot. It reads all fields, so that requests for any
  * fields in any order share it.
  */
-export function recordsStatement(resource: Resource, keys: readonly RecordKey[]): Statement {
+export function recordsStatement(resource: Resource, keys: readonly RecordKey[]): StateStatement {
   // Array literals of PostgreSQL: integers need no quotes.
   return templates[resource.name]([
     `{${keys.map(({ accountId }) => accountId).join(',')}}`,
@@ -58,7 +58,7 @@ const ids = placeholder()
 export const recordColumns = ({ fields }: Resource) =>
   sql`q.n, ${stateColumns}, ${currentLineageColumn} as lineage, r.version as record_version, ${jsonValues(fields)} as fields`
 
-function recordsTemplate(resource: Resource): Template {
+function recordsTemplate(resource: Resource): StateTemplate {
   return sql`select ${recordColumns(resource)}
 from unnest(${accounts}::bigint[], ${ids}::bigint[]) with ordinality q(account_id, id, n)
 join tally t on t.account_id = q.account_id and t.resource = ${value(resource.name)}::text

@@ -1,13 +1,9 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { Config } from '../../../config/config.ts'
 import { defaultLimits } from '../../../limits/passed-limits.ts'
-import {
-  beginText,
-  commandDefaults,
-  servingConnection,
-  setLocalSettings,
-} from '../../../postgres/connections.ts'
+import { Connection } from '../../../postgres/connection.ts'
 import { replicaUrls } from '../../../postgres/primary/database-url.ts'
+import { commandConnectMs, servingConnection } from '../../../postgres/settings.ts'
 import { targetOf } from '../../database/database-fault.ts'
 import type { OwnerUrl } from '../../database/owner.ts'
 import { faultFinding } from '../connection-fault.ts'
@@ -38,19 +34,16 @@ export async function checkReplicas(client: pg.Client, config: Config): Promise<
 
 async function checkReplica(url: string, config: Config, system: string | undefined): Promise<Finding> {
   const { QUARTERMASTER_DATABASE_ROLE: role, QUARTERMASTER_DATABASE_POOLER: pooler } = config
-  const settings = servingConnection({ role, pooler })
-  const client = new pg.Client({ ...commandDefaults(url), ...settings })
-  // Reported by the statement that fails.
-  client.on('error', () => {})
+  const connection = new Connection({ ...servingConnection({ role, pooler }), connectionString: url })
   try {
-    await client.connect()
-    if (settings.localSettings !== undefined) setLocalSettings(client, settings.localSettings)
-    await client.query(beginText(client))
-    const { rows } = await client.query<ReplicaProperties>(
-      `select pg_is_in_recovery() as recovering, (pg_control_system()).system_identifier::text as system,
+    const { rows } = await connection.open(commandConnectMs(url), async () => {
+      await connection.query(connection.beginText())
+      return await connection.query<ReplicaProperties>(
+        `select pg_is_in_recovery() as recovering, (pg_control_system()).system_identifier::text as system,
          current_setting('hot_standby_feedback')::boolean as feedback, has_table_privilege('tally', 'select') as reads,
          current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as connections`,
-    )
+      )
+    })
     const [properties] = rows
     const { host } = targetOf(url)
     if (properties === undefined)
@@ -60,7 +53,7 @@ async function checkReplica(url: string, config: Config, system: string | undefi
     const replica: OwnerUrl = { url, variable }
     return { ...(roleFault(error, replica, role) ?? faultFinding(error, replica)), check: 'replicas' }
   } finally {
-    await client.end().catch(() => {})
+    await connection.end().catch(() => {})
   }
 }
 

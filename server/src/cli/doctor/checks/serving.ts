@@ -1,14 +1,9 @@
 import pg from 'pg'
 import { type Config, writeRoleOf } from '../../../config/config.ts'
 import { connectToPrimary } from '../../../postgres/client.ts'
-import {
-  beginText,
-  currentSettings,
-  servingConnection,
-  servingParameters,
-  setLocalSettings,
-} from '../../../postgres/connections.ts'
+import type { Connection } from '../../../postgres/connection.ts'
 import { isInForce } from '../../../postgres/pinned-settings.ts'
+import { currentSettings, servingConnection, servingParameters } from '../../../postgres/settings.ts'
 import { targetOf } from '../../database/database-fault.ts'
 import type { OwnerUrl } from '../../database/owner.ts'
 import { connectedMessage, faultFinding } from '../connection-fault.ts'
@@ -34,12 +29,11 @@ export async function checkServing(config: Config): Promise<Finding[]> {
 async function servingFaults(url: string, config: Config): Promise<Finding[]> {
   const identity = { role: config.QUARTERMASTER_DATABASE_ROLE, pooler: config.QUARTERMASTER_DATABASE_POOLER }
   const settings = servingConnection(identity)
-  const clients: pg.Client[] = []
+  const clients: Connection[] = []
   try {
     for (let i = 0; i < 2; i++) clients.push(await connectToPrimary(url, settings))
     const [client, other] = clients
     if (client === undefined || other === undefined) return []
-    if (settings.localSettings !== undefined) setLocalSettings(client, settings.localSettings)
     const isShared = await sharesBackends(client, other)
     const dropped = await droppedSettings(client, config)
     return isShared && config.QUARTERMASTER_DATABASE_POOLER === 'none'
@@ -60,8 +54,7 @@ async function writingFaults(serving: OwnerUrl, config: Config): Promise<Finding
     const client = await connectToPrimary(serving.url, settings)
     try {
       if (settings.localSettings === undefined) return []
-      setLocalSettings(client, settings.localSettings)
-      await client.query(beginText(client))
+      await client.query(client.beginText())
       await client.query('commit')
     } finally {
       await client.end().catch(() => {})
@@ -99,9 +92,9 @@ async function backendOf(client: pg.Client): Promise<number | undefined> {
 }
 
 /** Settings that were requested but are not in effect, which happens only with a pooler. */
-async function droppedSettings(client: pg.Client, config: Config): Promise<Finding[]> {
+async function droppedSettings(client: Connection, config: Config): Promise<Finding[]> {
   const requested = servingParameters(config.QUARTERMASTER_DATABASE_ROLE)
-  await client.query(beginText(client))
+  await client.query(client.beginText())
   const rows = await currentSettings(client, Object.keys(requested))
   await client.query('commit')
   const user = pg.escapeIdentifier(targetOf(config.DATABASE_URL ?? '').user)

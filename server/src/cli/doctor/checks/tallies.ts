@@ -1,6 +1,6 @@
-import type pg from 'pg'
 import { type Account, accountNamed } from '../../../accounts/directory.ts'
 import { limits } from '../../../limits/limits.ts'
+import type { Connection } from '../../../postgres/connection.ts'
 import { note } from '../../print.ts'
 import { type Finding, type Findings, ok, problem, repaired, unchecked } from '../finding.ts'
 import { countTallies, repairTally, tallyFaults } from './tally-count.ts'
@@ -11,7 +11,7 @@ export interface TallyOptions {
   readonly repair: boolean
 }
 
-export async function* checkTallies(client: pg.Client, options: TallyOptions): Findings {
+export async function* checkTallies(client: Connection, options: TallyOptions): Findings {
   if (options.account !== undefined) {
     yield* checkOne(client, await accountNamed(client, options.account), options)
   } else if (options.allTallies) {
@@ -21,13 +21,13 @@ export async function* checkTallies(client: pg.Client, options: TallyOptions): F
   }
 }
 
-async function* checkOne(client: pg.Client, account: Account, options: TallyOptions): Findings {
+async function* checkOne(client: Connection, account: Account, options: TallyOptions): Findings {
   const findings = await checkAccount(client, account, options)
   yield* findings
   if (findings.length === 0) yield ok('tallies', `The tallies of ${account.name} are correct.`)
 }
 
-async function* checkAll(client: pg.Client, options: TallyOptions): Findings {
+async function* checkAll(client: Connection, options: TallyOptions): Findings {
   let checked = 0
   let faults = 0
   for (let last = '0'; ; ) {
@@ -47,7 +47,7 @@ async function* checkAll(client: pg.Client, options: TallyOptions): Findings {
 }
 
 /** Checks the first accounts, up to a total number of records. */
-async function* checkSample(client: pg.Client, options: TallyOptions): Findings {
+async function* checkSample(client: Connection, options: TallyOptions): Findings {
   const found = await accountsAfter(client, '0', limits.doctorAccountsDefaultMax + 1)
   const candidates = found.slice(0, limits.doctorAccountsDefaultMax)
   let records = 0
@@ -77,7 +77,7 @@ async function* checkSample(client: pg.Client, options: TallyOptions): Findings 
   }
 }
 
-async function checkAccount(client: pg.Client, account: Account, options: TallyOptions): Promise<Finding[]> {
+async function checkAccount(client: Connection, account: Account, options: TallyOptions): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const tally of await countTallies(client, account)) {
     const faults = tallyFaults(tally)
@@ -93,7 +93,7 @@ async function checkAccount(client: pg.Client, account: Account, options: TallyO
   return findings
 }
 
-async function accountsAfter(client: pg.Client, accountId: string, limit: number): Promise<Account[]> {
+async function accountsAfter(client: Connection, accountId: string, limit: number): Promise<Account[]> {
   const { rows } = await client.query<Account>(
     `select account_id as "accountId", name, status, created_at as "createdAt"
        from account where account_id > $1 order by account_id limit $2`,
@@ -103,7 +103,7 @@ async function accountsAfter(client: pg.Client, accountId: string, limit: number
 }
 
 /** According to its tallies, which is accurate enough to estimate the cost of counting. */
-async function recordsOf(client: pg.Client, { accountId }: Account): Promise<number> {
+async function recordsOf(client: Connection, { accountId }: Account): Promise<number> {
   const { rows } = await client.query<{ records: number }>(
     'select coalesce(sum(total), 0)::float8 as records from tally where account_id = $1',
     [accountId],

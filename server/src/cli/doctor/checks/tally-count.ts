@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { type ResourceName, resources } from '../../../catalog/resources.ts'
 import { limits } from '../../../limits/limits.ts'
+import type { Connection } from '../../../postgres/connection.ts'
 import { inTransaction } from '../../../postgres/transaction.ts'
 import type { AccountScope } from '../../../scope.ts'
 import { type Fragment, identifier, type Statement, sql, value } from '../../../sql.ts'
@@ -47,7 +48,7 @@ function ownIdFaults({ own_last_id: ownLastId, max_id: maxId }: TallyCount, last
 
 /** Takes the lock that every write takes, so that nothing changes between the count and the update. */
 export async function repairTally(
-  client: pg.ClientBase,
+  client: Connection,
   scope: AccountScope,
   resource: ResourceName,
 ): Promise<void> {

@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import { limits } from '../limits/limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
-import { type Layout, setLayout } from './layout.ts'
 import { isInForce, pinnedDefaults, pinnedSettings } from './pinned-settings.ts'
 import { connectMs } from './primary/database-url.ts'
 import { databaseUnavailable } from './sqlstate.ts'
@@ -44,25 +43,21 @@ export const connectionDefaults: pg.ClientConfig = {
   keepAliveInitialDelayMillis: limits.keepAliveMs,
 }
 
-export interface CommandConnection extends pg.ClientConfig {
-  readonly connectionTimeoutMillis: number
-}
-
 const commandPins = { ...pinnedDefaults, ...pinnedSettings }
 /** The settings of a connection for an operator's command, as startup options. */
 export const commandOptions = startupOptions(commandPins)
 
-/** If a pooler has dropped or rejected the startup options, each transaction begins with them. */
-export async function pinCommand(client: pg.ClientBase): Promise<void> {
+/** The settings that each transaction must begin with, because a pooler has dropped or rejected the startup options. */
+export async function droppedPins(client: pg.ClientBase): Promise<string | undefined> {
   const rows = await currentSettings(client, Object.keys(pinnedSettings))
-  if (rows.some(({ name, is }) => !isInForce(name, pinnedSettings[name], is)))
-    setLocalSettings(client, setLocal(commandPins))
+  return rows.every(({ name, is }) => isInForce(name, pinnedSettings[name], is))
+    ? undefined
+    : setLocal(commandPins)
 }
 
-/** For an operator's command. */
-export function commandDefaults(serverUrl: string): CommandConnection {
-  const connectionTimeoutMillis = connectMs(serverUrl, limits.commandConnectMsMax)
-  return { ...connectionDefaults, connectionTimeoutMillis, connectionString: serverUrl }
+/** How long an operator's command waits for a connection. */
+export function commandConnectMs(serverUrl: string): number {
+  return connectMs(serverUrl, limits.commandConnectMsMax)
 }
 
 export function servingConnection(
@@ -95,35 +90,8 @@ export const abandonedTransactions = {
   idle_in_transaction_session_timeout: `${limits.idleTransactionMsMax}`,
 }
 
-const localSettings = new WeakMap<pg.ClientBase, string>()
-
-/** Sets the `set local` statements with which every transaction of this connection begins. */
-export function setLocalSettings(client: pg.ClientBase, settings: string): void {
-  localSettings.set(client, settings)
-}
-
-/** Undefined unless a pooler assigns a backend to each transaction. */
-export function localSettingsOf(client: pg.ClientBase): string | undefined {
-  return localSettings.get(client)
-}
-
-/** Sets what the statements of requests need in the layout of the database. */
-export async function useLayout(client: pg.ClientBase, layout: Layout): Promise<void> {
-  setLayout(client, layout)
-  const settings = setLocal(layout.settings)
-  if (settings === '') return
-  const local = localSettings.get(client)
-  if (local !== undefined) localSettings.set(client, `${local}; ${settings}`)
-  else await client.query(settings.replaceAll('set local', 'set'))
-}
-
-/** `begin`, with the connection's local settings if it has any. These come too late for the isolation level of the transaction. */
-export function beginText(client: pg.ClientBase, mode = 'isolation level read committed'): string {
-  return [`begin ${mode}`, localSettings.get(client)].filter((part) => part !== undefined).join('; ')
-}
-
 /** Nothing is escaped: names and values are constants, or validated by the configuration. */
-function setLocal(settings: Readonly<Record<string, string | number | undefined>>): string {
+export function setLocal(settings: Readonly<Record<string, string | number | undefined>>): string {
   return Object.entries(settings)
     .map(([name, value]) => `set local ${name} = '${value}'`)
     .join('; ')
@@ -154,18 +122,6 @@ export function servingParameters(role: string): Readonly<Record<string, string>
 /** As startup options, which are in force before the first statement. */
 export function servingSettings(role: string): string {
   return startupOptions(servingParameters(role))
-}
-
-const destroyed = new WeakSet<pg.ClientBase>()
-
-/** Closes the socket without a Terminate message: for a server that does not respond, or is no longer the primary. */
-export function destroyConnection(client: pg.ClientBase): void {
-  destroyed.add(client)
-  client.connection.stream.destroy()
-}
-
-export function isDestroyed(client: pg.ClientBase): boolean {
-  return destroyed.has(client)
 }
 
 /** Reads the settings in force. They may differ from the startup options if a pooler ignores those. */
