@@ -11,8 +11,7 @@ import { isNode, type Node, parsed, visit } from './syntax.ts'
 
 const source = fileURLToPath(new URL('../server/src/', import.meta.url))
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
-  // Connections to the database still have state beside their clients.
-  (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !/^(?:postgres|import)\//.test(file),
+  (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
 )
 
 /** State of a module, and why it is not that of a part. */
