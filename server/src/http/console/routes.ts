@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../../errors/errors.ts'
+import { memoize } from '../reference/page.ts'
 import { acceptsEncoding } from '../request/headers.ts'
 import { isNotModified } from '../respond.ts'
 import { type ConsoleFile, type ConsoleFiles, readConsole } from './files.ts'
@@ -32,14 +33,7 @@ const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Qu
 export function consoleRoutes(
   read: () => Promise<ConsoleFiles | undefined> = readConsole,
 ): Readonly<Record<'/console' | '/console/*', Handler>> {
-  let reading: Promise<ConsoleFiles | undefined> | undefined
-  const files = () => {
-    reading ??= read().catch((error: unknown) => {
-      reading = undefined
-      throw error
-    })
-    return reading
-  }
+  const files = memoize(read)
   const page: Handler = async (request, reply) => {
     const found = await files()
     reply

@@ -4,11 +4,20 @@ import type { Resource } from '../../catalog/resources.ts'
 import { Failure, type Fault } from '../../errors/errors.ts'
 import { limits } from '../../limits/limits.ts'
 import { problemBody } from '../problem.ts'
-import { exampleRecord, ref, type Schema, schemaName } from './schemas.ts'
+import type { BodyShape } from '../request/body.ts'
+import { bodySchema, exampleRecord, ref, type Schema, schemaName } from './schemas.ts'
 
 /** What several routes have in common in the OpenAPI document. */
 
 export const json = (schema: Schema, example: unknown) => ({ 'application/json': { schema, example } })
+
+/** The body of an operation, by its media type. */
+export const bodyContent = ({ name, example }: BodyShape, documented: unknown = JSON.parse(example)) =>
+  json(ref('schemas', name), documented)
+
+export const bodySchemas = ({ name, title, members, required }: BodyShape) => ({
+  [name]: bodySchema(title, members, required),
+})
 
 /** "Products": the heading of the operations of a resource. */
 export function resourceTag({ plural }: Resource): string {

@@ -9,6 +9,9 @@ export interface DetailText {
   readonly remedy: string
 }
 
+/** The place is that of its table, unless it has its own. */
+type Text = Omit<DetailText, 'place'> & Partial<DetailText>
+
 type RequestFault = Exclude<FaultCode, `filter_${string}`>
 type FailedDelivery = Exclude<DeliveryOutcome, 'delivered'> | 'challenge'
 type ClientCode =
@@ -26,31 +29,24 @@ const inErrors = 'errors of a 400 response'
 const inFilter = `${inErrors}, for the parameter filter`
 const inDeliveries = 'error in the list of webhook deliveries'
 const inClient = 'errors of the TypeScript client and of the console'
-const number = { place: inErrors, cause: 'The parameter is not an integer, or is out of range.' }
+const number = { cause: 'The parameter is not an integer, or is out of range.' }
 
-const faults: Record<RequestFault, DetailText> = {
+const faults: Record<RequestFault, Text> = {
   parameter_unknown: {
     place: `${inErrors}; the console, for a wrong address`,
     cause: 'The request has a parameter that this path or page does not have.',
     remedy: 'Correct or remove it. A filter with & in a value needs quotes around the value.',
   },
-  parameter_repeated: {
-    place: inErrors,
-    cause: 'A parameter occurs more than once.',
-    remedy: 'Send it once.',
-  },
+  parameter_repeated: { cause: 'A parameter occurs more than once.', remedy: 'Send it once.' },
   parameter_encoding: {
-    place: inErrors,
     cause: 'A % is not followed by two hexadecimal digits, or the decoded bytes are not UTF-8.',
     remedy: 'Percent-encode the value once. A literal % is %25.',
   },
   parameter_not_for_export: {
-    place: inErrors,
     cause: 'An export has page or limit, but it returns every matching record.',
     remedy: 'Omit the parameter, or request application/json.',
   },
   parameter_not_for_stream: {
-    place: inErrors,
     cause: 'A stream of changes has wait, but it waits by itself.',
     remedy: 'Omit wait, or read the changes without text/event-stream.',
   },
@@ -60,125 +56,93 @@ const faults: Record<RequestFault, DetailText> = {
   max_id_invalid: { ...number, remedy: 'Send the id of a record.' },
   wait_invalid: { ...number, remedy: 'Send a number of seconds within the range that the message names.' },
   cursor_invalid: {
-    place: inErrors,
     cause: 'since or Last-Event-ID is not a cursor, or is damaged.',
     remedy:
       'Send a cursor exactly as the service has returned it. Without one, the feed begins with every record.',
   },
   cursor_mismatch: {
-    place: inErrors,
     cause: 'The cursor belongs to another account, resource or filter.',
     remedy: 'Continue with the same resource and filter, or start again without a cursor.',
   },
   choice_invalid: {
-    place: inErrors,
     cause: 'The parameter has a fixed set of values, and this is none of them.',
     remedy: 'Send one of the values in expected.',
   },
   field_unknown: {
-    place: inErrors,
     cause: 'The resource has no field with this name. All unknown fields are reported together.',
     remedy: 'Use a name in expected; the reference lists the fields of each resource.',
   },
   field_empty: {
-    place: inErrors,
     cause: 'fields has an empty name, such as between two commas.',
     remedy: 'Remove the comma.',
   },
   operator_not_for_type: {
-    place: inErrors,
     cause: "The field's type does not support the operator, such as > on a text.",
     remedy: 'Use an operator in expected.',
   },
   value_not_for_type: {
-    place: inErrors,
     cause: "The value does not fit the field's type, such as active=yes.",
     remedy: 'Send a value of that type: true or false, a number, or an ISO 8601 date or time.',
   },
   value_out_of_range: {
-    place: inErrors,
     cause: 'The number or date is outside the range of the field.',
     remedy: 'Send a value within the range that the message names.',
   },
   value_null_not_comparable: {
-    place: inErrors,
     cause: 'null is used with an operator other than =, !=, [] and ![].',
     remedy: 'Compare with = or !=. The text "null" needs quotes.',
   },
-  value_empty: {
-    place: inErrors,
-    cause: 'The operator * or !* has no text.',
-    remedy: 'Add a text, or remove the condition.',
-  },
+  value_empty: { cause: 'The operator * or !* has no text.', remedy: 'Add a text, or remove the condition.' },
   member_required: {
-    place: inErrors,
     cause: 'The body lacks a member that is required.',
     remedy: 'Add the member that pointer names.',
   },
   member_unknown: {
-    place: inErrors,
     cause: 'The body has a member that the record does not have, or that cannot be written.',
     remedy: 'Remove the member that pointer names.',
   },
   member_invalid: {
-    place: inErrors,
     cause: 'A member of the body has the wrong type, or a value that the field does not accept.',
     remedy: 'Correct the member that pointer names; the message says what it accepts.',
   },
-  json_invalid: {
-    place: inErrors,
-    cause: 'The body is not a JSON object.',
-    remedy: 'Send one JSON object, in UTF-8.',
-  },
+  json_invalid: { cause: 'The body is not a JSON object.', remedy: 'Send one JSON object, in UTF-8.' },
   content_type_invalid: {
-    place: inErrors,
     cause:
       'The Content-Type is missing, malformed, not supported by this path, or has a charset other than UTF-8.',
     remedy: 'Send a type in expected.',
   },
   header_invalid: {
-    place: inErrors,
     cause: 'A header has a value that the service does not accept.',
     remedy: 'Correct the header that parameter names; the message says what it accepts.',
   },
 }
 
-const tooMuch = { place: inFilter, cause: 'The filter exceeds a limit, which the message names.' }
-const filterFaults: Record<FilterErrorCode, DetailText> = {
-  filter_empty: {
-    place: inFilter,
-    cause: 'The filter is empty.',
-    remedy: 'Omit the parameter to list all records.',
-  },
+const tooMuch = { cause: 'The filter exceeds a limit, which the message names.' }
+const filterFaults: Record<FilterErrorCode, Text> = {
+  filter_empty: { cause: 'The filter is empty.', remedy: 'Omit the parameter to list all records.' },
   filter_field_expected: {
-    place: inFilter,
     cause: 'A condition does not begin with a field name.',
     remedy: 'Write each condition as field, operator, value: name*bolt.',
   },
   filter_operator_expected: {
-    place: inFilter,
     cause: 'A field name is not followed by an operator.',
     remedy: 'Add one of = != * !* > >= < <= [] ![].',
   },
   filter_quote_unclosed: {
-    place: inFilter,
     cause: 'A quoted value has no closing quote.',
     remedy: 'Add the quote. Within quotes, write \\" for a quote.',
   },
   filter_escape_unfinished: {
-    place: inFilter,
     cause: 'A backslash is the last character, or in quotes precedes a character other than " or \\.',
     remedy: 'Write \\\\ for a backslash.',
   },
-  filter_list_unclosed: { place: inFilter, cause: 'A list has no closing ].', remedy: 'Add the ].' },
+  filter_list_unclosed: { cause: 'A list has no closing ].', remedy: 'Add the ].' },
   filter_list_value_empty: {
-    place: inFilter,
     cause: 'A list is empty, or has nothing between two commas.',
     remedy: 'Remove the comma. The empty text is "".',
   },
-  filter_group_unclosed: { place: inFilter, cause: 'A ( has no closing ).', remedy: 'Add the ).' },
+  filter_group_unclosed: { cause: 'A ( has no closing ).', remedy: 'Add the ).' },
   filter_unexpected: {
-    place: inFilter,
     cause: 'A complete condition is followed by something other than & or |.',
     remedy: 'Combine conditions with & or |, and put values with special characters into quotes.',
   },
@@ -191,52 +155,44 @@ const filterFaults: Record<FilterErrorCode, DetailText> = {
   },
 }
 
-const deliveries: Record<Exclude<FailedDelivery, ClientCode>, DetailText> = {
+const deliveries: Record<Exclude<FailedDelivery, ClientCode>, Text> = {
   status: {
-    place: inDeliveries,
     cause: 'The receiver responded with a status other than 2xx.',
     remedy: 'Correct the receiver. The messages are sent again for five days.',
   },
   challenge: {
-    place: inDeliveries,
     cause: 'The receiver did not return the challenge, so the webhook is not verified.',
     remedy: 'Return the challenge from the request body, then activate the webhook.',
   },
   timeout: {
-    place: inDeliveries,
     cause: 'The receiver did not respond in time.',
     remedy: 'Respond first, and process the message afterwards.',
   },
   certificate_invalid: {
-    place: inDeliveries,
     cause: 'The TLS certificate of the receiver was not accepted.',
     remedy: 'Install a valid certificate with its complete chain.',
   },
   address_forbidden: {
-    place: inDeliveries,
     cause: 'The host name of the URL leads to an address that is not on the public internet.',
     remedy: 'Use a public address, or ask the operator of the service to allow the network.',
   },
   secret: {
-    place: inDeliveries,
     cause:
       'Nothing was sent: the secret of the webhook is derived from a master key that the service does not have any more.',
     remedy:
       'Rotate the secret and configure the receiver with the new one, or ask the operator of the service to restore the master key.',
   },
   url_forbidden: {
-    place: inDeliveries,
     cause: 'The URL is not one that the service sends messages to, such as one without https.',
     remedy: 'Change the URL of the webhook.',
   },
   aborted: {
-    place: inDeliveries,
     cause: 'The service shut down while it sent the message.',
     remedy: 'Nothing: the message is sent again.',
   },
 }
 
-const client: Record<ClientCode, DetailText> = {
+const client: Record<ClientCode, Text> = {
   connection_failed: {
     place: `${inClient}; ${inDeliveries}`,
     cause: 'The connection could not be opened, or broke before the response was complete.',
@@ -254,40 +210,38 @@ const client: Record<ClientCode, DetailText> = {
     remedy: 'Check your connection to the service, then try again.',
   },
   proxy_timeout: {
-    place: inClient,
     cause: 'A proxy in front of the service responded with 504.',
     remedy: "Narrow the filter, or raise the proxy's timeout above the 10 seconds of the service.",
   },
   proxy_unavailable: {
-    place: inClient,
     cause: 'A proxy in front of the service responded that it cannot reach the service.',
     remedy: 'Retry. If it continues, ask the operator of the service.',
   },
   response_unexpected: {
-    place: inClient,
     cause: 'The response is not one of Quartermaster, such as the page of a proxy or a portal.',
     remedy: 'Check baseUrl and what is between the program and the service.',
   },
   stream_truncated: {
-    place: inClient,
     cause: 'An export ended before its last line.',
     remedy: 'Start it again. Records that were read so far are not all.',
   },
   timed_out: {
-    place: inClient,
     cause: 'No complete response arrived within the time that the program allows.',
     remedy: 'Retry, narrow the filter, or allow more time with timeoutMs.',
   },
   tls_failed: {
-    place: inClient,
     cause: 'The TLS certificate of the host is not trusted.',
     remedy: 'Install a valid certificate, or make the program trust its issuer (NODE_EXTRA_CA_CERTS).',
   },
 }
 
+function placed(place: string, texts: Readonly<Record<string, Text>>): Record<string, DetailText> {
+  return Object.fromEntries(Object.entries(texts).map(([code, text]) => [code, { place, ...text }]))
+}
+
 export const detailTexts: Readonly<Record<string, DetailText>> = {
-  ...faults,
-  ...filterFaults,
-  ...deliveries,
-  ...client,
+  ...placed(inErrors, faults),
+  ...placed(inFilter, filterFaults),
+  ...placed(inDeliveries, deliveries),
+  ...placed(inClient, client),
 }

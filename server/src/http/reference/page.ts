@@ -42,3 +42,15 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Pag
   if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(page.body)
   return reply.header('content-encoding', 'gzip').send(page.gzipped)
 }
+
+/** Caches the result of `build`; retries after a failure. */
+export function memoize<T>(build: () => Promise<T>): () => Promise<T> {
+  let promise: Promise<T> | undefined
+  return () => {
+    promise ??= build().catch((error: unknown) => {
+      promise = undefined
+      throw error
+    })
+    return promise
+  }
+}

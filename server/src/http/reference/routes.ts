@@ -4,7 +4,7 @@ import { parseNoParameters } from '../../query/list-request.ts'
 import { openApi } from '../openapi/document.ts'
 import { rawQueryOf } from '../plugins/request-context.ts'
 import { errorIndex, errorPages } from './error-pages.ts'
-import { type Page, pageOf, sendPage } from './page.ts'
+import { memoize, type Page, pageOf, sendPage } from './page.ts'
 import { type Reference, scalarReference } from './scalar.ts'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
@@ -41,16 +41,4 @@ export function referenceRoutes(): Readonly<Record<string, Handler>> {
 function codeOf({ params }: FastifyRequest): string {
   const isNamed = typeof params === 'object' && params !== null && 'code' in params
   return isNamed ? String(params.code) : ''
-}
-
-/** Caches the result of `build`; retries after a failure. */
-function memoize<T>(build: () => Promise<T>): () => Promise<T> {
-  let promise: Promise<T> | undefined
-  return () => {
-    promise ??= build().catch((error: unknown) => {
-      promise = undefined
-      throw error
-    })
-    return promise
-  }
 }

@@ -147,11 +147,16 @@ export interface BodyFormat {
   readonly parse?: (text: string) => unknown
 }
 
-/** The members of a JSON body, and texts for its error messages. */
+/** A JSON body: its schema in the OpenAPI document, and texts for its error messages. */
 export interface BodyShape extends BodyFormat {
+  /** Of the schema. */
+  readonly name: string
+  readonly title: string
+  /** The schema of each member. */
+  readonly members: Readonly<Record<string, object>>
+  readonly required?: readonly string[]
   /** Which members the request has, for the message about an unknown one: "A key is created from name, scopes and expires_at". */
   readonly what: string
-  readonly members: readonly string[]
 }
 
 export type JsonBody = Readonly<Record<string, unknown>>
@@ -166,12 +171,12 @@ export function jsonBody(request: FastifyRequest, format: BodyFormat): JsonBody 
 /** Adds a fault for each member that the shape does not have. */
 export function addUnknownMembers(body: object, { what, members }: BodyShape, faults: Faults): void {
   for (const member of Object.keys(body)) {
-    if (members.includes(member)) continue
+    if (Object.hasOwn(members, member)) continue
     faults.add(() => ({
       pointer: pointerTo(member),
       code: 'member_unknown',
       message: `"${excerpt(member)}" is not a member of this request. ${what}.`,
-      expected: members,
+      expected: Object.keys(members),
     }))
   }
 }

@@ -17,9 +17,9 @@ import type { Fault } from '../../errors/errors.ts'
 import { excerpt, Faults } from '../../errors/faults.ts'
 import { limits } from '../../limits/limits.ts'
 import { parseTimeSpan } from '../../query/timestamp.ts'
-import { createdHeaders, json, jsonResponse, respondsWith } from '../openapi/parts.ts'
+import { bodyContent, bodySchemas, createdHeaders, jsonResponse, respondsWith } from '../openapi/parts.ts'
 import { curl, sendsJson } from '../openapi/samples.ts'
-import { bodySchema, exampleRecord, recordSchema, ref, responseSchema } from '../openapi/schemas.ts'
+import { exampleRecord, recordSchema, ref, responseSchema } from '../openapi/schemas.ts'
 import { viewPath } from '../paths.ts'
 import { contextOf } from '../plugins/request-context.ts'
 import {
@@ -80,13 +80,35 @@ const expiry = {
 }
 
 const createShape: BodyShape = {
+  name: 'NewKeyRequest',
+  title: 'New key request',
+  members: {
+    name: { type: 'string', minLength: 1, maxLength: limits.keyNameCharactersMax },
+    scopes: { type: 'array', minItems: 1, items: { type: 'string', enum: scopes } },
+    expires_at: expiry,
+  },
+  required: ['name', 'scopes'],
   what: 'A key is created from name, scopes and expires_at',
-  members: ['name', 'scopes', 'expires_at'],
   example: '{"name":"web shop","scopes":["product:read"]}',
 }
+
 const rotationShape: BodyShape = {
+  name: 'KeyRotation',
+  title: 'Key rotation',
+  members: {
+    overlap_seconds: {
+      type: 'integer',
+      minimum: 0,
+      maximum: limits.keyOverlapSecondsMax,
+      description: 'How long the old key stays valid; 0 revokes it at once.',
+    },
+    expires_at: {
+      ...expiry,
+      description: `${expiry.description} Default: the new key is valid for as long as the old one was.`,
+    },
+  },
+  required: ['overlap_seconds'],
   what: 'A rotation has overlap_seconds and expires_at',
-  members: ['overlap_seconds', 'expires_at'],
   example: '{"overlap_seconds":86400}',
 }
 
@@ -114,7 +136,7 @@ export const createKeyRoute: Route = {
     description:
       'The new key may have any scope. With an `Idempotency-Key`, a retry creates no second key; the first is not shown again.',
     parameters: ['idempotencyKey'],
-    body: json(ref('schemas', 'NewKeyRequest'), {
+    body: bodyContent(createShape, {
       name: 'web shop',
       scopes: ['product:read', 'partner:create'],
       expires_at: '2099-01-01T00:00:00Z',
@@ -123,18 +145,7 @@ export const createKeyRoute: Route = {
       '201': newKey.response,
       ...respondsWith('invalid', 'keyConflict', 'tooLarge', 'mismatch'),
     },
-    schemas: {
-      ...newKey.schemas,
-      NewKeyRequest: bodySchema(
-        'New key request',
-        {
-          name: { type: 'string', minLength: 1, maxLength: limits.keyNameCharactersMax },
-          scopes: { type: 'array', minItems: 1, items: { type: 'string', enum: scopes } },
-          expires_at: expiry,
-        },
-        ['name', 'scopes'],
-      ),
-    },
+    schemas: { ...newKey.schemas, ...bodySchemas(createShape) },
   },
   handler: (parts) => async (request, reply) => {
     const { access, actor, write } = administrationOf(request, reply, parts)
@@ -161,30 +172,12 @@ export const rotateKeyRoute: Route = {
       'Creates a new key with the name and scopes of the old one, which stays valid until the overlap ends. Only an ' +
       'active key can be rotated, so a retry creates no second key.',
     parameters: ['keyId'],
-    body: json(ref('schemas', 'KeyRotation'), { overlap_seconds: 86_400 }),
+    body: bodyContent(rotationShape),
     responses: {
       '201': newKey.response,
       ...respondsWith('invalid', 'notFound', 'keyConflict', 'tooLarge'),
     },
-    schemas: {
-      ...newKey.schemas,
-      KeyRotation: bodySchema(
-        'Key rotation',
-        {
-          overlap_seconds: {
-            type: 'integer',
-            minimum: 0,
-            maximum: limits.keyOverlapSecondsMax,
-            description: 'How long the old key stays valid; 0 revokes it at once.',
-          },
-          expires_at: {
-            ...expiry,
-            description: `${expiry.description} Default: the new key is valid for as long as the old one was.`,
-          },
-        },
-        ['overlap_seconds'],
-      ),
-    },
+    schemas: { ...newKey.schemas, ...bodySchemas(rotationShape) },
   },
   handler: (parts) => async (request, reply) => {
     const { access, actor, id, write } = administrationOf(request, reply, parts)

@@ -11,9 +11,9 @@ import {
   rotateWebhook,
   type Start,
 } from '../../webhooks/endpoints.ts'
-import { json, jsonResponse, respondsWith } from '../openapi/parts.ts'
+import { bodyContent, bodySchemas, jsonResponse, respondsWith } from '../openapi/parts.ts'
 import { curl, type Sample, sendsJson } from '../openapi/samples.ts'
-import { bodySchema, ref, responseSchema } from '../openapi/schemas.ts'
+import { responseSchema } from '../openapi/schemas.ts'
 import { contextOf } from '../plugins/request-context.ts'
 import { addUnknownMembers, type BodyShape, jsonBody, rejectBody } from '../request/body.ts'
 import { sendUncached } from '../respond.ts'
@@ -124,8 +124,11 @@ export const rotateWebhookRoute: Route = {
 }
 
 const replayShape: BodyShape = {
+  name: 'WebhookReplay',
+  title: 'Webhook replay',
+  members: { since },
+  required: ['since'],
   what: 'A replay has since',
-  members: ['since'],
   example: '{"since":"beginning"}',
 }
 
@@ -137,12 +140,12 @@ export const replayWebhookRoute: Route = {
     summary: 'Send changes again',
     samples: [sample('replay', sendsJson, `-d '${replayShape.example}'`)],
     description: 'Sets the position from which changes are sent, as they are now.',
-    body: json(ref('schemas', 'WebhookReplay'), { since: 'beginning' }),
+    body: bodyContent(replayShape),
     responses: {
       '200': webhookResponse,
       ...respondsWith('invalid', 'notFound', 'webhookConflict', 'cursorExpired', 'tooLarge'),
     },
-    schemas: { WebhookReplay: bodySchema('Webhook replay', { since }, ['since']) },
+    schemas: bodySchemas(replayShape),
   },
   handler: (parts) => async (request, reply) => {
     const { access, actor, id, write } = administrationOf(request, reply, parts)

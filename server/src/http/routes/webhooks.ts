@@ -14,9 +14,16 @@ import {
 } from '../../webhooks/endpoints.ts'
 import type { TestMessages } from '../../webhooks/test-messages.ts'
 import { isWebhookId, type Webhook, webhookJson } from '../../webhooks/webhook.ts'
-import { createdHeaders, json, jsonResponse, respondsWith, responseHeaders } from '../openapi/parts.ts'
+import {
+  bodyContent,
+  bodySchemas,
+  createdHeaders,
+  jsonResponse,
+  respondsWith,
+  responseHeaders,
+} from '../openapi/parts.ts'
 import { curl, sendsJson } from '../openapi/samples.ts'
-import { bodySchema, exampleRecord, recordSchema, ref, responseSchema } from '../openapi/schemas.ts'
+import { exampleRecord, recordSchema, ref, responseSchema } from '../openapi/schemas.ts'
 import { viewPath } from '../paths.ts'
 import { contextOf } from '../plugins/request-context.ts'
 import {
@@ -82,13 +89,18 @@ export const secret = {
 }
 
 const createShape: BodyShape = {
+  name: 'NewWebhookRequest',
+  title: 'New webhook request',
+  members: { resource: { type: 'string', enum: resourceNames }, ...members, since },
+  required: ['resource', 'url'],
   what: 'A webhook is created from resource, url, filter, fields and since',
-  members: ['resource', 'url', 'filter', 'fields', 'since'],
   example: '{"resource":"product","url":"https://example.com/hook"}',
 }
 const changeShape: BodyShape = {
+  name: 'WebhookChange',
+  title: 'Webhook change',
+  members,
   what: 'url, filter and fields of a webhook can be changed',
-  members: ['url', 'filter', 'fields'],
   example: '{"url":"https://example.com/hook"}',
 }
 export const webhookRoute = oneViewRoute({
@@ -113,7 +125,7 @@ export const createWebhookRoute: Route = {
     samples: [curl('', path, sendsJson, `-d '${createShape.example}'`)],
     description:
       'The webhook is `pending` and sends nothing before it is activated. Configure the receiver with the `secret` of the response first.',
-    body: json(ref('schemas', 'NewWebhookRequest'), {
+    body: bodyContent(createShape, {
       resource: 'product',
       url: 'https://example.com/hook',
       filter: 'list_price>10',
@@ -124,14 +136,7 @@ export const createWebhookRoute: Route = {
       '201': { ...secret.response, headers: createdHeaders('webhook') },
       ...respondsWith('invalid', 'webhookConflict', 'cursorExpired', 'tooLarge', 'webhooksUnavailable'),
     },
-    schemas: {
-      ...secret.schemas,
-      NewWebhookRequest: bodySchema(
-        'New webhook request',
-        { resource: { type: 'string', enum: resourceNames }, ...members, since },
-        ['resource', 'url'],
-      ),
-    },
+    schemas: { ...secret.schemas, ...bodySchemas(createShape) },
   },
   handler: (parts) => async (request, reply) => {
     const { access, actor, write } = administrationOf(request, reply, parts)
@@ -159,9 +164,9 @@ export const changeWebhookRoute: Route = {
     samples: [curl(' -X PATCH', sampleWebhookPath, sendsJson, `-d '{"fields":["id","name"]}'`)],
     description: 'After a change of its URL, the webhook must be activated again.',
     parameters: ['webhookId'],
-    body: json(ref('schemas', 'WebhookChange'), { fields: ['id', 'name'] }),
+    body: bodyContent(changeShape, { fields: ['id', 'name'] }),
     responses: { '200': webhookResponse, ...respondsWith('invalid', 'notFound', 'tooLarge') },
-    schemas: { WebhookChange: bodySchema('Webhook change', members) },
+    schemas: bodySchemas(changeShape),
   },
   handler: (parts) => async (request, reply) => {
     const { access, actor, id, write } = administrationOf(request, reply, parts)
