@@ -148,7 +148,7 @@ async function createParts(
   const webhooks = webhooksOf(config, { database, accountReads, emit, limits })
   const authentication = authenticationOf(config, keyVerifier, sharedCounters, limits)
   const { rateLimiter, trustedProxies } = authentication
-  const emitOfRequest = emitToAll(emit, (event) => activity.record(event), webhooks.observe)
+  const emitOfRequest = emitToAll(emit, activity.record, webhooks.observe)
   const parts = { database, accountReads, waiters, authentication, ready, stopping, shutdown, limits }
   const app = buildServer({
     ...parts,

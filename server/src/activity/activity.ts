@@ -1,5 +1,5 @@
 import type { Limits } from '../limits/passed-limits.ts'
-import type { AuthenticatedRequest, EmitEvent, Event, RequestCompleted } from '../observability/events.ts'
+import type { AuthenticatedRequest, EmitEvent, RequestCompleted } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
 import { isDatabaseError } from '../postgres/sqlstate.ts'
 import { BatchWriter, isPermanent } from './batch-writer.ts'
@@ -70,7 +70,7 @@ export class Activity {
   }
 
   /** Called after the response of every request; takes 1 to 2 µs. */
-  record(event: Event): void {
+  readonly record: EmitEvent = (event) => {
     if (event.kind !== 'request-completed' || !isAuthenticated(event)) return
     const atMs = Math.round(Date.now() - event.ms)
     const logged = this.#log.offer(atMs, event)
