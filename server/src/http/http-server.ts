@@ -51,7 +51,7 @@ export function createHttpServer(
   const isShed = (request: IncomingMessage, flow: RequestFlow) => {
     const isFull = isOverloaded(queues, limits)
       ? !isHealthCheck(request.url)
-      : accountReads.isFull && isFiltered(request)
+      : isFiltered(request) && accountReads.isFull
     return isFull && flows.hasShare(flow)
   }
   const onRequest = (request: IncomingMessage, response: CountedResponse) => {
