@@ -46,20 +46,22 @@ export class Counter implements Instrument {
   }
 }
 
+interface HistogramDefinition extends InstrumentDefinition {
+  readonly boundaries: readonly number[]
+}
+
 export class Histogram implements Instrument {
-  readonly definition: InstrumentDefinition
-  readonly #boundaries: readonly number[]
+  readonly definition: HistogramDefinition
   #histogram: MeterHistogram | undefined
 
-  constructor(definition: InstrumentDefinition, boundaries: readonly number[]) {
+  constructor(definition: HistogramDefinition) {
     this.definition = definition
-    this.#boundaries = boundaries
   }
 
   register(meter: Meter): void {
     this.#histogram = meter.createHistogram(this.definition.name, {
       ...optionsOf(this.definition),
-      advice: { explicitBucketBoundaries: [...this.#boundaries] },
+      advice: { explicitBucketBoundaries: [...this.definition.boundaries] },
     })
   }
 
@@ -71,29 +73,29 @@ export class Histogram implements Instrument {
 /** A value and the values of its labels. */
 export type Observation = readonly [number, ...string[]]
 
-type Observe = () => readonly Observation[] | Promise<readonly Observation[]>
+interface ObservableDefinition extends InstrumentDefinition {
+  /** Default: a gauge. */
+  readonly kind?: 'counter'
+  readonly observe: () => readonly Observation[] | Promise<readonly Observation[]>
+}
 
 /** A gauge or counter that is read at scrape time. */
 export class ObservableInstrument implements Instrument {
-  readonly definition: InstrumentDefinition
-  readonly #kind: 'gauge' | 'counter'
-  readonly #observe: Observe
+  readonly definition: ObservableDefinition
 
-  constructor(definition: InstrumentDefinition, kind: 'gauge' | 'counter', observe: Observe) {
+  constructor(definition: ObservableDefinition) {
     this.definition = definition
-    this.#kind = kind
-    this.#observe = observe
   }
 
   register(meter: Meter): void {
     const { definition } = this
     const options = optionsOf(definition)
     const instrument =
-      this.#kind === 'counter'
+      definition.kind === 'counter'
         ? meter.createObservableCounter(definition.name, options)
         : meter.createObservableGauge(definition.name, options)
     instrument.addCallback(async (result) => {
-      for (const [value, ...values] of await this.#observe())
+      for (const [value, ...values] of await definition.observe())
         result.observe(value, attributesOf(definition, values))
     })
   }

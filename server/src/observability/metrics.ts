@@ -37,15 +37,13 @@ const methods = new Set(['GET', 'HEAD', 'QUERY', 'POST', 'PUT', 'PATCH', 'DELETE
 
 /** Metrics for Prometheus and OTLP, from events. Label values come from closed lists, so that their number does not grow with accounts. */
 export class Metrics {
-  readonly #requests = new Histogram(
-    {
-      name: 'http.server.request.duration',
-      unit: 's',
-      description: 'Duration of HTTP requests.',
-      labels: ['http.request.method', 'http.route', 'http.response.status_code'],
-    },
-    durations,
-  )
+  readonly #requests = new Histogram({
+    name: 'http.server.request.duration',
+    unit: 's',
+    description: 'Duration of HTTP requests.',
+    labels: ['http.request.method', 'http.route', 'http.response.status_code'],
+    boundaries: durations,
+  })
   readonly #errors = new Counter({
     name: 'quartermaster.rejections',
     unit: '{request}',
@@ -59,40 +57,32 @@ export class Metrics {
       'Responses with lists and records: cached, read from the database, joined to a read in flight, or unchanged (304).',
     labels: ['source'],
   })
-  readonly #verifications = new Histogram(
-    {
-      name: 'quartermaster.key_verification.duration',
-      unit: 's',
-      description: 'Time that a request waits for the verification of its key.',
-    },
-    durations,
-  )
-  readonly #verificationBatches = new Histogram(
-    {
-      name: 'quartermaster.key_verification.batch.size',
-      unit: '{request}',
-      description: 'Keys verified by one statement.',
-    },
-    sizes,
-  )
-  readonly #statements = new Histogram(
-    {
-      name: 'db.client.operation.duration',
-      unit: 's',
-      description: 'Duration of statements, from sending to the last row, by purpose.',
-      labels: ['db.operation.name', 'outcome'],
-    },
-    durations,
-  )
-  readonly #acquisitions = new Histogram(
-    {
-      name: 'db.client.connection.wait_time',
-      unit: 's',
-      description: 'Time to acquire a connection of the pool.',
-      labels: [poolLabel],
-    },
-    durations,
-  )
+  readonly #verifications = new Histogram({
+    name: 'quartermaster.key_verification.duration',
+    unit: 's',
+    description: 'Time that a request waits for the verification of its key.',
+    boundaries: durations,
+  })
+  readonly #verificationBatches = new Histogram({
+    name: 'quartermaster.key_verification.batch.size',
+    unit: '{request}',
+    description: 'Keys verified by one statement.',
+    boundaries: sizes,
+  })
+  readonly #statements = new Histogram({
+    name: 'db.client.operation.duration',
+    unit: 's',
+    description: 'Duration of statements, from sending to the last row, by purpose.',
+    labels: ['db.operation.name', 'outcome'],
+    boundaries: durations,
+  })
+  readonly #acquisitions = new Histogram({
+    name: 'db.client.connection.wait_time',
+    unit: 's',
+    description: 'Time to acquire a connection of the pool.',
+    labels: [poolLabel],
+    boundaries: durations,
+  })
   readonly #brokenConnections = new Counter({
     name: 'quartermaster.connections.broken',
     unit: '{connection}',
@@ -125,15 +115,13 @@ export class Metrics {
     unit: '{span}',
     description: 'Spans that the trace collector did not accept.',
   })
-  readonly #deliveries = new Histogram(
-    {
-      name: 'quartermaster.webhooks.delivery.duration',
-      unit: 's',
-      description: 'Duration of requests to the receivers of webhooks, by outcome.',
-      labels: ['outcome'],
-    },
-    durations,
-  )
+  readonly #deliveries = new Histogram({
+    name: 'quartermaster.webhooks.delivery.duration',
+    unit: 's',
+    description: 'Duration of requests to the receivers of webhooks, by outcome.',
+    labels: ['outcome'],
+    boundaries: durations,
+  })
   readonly #stoppedWebhooks = new Counter({
     name: 'quartermaster.webhooks.stopped',
     unit: '{webhook}',
@@ -147,15 +135,12 @@ export class Metrics {
   })
   /** Undefined without REDIS_URL. */
   #isRateShared: boolean | undefined
-  readonly #rateLimitsShared = new ObservableInstrument(
-    {
-      name: 'quartermaster.rate_limits.shared',
-      unit: '{process}',
-      description: '1 if rate limits are shared with the other processes, 0 if Redis is unavailable.',
-    },
-    'gauge',
-    () => (this.#isRateShared === undefined ? [] : [[this.#isRateShared ? 1 : 0]]),
-  )
+  readonly #rateLimitsShared = new ObservableInstrument({
+    name: 'quartermaster.rate_limits.shared',
+    unit: '{process}',
+    description: '1 if rate limits are shared with the other processes, 0 if Redis is unavailable.',
+    observe: () => (this.#isRateShared === undefined ? [] : [[this.#isRateShared ? 1 : 0]]),
+  })
   readonly #replicas: ReplicaMetrics
   readonly #process = new ProcessMetrics()
   readonly instruments: readonly Instrument[]
@@ -301,77 +286,57 @@ function stateInstruments({
   logLinesDropped,
 }: ObservedState): ObservableInstrument[] {
   return [
-    new ObservableInstrument(
-      {
-        name: 'db.client.connection.count',
-        unit: '{connection}',
-        description: 'Open connections of the pool, used and idle.',
-        labels: [poolLabel, 'db.client.connection.state'],
-      },
-      'gauge',
-      () =>
+    new ObservableInstrument({
+      name: 'db.client.connection.count',
+      unit: '{connection}',
+      description: 'Open connections of the pool, used and idle.',
+      labels: [poolLabel, 'db.client.connection.state'],
+      observe: () =>
         pools().flatMap(({ pool, open, idle }) => [
           [open - idle, pool, 'used'],
           [idle, pool, 'idle'],
         ]),
-    ),
-    new ObservableInstrument(
-      {
-        name: 'db.client.connection.max',
-        unit: '{connection}',
-        description: 'Maximum connections of the pool.',
-        labels: [poolLabel],
-      },
-      'gauge',
-      () => pools().map(({ pool, max }) => [max, pool]),
-    ),
-    new ObservableInstrument(
-      {
-        name: 'db.client.connection.pending_requests',
-        unit: '{request}',
-        description: 'Requests waiting for a connection of the pool.',
-        labels: [poolLabel],
-      },
-      'gauge',
-      () => pools().map(({ pool, waiting }) => [waiting, pool]),
-    ),
-    new ObservableInstrument(
-      {
-        name: 'quartermaster.key_verification.waiting',
-        unit: '{request}',
-        description: 'Requests waiting for the verification of their key.',
-      },
-      'gauge',
-      () => [[verificationsWaiting()]],
-    ),
-    new ObservableInstrument(
-      {
-        name: 'quartermaster.feed.waiters',
-        unit: '{client}',
-        description: 'Clients that wait for changes: long polls, and streams.',
-      },
-      'gauge',
-      () => [[feedWaiters()]],
-    ),
-    new ObservableInstrument(
-      {
-        name: 'quartermaster.ready',
-        unit: '{process}',
-        description:
-          '1 if /readyz would respond with 200, otherwise 0: the process is stopping, or the database is unavailable or not migrated.',
-      },
-      'gauge',
-      async () => [[(await isReadySoon(ready)) ? 1 : 0]],
-    ),
-    new ObservableInstrument(
-      {
-        name: 'quartermaster.log.dropped',
-        unit: '{line}',
-        description: 'Log lines dropped because they were not read fast enough.',
-      },
-      'counter',
-      () => [[logLinesDropped()]],
-    ),
+    }),
+    new ObservableInstrument({
+      name: 'db.client.connection.max',
+      unit: '{connection}',
+      description: 'Maximum connections of the pool.',
+      labels: [poolLabel],
+      observe: () => pools().map(({ pool, max }) => [max, pool]),
+    }),
+    new ObservableInstrument({
+      name: 'db.client.connection.pending_requests',
+      unit: '{request}',
+      description: 'Requests waiting for a connection of the pool.',
+      labels: [poolLabel],
+      observe: () => pools().map(({ pool, waiting }) => [waiting, pool]),
+    }),
+    new ObservableInstrument({
+      name: 'quartermaster.key_verification.waiting',
+      unit: '{request}',
+      description: 'Requests waiting for the verification of their key.',
+      observe: () => [[verificationsWaiting()]],
+    }),
+    new ObservableInstrument({
+      name: 'quartermaster.feed.waiters',
+      unit: '{client}',
+      description: 'Clients that wait for changes: long polls, and streams.',
+      observe: () => [[feedWaiters()]],
+    }),
+    new ObservableInstrument({
+      name: 'quartermaster.ready',
+      unit: '{process}',
+      description:
+        '1 if /readyz would respond with 200, otherwise 0: the process is stopping, or the database is unavailable or not migrated.',
+      observe: async () => [[(await isReadySoon(ready)) ? 1 : 0]],
+    }),
+    new ObservableInstrument({
+      name: 'quartermaster.log.dropped',
+      unit: '{line}',
+      description: 'Log lines dropped because they were not read fast enough.',
+      kind: 'counter',
+      observe: () => [[logLinesDropped()]],
+    }),
   ]
 }
 

@@ -32,19 +32,16 @@ export class PrimaryMetrics {
     this.instruments = [
       this.#exits,
       this.#restarts,
-      new ObservableInstrument(
-        {
-          name: 'quartermaster.workers',
-          unit: '{process}',
-          description: 'Worker processes: configured, and running.',
-          labels: ['state'],
-        },
-        'gauge',
-        () => [
+      new ObservableInstrument({
+        name: 'quartermaster.workers',
+        unit: '{process}',
+        description: 'Worker processes: configured, and running.',
+        labels: ['state'],
+        observe: () => [
           [configured, 'configured'],
           [running(), 'running'],
         ],
-      ),
+      }),
     ]
     this.#exposition = new Exposition(
       [...this.instruments, ...this.#process.instruments],

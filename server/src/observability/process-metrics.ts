@@ -28,80 +28,73 @@ export class ProcessMetrics {
   #sent: EventLoopWindow | undefined
 
   readonly instruments = [
-    new ObservableInstrument(
-      {
-        name: 'nodejs.eventloop.delay.p99',
-        unit: 's',
-        description: 'Delay of the event loop, 99th percentile since the last scrape.',
-      },
-      'gauge',
-      () => [[secondsOf(this.#window.delay.percentile(99))]],
-    ),
+    new ObservableInstrument({
+      name: 'nodejs.eventloop.delay.p99',
+      unit: 's',
+      description: 'Delay of the event loop, 99th percentile since the last scrape.',
+      observe: () => [[secondsOf(this.#window.delay.percentile(99))]],
+    }),
     // Observed after the 99th percentile: it resets the histogram for the next scrape.
-    new ObservableInstrument(
-      {
-        name: 'nodejs.eventloop.delay.max',
-        unit: 's',
-        description: 'Delay of the event loop, maximum since the last scrape.',
-      },
-      'gauge',
-      () => {
+    new ObservableInstrument({
+      name: 'nodejs.eventloop.delay.max',
+      unit: 's',
+      description: 'Delay of the event loop, maximum since the last scrape.',
+      observe: () => {
         const { delay } = this.#window
         const max = secondsOf(delay.max)
         delay.reset()
         return [[max]]
       },
-    ),
-    new ObservableInstrument(
-      {
-        name: 'nodejs.eventloop.utilization',
-        unit: '1',
-        description: 'Share of the time since the last scrape in which the event loop was busy.',
-      },
-      'gauge',
-      () => {
+    }),
+    new ObservableInstrument({
+      name: 'nodejs.eventloop.utilization',
+      unit: '1',
+      description: 'Share of the time since the last scrape in which the event loop was busy.',
+      observe: () => {
         const window = this.#window
         const before = window.utilization
         window.utilization = performance.eventLoopUtilization()
         return [[performance.eventLoopUtilization(window.utilization, before).utilization]]
       },
-    ),
-    new ObservableInstrument(
-      {
-        name: 'process.cpu.time',
-        unit: 's',
-        description: 'CPU time used.',
-        labels: ['cpu.mode'],
-      },
-      'counter',
-      () => {
+    }),
+    new ObservableInstrument({
+      name: 'process.cpu.time',
+      unit: 's',
+      description: 'CPU time used.',
+      labels: ['cpu.mode'],
+      kind: 'counter',
+      observe: () => {
         const { user, system } = process.cpuUsage()
         return [
           [user / 1e6, 'user'],
           [system / 1e6, 'system'],
         ]
       },
-    ),
-    new ObservableInstrument(
-      { name: 'process.memory.usage', unit: 'By', description: 'Resident memory of the process (RSS).' },
-      'gauge',
-      () => [[process.memoryUsage.rss()]],
-    ),
-    new ObservableInstrument(
-      { name: 'v8js.memory.heap.used', unit: 'By', description: 'Used size of the JavaScript heap.' },
-      'gauge',
-      () => [[getHeapStatistics().used_heap_size]],
-    ),
-    new ObservableInstrument(
-      { name: 'v8js.memory.heap.limit', unit: 'By', description: 'Maximum size of the JavaScript heap.' },
-      'gauge',
-      () => [[getHeapStatistics().heap_size_limit]],
-    ),
-    new ObservableInstrument(
-      { name: 'process.uptime', unit: 's', description: 'Time since the process started.' },
-      'gauge',
-      () => [[process.uptime()]],
-    ),
+    }),
+    new ObservableInstrument({
+      name: 'process.memory.usage',
+      unit: 'By',
+      description: 'Resident memory of the process (RSS).',
+      observe: () => [[process.memoryUsage.rss()]],
+    }),
+    new ObservableInstrument({
+      name: 'v8js.memory.heap.used',
+      unit: 'By',
+      description: 'Used size of the JavaScript heap.',
+      observe: () => [[getHeapStatistics().used_heap_size]],
+    }),
+    new ObservableInstrument({
+      name: 'v8js.memory.heap.limit',
+      unit: 'By',
+      description: 'Maximum size of the JavaScript heap.',
+      observe: () => [[getHeapStatistics().heap_size_limit]],
+    }),
+    new ObservableInstrument({
+      name: 'process.uptime',
+      unit: 's',
+      description: 'Time since the process started.',
+      observe: () => [[process.uptime()]],
+    }),
   ]
 
   start(): void {

@@ -19,9 +19,14 @@ export class ReplicaMetrics {
 
   constructor(replicas: () => ReplicaCounts | undefined) {
     const gauge = (name: string, description: string, count: (counts: ReplicaCounts) => number) =>
-      new ObservableInstrument({ name, unit: '{server}', description }, 'gauge', () => {
-        const counts = replicas()
-        return counts === undefined ? [] : [[count(counts)]]
+      new ObservableInstrument({
+        name,
+        unit: '{server}',
+        description,
+        observe: () => {
+          const counts = replicas()
+          return counts === undefined ? [] : [[count(counts)]]
+        },
       })
     this.instruments = [
       this.#reads,

@@ -59,11 +59,6 @@ export class DeliveryLoop {
     this.#scheduleSweep(Math.random() * options.limits.webhookSweepMs)
   }
 
-  /** Endpoints that are sent to, or wait for it. */
-  get inFlight(): number {
-    return this.#running.size + this.#waiting.size
-  }
-
   /** Subscribes to the events of requests: a write may have changes for an endpoint. */
   readonly observe = (event: Event): void => {
     if (event.kind !== 'request-completed' || event.access === undefined) return

@@ -45,11 +45,6 @@ export class Webhooks {
     this.#loop = loop
   }
 
-  /** Endpoints that are sent to, or wait for it. */
-  get inFlight(): number {
-    return this.#loop?.inFlight ?? 0
-  }
-
   /** Aborts deliveries in flight, and releases the leases of this process. */
   async stopDelivery(): Promise<void> {
     this.#stopDelivery.abort()
