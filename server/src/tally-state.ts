@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { sql, state } from './sql.ts'
+import { type Fragment, sql, state } from './sql.ts'
 
 /**
  * Identifies the content of one account's resource. Cached data and an `ETag` are valid only while all three values are
@@ -27,8 +27,6 @@ export interface Tally extends TallyState {
  */
 export const epoch = sql`encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
 
-/** A hash of the epoch, as the tally stores it with each write. */
-export const writerEpoch = sql`hashtextextended(${epoch}, 0)`
 /** False after any write that was not made by `tickTally`: a restore, psql, or a process of the previous version. */
 export const isOwnWrite = sql`t.writer_xid = t.xmin`
 /** Null if the last write was not made by `tickTally`. */
@@ -37,14 +35,30 @@ export const writerColumn = sql`case when ${isOwnWrite} then t.writer_epoch end`
 /** The columns of `ReplicaState`, for a statement in which the tally table has the alias `t`. */
 export const replicaColumns = sql`${writerColumn} as writer, t.version, t.xmin::text as xid`
 
-/** The columns of `TallyState`. A replica returns `ReplicaState` instead. */
-export const stateColumns = state(sql`${epoch} as epoch, t.version, t.xmin::text as xid`, replicaColumns)
+/** What contains the epoch, which some servers must evaluate in another form. The tally table has the alias `t`. */
+export function withEpoch(form: Fragment) {
+  /** The lineage that begins with the row as it is. Its reads and its next write compute the same value. */
+  const nextLineage = sql`hashtextextended(${form} || ' ' || t.xmin::text || ' ' || t.version::text, 0)`
+  return {
+    nextLineage,
+    /** A hash of the epoch, as the tally stores it with each write. */
+    writerEpoch: sql`hashtextextended(${form}, 0)`,
+    /** The columns of `TallyState`. A replica returns `ReplicaState` instead. */
+    stateColumns: state(sql`${form} as epoch, t.version, t.xmin::text as xid`, replicaColumns),
+    /** The columns of `Lineages` except the version. */
+    lineageColumns: sql`(case when ${isOwnWrite} then t.lineages else array[${nextLineage}] end)::text as lineages,
+  (case when ${isOwnWrite} then t.lineage_starts else array[t.version] end)::text as lineage_starts,
+  case when ${isOwnWrite} then t.changes_from else t.version end as changes_from`,
+  }
+}
+
+export type EpochColumns = ReturnType<typeof withEpoch>
+
+export const plainEpoch: EpochColumns = withEpoch(epoch)
+export const { nextLineage, writerEpoch, stateColumns, lineageColumns } = plainEpoch
 
 /** For a statement that reads no tally, or several in one row. A replica has no epoch. */
 export const epochColumn = state(sql`${epoch} as epoch`, sql`null as epoch`)
-
-/** The lineage that begins with the row as it is. Its reads and its next write compute the same value. */
-export const nextLineage = sql`hashtextextended(${epoch} || ' ' || t.xmin::text || ' ' || t.version::text, 0)`
 
 /**
  * A version identifies a state of the data only within its lineage, an uninterrupted series of writes. After a failover that
@@ -65,12 +79,7 @@ export interface Lineages {
   readonly changes_from: string
 }
 
-/** The columns of `Lineages` except the version, for a statement in which the tally table has the alias `t`. */
-export const lineageColumns = sql`(case when ${isOwnWrite} then t.lineages else array[${nextLineage}] end)::text as lineages,
-  (case when ${isOwnWrite} then t.lineage_starts else array[t.version] end)::text as lineage_starts,
-  case when ${isOwnWrite} then t.changes_from else t.version end as changes_from`
-
-/** The same if the last write was made by `tickTally`. These can be read on a replica, too. */
+/** `lineageColumns` if the last write was made by `tickTally`. These can be read on a replica, too. */
 export const storedLineageColumns = sql`t.lineages::text as lineages, t.lineage_starts::text as lineage_starts, t.changes_from`
 
 /** The newest lineage; null if the last write was not made by `tickTally`. */

@@ -6,7 +6,7 @@ import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { constant, placeholder, sql } from '../sql.ts'
 import type { TallyState } from '../tally-state.ts'
-import { stableStateColumns } from './stable-epoch.ts'
+import { stableEpoch } from './stable-epoch.ts'
 
 interface KeyRow {
   readonly hash: string
@@ -82,7 +82,7 @@ from api_key k where k.account_id = ${account}::bigint and k.hash = any(${hashes
     'pipelined',
   )
 
-const talliesTemplate = sql`select t.resource, ${stableStateColumns}, t.total from tally t
+const talliesTemplate = sql`select t.resource, ${stableEpoch.stateColumns}, t.total from tally t
 where t.account_id = ${account}::bigint and t.resource = any(${requestedResources}::text[])`.template(
   [account, requestedResources],
   'verify_key',

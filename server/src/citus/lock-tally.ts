@@ -3,8 +3,8 @@ import type { Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { join, sql, value } from '../sql.ts'
 import { currentLineage } from '../tally-state.ts'
-import { type LockedTally, lockStatement, series } from '../writes/tick.ts'
-import { withStableEpoch } from './stable-epoch.ts'
+import { type LockedTally, lockStatement, seriesOf } from '../writes/tick.ts'
+import { stableEpoch } from './stable-epoch.ts'
 
 interface Row extends Omit<LockedTally, 'series'> {
   /** The columns of `Series` as text, separated by spaces. */
@@ -21,11 +21,13 @@ export async function lockTallyWithSeries(
   scope: AccountScope,
   resource: Resource,
 ): Promise<LockedTally | undefined> {
-  const more = sql`, concat_ws(' ', ${join(Object.values(series), ', ')}) as series`
-  const statement = lockStatement(scope, resource, sql`statement_timestamp()`, more)
-  const [row] = await run<Row>({ ...withStableEpoch(statement), execution: 'generic' })
+  const statement = lockStatement(scope, resource, { time: sql`statement_timestamp()`, columns })
+  const [row] = await run<Row>({ ...statement, execution: 'generic' })
   return row && { ...row, series: readSeries(row.series) }
 }
+
+const series = join(Object.values(seriesOf(stableEpoch)), ', ')
+const columns = sql`${stableEpoch.lineageColumns}, concat_ws(' ', ${series}) as series`
 
 function readSeries(text: string): NonNullable<LockedTally['series']> {
   const [lineages = '', starts, changesFrom, imagesFrom, writer, xid] = text.split(' ')

@@ -4,7 +4,7 @@ import { limits } from '../limits/limits.ts'
 import type { Transaction } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, type Statement, sql, type Value, value } from '../sql.ts'
-import { isOwnWrite, type Lineages, lineageColumns, nextLineage, writerEpoch } from '../tally-state.ts'
+import { type EpochColumns, isOwnWrite, type Lineages, lineageColumns, plainEpoch } from '../tally-state.ts'
 
 /** What one write does to the tally, besides incrementing the version. */
 export interface Tick {
@@ -26,7 +26,6 @@ export interface Tick {
 const dateOfWrite = (clock: Fragment) => sql`greatest(${clock}, t.written_at)`
 const clock = sql`clock_timestamp()`
 
-const isSameLineage = sql`(${isOwnWrite} and t.writer_epoch = ${writerEpoch})`
 const max = sql`${value(limits.lineagesMax)}::int`
 
 /** The columns that identify the server and the transaction of a write, by which the next write detects an interruption. */
@@ -40,16 +39,21 @@ export interface Series {
 }
 
 /** Evaluated by the server that has the row. */
-export const series: Series = {
-  lineages: sql`case when ${isSameLineage} then t.lineages when ${isOwnWrite} then (${nextLineage} || t.lineages)[1:${max}]
+export function seriesOf({ nextLineage, writerEpoch }: EpochColumns): Series {
+  const isSameLineage = sql`(${isOwnWrite} and t.writer_epoch = ${writerEpoch})`
+  return {
+    lineages: sql`case when ${isSameLineage} then t.lineages when ${isOwnWrite} then (${nextLineage} || t.lineages)[1:${max}]
     else array[${nextLineage}] end`,
-  lineage_starts: sql`case when ${isSameLineage} then t.lineage_starts when ${isOwnWrite} then (t.version || t.lineage_starts)[1:${max}]
+    lineage_starts: sql`case when ${isSameLineage} then t.lineage_starts when ${isOwnWrite} then (t.version || t.lineage_starts)[1:${max}]
     else array[t.version] end`,
-  changes_from: sql`case when ${isOwnWrite} then t.changes_from else t.version end`,
-  images_from: sql`case when ${isOwnWrite} then t.images_from else t.version end`,
-  writer_epoch: writerEpoch,
-  writer_xid: sql`pg_current_xact_id()::xid`,
+    changes_from: sql`case when ${isOwnWrite} then t.changes_from else t.version end`,
+    images_from: sql`case when ${isOwnWrite} then t.images_from else t.version end`,
+    writer_epoch: writerEpoch,
+    writer_xid: sql`pg_current_xact_id()::xid`,
+  }
 }
+
+const series = seriesOf(plainEpoch)
 
 /**
  * The only way to increment the version of a tally. If the last write was made before a restart or failover, a new lineage begins
@@ -101,20 +105,21 @@ export async function lockTally(
   scope: AccountScope,
   resource: Resource,
 ): Promise<LockedTally | undefined> {
-  const [tally] = await run<LockedTally>(lockStatement(scope, resource, clock, sql``))
+  const [tally] = await run<LockedTally>(
+    lockStatement(scope, resource, { time: clock, columns: lineageColumns }),
+  )
   return tally
 }
 
-/** `more`: further columns, each with a comma before it. */
+/** `columns`: those of the lineages, and any others. */
 export function lockStatement(
   { accountId }: AccountScope,
   { name }: Resource,
-  time: Fragment,
-  more: Fragment,
+  { time, columns }: { readonly time: Fragment; readonly columns: Fragment },
 ): Statement {
   return sql`select (t.version + 1)::text as version, t.last_id::text as last_id, t.total::text as total, t.own_last_id::text as own_last_id,
-  t.sender_ids_from::text as sender_ids_from, t.service_ids, ${lineageColumns},
-  to_char(${dateOfWrite(time)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at${more}
+  t.sender_ids_from::text as sender_ids_from, t.service_ids, ${columns},
+  to_char(${dateOfWrite(time)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at
 from tally t where t.account_id = ${value(accountId)}::bigint and t.resource = ${value(name)}
 for update`.statement()
 }
