@@ -1,5 +1,5 @@
 import type { Resource } from '../catalog/resources.ts'
-import type { Transaction } from '../postgres/database.ts'
+import type { Transaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { join, sql, value } from '../sql.ts'
 import { currentLineage } from '../tally-state.ts'

@@ -1,5 +1,5 @@
 import { perResource, type Resource } from '../catalog/resources.ts'
-import type { Transaction } from '../postgres/database.ts'
+import type { Transaction } from '../postgres/transaction.ts'
 import { parameterTypes } from '../query/sql/parameter-types.ts'
 import { recordJson } from '../query/sql/record-json.ts'
 import type { AccountScope } from '../scope.ts'

@@ -22,8 +22,6 @@ import {
 import type { PlainRow, StateRow, TextRow } from './text-rows.ts'
 import { failOnWarning, inTransaction, type Transaction } from './transaction.ts'
 
-export type { Transaction } from './transaction.ts'
-
 export interface DatabaseOptions extends ServingDatabase {
   /** The role of connections for writes. Default: that of all serving connections. */
   readonly writeRole?: string

@@ -1,6 +1,6 @@
 import type { Resource } from '../catalog/resources.ts'
 import { Failure, recordUnknown } from '../errors/errors.ts'
-import type { Transaction } from '../postgres/database.ts'
+import type { Transaction } from '../postgres/transaction.ts'
 import { parameterTypes } from '../query/sql/parameter-types.ts'
 import { recordJson } from '../query/sql/record-json.ts'
 import { identifier, join, type Statement, sql, value } from '../sql.ts'

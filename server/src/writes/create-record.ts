@@ -1,5 +1,6 @@
 import type { Resource } from '../catalog/resources.ts'
-import type { Database, Transaction } from '../postgres/database.ts'
+import type { Database } from '../postgres/database.ts'
+import type { Transaction } from '../postgres/transaction.ts'
 import type { CreateBatches } from './create-batches.ts'
 import { type Create, type InsertedRow, insertStatement } from './create-statements.ts'
 import type { Idempotency, IdempotentWrites, WriteResult, Written } from './idempotency.ts'

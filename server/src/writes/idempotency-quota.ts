@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
-import type { Transaction } from '../postgres/database.ts'
+import type { Transaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Statement, sql, value } from '../sql.ts'
 

@@ -1,6 +1,7 @@
 import { Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
-import type { Database, Transaction } from '../postgres/database.ts'
+import type { Database } from '../postgres/database.ts'
+import type { Transaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { constant, type Statement, sql, value } from '../sql.ts'
 import { IdempotencyQuota } from './idempotency-quota.ts'

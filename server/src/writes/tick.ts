@@ -1,7 +1,7 @@
 import type { Resource } from '../catalog/resources.ts'
 import type { IdColumns } from '../id-source.ts'
 import { limits } from '../limits/limits.ts'
-import type { Transaction } from '../postgres/database.ts'
+import type { Transaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, type Statement, sql, type Value, value } from '../sql.ts'
 import { type EpochColumns, isOwnWrite, type Lineages, lineageColumns, plainEpoch } from '../tally-state.ts'

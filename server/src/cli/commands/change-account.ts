@@ -1,7 +1,7 @@
 import { accountNamed } from '../../accounts/directory.ts'
 import type { Config } from '../../config/config.ts'
 import { Failure } from '../../errors/errors.ts'
-import type { Transaction } from '../../postgres/database.ts'
+import type { Transaction } from '../../postgres/transaction.ts'
 import { inTransaction } from '../../postgres/transaction.ts'
 import type { AccountScope } from '../../scope.ts'
 import { asOwner } from '../database/owner.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Actor } from '../../accounts/audit.ts'
 import type { Access } from '../../accounts/verifications.ts'
-import type { Transaction } from '../../postgres/database.ts'
+import type { Transaction } from '../../postgres/transaction.ts'
 import { parseNoParameters } from '../../query/list-request.ts'
 import { accessFor } from '../plugins/authenticate.ts'
 import { actorOf, clientSignal, rawQueryOf } from '../plugins/request-context.ts'
