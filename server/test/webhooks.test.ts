@@ -2,6 +2,7 @@ import { beforeEach, expect, it } from 'vitest'
 import { limits } from '../src/limits/limits.ts'
 import { stopAtEnd } from './at-end.ts'
 import { account, type TestAccount } from './database.ts'
+import { eventually } from './eventually.ts'
 import { freshService, startTestService } from './service.ts'
 import { expectedSignature, Receiver } from './webhook-receiver.ts'
 
@@ -257,4 +258,27 @@ it('needs a master key', async () => {
   } finally {
     await without.close()
   }
+})
+
+it('counts as a record in the request log only if the request succeeds', async () => {
+  const counting = await account(client, 'counting')
+  const { id } = await create({}, counting)
+  expect((await service.post(counting, webhooks, { resource: 'nothing' })).status).toBe(400)
+  const unknown = `${webhooks}/wh_000000000000000000000000/pause`
+  expect((await service.request(counting, 'POST', unknown)).status).toBe(404)
+  expect((await service.request(counting, 'DELETE', `${webhooks}/${id}`)).status).toBe(204)
+  const counted = () =>
+    service.events.flatMap((event) =>
+      event.kind === 'request-completed' && event.access?.accountId === counting.accountId
+        ? [[event.status, event.context?.records]]
+        : [],
+    )
+  // The last event follows its response.
+  await eventually(async () => counted().length === 4)
+  expect(counted()).toEqual([
+    [201, 1],
+    [400, 0],
+    [404, 0],
+    [204, 1],
+  ])
 })
