@@ -40,9 +40,7 @@ export function roleSettings(): Readonly<Record<string, string>> {
 
 /** Distributes the tables that a migration has added to a distributed database, in a transaction. Returns their names. */
 export async function distributeAdded(client: pg.Client): Promise<string[]> {
-  const isCitus = (await citusVersion(client)) !== undefined
-  if (!isCitus || !(await isDistributed(client, 'tally'))) return []
-  return await distributeTables(client, undefined)
+  return (await isDistributed(client, 'tally')) ? await distributeTables(client, undefined) : []
 }
 
 /** As the extension names it: 13.2-1. Undefined if the database does not have it. */
