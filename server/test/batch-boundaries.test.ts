@@ -73,15 +73,16 @@ it('the same lines give the same records, totals and faults with every size of a
     fc.asyncProperty(
       fc.array(line, { minLength: 1, maxLength: 14 }),
       fc.array(line, { minLength: 1, maxLength: 14 }),
-      async (before, lines) => {
+      fc.constantFrom(1, 2, 3),
+      async (before, lines, rows) => {
         const results = []
-        for (const size of [1, 2, 3, 1000]) {
+        for (const size of [rows, 1000]) {
           const { accountId } = await account(client, `sizes${++number}`)
           const first = await apply(accountId, [{ id: 1, name: 'one' }, ...before], size)
           const second = await apply(accountId, [{ id: 1, active: true }, ...lines], size)
           results.push({ first, second, ...(await state(accountId)) })
         }
-        for (const result of results) expect(result).toEqual(results[0])
+        expect(results[0]).toEqual(results[1])
       },
     ),
     { numRuns: 25 },

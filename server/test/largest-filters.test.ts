@@ -143,8 +143,8 @@ async function exported(by: TestAccount, filter: string, method: 'GET' | 'QUERY'
 }
 
 describe.each([
-  ['GET', { ...inUrl }],
-  ['QUERY', { ...inUrl, ...inBody }],
+  ['GET', inUrl],
+  ['QUERY', inBody],
 ] as const)('by %s', (method, filters) => {
   describe.each(Object.entries(filters))('%s', (_, { filter, matches }) => {
     it.each(['small', 'large'] as const)('a %s account lists and exports what matches', async (name) => {
