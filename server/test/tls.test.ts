@@ -7,6 +7,7 @@ import { cancelRunning } from '../src/postgres/cancel.ts'
 import { atEnd, stopAtEnd } from './at-end.ts'
 import { Authority, type Certificate } from './certificates.ts'
 import { type Environment, quartermaster } from './command.ts'
+import { connected } from './database.ts'
 import { eventually } from './eventually.ts'
 import { TemporaryRedis } from './redis.ts'
 import { startTestService, type TestService } from './service.ts'
@@ -124,7 +125,13 @@ describe('PostgreSQL', () => {
   test('a statement can be cancelled', async () => {
     const client = new pg.Client(ownerUrl)
     await client.connect()
+    const observer = await connected(ownerUrl)
     const sleeping = client.query('select pg_sleep(600)').catch((error: unknown) => error)
+    // PostgreSQL ignores a request to cancel a statement that it has not begun.
+    await eventually(async () => {
+      const text = `select from pg_stat_activity where wait_event = 'PgSleep'`
+      return (await observer.query(text)).rowCount === 1
+    })
     await cancelRunning(client, 60_000)
     expect(await sleeping).toMatchObject({ code: '57014' })
     await client.end()
