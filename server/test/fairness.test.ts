@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { Agent, type ClientRequest, get, type IncomingMessage, request } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
@@ -191,6 +192,26 @@ it('idle connections without a key are closed, the longest idle first', async ()
     await textOf(response)
   } finally {
     for (const socket of sockets) socket.destroy()
+  }
+})
+
+it('of connections without a key, those that have sent requests are closed before unused ones', async () => {
+  const of = await start({}, { unknownConnectionsMax: 3 })
+  const unused = Array.from({ length: 2 }, () => connect(of.port, '127.0.0.1').resume())
+  await Promise.all(unused.map((socket) => once(socket, 'connect')))
+  const used: Socket[] = []
+  try {
+    for (let n = 0; n < 4; n++) {
+      const socket = connect(of.port, '127.0.0.1')
+      used.push(socket)
+      socket.write('GET /livez HTTP/1.1\r\nHost: x.localhost\r\n\r\n')
+      await once(socket, 'data')
+      socket.resume()
+    }
+    await eventually(async () => used.filter(({ closed }) => closed).length === 3)
+    expect(unused.map(({ closed }) => closed)).toEqual([false, false])
+  } finally {
+    for (const socket of [...unused, ...used]) socket.destroy()
   }
 })
 

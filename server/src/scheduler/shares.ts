@@ -14,33 +14,34 @@ declare module 'node:net' {
 /**
  * Shares the connections of the process: every client on a connection can send a request in the same moment, and the event loop
  * reads all of them before it serves any. An account with more than its share may send one more request on each, and idle connections
- * without an accepted key are closed, the longest idle first.
+ * without an accepted key are closed: first those that have sent requests without one, the longest idle first.
  */
 export class ConnectionShares {
   readonly #limits: Pick<Limits, 'accountConnectionsMax' | 'unknownConnectionsMax'>
   readonly #counts = new Map<string, number>()
-  /** Without an accepted key and without a request; the longest idle first. */
-  readonly #unknown = new Set<Socket>()
+  /** Idle connections, the longest idle first: those that have sent no request yet, and those that have, without a valid key. */
+  readonly #unused = new Set<Socket>()
+  readonly #keyless = new Set<Socket>()
 
   constructor(passed: Pick<Limits, 'accountConnectionsMax' | 'unknownConnectionsMax'>) {
     this.#limits = passed
   }
 
   onConnection(socket: Socket): void {
-    this.#addUnknown(socket)
+    this.#add(this.#unused, socket)
     socket.once('close', () => {
-      if (socket.accountId === undefined) this.#unknown.delete(socket)
+      if (socket.accountId === undefined) this.onRequest(socket)
       else this.#leave(socket.accountId)
     })
   }
 
   /** Not closed until `onResponse`. */
   onRequest(socket: Socket): void {
-    if (socket.accountId === undefined) this.#unknown.delete(socket)
+    if (socket.accountId === undefined && !this.#unused.delete(socket)) this.#keyless.delete(socket)
   }
 
   onResponse(socket: Socket): void {
-    if (socket.accountId === undefined && !socket.destroyed) this.#addUnknown(socket)
+    if (socket.accountId === undefined && !socket.destroyed) this.#add(this.#keyless, socket)
   }
 
   /** After a key was accepted. False if the connection must be closed after the response: the account has more than its share. */
@@ -48,19 +49,20 @@ export class ConnectionShares {
     if (socket.accountId !== accountId) {
       if (socket.destroyed) return true
       if (socket.accountId !== undefined) this.#leave(socket.accountId)
-      else this.#unknown.delete(socket)
+      else this.onRequest(socket)
       socket.accountId = accountId
       this.#counts.set(accountId, (this.#counts.get(accountId) ?? 0) + 1)
     }
     return (this.#counts.get(accountId) ?? 0) <= this.#limits.accountConnectionsMax
   }
 
-  #addUnknown(socket: Socket): void {
-    this.#unknown.add(socket)
-    if (this.#unknown.size <= this.#limits.unknownConnectionsMax) return
-    const [longestIdle] = this.#unknown
-    longestIdle?.destroy()
-    if (longestIdle !== undefined) this.#unknown.delete(longestIdle)
+  #add(idle: Set<Socket>, socket: Socket): void {
+    idle.add(socket)
+    if (this.#unused.size + this.#keyless.size <= this.#limits.unknownConnectionsMax) return
+    const [longestIdle] = this.#keyless.size > 0 ? this.#keyless : this.#unused
+    if (longestIdle === undefined) return
+    this.onRequest(longestIdle)
+    longestIdle.destroy()
   }
 
   #leave(accountId: string): void {
@@ -70,10 +72,16 @@ export class ConnectionShares {
   }
 }
 
+interface Queue<Item> {
+  readonly items: Item[]
+  /** Items before it were taken. `shift` would move all of the others: with 9,000 of them, 50 µs for each item. */
+  first: number
+}
+
 /** What waits, by account. Takes from one account after the other, the oldest of each first. */
 class AccountTurns<Item> {
   /** The account that is next in turn first. */
-  readonly #queues = new Map<string, Item[]>()
+  readonly #queues = new Map<string, Queue<Item>>()
 
   get isEmpty(): boolean {
     return this.#queues.size === 0
@@ -81,8 +89,8 @@ class AccountTurns<Item> {
 
   add(account: string, item: Item): void {
     const queue = this.#queues.get(account)
-    if (queue === undefined) this.#queues.set(account, [item])
-    else queue.push(item)
+    if (queue === undefined) this.#queues.set(account, { items: [item], first: 0 })
+    else queue.items.push(item)
   }
 
   /** Removes the next item; undefined if none waits. */
@@ -91,8 +99,12 @@ class AccountTurns<Item> {
     if (next === undefined) return undefined
     const [account, queue] = next
     this.#queues.delete(account)
-    const item = queue.shift()
-    if (queue.length > 0) this.#queues.set(account, queue)
+    const item = queue.items[queue.first++]
+    if (2 * queue.first > queue.items.length) {
+      queue.items.splice(0, queue.first)
+      queue.first = 0
+    }
+    if (queue.items.length > 0) this.#queues.set(account, queue)
     return item
   }
 }
