@@ -48,9 +48,12 @@ export const defaultLimits = {
   workerReadyPollMs: 250,
   /** Connections of a process, about 20 KB each; further ones are closed at once. */
   connectionsMax: 10_000,
-  /** Of those, the connections of one account, and idle ones on which no key was accepted: 9,000 that send a request in the same moment delay others by 0.2 s. */
+  /**
+   * Of those, the connections of one account, and idle ones on which no key was accepted. The second is high: under overload, clients with
+   * a valid key get 503 before it is verified.
+   */
   accountConnectionsMax: 1_000,
-  unknownConnectionsMax: 200,
+  unknownConnectionsMax: 5_000,
   /**
    * Exports in flight in a process, each on its own connection, and of one account. The second export of an account
    * starts only if another slot stays free.

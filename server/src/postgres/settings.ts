@@ -60,6 +60,15 @@ export function commandConnectMs(serverUrl: string): number {
   return connectMs(serverUrl, limits.commandConnectMsMax)
 }
 
+/**
+ * For a connection that only checks its server. Without the settings of commands, a short `statement_timeout` of the database would
+ * make a check fail, and then every connection that is opened soon after it. Without the role of requests, which cannot end a backend.
+ */
+export function checkConnection({ pooler = 'none' }: ServingIdentity): ServingConfig {
+  const application_name = 'quartermaster check'
+  return pooler === 'none' ? { application_name, options: commandOptions } : { application_name }
+}
+
 export function servingConnection(
   { role, pooler = 'none' }: ServingIdentity,
   { settings, application_name, ...timeouts }: ServingOptions = {},

@@ -8,7 +8,7 @@ import { Connection } from '../connection.ts'
 import type { ConnectionSource } from '../connection-pool.ts'
 import type { Layout } from '../layout.ts'
 import { loadLayout } from '../load-layout.ts'
-import type { ServingConfig, ServingDatabase } from '../settings.ts'
+import { checkConnection, type ServingConfig, type ServingDatabase } from '../settings.ts'
 import { SilenceDetector } from '../silence-detector.ts'
 import {
   connectFailureOf,
@@ -178,7 +178,7 @@ export class Primary implements ConnectionSource {
 
   async #check(): Promise<void> {
     try {
-      const connection = await this.#openAny({ application_name: 'quartermaster check' })
+      const connection = await this.#openAny(checkConnection(this.#database))
       try {
         if (this.#overdue.size > 0) await this.#terminateOverdue(connection)
       } finally {

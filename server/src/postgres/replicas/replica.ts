@@ -7,7 +7,7 @@ import { ConnectionPool, type ConnectionSource } from '../connection-pool.ts'
 import { singleServer } from '../layout.ts'
 import { PooledReads } from '../pooled-reads.ts'
 import { connectMs } from '../primary/database-url.ts'
-import { type ServingConfig, type ServingIdentity, servingConnection } from '../settings.ts'
+import { checkConnection, type ServingConfig, type ServingIdentity, servingConnection } from '../settings.ts'
 import { connectFailureOf, databaseUnavailable } from '../sqlstate.ts'
 
 export interface ReplicaOptions extends ServingIdentity {
@@ -161,7 +161,7 @@ export class Replica implements ConnectionSource {
   }
 
   async #runProbe(): Promise<ProbeRow> {
-    this.#probe ??= await this.#connect({ application_name: 'quartermaster check' })
+    this.#probe ??= await this.#connect(checkConnection(this.#options))
     const running = this.#probe.query<ProbeRow>(probe)
     const ms = connectMs(this.#url, this.#options.limits.replicaSilenceMsMax)
     const { rows } = await withTimeout(ms, running, () => new Error(`It has not responded for ${ms} ms.`))
