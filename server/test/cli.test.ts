@@ -1,7 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { createInterface } from 'node:readline/promises'
+import type { Readable, Writable } from 'node:stream'
 import { json } from 'node:stream/consumers'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
@@ -251,27 +252,30 @@ describe('quartermaster', () => {
       env: environmentWith({}),
       stdio: ['pipe', 'pipe', 'inherit'],
     })
-    const [line] = await once(createInterface(child.stdout), 'line')
-    const client = new pg.Client(JSON.parse(String(line)).database_url)
+    const line = await firstLine(child)
+    const client = new pg.Client(JSON.parse(line).database_url)
     await client.connect()
     expect((await client.query('show work_mem')).rows).toEqual([{ work_mem: '7MB' }])
     await client.end()
     child.stdin.end()
     expect(await once(child, 'exit')).toEqual([0, null])
-    await expect(new pg.Client(JSON.parse(String(line)).database_url).connect()).rejects.toThrow(
-      'ECONNREFUSED',
-    )
+    await expect(new pg.Client(JSON.parse(line).database_url).connect()).rejects.toThrow('ECONNREFUSED')
   })
 
   test('serves a demo on a temporary database, and removes it at the end', async () => {
     const child = spawn(process.execPath, [bin, 'demo', '--json', '--port', '0', '--products', '30'], {
       env: environmentWith({}),
-      stdio: ['ignore', 'pipe', 'ignore'],
+      stdio: ['ignore', 'pipe', 'inherit'],
     })
     const lines: string[] = []
-    const reader = createInterface(child.stdout).on('line', (line) => lines.push(line))
-    await once(reader, 'line')
-    const { base_url: baseUrl, account, account_host: host, key, ...rest } = JSON.parse(lines[0] ?? '')
+    createInterface(child.stdout).on('line', (line) => lines.push(line))
+    const {
+      base_url: baseUrl,
+      account,
+      account_host: host,
+      key,
+      ...rest
+    } = JSON.parse(await firstLine(child))
     // No address that only some programs resolve.
     expect([new URL(baseUrl).hostname, rest]).toEqual(['127.0.0.1', {}])
     expect(account).toBe('acme')
@@ -299,10 +303,10 @@ describe('quartermaster', () => {
       [bin, 'demo', '--json', '--port', '0', '--products', '5', '--account', 'fair'],
       {
         env: environmentWith({ DATABASE_URL: url }),
-        stdio: ['ignore', 'pipe', 'ignore'],
+        stdio: ['ignore', 'pipe', 'inherit'],
       },
     )
-    await once(createInterface(child.stdout), 'line')
+    await firstLine(child)
     const keys = `select scopes, revoked_at is null as valid from api_key k join account a using (account_id)
                   where a.name = 'fair'`
     const scopes = [
@@ -327,6 +331,14 @@ describe('quartermaster', () => {
     ])
   })
 })
+
+/** Of its output. Fails if the command ends without one. */
+async function firstLine(child: ChildProcessByStdio<Writable | null, Readable, null>): Promise<string> {
+  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`It ended with ${code}.`)))
+  const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), ended])
+  ended.catch(() => {})
+  return String(line)
+}
 
 /** Connects to the loopback address: not every resolver resolves subdomains of localhost. */
 async function get(address: URL, host: string, key: string): Promise<unknown> {

@@ -2,9 +2,11 @@ import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { MovableAddress } from '../../verification/src/replication/movable-address.ts'
 import { PrimaryAndStandby } from '../../verification/src/replication/primary-and-standby.ts'
-import type { Limits } from '../src/limits/passed-limits.ts'
+import { defaultLimits, type Limits } from '../src/limits/passed-limits.ts'
 import { withClient } from '../src/postgres/client.ts'
+import { Database } from '../src/postgres/database.ts'
 import { migrate } from '../src/postgres/migrations/migrate.ts'
+import { sql } from '../src/sql.ts'
 import { stopAtEnd } from './at-end.ts'
 import { account } from './database.ts'
 import { eventually } from './eventually.ts'
@@ -167,3 +169,23 @@ async function names(service: TestService): Promise<string[]> {
   const { status, body } = await service.request(acme, 'GET', `${partners}?limit=1000&fields=name`)
   return status === 200 ? JSON.stringify(body).split('"') : []
 }
+
+it('connections that are being opened when the service ends are closed', async () => {
+  const options = { role: '', emit: () => {}, connectionsMax: 2, readMsMax: 60_000, limits: defaultLimits }
+  const database = new Database({ ...options, url: primaryUrl })
+  const one = sql`select 1 as one`
+  const started = Promise.allSettled([
+    database.read(one.template([], 'list', 'pipelined')([])),
+    database.read(one.statement('list')),
+    database.writeOne(one.statement('list')),
+    database.primary.check(),
+  ])
+  await database.close()
+  const isRejected = (await started).map(({ status }) => status === 'rejected')
+  expect(isRejected).toEqual([true, true, true, false])
+  const others =
+    "select from pg_stat_activity where application_name like 'quartermaster%' and pid <> pg_backend_pid()"
+  await eventually(() =>
+    withClient(primaryUrl, async (client) => (await client.query(others)).rowCount === 0),
+  )
+})

@@ -228,7 +228,7 @@ describe('an export', () => {
 
     // PgBouncer rejects the settings of the connections.
     const without = await startTestService(primary.url('postgres'), environment)
-    await isUsed(without)
+    await eventually(() => without.events.some(({ kind }) => kind === 'replica-unavailable'))
     expect((await list(without)).servedBy).toMatch(/^primary /)
     const wrong = await quartermaster(['doctor'], { ...environment, DATABASE_URL: primary.url('postgres') })
     expect(wrong.stdout).toMatch(/^✗ .*pooler/m)

@@ -68,6 +68,7 @@ export class Primary implements ConnectionSource {
   #failure: Failure | undefined
   #checking: Promise<void> | undefined
   #fault: Failure | undefined
+  #isClosed = false
 
   constructor(database: ServingDatabase & { readonly limits: Limits }) {
     this.#database = database
@@ -172,8 +173,11 @@ export class Primary implements ConnectionSource {
     void this.check()
   }
 
+  /** Also closes connections that are being opened: one that opens later would keep the process alive. */
   close(): void {
+    this.#isClosed = true
     clearInterval(this.#timer)
+    for (const { connection } of this.#opening) connection.destroy()
   }
 
   async #check(): Promise<void> {
@@ -228,6 +232,7 @@ export class Primary implements ConnectionSource {
   }
 
   async #openOne(url: string, config: ServingConfig): Promise<Opening & { readonly server: Server }> {
+    if (this.#isClosed) throw databaseUnavailable()
     const connection = new Connection({ ...config, connectionString: url }, this.#database.emit)
     const opening: Opening = { connection, number: ++this.#lastStarted, startedAt: performance.now() }
     this.#opening.add(opening)

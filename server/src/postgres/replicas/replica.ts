@@ -107,7 +107,7 @@ export class Replica implements ConnectionSource {
     const server = this.#server
     const connection = await this.#connect(config)
     connection.server = server
-    if (server === this.#server) return connection
+    if (server === this.#server && !this.#isClosed) return connection
     connection.destroy()
     throw databaseUnavailable()
   }
