@@ -195,25 +195,28 @@ it('idle connections without a key are closed, the longest idle first', async ()
   }
 })
 
-it('of connections without a key, those that have sent requests are closed before unused ones', async () => {
-  const of = await start({}, { unknownConnectionsMax: 3 })
-  const unused = Array.from({ length: 2 }, () => connect(of.port, '127.0.0.1').resume())
-  await Promise.all(unused.map((socket) => once(socket, 'connect')))
-  const used: Socket[] = []
-  try {
-    for (let n = 0; n < 4; n++) {
-      const socket = connect(of.port, '127.0.0.1')
-      used.push(socket)
-      socket.write('GET /livez HTTP/1.1\r\nHost: x.localhost\r\n\r\n')
-      await once(socket, 'data')
-      socket.resume()
+it.each([{ unknownConnectionsMax: 3 }, { keylessConnectionsMax: 1 }])(
+  'of connections without a key, those that have sent requests are closed before unused ones: %o',
+  async (max) => {
+    const of = await start({}, max)
+    const unused = Array.from({ length: 2 }, () => connect(of.port, '127.0.0.1').resume())
+    await Promise.all(unused.map((socket) => once(socket, 'connect')))
+    const used: Socket[] = []
+    try {
+      for (let n = 0; n < 4; n++) {
+        const socket = connect(of.port, '127.0.0.1')
+        used.push(socket)
+        socket.write('GET /livez HTTP/1.1\r\nHost: x.localhost\r\n\r\n')
+        await once(socket, 'data')
+        socket.resume()
+      }
+      await eventually(async () => used.filter(({ closed }) => closed).length === 3)
+      expect(unused.map(({ closed }) => closed)).toEqual([false, false])
+    } finally {
+      for (const socket of [...unused, ...used]) socket.destroy()
     }
-    await eventually(async () => used.filter(({ closed }) => closed).length === 3)
-    expect(unused.map(({ closed }) => closed)).toEqual([false, false])
-  } finally {
-    for (const socket of [...unused, ...used]) socket.destroy()
-  }
-})
+  },
+)
 
 it('an account with more connections than its share keeps none of the further ones', async () => {
   const of = await start({}, { accountConnectionsMax: 3 })

@@ -172,15 +172,15 @@ async function names(service: TestService): Promise<string[]> {
 
 it('connections that are being opened when the service ends are closed', async () => {
   const options = { role: '', emit: () => {}, connectionsMax: 2, readMsMax: 60_000, limits: defaultLimits }
-  const database = new Database({ ...options, url: primaryUrl })
+  const closing = new Database({ ...options, url: primaryUrl })
   const one = sql`select 1 as one`
   const started = Promise.allSettled([
-    database.read(one.template([], 'list', 'pipelined')([])),
-    database.read(one.statement('list')),
-    database.writeOne(one.statement('list')),
-    database.primary.check(),
+    closing.read(one.template([], 'list', 'pipelined')([])),
+    closing.read(one.statement('list')),
+    closing.writeOne(one.statement('list')),
+    closing.primary.check(),
   ])
-  await database.close()
+  await closing.close()
   const isRejected = (await started).map(({ status }) => status === 'rejected')
   expect(isRejected).toEqual([true, true, true, false])
   const others =

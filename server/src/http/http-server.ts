@@ -57,7 +57,7 @@ export function createHttpServer(
   const onRequest = (request: IncomingMessage, response: CountedResponse) => {
     const flow = flows.enter(accountOf(request))
     connections.onRequest(request.socket)
-    response.countIn(flows, flow, () => connections.onResponse(request.socket))
+    response.countIn(flows, flow, () => connections.onResponse(request.socket, response.statusCode === 503))
     response.startReceiveTimeout(limits.requestReceiveMsMax, onReceiveTimeout)
     turns.run(flow.name, () => {
       if (response.destroyed) return

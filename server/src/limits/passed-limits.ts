@@ -49,11 +49,12 @@ export const defaultLimits = {
   /** Connections of a process, about 20 KB each; further ones are closed at once. */
   connectionsMax: 10_000,
   /**
-   * Of those, the connections of one account, and idle ones on which no key was accepted. The second is high: under overload, clients with
-   * a valid key get 503 before it is verified.
+   * Of those, the connections of one account, idle ones on which no key was accepted, and among the latter those that got a response
+   * other than 503, which is sent before a key is verified.
    */
   accountConnectionsMax: 1_000,
   unknownConnectionsMax: 5_000,
+  keylessConnectionsMax: 200,
   /**
    * Exports in flight in a process, each on its own connection, and of one account. The second export of an account
    * starts only if another slot stays free.

@@ -11,24 +11,32 @@ declare module 'node:net' {
   }
 }
 
+type ConnectionLimits = Pick<
+  Limits,
+  'accountConnectionsMax' | 'unknownConnectionsMax' | 'keylessConnectionsMax'
+>
+
 /**
  * Shares the connections of the process: every client on a connection can send a request in the same moment, and the event loop
  * reads all of them before it serves any. An account with more than its share may send one more request on each, and idle connections
- * without an accepted key are closed: first those that have sent requests without one, the longest idle first.
+ * without an accepted key are closed, the longest idle first: few remain of those that got a response without a valid key.
  */
 export class ConnectionShares {
-  readonly #limits: Pick<Limits, 'accountConnectionsMax' | 'unknownConnectionsMax'>
+  readonly #limits: ConnectionLimits
   readonly #counts = new Map<string, number>()
-  /** Idle connections, the longest idle first: those that have sent no request yet, and those that have, without a valid key. */
-  readonly #unused = new Set<Socket>()
+  /**
+   * Idle connections, the longest idle first: those whose clients may have a valid key, because no request was sent or none was read,
+   * and those that got a response without one.
+   */
+  readonly #unknown = new Set<Socket>()
   readonly #keyless = new Set<Socket>()
 
-  constructor(passed: Pick<Limits, 'accountConnectionsMax' | 'unknownConnectionsMax'>) {
+  constructor(passed: ConnectionLimits) {
     this.#limits = passed
   }
 
   onConnection(socket: Socket): void {
-    this.#add(this.#unused, socket)
+    this.#add(this.#unknown, socket)
     socket.once('close', () => {
       if (socket.accountId === undefined) this.onRequest(socket)
       else this.#leave(socket.accountId)
@@ -37,11 +45,13 @@ export class ConnectionShares {
 
   /** Not closed until `onResponse`. */
   onRequest(socket: Socket): void {
-    if (socket.accountId === undefined && !this.#unused.delete(socket)) this.#keyless.delete(socket)
+    if (socket.accountId === undefined && !this.#unknown.delete(socket)) this.#keyless.delete(socket)
   }
 
-  onResponse(socket: Socket): void {
-    if (socket.accountId === undefined && !socket.destroyed) this.#add(this.#keyless, socket)
+  /** `isShed`: with 503, under overload. Then its key was not verified. */
+  onResponse(socket: Socket, isShed: boolean): void {
+    if (socket.accountId === undefined && !socket.destroyed)
+      this.#add(isShed ? this.#unknown : this.#keyless, socket)
   }
 
   /** After a key was accepted. False if the connection must be closed after the response: the account has more than its share. */
@@ -58,8 +68,10 @@ export class ConnectionShares {
 
   #add(idle: Set<Socket>, socket: Socket): void {
     idle.add(socket)
-    if (this.#unused.size + this.#keyless.size <= this.#limits.unknownConnectionsMax) return
-    const [longestIdle] = this.#keyless.size > 0 ? this.#keyless : this.#unused
+    const { keylessConnectionsMax, unknownConnectionsMax } = this.#limits
+    const isFull = this.#unknown.size + this.#keyless.size > unknownConnectionsMax
+    if (!isFull && this.#keyless.size <= keylessConnectionsMax) return
+    const [longestIdle] = this.#keyless.size > 0 ? this.#keyless : this.#unknown
     if (longestIdle === undefined) return
     this.onRequest(longestIdle)
     longestIdle.destroy()
