@@ -76,6 +76,8 @@ export interface ServeOptions {
 
 export interface WorkerOptions {
   readonly number: number
+  /** The number of workers, which share the long reads of an account. */
+  readonly workers: number
   /** Listen only when the readiness check succeeds, and fail if that takes longer than `workerReadyMsMax`. */
   readonly listenWhenReady: boolean
   /** The rate-limit counters of the primary. */
@@ -144,7 +146,7 @@ async function createParts(
   const waiters = new FeedWaiters(database, limits)
   const sharedCounters = sharedCountersOf(config, emit, worker?.counters)
   const ready = readiness(database, stopping, limits.readinessCacheMs)
-  const accountReads = accountReadsOf(config, database, limits, replicas)
+  const accountReads = accountReadsOf(config, database, limits, { replicas, workers: worker?.workers })
   const webhooks = webhooksOf(config, { database, accountReads, emit, limits })
   const authentication = authenticationOf(config, keyVerifier, sharedCounters, limits)
   const { rateLimiter, trustedProxies } = authentication
@@ -222,10 +224,15 @@ export function accountReadsOf(
   config: Config,
   database: Database,
   limits: Limits,
-  replicas?: Replicas,
+  {
+    replicas,
+    workers = 1,
+  }: { readonly replicas?: Replicas | undefined; readonly workers?: number | undefined } = {},
 ): AccountReads {
-  const { QUARTERMASTER_ACCOUNT_READS_MAX: accountMax, QUARTERMASTER_DATABASE_POOL_MAX: connectionsMax } =
+  const { QUARTERMASTER_ACCOUNT_READS_MAX: readsMax, QUARTERMASTER_DATABASE_POOL_MAX: connectionsMax } =
     config
+  // Of all workers together: each read occupies a CPU of the database, however many processes serve.
+  const accountMax = Math.max(1, Math.floor(readsMax / workers))
   return new AccountReads(database, { accountMax, connectionsMax, limits }, replicas)
 }
 

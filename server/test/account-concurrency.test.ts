@@ -5,6 +5,7 @@ import { limits } from '../src/limits/limits.ts'
 import { account, connected, insertProducts, type TestAccount } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
 import { freshService } from './service.ts'
+import { slowList } from './slow-list.ts'
 
 /** The concurrency limit of an account, and the reads and writes of clients that disconnect. */
 
@@ -18,15 +19,6 @@ const { url, client, service } = await freshService(
 const busy = await account(client, 'busy')
 const calm = await account(client, 'calm')
 await insertProducts(client, busy, 20_000, 'x'.repeat(500))
-
-/**
- * A read that takes minutes, and so runs until its clients disconnect: the names consist of this letter, so each
- * comparison fails only at the end of the value. Each number is a different list.
- */
-const slow = (n: number) => {
-  const conditions = Array.from({ length: 30 }, (_, i) => `name!*${'x'.repeat(220)}q${n}z${i}`).join('&')
-  return `${products}?fields=id&filter=${encodeURIComponent(conditions)}`
-}
 
 function open(from: TestAccount, path: string): ClientRequest {
   const clientRequest = request({
@@ -60,14 +52,14 @@ async function runningReads(): Promise<number[]> {
 }
 
 it('runs QUARTERMASTER_ACCOUNT_READS_MAX long reads of an account, queues accountReadsWaitingMax more and rejects the rest; other accounts are unaffected', async () => {
-  const all = Array.from({ length: limits.accountReadsWaitingMax + 4 }, (_, n) => open(busy, slow(n)))
+  const all = Array.from({ length: limits.accountReadsWaitingMax + 4 }, (_, n) => open(busy, slowList(n)))
   const statuses = all.map(statusOf)
   let rejected = 0
   for (const status of statuses) void status.then((code) => (rejected += code === 429 ? 1 : 0))
   await eventually(async () => rejected === 2)
   await eventually(async () => (await runningReads()).length === 2)
 
-  const rejection = await service.request(busy, 'GET', slow(1000))
+  const rejection = await service.request(busy, 'GET', slowList(1000))
   expect([rejection.status, rejection.headers.get('retry-after'), rejection.body]).toMatchObject([
     429,
     '1',
@@ -86,7 +78,7 @@ it('runs QUARTERMASTER_ACCOUNT_READS_MAX long reads of an account, queues accoun
 })
 
 it('distant pages need a slot, too; pages after the last are empty without a read', async () => {
-  const running = [open(busy, slow(2000)), open(busy, slow(2001))]
+  const running = [open(busy, slowList(2000)), open(busy, slowList(2001))]
   await eventually(async () => (await runningReads()).length === 2)
   const far = open(busy, `${products}?page=19000&limit=1`)
   const completed = statusOf(far)
@@ -102,7 +94,7 @@ it('distant pages need a slot, too; pages after the last are empty without a rea
 it('a shared read continues while one client remains, then is cancelled and its connection reused', async () => {
   // The reads of the test before may still be about to end.
   await eventually(async () => (await runningReads()).length === 0)
-  const path = slow(3000)
+  const path = slowList(3000)
   const [first, second] = [open(busy, path), open(busy, path)]
   await eventually(async () => (await runningReads()).length === 1)
   const [pid] = await runningReads()

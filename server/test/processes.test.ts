@@ -1,17 +1,19 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { Agent, request } from 'node:http'
+import { Agent, type ClientRequest, request } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text as bodyOf } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { limitAccount } from '../src/accounts/directory.ts'
 import { operator } from '../src/cli/operator.ts'
 import { quartermaster } from './command.ts'
-import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
 import { sampleOf, scrape } from './exposition.ts'
 import { isRunning, Processes } from './processes.ts'
 import { TemporaryRedis } from './redis.ts'
+import { slowList } from './slow-list.ts'
 
 /** `serve --processes`: several worker processes on one port, supervised by a primary. */
 
@@ -57,6 +59,15 @@ function send(
   })
 }
 
+/** Adds the body of the response to `bodies`. It runs until it is destroyed, unless it is rejected. */
+function openSlowList(port: number, from: TestAccount, n: number, bodies: string[]): ClientRequest {
+  const headers = { host: `${from.name}.localhost`, authorization: `Bearer ${from.key}` }
+  const sent = request({ port, host: '127.0.0.1', agent: false, path: slowList(n), headers })
+  sent.on('error', () => {})
+  sent.once('response', (response) => void bodyOf(response).then((body) => bodies.push(body)))
+  return sent.end()
+}
+
 describe('serve --processes', () => {
   it('serves requests in several processes, with the metrics and the health of all on one admin port', async () => {
     const service = await Processes.start({ DATABASE_URL: url, QUARTERMASTER_ADMIN_PORT: '0' })
@@ -94,6 +105,24 @@ describe('serve --processes', () => {
     expect(await service.exited).toEqual([0, null])
     expect(pids.filter(isRunning)).toEqual([])
     expect(new Set(service.lines('stopped').map(({ worker }) => worker))).toEqual(new Set([1, 2, undefined]))
+  })
+
+  it('shares the long reads of an account among the workers', async () => {
+    const service = await Processes.start({ DATABASE_URL: url, QUARTERMASTER_ACCOUNT_READS_MAX: '2' })
+    const busy = await account(client, 'busy')
+    await insertProducts(client, busy, 20_000, 'x'.repeat(500))
+    const rejections: string[] = []
+    const open: ClientRequest[] = []
+    const hasRejected = (worker: number) =>
+      service.lines('request-completed').some((line) => line.worker === worker && line['status'] === 429)
+    // Any worker may accept a connection, so requests are sent until both have rejected one.
+    await eventually(() => {
+      open.push(openSlowList(service.port, busy, open.length, rejections))
+      return hasRejected(1) && hasRejected(2)
+    })
+    await eventually(() => rejections.length > 0)
+    for (const sent of open) sent.destroy()
+    for (const body of rejections) expect(body).toContain('This account has 1 long query running')
   })
 
   it('is not ready while a worker cannot reach the database, but alive', async () => {

@@ -150,7 +150,7 @@ const reasons: Record<Rejection, (waitMs: number) => string> = {
 function accountBusy(accountMax: number, waitMs: number, rejection: Rejection): Failure {
   return new Failure(
     'account_busy',
-    `This account has ${accountMax} long queries running, the maximum, and ${reasons[rejection](waitMs)}. ` +
+    `This account has ${accountMax} long ${accountMax === 1 ? 'query' : 'queries'} running, the maximum, and ${reasons[rejection](waitMs)}. ` +
       'Try again shortly, with fewer concurrent requests.',
   )
 }

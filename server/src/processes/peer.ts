@@ -17,6 +17,8 @@ export interface WorkerMethods {
 
 export interface WorkerStart {
   readonly worker: number
+  /** The number of workers that serve, this one included. */
+  readonly workers: number
   readonly listenWhenReady: boolean
 }
 

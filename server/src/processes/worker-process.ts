@@ -13,12 +13,14 @@ export class WorkerProcess {
   readonly startedAt = performance.now()
   readonly exited: Promise<WorkerExit>
   readonly peer: Peer<WorkerMethods>
+  readonly #workers: number
   readonly #worker: Worker
   #isListening = false
   #hasExited = false
 
-  constructor(number: number, methods: PrimaryMethods) {
+  constructor(number: number, workers: number, methods: PrimaryMethods) {
     this.number = number
+    this.#workers = workers
     this.#worker = cluster.fork()
     this.peer = new Peer<WorkerMethods>(this.#worker, methods)
     this.exited = new Promise((resolve) => {
@@ -41,8 +43,8 @@ export class WorkerProcess {
 
   /** Resolves with the port when the worker listens, or with how it exited before. */
   async listening(listenWhenReady: boolean): Promise<{ readonly port: number } | WorkerExit> {
-    const { number: worker } = this
-    const served = this.peer.call('serve', { worker, listenWhenReady }, Number.POSITIVE_INFINITY)
+    const start = { worker: this.number, workers: this.#workers, listenWhenReady }
+    const served = this.peer.call('serve', start, Number.POSITIVE_INFINITY)
     // If the start has failed, the process exits with its message and its exit code.
     const result = await Promise.race([served.catch(() => this.exited), this.exited])
     this.#isListening = 'port' in result

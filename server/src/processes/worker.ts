@@ -35,10 +35,10 @@ export async function runWorker(config: Config, options: ListenOptions): Promise
   // For this worker alone. The primary replaces it.
   process.on('SIGTERM', () => end.resolve((service) => service.close(config.QUARTERMASTER_SHUTDOWN_DELAY_MS)))
   try {
-    const { worker: number, listenWhenReady } = await start.promise
+    const { worker: number, workers, listenWhenReady } = await start.promise
     const { QUARTERMASTER_LOG_LEVEL: level, QUARTERMASTER_LOG_DESTINATION: destination } = config
     const log = logTo(level, destination, { pid: process.pid, worker: number })
-    const worker = { number, listenWhenReady, counters: countersOf(primary) }
+    const worker = { number, workers, listenWhenReady, counters: countersOf(primary) }
     const service = await startService(config, { ...options, log, worker })
     started.resolve(service)
     const finish = await end.promise

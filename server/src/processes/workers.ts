@@ -124,7 +124,7 @@ export class Workers {
     listenWhenReady: boolean,
   ): Promise<{ readonly port: number } | WorkerExit> {
     if (slot === undefined || this.isStopping) return { exitCode: 0, signal: null }
-    const worker = new WorkerProcess(slot.number, {
+    const worker = new WorkerProcess(slot.number, this.#slots.length, {
       count: async ({ names, amounts }) => this.#counters.add(names, amounts),
     })
     this.#running.add(worker)
