@@ -72,7 +72,8 @@ async function happenOnce(
   const beganAt = Date.now()
   const end = await fault.begin(scene)
   let backAt: number | undefined
-  const back = load.writesAgain(beganAt).then((at) => (backAt = at))
+  // Not `beganAt`: on a busy machine, writes are acknowledged between it and the moment at which the fault has taken effect.
+  const back = load.writesAgain(Date.now()).then((at) => (backAt = at))
   back.catch(() => {})
   try {
     if (fault.lasts === 'until-writes') await back

@@ -48,7 +48,7 @@ async function loseWrites(
   const beganAt = Date.now()
   const heal = cutReplication(cluster, primary.name)
   await sleep(new Random(context.seed, 97).integer(...aheadMs))
-  primary.killDatabase()
+  await primary.killDatabase()
   const backAt = await load.writesAgain(Date.now())
   // Not before: the kernel still has what PostgreSQL has sent, and would deliver it to the standby.
   heal()

@@ -118,14 +118,18 @@ export class ClusterNode {
   }
 
   /** Kills Patroni and PostgreSQL at once, so that neither notices that the other has ended. */
-  killDatabase(): void {
+  async killDatabase(): Promise<void> {
     const pids = [this.patroni.pid, ...this.postgresPids].filter((pid) => pid !== undefined)
+    const ended = this.patroni.ended()
     for (const pid of pids) kill(pid, 'SIGKILL')
+    await ended
   }
 
   /** Everything on this machine, as without power. */
-  killMachine(): void {
+  async killMachine(): Promise<void> {
+    const ended = Promise.all([this.etcd.ended(), this.patroni.ended()])
     for (const pid of this.namespace.pids) kill(pid, 'SIGKILL')
+    await ended
   }
 
   start(): void {

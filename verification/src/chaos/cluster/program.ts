@@ -56,11 +56,15 @@ export class Program {
 
   /** Sends a signal, and waits until the program has ended. */
   async end(name: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-    const child = this.#child
-    if (child === undefined || !this.isRunning) return
-    const ended = once(child, 'exit')
+    const ended = this.ended()
     this.signal(name)
     await ended
+  }
+
+  /** Waits until the program has ended. Before that, `start` does nothing. */
+  async ended(): Promise<void> {
+    const child = this.#child
+    if (child !== undefined && this.isRunning) await once(child, 'exit')
   }
 }
 

@@ -8,8 +8,8 @@ import type { Fault } from './fault.ts'
 export const primaryKilled: Fault = {
   name: 'primary killed',
   lasts: 'until-writes',
-  begin({ primary }) {
-    primary.killDatabase()
+  async begin({ primary }) {
+    await primary.killDatabase()
     return () => primary.start()
   },
 }
@@ -37,8 +37,8 @@ export const processFaults: readonly Fault[] = [
   {
     name: 'machine of the primary lost',
     lasts: 'until-writes',
-    begin({ primary }) {
-      primary.killMachine()
+    async begin({ primary }) {
+      await primary.killMachine()
       return () => primary.start()
     },
   },
@@ -63,16 +63,16 @@ export const processFaults: readonly Fault[] = [
   {
     name: 'synchronous standby killed',
     lasts: [10_000, 15_000],
-    begin({ standby }) {
-      standby.killDatabase()
+    async begin({ standby }) {
+      await standby.killDatabase()
       return () => standby.start()
     },
   },
   {
     name: 'both standbys killed',
     lasts: [15_000, 20_000],
-    begin({ standby, other }) {
-      for (const node of [standby, other]) node.killDatabase()
+    async begin({ standby, other }) {
+      await Promise.all([standby, other].map((node) => node.killDatabase()))
       return () => {
         for (const node of [standby, other]) node.start()
       }
