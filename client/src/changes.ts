@@ -1,13 +1,5 @@
 import { backoffMs, sleep } from './backoff.ts'
-import {
-  ConnectionFailed,
-  CursorExpired,
-  QueryTooSlow,
-  RateLimited,
-  StreamTruncated,
-  TimedOut,
-  Unavailable,
-} from './errors.ts'
+import { ConnectionFailed, QueryTooSlow, RateLimited, TimedOut, Unavailable } from './errors.ts'
 import { limits } from './limits.ts'
 
 interface ChangeBase {
@@ -42,19 +34,6 @@ type SentChange<R> = SentBase & (Upserted<R> | Gone)
 
 /** A change of a record. Only the last state of a record is sent, not the ones in between. */
 export type Change<R> = SentChange<R> & ChangeBase
-
-/** Changes to apply to a copy: first delete, then insert or replace. */
-export interface SyncBatch<R> {
-  /** Whether a new copy begins: first delete all records of the copy. */
-  readonly restart: boolean
-  readonly deleted: readonly number[]
-  readonly upserted: readonly R[]
-  /**
-   * Store it with the batch, and pass it as `since` to continue after a restart of your program. Undefined until the copy is
-   * complete: then start again without `since`.
-   */
-  readonly cursor: string | undefined
-}
 
 /** The body of a response. */
 export interface ChangesBody<R> {
@@ -112,74 +91,8 @@ function* changesIn<R>(
     yield { ...change, cursor: i === data.length - 1 ? cursor : before }
 }
 
-/** Starts an export: its cursor, and its records. */
-export type StartExport<R> = () => Promise<{ readonly cursor: string; readonly records: AsyncIterable<R> }>
-
-/** Yields a complete copy, unless `since` continues one, and then its changes, without an end. */
-export async function* syncBatches<R>(
-  startExport: StartExport<R>,
-  fetchPage: FetchChanges<R>,
-  since: string | undefined,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<SyncBatch<R>, never, undefined> {
-  for (let cursor = since; ; ) {
-    cursor ??= yield* copyOf(startExport, signal)
-    try {
-      yield* followedChanges(fetchPage, cursor, signal)
-    } catch (error) {
-      if (!(error instanceof CursorExpired)) throw error
-      cursor = undefined
-    }
-  }
-}
-
-async function* copyOf<R>(
-  startExport: StartExport<R>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<SyncBatch<R>, string, undefined> {
-  for (let attempts = 1; ; attempts++) {
-    try {
-      const { cursor, records } = await persistently(startExport, signal)
-      let restart = true
-      let upserted: R[] = []
-      for await (const record of records) {
-        upserted.push(record)
-        if (upserted.length < limits.syncBatchRecords) continue
-        yield { restart, deleted: [], upserted, cursor: undefined }
-        restart = false
-        upserted = []
-      }
-      yield { restart, deleted: [], upserted, cursor }
-      return cursor
-    } catch (error) {
-      if (!(error instanceof StreamTruncated)) throw error
-      await sleep(backoffMs(attempts), signal)
-    }
-  }
-}
-
-async function* followedChanges<R>(
-  fetchPage: FetchChanges<R>,
-  since: string,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<SyncBatch<R>, never, undefined> {
-  for (let cursor = since; ; ) {
-    const page = await persistently(() => fetchPage(cursor, limits.waitSeconds), signal)
-    const deleted: number[] = []
-    const upserted: R[] = []
-    for (const change of page.data) {
-      // A page is one snapshot: if a record is part of it, each deletion of its id was earlier.
-      if ('record' in change) upserted.push(change.record)
-      else deleted.push(change.id)
-    }
-    // With a filter the cursor can move without a change.
-    if (page.cursor !== cursor) yield { restart: false, deleted, upserted, cursor: page.cursor }
-    cursor = page.cursor
-  }
-}
-
 /** Repeats a request until it succeeds. The sender has already retried it for `retryForMs`. */
-async function persistently<T>(send: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export async function persistently<T>(send: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   for (let attempts = 1; ; attempts++) {
     try {
       return await send()

@@ -1,5 +1,5 @@
 export { type Cache, type CacheEntry, MemoryCache } from './cache.ts'
-export type { Change, SyncBatch } from './changes.ts'
+export type { Change } from './changes.ts'
 export { Condition, type Fields } from './condition.ts'
 export type { Decimals } from './decimals.ts'
 export {
@@ -33,9 +33,11 @@ export type {
   Page,
   Resource,
   Selected,
+  SyncOptions,
   WatchOptions,
 } from './resource.ts'
 export type { CallOptions } from './sender.ts'
+export type { SyncBatch, SyncState } from './sync.ts'
 export { FilterText, filter, type TemplateValue } from './template.ts'
 export type { RejectedRow, RowFault, UpsertRow, UpsertTotals } from './upsert.ts'
 export type {

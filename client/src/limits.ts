@@ -19,13 +19,16 @@ export const limits = {
   idWindowGrowth: 64,
   /** Seconds that a request of `watch` and `sync` waits for changes: below the service's maximum of 30, and below the timeouts of proxies. */
   waitSeconds: 25,
-  /** Changes of a page, and records of a batch of `sync` while it copies. */
+  /** Changes of a page, and so of a batch of `sync`: the maximum of the service. */
   changesPageRecords: 1_000,
-  syncBatchRecords: 1_000,
+  /** Random bytes in the mark of a walk: so many that no two walks of a copy have the same, few enough for a column. */
+  walkBytes: 8,
   /** Rows and characters of a batch that `upsert` sends, and keeps until it is confirmed; and the timeout of one attempt. */
   upsertRows: 5_000,
   upsertCharacters: 4 * 1024 * 1024,
   upsertAttemptMs: 120_000,
+  /** Random bytes of an `Idempotency-Key`. */
+  idempotencyKeyBytes: 16,
   /** Characters of a filter that an error message shows around the wrong part. */
   excerptCharacters: 72,
   /** Default capacity of a MemoryCache. */

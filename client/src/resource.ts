@@ -1,12 +1,4 @@
-import {
-  type Change,
-  type ChangesBody,
-  changesOf,
-  type FetchChanges,
-  type SyncBatch,
-  syncBatches,
-  watchChanges,
-} from './changes.ts'
+import { type Change, type ChangesBody, changesOf, type FetchChanges, watchChanges } from './changes.ts'
 import { type Condition, type Fields, fieldsOf } from './condition.ts'
 import { quoteDecimals } from './decimals.ts'
 import { type EndMarker, recordsOf } from './export-lines.ts'
@@ -14,6 +6,7 @@ import { iterate, type PagePosition, type RecordPage } from './iterate.ts'
 import { limits } from './limits.ts'
 import { type ListParameters, listCall } from './list-call.ts'
 import { type CallOptions, jsonOf, type Reply, type Sender } from './sender.ts'
+import { type SyncBatch, type SyncState, syncBatches } from './sync.ts'
 import type { FilterText } from './template.ts'
 import type { Meta, Pagination } from './wire.ts'
 
@@ -51,6 +44,11 @@ export interface ListOptions<R, K, F> extends AllOptions<R, K, F> {
 export interface WatchOptions<R, K, F> extends AllOptions<R, K, F> {
   /** The cursor of a change that you have received, or of an export with the same filter. */
   readonly since?: string | undefined
+}
+
+export interface SyncOptions<R, K, F> extends AllOptions<R, K, F> {
+  /** The state that was stored with the last batch; or a cursor, if `changes` or `export` has made the copy. Default: a new copy. */
+  readonly since?: SyncState | string | undefined
 }
 
 export interface ChangesOptions<R, K, F> extends WatchOptions<R, K, F> {
@@ -189,26 +187,16 @@ export class Resource<R extends { readonly id: number }, K> {
   }
 
   /**
-   * Keeps a copy in step, without an end. Yields batches: first a complete copy, from an export, then every change. With
-   * `since`, only the changes after it. Resumes by itself, and begins a new copy if changes may be missing.
+   * Keeps a copy in step, without an end. Yields batches, each for one transaction: first every record, then every change. With
+   * `since`, only what follows it. Resumes by itself. If changes may be missing, it walks through all records again, and the copy
+   * stays complete meanwhile: records are marked, and what has no mark at the end is swept.
    */
   sync<const F extends Names<R> | undefined = undefined>(
-    options: WatchOptions<R, K, F> = {},
+    options: SyncOptions<R, K, F> = {},
   ): AsyncGenerator<SyncBatch<Selected<R, F>>, never, undefined> {
     if (options.fields !== undefined && !options.fields.includes('id'))
       throw new TypeError('fields must include id: a copy needs the ids of its records.')
-    const startExport = async () => {
-      const { fields, filter, signal, timeoutMs } = options
-      const { cursor, records } = await this.#startExport<Selected<R, F>>({
-        fields,
-        filter,
-        signal,
-        timeoutMs,
-      })
-      if (cursor === undefined) throw new TypeError('This version of the service has no feed of changes.')
-      return { cursor, records }
-    }
-    return syncBatches(startExport, this.#changes(options), options.since, options.signal)
+    return syncBatches(this.#changes(options), options.since, options.signal)
   }
 
   /** The parsed body. The caller declares its type. */
@@ -231,7 +219,7 @@ export class Resource<R extends { readonly id: number }, K> {
     limit = limits.changesPageRecords,
     signal,
     timeoutMs,
-  }: WatchOptions<R, K, F>): FetchChanges<Selected<R, F>> {
+  }: AllOptions<R, K, F>): FetchChanges<Selected<R, F>> {
     const query = { fields: namesOf(fields)?.join(), filter: textOf(filter), limit }
     return async (since, wait) => {
       const parameters = { ...query, since, ...(wait > 0 ? { wait } : {}) }

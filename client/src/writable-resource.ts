@@ -1,5 +1,6 @@
 import { UnexpectedResponse } from './errors.ts'
 import { limits } from './limits.ts'
+import { randomText } from './random-text.ts'
 import { checkedId, Resource } from './resource.ts'
 import type { Call, CallOptions, Reply } from './sender.ts'
 import { batchReplyOf, type UpsertEvents, type UpsertRow, type UpsertTotals, upsertRows } from './upsert.ts'
@@ -96,7 +97,11 @@ export class WritableResource<R extends { readonly id: number }, K, N> extends R
   }
 }
 
-function writeCall({ idempotencyKey = randomKey(), signal, timeoutMs }: CreateOptions) {
+function writeCall({
+  idempotencyKey = randomText(limits.idempotencyKeyBytes),
+  signal,
+  timeoutMs,
+}: CreateOptions) {
   const headers = {
     accept: 'application/json',
     'content-type': 'application/json',
@@ -114,11 +119,4 @@ function idOf(
   if (typeof id === 'number') return id
   const message = 'The response to the create has no id.'
   throw new UnexpectedResponse({ status: 201, code: 'response_unexpected', message, requestId })
-}
-
-/** Not crypto.randomUUID, which browsers offer only on pages loaded over HTTPS. */
-function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('')
 }

@@ -1,9 +1,17 @@
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { write } from '../../server/test/changes-fixture.ts'
 import { account } from '../../server/test/database.ts'
 import { eventually } from '../../server/test/eventually.ts'
 import { freshService } from '../../server/test/service.ts'
-import { type Change, CursorExpired, type Product, Quartermaster, RequestInvalid } from '../src/index.ts'
+import {
+  type Change,
+  CursorExpired,
+  type Product,
+  Quartermaster,
+  RequestInvalid,
+  type SyncBatch,
+  type SyncState,
+} from '../src/index.ts'
 
 /** Changes, watch and sync of the client against the real service. */
 
@@ -132,60 +140,153 @@ it('watch: throws if changes may be missing', async () => {
   await expect(qm.products.watch({ since }).next()).rejects.toBeInstanceOf(CursorExpired)
 })
 
-it('sync: keeps a copy through truncated exports, failures and an expired cursor', async () => {
-  const many = Array.from({ length: 2_345 }, (_, i) => [i + 1, `p${i + 1}`] as const)
-  await write(database, acme, { upsert: Object.fromEntries(many) })
-  let [exports, failures] = [0, 0]
-  interfere = async (_input, send) => {
-    const response = await send()
-    const isExport = response.headers.get('content-type') === 'application/x-ndjson'
-    if (isExport && ++exports === 1) return new Response((await response.text()).slice(0, 40_000), response)
-    if (!isExport && ++failures % 3 === 0) throw new TypeError('fetch failed')
-    return response
-  }
-  const stop = new AbortController()
-  const copy = new Map<number, string>()
-  let stored: string | undefined
-  let restarts = 0
-  const syncing = (async () => {
-    for await (const batch of qm.products.sync({ fields: ['id', 'name'], signal: stop.signal })) {
-      if (batch.restart) {
-        restarts++
-        copy.clear()
+describe('sync', () => {
+  /** Applies batches as the guide does. Each record has the mark of the walk that saw it last. */
+  class Copy {
+    readonly records = new Map<number, { readonly name: string; readonly walk: string }>()
+    state: SyncState | undefined
+    sweeps = 0
+    /** The least number of records after a batch. */
+    least = Number.POSITIVE_INFINITY
+
+    apply({ deleted, upserted, sweep, state }: SyncBatch<Pick<Product, 'id' | 'name'>>): void {
+      for (const id of deleted) this.records.delete(id)
+      for (const { id, name } of upserted) this.records.set(id, { name, walk: state.walk })
+      if (sweep) {
+        this.sweeps += 1
+        for (const [id, { walk }] of this.records) if (walk !== state.walk) this.records.delete(id)
       }
-      for (const id of batch.deleted) copy.delete(id)
-      for (const { id, name } of batch.upserted) copy.set(id, name)
-      stored = batch.cursor
+      this.state = state
+      this.least = Math.min(this.least, this.records.size)
     }
-  })()
-  const ended = expect(syncing).rejects.toThrow('enough')
-  const isEqual = async () =>
-    JSON.stringify([...copy].toSorted(([a], [b]) => a - b)) === JSON.stringify([...(await table())])
-  await eventually(async () => stored !== undefined && (await isEqual()))
-  expect([exports, restarts]).toEqual([2, 2])
-  for (let round = 1; round <= 6; round++) {
-    await write(database, acme, { upsert: { [round]: `round ${round}`, 3000: 'new' }, delete: [round + 100] })
-    await eventually(isEqual)
+
+    async isEqual(): Promise<boolean> {
+      const names = [...this.records].map(([id, { name }]) => [id, name] as const)
+      return JSON.stringify(names.toSorted(([a], [b]) => a - b)) === JSON.stringify([...(await table())])
+    }
+
+    /** Until it is aborted, or a batch that is the last one is applied. */
+    async follow(signal: AbortSignal, isLast = (_batch: SyncBatch<object>) => false): Promise<void> {
+      for await (const batch of qm.products.sync({ fields: ['id', 'name'], since: this.state, signal })) {
+        this.apply(batch)
+        if (isLast(batch)) return
+      }
+    }
   }
-  // Another program deletes a record: the feed does not know which.
-  await database.query('delete from product where account_id = $1 and id = 2000', [acme.accountId])
-  await database.query(
-    `update tally set version = version + 1, total = total - 1 where account_id = $1 and resource = 'product'`,
-    [acme.accountId],
-  )
-  await eventually(isEqual)
-  expect(restarts).toBe(3)
-  stop.abort(new Error('enough'))
-  await ended
 
-  // A program that is started again continues with the cursor that it has stored.
-  await write(database, acme, { upsert: { 5: 'five' } })
-  const { value } = await qm.products.sync({ fields: ['id', 'name'], since: stored }).next()
-  expect(value).toMatchObject({ restart: false, deleted: [], upserted: [{ id: 5, name: 'five' }] })
-})
+  const names = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [i + 1, `p${i + 1}`]))
 
-it('sync: needs the ids', () => {
-  expect(() => qm.products.sync({ fields: ['name'] })).toThrow('fields must include id')
-  const compiled: AsyncGenerator<{ readonly upserted: readonly Product[] }> = qm.products.sync()
-  expect(compiled).toBeDefined()
+  /** Another program deletes a record: the feed does not know which, so every cursor expires. */
+  async function loseTrackOf(id: number): Promise<void> {
+    await database.query('delete from product where account_id = $1 and id = $2', [acme.accountId, id])
+    await database.query(
+      `update tally set version = version + 1, total = total - 1 where account_id = $1 and resource = 'product'`,
+      [acme.accountId],
+    )
+  }
+
+  it('keeps a copy through failures and an expired cursor, which never has fewer records meanwhile', async () => {
+    await write(database, acme, { upsert: names(2_345) })
+    let failures = 0
+    interfere = async (_input, send) => {
+      const response = await send()
+      if (++failures % 3 === 0) throw new TypeError('fetch failed')
+      return response
+    }
+    const stop = new AbortController()
+    const copy = new Copy()
+    const ended = expect(copy.follow(stop.signal)).rejects.toThrow('enough')
+    await eventually(async () => copy.sweeps === 1 && (await copy.isEqual()))
+    const walk = copy.state?.walk
+    copy.least = Number.POSITIVE_INFINITY
+    for (let round = 1; round <= 6; round++) {
+      await write(database, acme, {
+        upsert: { [round]: `round ${round}`, 3000: 'new' },
+        delete: [round + 100],
+      })
+      await eventually(() => copy.isEqual())
+    }
+    expect([copy.state?.walk, copy.sweeps]).toEqual([walk, 1])
+    await loseTrackOf(2000)
+    await eventually(() => copy.isEqual())
+    expect(copy.sweeps).toBe(2)
+    expect(copy.state?.walk).not.toBe(walk)
+    expect([copy.least, copy.records.size]).toEqual([2_339, 2_339])
+    stop.abort(new Error('enough'))
+    await ended
+  })
+
+  it('continues a walk that was interrupted, with its mark', async () => {
+    await write(database, acme, { upsert: names(2_500) })
+    const copy = new Copy()
+    const { signal } = new AbortController()
+    await copy.follow(signal, () => true)
+    const first = copy.state
+    expect([first?.isWalking, copy.records.size]).toEqual([true, 1000])
+    await write(database, acme, { upsert: { 1: 'one' }, delete: [2, 2_400] })
+    // As the program has stored it.
+    copy.state = JSON.parse(JSON.stringify(first))
+    await copy.follow(signal, ({ sweep }) => sweep)
+    expect([copy.state?.walk, copy.state?.isWalking]).toEqual([first?.walk, false])
+    expect(await copy.isEqual()).toBe(true)
+    await write(database, acme, { upsert: { 5: 'five' } })
+    await copy.follow(signal, () => true)
+    expect(await copy.isEqual()).toBe(true)
+    expect(copy.state?.walk).toBe(first?.walk)
+  })
+
+  it('ends a walk of which only the sweep is missing, and one through no records', async () => {
+    await write(database, acme, { upsert: names(3) })
+    const copy = new Copy()
+    const { signal } = new AbortController()
+    copy.records.set(99, { name: 'gone', walk: 'before' })
+    const { value } = await qm.products.sync({ limit: 3 }).next()
+    expect(value).toMatchObject({ sweep: true, deleted: [], state: { isWalking: false } })
+    copy.apply({ ...value, sweep: false })
+    copy.state = { ...value.state, isWalking: true }
+    await copy.follow(signal, () => true)
+    expect(copy.sweeps).toBe(1)
+    expect(await copy.isEqual()).toBe(true)
+    await write(database, acme, { delete: [1, 2, 3] })
+    copy.state = undefined
+    await copy.follow(signal, () => true)
+    expect([copy.sweeps, copy.records.size]).toEqual([2, 0])
+  })
+
+  it('continues an export from its cursor', async () => {
+    await write(database, acme, { upsert: names(3) })
+    const [records, { cursor }] = await collect(qm.products.export())
+    await write(database, acme, { upsert: { 2: 'two' }, delete: [3] })
+    const { value } = await qm.products.sync({ since: cursor }).next()
+    expect(records).toHaveLength(3)
+    expect(value).toMatchObject({ deleted: [3], upserted: [{ id: 2, name: 'two' }], sweep: false })
+    expect(value.state).toEqual({
+      walk: expect.stringMatching(/^[0-9a-f]{16}$/),
+      isWalking: false,
+      cursor: expect.any(String),
+    })
+  })
+
+  it('sends a filter with its walk, and sweeps what does not match', async () => {
+    await write(database, acme, { upsert: { 1: 'one', 2: 'two', 3: 'three' } })
+    const options = { filter: 'name*t' }
+    const first = await qm.products.sync(options).next()
+    expect(first.value.upserted.map(({ id }) => id)).toEqual([2, 3])
+    expect(first.value).toMatchObject({ sweep: true, deleted: [] })
+    await write(database, acme, { upsert: { 2: 'one' } })
+    const next = await qm.products.sync({ ...options, since: first.value.state }).next()
+    expect(next.value).toMatchObject({ sweep: false, deleted: [2], upserted: [] })
+    const other = qm.products.sync({ filter: 'name*o', since: first.value.state }).next()
+    await expect(other).rejects.toBeInstanceOf(RequestInvalid)
+  })
+
+  it('needs the ids, and a state that is one', async () => {
+    expect(() => qm.products.sync({ fields: ['name'] })).toThrow('fields must include id')
+    const state = { walk: 'a', isWalking: true, cursor: 'b' }
+    for (const wrong of [{ ...state, walk: undefined }, { ...state, isWalking: 1 }, { walk: 'a' }, null, 5]) {
+      const since: SyncState = JSON.parse(JSON.stringify(wrong))
+      await expect(qm.products.sync({ since }).next()).rejects.toThrow(/since must be the state/)
+    }
+  })
 })

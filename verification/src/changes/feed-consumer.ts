@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
-import { Quartermaster } from '../../../client/src/index.ts'
+import { type Product, Quartermaster, type SyncBatch } from '../../../client/src/index.ts'
 
 /**
  * A program that keeps a copy of the products, as in the guide: `sync()`, and a file that survives a kill. Started by
@@ -16,8 +16,8 @@ const last = whole
   .split('\n')
   .filter((line) => line.startsWith('{') && line.endsWith('}'))
   .at(-1)
-const since: unknown = last === undefined ? undefined : JSON.parse(last).cursor
+const batch: SyncBatch<Product> | undefined = last === undefined ? undefined : JSON.parse(last)
 
-for await (const batch of qm.products.sync(typeof since === 'string' ? { since } : {})) {
-  appendFileSync(file, `${JSON.stringify(batch)}\n`)
+for await (const next of qm.products.sync({ since: batch?.state })) {
+  appendFileSync(file, `${JSON.stringify(next)}\n`)
 }

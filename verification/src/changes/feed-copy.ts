@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { SyncBatch } from '../../../client/src/index.ts'
 import { importRecords } from '../../../server/src/import/import-records.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Check, Context, Outcome, Stoppable } from '../check.ts'
@@ -112,7 +113,7 @@ async function measure(context: Context, topology: FeedTopology): Promise<Outcom
     samples: Math.min(rounds, writes, consumer.kills),
     ok: differences.length === 0 && consumer.kills >= rounds * killsPerRound - 1,
     note: [
-      `${grouped(writes)} writes, 2 failovers, ${consumer.restarts} complete copies`,
+      `${grouped(writes)} writes, 2 failovers, ${consumer.sweeps} complete walks`,
       ...differences.slice(0, 5),
     ].join('\n'),
   }
@@ -233,7 +234,7 @@ function difference(expected: Map<number, string>, copy: Map<number, string>): s
 /** The consumer's process, which alternates between the two servers when it is restarted. */
 class Consumer {
   kills = 0
-  restarts = 0
+  sweeps = 0
   readonly #file: string
   readonly #ports: readonly number[]
   readonly #key: string
@@ -267,19 +268,18 @@ class Consumer {
 
   /** Replays its file. */
   copy(): Map<number, string> {
-    const copy = new Map<number, string>()
+    const copy = new Map<number, { readonly text: string; readonly walk: string }>()
     const lines = existsSync(this.#file) ? readFileSync(this.#file, 'utf8').split('\n').slice(0, -1) : []
-    this.restarts = 0
+    this.sweeps = 0
     for (const line of lines) {
       if (!line.startsWith('{') || !line.endsWith('}')) continue
-      const batch: { restart: boolean; deleted: number[]; upserted: Copied[] } = JSON.parse(line)
-      if (batch.restart) {
-        this.restarts += 1
-        copy.clear()
-      }
-      for (const id of batch.deleted) copy.delete(id)
-      for (const record of batch.upserted) copy.set(record.id, textOf(record))
+      const { deleted, upserted, sweep, state }: SyncBatch<Copied> = JSON.parse(line)
+      for (const id of deleted) copy.delete(id)
+      for (const record of upserted) copy.set(record.id, { text: textOf(record), walk: state.walk })
+      if (!sweep) continue
+      this.sweeps += 1
+      for (const [id, { walk }] of copy) if (walk !== state.walk) copy.delete(id)
     }
-    return copy
+    return new Map([...copy].map(([id, { text }]) => [id, text]))
   }
 }
