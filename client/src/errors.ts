@@ -151,6 +151,11 @@ export class StreamTruncated extends QuartermasterError {
   }
 }
 
+/** A request to a receiver of webhooks is not from Quartermaster, was changed, or is too old. Respond with 401. */
+export class WebhookInvalid extends QuartermasterError {
+  override name = 'WebhookInvalid'
+}
+
 /** By status, so that error codes which a later service adds have a class in this version, too. */
 export function errorOf(details: ErrorDetails): QuartermasterError {
   switch (details.status) {

@@ -20,6 +20,7 @@ export {
   Unauthenticated,
   Unavailable,
   UnexpectedResponse,
+  WebhookInvalid,
 } from './errors.ts'
 export type { EndMarker } from './export-lines.ts'
 export { type Partners, Quartermaster, type QuartermasterOptions } from './quartermaster.ts'
@@ -40,6 +41,14 @@ export type { CallOptions } from './sender.ts'
 export type { SyncBatch, SyncState } from './sync.ts'
 export { FilterText, filter, type TemplateValue } from './template.ts'
 export type { RejectedRow, RowFault, UpsertRow, UpsertTotals } from './upsert.ts'
+export {
+  type DeliveredChange,
+  handleWebhook,
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookHeaders,
+  type WebhookOptions,
+} from './webhook.ts'
 export type {
   Company,
   Fault,

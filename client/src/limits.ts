@@ -27,6 +27,12 @@ export const limits = {
   upsertRows: 5_000,
   upsertCharacters: 4 * 1024 * 1024,
   upsertAttemptMs: 120_000,
+  /** How far the clocks of service and receiver may differ: older messages may be recordings of an attacker. */
+  webhookToleranceSeconds: 300,
+  /** Signatures of a message: the service sends up to three, one for each secret. */
+  webhookSignaturesMax: 10,
+  /** Bytes of a request to `handleWebhook`: four times the largest message. */
+  webhookBytesMax: 1024 * 1024,
   /** Random bytes of an `Idempotency-Key`. */
   idempotencyKeyBytes: 16,
   /** Characters of a filter that an error message shows around the wrong part. */

@@ -11,7 +11,10 @@ import { passes } from './eventually.ts'
 const folder = fileURLToPath(new URL('../../examples/', import.meta.url))
 const key = Buffer.alloc(32, 5)
 
-async function start(program: string, file: string): Promise<{ url: string; output: () => string }> {
+async function start(
+  program: string,
+  args: readonly string[],
+): Promise<{ url: string; output: () => string }> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const address = probe.address()
@@ -19,7 +22,7 @@ async function start(program: string, file: string): Promise<{ url: string; outp
   probe.close()
   await once(probe, 'close')
   const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: `whsec_${key.toString('base64')}` }
-  const child = spawn(program, [`${folder}${file}`], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGKILL')
@@ -49,12 +52,15 @@ async function send(url: string, body: string, headers: Record<string, string>):
   }
 }
 
+/** Runs the example with the sources of the client, which need not be built. */
+const clientSource = new URL('../../client/test/client-source.ts', import.meta.url).href
+
 describe.each([
-  [process.execPath, 'webhook-receiver.ts'],
-  ['python3', 'webhook-receiver.py'],
-])('%s %s', (program, file) => {
+  ['webhook-receiver.ts', process.execPath, ['--import', clientSource]],
+  ['webhook-receiver.py', 'python3', []],
+])('%s', (file, program, options) => {
   it('returns challenges, applies changes in order of versions, and rejects forgeries', async () => {
-    const { url, output } = await start(program, file)
+    const { url, output } = await start(program, [...options, `${folder}${file}`])
     const now = Math.floor(Date.now() / 1000)
     const headersOf = (body: string, timestamp = now, signature = signatureOf('msg_1', timestamp, body)) => ({
       'webhook-id': 'msg_1',

@@ -24,6 +24,7 @@ type ClientCode =
   | 'stream_truncated'
   | 'timed_out'
   | 'tls_failed'
+  | 'webhook_invalid'
 
 const inErrors = 'errors of a 400 response'
 const inFilter = `${inErrors}, for the parameter filter`
@@ -232,6 +233,13 @@ const client: Record<ClientCode, Text> = {
   tls_failed: {
     cause: 'The TLS certificate of the host is not trusted.',
     remedy: 'Install a valid certificate, or make the program trust its issuer (NODE_EXTRA_CA_CERTS).',
+  },
+  webhook_invalid: {
+    place: 'errors of verifyWebhook in the TypeScript client',
+    cause:
+      'A message to a receiver of webhooks has no signature by its secret, was changed on its way, or is more than five minutes old or in the future.',
+    remedy:
+      'Respond with 401. If messages of Quartermaster are rejected, pass the body as it was received, check the secret, and set the clock of the receiver.',
   },
 }
 
