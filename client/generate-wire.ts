@@ -14,6 +14,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly items?: Schema
   readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
 }
 
 interface Operation {
@@ -27,6 +28,24 @@ interface Document {
   readonly paths: Readonly<Record<string, { readonly get?: Operation }>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
+
+/** The schemas, besides the records of lists, that are interfaces here. */
+const named = [
+  'NewProduct',
+  'NewPartner',
+  'NewCompany',
+  'Meta',
+  'Pagination',
+  'Problem',
+  'Fault',
+  'NewKey',
+  'NewKeyRequest',
+  'KeyRotation',
+  'WebhookSecret',
+  'NewWebhookRequest',
+  'WebhookChange',
+  'WebhookReplay',
+]
 
 export const wireFile = fileURLToPath(new URL('src/wire.ts', import.meta.url))
 
@@ -45,9 +64,8 @@ export function wireText(): string {
         .filter(({ name }) => `New${name}` in components.schemas && name !== 'Key')
         .map(({ schema }) => schema),
     )}] as const`,
-    ...['NewProduct', 'NewPartner', 'NewCompany', 'Meta', 'Pagination', 'Problem', 'Fault'].map((name) =>
-      interfaceOf(name, components.schemas[name] ?? {}),
-    ),
+    ...named.map((name) => interfaceOf(name, components.schemas[name] ?? {})),
+    interfaceOf('WebhookTest', components.schemas['WebhookTestResponse']?.properties?.['data'] ?? {}),
   ]
   return `${parts.join('\n\n')}\n`
 }
@@ -92,9 +110,13 @@ function kindsOf(name: string, { properties = {} }: Schema): string {
 
 function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return nameOf(schema) ?? ''
+  // As the formatter has it: a few on one line.
+  if (schema.enum !== undefined && schema.enum.length < 4)
+    return schema.enum.map((one) => `'${one}'`).join(' | ')
   if (schema.enum !== undefined) return schema.enum.map((one) => `\n    | '${one}'`).join('')
+  if (schema.oneOf !== undefined) return schema.oneOf.map(typeOf).join(' | ')
   if (schema.items !== undefined)
-    return `readonly ${typeOf(schema.items)}[]${namesOf(schema).includes('null') ? ' | null' : ''}`
+    return `readonly ${schema.items.enum === undefined ? typeOf(schema.items) : `(${typeOf(schema.items)}\n  )`}[]${namesOf(schema).includes('null') ? ' | null' : ''}`
   return namesOf(schema)
     .map((name) => (name === 'integer' ? 'number' : name))
     .join(' | ')
@@ -102,7 +124,9 @@ function typeOf(schema: Schema): string {
 
 function kindOf(schema: Schema): string {
   const name = namesOf(schema).find((one) => one !== 'null')
-  if (name === 'string') return schema.format === 'date-time' ? 'timestamp' : 'text'
+  if (name === 'string') return schema.format?.startsWith('date') ? 'timestamp' : 'text'
+  // In a filter, a list is one text with commas.
+  if (name === 'array') return 'text'
   return name === 'number' ? 'decimal' : (name ?? '')
 }
 

@@ -79,6 +79,11 @@ export class BaseUrlInvalid extends QuartermasterError {
   }
 }
 
+/** 409: the account is in a state in which this is not possible, such as with too many keys. `code` says what is in the way. */
+export class Conflict extends QuartermasterError {
+  override name = 'Conflict'
+}
+
 /** 409 or 422: the idempotency key was used for another write, or that write is still running. */
 export class IdempotencyConflict extends QuartermasterError {
   override name = 'IdempotencyConflict'
@@ -167,6 +172,9 @@ export function errorOf(details: ErrorDetails): QuartermasterError {
       // A sync deletes its copy of a record that is not found, so a wrong address must never throw NotFound.
       return details.code === 'record_unknown' ? new NotFound(details) : new BaseUrlInvalid(details)
     case 409:
+      return details.code === 'idempotency_conflict'
+        ? new IdempotencyConflict(details)
+        : new Conflict(details)
     case 422:
       return new IdempotencyConflict(details)
     case 410:

@@ -1,6 +1,14 @@
 import { lookup } from 'node:dns/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { BaseUrlInvalid, ConnectionFailed, NotFound, Quartermaster, UnexpectedResponse } from './index.ts'
+import {
+  BaseUrlInvalid,
+  Conflict,
+  ConnectionFailed,
+  IdempotencyConflict,
+  NotFound,
+  Quartermaster,
+  UnexpectedResponse,
+} from './index.ts'
 
 /** How failures are classified, with a fetch that fails as Node's does. */
 
@@ -25,7 +33,7 @@ function client(...outcomes: readonly (TypeError | (() => Response))[]) {
     return outcome()
   }
   const qm = new Quartermaster({ baseUrl: 'https://acme.example.com', apiKey: 'qm_key', fetch })
-  return { products: qm.products, sent: () => sent }
+  return { products: qm.products, manage: qm.manage, sent: () => sent }
 }
 
 describe('a request without a response', () => {
@@ -62,10 +70,70 @@ describe('a request without a response', () => {
   })
 })
 
+const problemWith = (status: number, body: object) => () =>
+  Response.json(body, { status, headers: { 'content-type': 'application/problem+json' } })
+const problemOf = (status: number, code: string) =>
+  problemWith(status, { status, code, detail: 'The detail.', request_id: 'r-9' })
+
+describe('a 409', () => {
+  it.each(['records_exhausted', 'key_already_created', 'added_later'])(
+    'with the code %s is a conflict that a retry would meet again',
+    async (code) => {
+      const { products, sent } = client(problemOf(409, code))
+      const creating = products.create({ name: 'Bolt' })
+      await expect(creating).rejects.toBeInstanceOf(Conflict)
+      await expect(creating).rejects.toMatchObject({ code })
+      expect(sent()).toBe(1)
+    },
+  )
+
+  it('is retried while the first attempt is running, and a 422 is not', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+    const created = () => Response.json({ data: { id: 5 } }, { status: 201 })
+    const running = client(problemOf(409, 'idempotency_conflict'), created)
+    expect(await running.products.create({ name: 'Bolt' })).toEqual({ id: 5 })
+    const other = client(problemOf(422, 'idempotency_mismatch'))
+    await expect(other.products.create({ name: 'Bolt' })).rejects.toBeInstanceOf(IdempotencyConflict)
+    expect([running.sent(), other.sent()]).toEqual([2, 1])
+  })
+})
+
+describe('a write that must not be repeated', () => {
+  const webhook = { resource: 'product', url: 'https://example.com/hook' } as const
+  const created = () => Response.json({ data: { id: 'wh_1', secret: 'whsec_' } }, { status: 201 })
+
+  it.each([
+    [429, 'account_busy'],
+    [503, 'overloaded'],
+    [503, 'database_unavailable'],
+  ])('is retried after %i %s, which says that nothing was written', async (status, code) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+    const { manage, sent } = client(problemOf(status, code), created)
+    expect(await manage.webhooks.create(webhook)).toMatchObject({ id: 'wh_1' })
+    expect(sent()).toBe(2)
+  })
+
+  it.each<[string, TypeError | (() => Response)]>([
+    ['a broken connection', failed('ECONNRESET')],
+    ['an unknown outcome', problemOf(503, 'outcome_unknown')],
+    ["a proxy's 502", () => new Response('Bad Gateway', { status: 502 })],
+    ["a proxy's 504", () => new Response('', { status: 504 })],
+  ])('is not retried after %s', async (_, outcome) => {
+    for (const send of [
+      ({ manage }: ReturnType<typeof client>) => manage.webhooks.create(webhook),
+      ({ manage }: ReturnType<typeof client>) => manage.webhooks.rotate('wh_1'),
+      ({ manage }: ReturnType<typeof client>) => manage.webhooks.delete('wh_1'),
+    ]) {
+      const failing = client(outcome, created)
+      await expect(send(failing)).rejects.toThrow()
+      expect(failing.sent()).toBe(1)
+    }
+  })
+})
+
 describe('a 404', () => {
-  const problem = (body: object) => () =>
-    Response.json(body, { status: 404, headers: { 'content-type': 'application/problem+json' } })
-  const ours = (code: string) => problem({ status: 404, code, detail: 'The detail.', request_id: 'r-9' })
+  const problem = (body: object) => problemWith(404, body)
+  const ours = (code: string) => problemOf(404, code)
 
   it('throws NotFound only with the code record_unknown', async () => {
     const get = (response: () => Response) => client(response).products.get(1)

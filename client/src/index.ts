@@ -4,6 +4,7 @@ export { Condition, type Fields } from './condition.ts'
 export type { Decimals } from './decimals.ts'
 export {
   BaseUrlInvalid,
+  Conflict,
   ConnectionFailed,
   CursorExpired,
   IdempotencyConflict,
@@ -23,6 +24,7 @@ export {
   WebhookInvalid,
 } from './errors.ts'
 export type { EndMarker } from './export-lines.ts'
+export type { Keys, Manage, View, ViewOptions, ViewPage, Webhooks } from './manage.ts'
 export { type Partners, Quartermaster, type QuartermasterOptions } from './quartermaster.ts'
 export type {
   AllOptions,
@@ -50,14 +52,28 @@ export {
   type WebhookOptions,
 } from './webhook.ts'
 export type {
+  Audit,
   Company,
+  Delivery,
   Fault,
+  Key,
+  KeyRotation,
   Meta,
   NewCompany,
+  NewKey,
+  NewKeyRequest,
   NewPartner,
   NewProduct,
+  NewWebhookRequest,
   Pagination,
   Partner,
   Product,
+  Request as LoggedRequest,
+  Usage,
+  Webhook,
+  WebhookChange,
+  WebhookReplay,
+  WebhookSecret,
+  WebhookTest,
 } from './wire.ts'
 export type { CreateOptions, DeleteOptions, UpsertOptions, WritableResource } from './writable-resource.ts'

@@ -12,6 +12,8 @@ export interface ListParameters {
   /** Only for changes. */
   readonly since?: string | undefined
   readonly wait?: number | undefined
+  /** Only for usage. */
+  readonly per?: 'day' | 'minute' | undefined
 }
 
 /** A list as GET; if that URL would be too long, as QUERY with the same parameters in the body. */

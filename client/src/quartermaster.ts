@@ -1,5 +1,6 @@
 import type { Cache } from './cache.ts'
 import type { Decimals, WithDecimals } from './decimals.ts'
+import { Manage } from './manage.ts'
 import { defaults, Sender } from './sender.ts'
 import {
   type Company,
@@ -44,6 +45,8 @@ export class Quartermaster<D extends Decimals = 'number'> {
   >
   readonly partners: Partners
   readonly companies: WritableResource<Company, CompanyKinds, NewCompany>
+  /** Keys, webhooks, usage, and logs of the account. Needs a key with the scope `account:manage`. */
+  readonly manage: Manage
 
   constructor(options: QuartermasterOptions<D>) {
     const sender = new Sender({
@@ -59,6 +62,7 @@ export class Quartermaster<D extends Decimals = 'number'> {
     this.products = new WritableResource(sender, paths.product, decimals)
     this.partners = new WritableResource(sender, paths.partner)
     this.companies = new WritableResource(sender, paths.company)
+    this.manage = new Manage(sender)
   }
 }
 

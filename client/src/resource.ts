@@ -65,7 +65,7 @@ export interface Page<R> {
   readonly requestId: string | undefined
 }
 
-interface ListBody<R> {
+export interface ListBody<R> {
   readonly data: R[]
   readonly meta: Meta
   readonly pagination: Pagination
@@ -269,12 +269,12 @@ export function checkedId(id: number): number {
   return id
 }
 
-function namesOf(fields: readonly string[] | undefined): readonly string[] | undefined {
+export function namesOf(fields: readonly string[] | undefined): readonly string[] | undefined {
   if (fields?.length === 0) throw new TypeError('fields is empty. Leave it out to get all fields.')
   return fields
 }
 
-function textOf<R, K>(filter: FilterOf<R, K> | undefined): string | undefined {
+export function textOf<R, K>(filter: FilterOf<R, K> | undefined): string | undefined {
   return filter === undefined
     ? undefined
     : String(typeof filter === 'function' ? filter(fieldsOf<R, K>()) : filter)

@@ -33,6 +33,8 @@ export interface Call extends CallOptions {
   /** The decoded parameters: an error message shows the wrong part of one. */
   readonly parameters: Readonly<Record<string, string>>
   readonly cached?: boolean
+  /** A write without an Idempotency-Key, which does something else the second time. Default: false. */
+  readonly onceOnly?: boolean
   /** How long the service may wait before it responds, in addition to the timeout. */
   readonly waitMs?: number
 }
@@ -107,7 +109,7 @@ export class Sender {
           attempts,
           error instanceof RateLimited || error instanceof Unavailable ? error.retryAfterMs : 0,
         )
-        if (!shouldRetry(error) || Date.now() + ms > deadline) throw error
+        if (!shouldRetry(error, call) || Date.now() + ms > deadline) throw error
         await sleep(ms, call.signal)
       }
     }
@@ -144,8 +146,12 @@ export class Sender {
   }
 }
 
-/** Every call is safe to retry: reads change nothing, writes have an idempotency key, and a batch can be repeated. */
-function shouldRetry(error: unknown): boolean {
+/**
+ * Every call is safe to retry, unless it says otherwise: reads change nothing, writes have an idempotency key, or change nothing the
+ * second time.
+ */
+function shouldRetry(error: unknown, { onceOnly }: Call): boolean {
+  if (onceOnly === true) return wasRefused(error)
   // No response or an incomplete one: a restart or a network failure. An unknown host name or a bad certificate is permanent.
   if (error instanceof ConnectionFailed) return error.code === 'connection_failed'
   if (error instanceof TimedOut) return true
@@ -157,6 +163,13 @@ function shouldRetry(error: unknown): boolean {
   if (error instanceof QueryTooSlow) return error.code === 'proxy_timeout'
   // Invalid requests stay invalid, and a fault of the service must be reported, not retried.
   return false
+}
+
+/** Whether the service says that it has done nothing. After a broken connection or a proxy's error it may have. */
+function wasRefused(error: unknown): boolean {
+  if (error instanceof Unavailable)
+    return error.code === 'overloaded' || error.code === 'database_unavailable'
+  return error instanceof RateLimited
 }
 
 async function failureOf(response: Response, call: Call): Promise<QuartermasterError> {

@@ -150,13 +150,13 @@ export interface Key {
 export interface KeyKinds {
   readonly key_id: 'text'
   readonly name: 'text'
-  readonly scopes: 'array'
+  readonly scopes: 'text'
   readonly state: 'text'
   readonly created_at: 'timestamp'
   readonly expires_at: 'timestamp'
   readonly revoked_at: 'timestamp'
   readonly rotated_to: 'text'
-  readonly last_used_on: 'text'
+  readonly last_used_on: 'timestamp'
 }
 
 /** A change of the account or of one of its keys: who, what, when, from where. */
@@ -318,7 +318,7 @@ export interface WebhookKinds {
   readonly resource: 'text'
   readonly url: 'text'
   readonly filter: 'text'
-  readonly fields: 'array'
+  readonly fields: 'text'
   readonly status: 'text'
   readonly reason: 'text'
   readonly created_at: 'timestamp'
@@ -508,4 +508,114 @@ export interface Fault {
   readonly expected?: readonly string[]
   /** The complete parameter, corrected, if a correction is known. */
   readonly suggestion?: string
+}
+
+/** An API key of the account. The key itself is shown once, when it is created. */
+export interface NewKey {
+  /** The key itself, shown only once. */
+  readonly key: string
+  /** Identifies the key. Not a secret. */
+  readonly key_id: string
+  /** What the key is for. */
+  readonly name: string
+  /** What the key may do. In a filter, a comma-separated text. */
+  readonly scopes: readonly string[]
+  /** active; rotating: replaced by another key, and valid until it expires; expired; revoked. */
+  readonly state: string
+  /** When it was created. */
+  readonly created_at: string
+  /** When it expires; null: never. */
+  readonly expires_at: string | null
+  /** When it was revoked; null: not revoked. */
+  readonly revoked_at: string | null
+  /** The key that replaces it. */
+  readonly rotated_to: string | null
+  /** The day, in UTC, of its last accepted request; null: none yet. */
+  readonly last_used_on: string | null
+}
+
+export interface NewKeyRequest {
+  readonly name: string
+  readonly scopes: readonly (
+    | 'product:read'
+    | 'product:write'
+    | 'partner:read'
+    | 'partner:create'
+    | 'partner:write'
+    | 'company:read'
+    | 'company:write'
+    | 'account:manage'
+  )[]
+  /** A date or date-time in the future; null: the key never expires. */
+  readonly expires_at?: string | null
+}
+
+export interface KeyRotation {
+  /** How long the old key stays valid; 0 revokes it at once. */
+  readonly overlap_seconds: number
+  /** A date or date-time in the future; null: the key never expires. Default: the new key is valid for as long as the old one was. */
+  readonly expires_at?: string | null
+}
+
+/** An endpoint of a receiver, to which the changes of a resource are sent. */
+export interface WebhookSecret {
+  /** Identifies the webhook. */
+  readonly id: string
+  /** The resource: product, partner or company. */
+  readonly resource: string
+  /** The URL of the receiver. */
+  readonly url: string
+  /** Only records that match this filter; null: all. */
+  readonly filter: string | null
+  /** The fields that are sent; null: all. In a filter, a comma-separated text. */
+  readonly fields: readonly string[] | null
+  /** pending: not activated yet; active; paused: by an administrator, or after failures; disabled: the receiver responded with 410. */
+  readonly status: string
+  /** Why it is paused or disabled: requested, failing, gone, cursor_expired, query_invalid. */
+  readonly reason: string | null
+  /** When it was created. */
+  readonly created_at: string
+  /** When its secret was last rotated. */
+  readonly rotated_at: string | null
+  /** The last version of the resource that was delivered completely. */
+  readonly delivered_version: number
+  /** Failed attempts since the last delivery. */
+  readonly failures: number
+  /** When the first of them was made. */
+  readonly failing_since: string | null
+  /** The next attempt is not made before this time. */
+  readonly due_at: string
+  /** The secret that signs, in the format of Standard Webhooks. */
+  readonly secret: string
+}
+
+export interface NewWebhookRequest {
+  readonly resource: 'product' | 'partner' | 'company'
+  readonly url: string
+  /** Only records that match it; null: all. */
+  readonly filter?: string | null
+  /** null: all. */
+  readonly fields?: readonly string[] | null
+  /** Where the changes begin: `now`, `beginning` (with every record), the number of a version, or a cursor of the change feed. */
+  readonly since?: string | number
+}
+
+export interface WebhookChange {
+  readonly url?: string
+  /** Only records that match it; null: all. */
+  readonly filter?: string | null
+  /** null: all. */
+  readonly fields?: readonly string[] | null
+}
+
+export interface WebhookReplay {
+  /** Where the changes begin: `now`, `beginning` (with every record), the number of a version, or a cursor of the change feed. */
+  readonly since: string | number
+}
+
+export interface WebhookTest {
+  readonly message_id: string
+  readonly status: number | null
+  readonly error: string | null
+  readonly duration_ms: number
 }

@@ -8,6 +8,8 @@ import {
   Quartermaster,
   QuartermasterError,
   RequestInvalid,
+  type Usage,
+  verifyWebhook,
 } from '../src/index.ts'
 
 /**
@@ -61,7 +63,12 @@ export async function selection(qm: Quartermaster, names: ('id' | 'name')[]) {
     // @ts-expect-error 2339 a deleted record is not sent
     if (change.change === 'deleted') change.record.valueOf()
   }
-  // yes: and a batch of a copy
+  // yes: and a batch of a copy, which continues by its state
+  for await (const { state } of qm.partners.sync({ since: (await qm.partners.sync().next()).value.state }))
+    same<typeof state.walk, string>()
+  // @ts-expect-error 2322 a state is not only its mark
+  void qm.partners.sync({ since: { walk: 'a' } })
+  // yes: its records have the requested fields
   for await (const { upserted } of qm.partners.sync()) same<(typeof upserted)[number], Partner>()
   // yes: fields declared as const elsewhere
   const fields = ['id', 'name'] as const
@@ -214,4 +221,35 @@ export async function writes(qm: Quartermaster, signal: AbortSignal) {
   // @ts-expect-error 2322 which are not numbers then
   const wrong: number = (await exact.products.get(5)).qty_available
   return [id, price, categories, wrong] as const
+}
+
+export async function administration({ manage }: Quartermaster, request: Request) {
+  // yes: a key with scopes, and what is known only once
+  const { key }: { key: string } = await manage.keys.create({ name: 'shop', scopes: ['product:read'] })
+  // @ts-expect-error 2820 a scope that does not exist
+  await manage.keys.create({ name: 'shop', scopes: ['product:reed'] })
+  // @ts-expect-error 2345/2741 a rotation needs its overlap
+  await manage.keys.rotate('a', {})
+  // yes: filters and fields as in other lists
+  const { data } = await manage.usage.list({
+    fields: ['route', 'requests'],
+    per: 'minute',
+    filter: ({ at }) => at.gt('2026-01-01'),
+  })
+  same<(typeof data)[number], Pick<Usage, 'route' | 'requests'>>()
+  // @ts-expect-error 2339 > on a text
+  await manage.requests.list({ filter: ({ path }) => path.gt('a') })
+  // @ts-expect-error 2322 a resource that has no webhooks
+  await manage.webhooks.create({ resource: 'order', url: 'https://example.com' })
+  // yes: an event has the data of its type
+  const event = await verifyWebhook(request.headers, await request.arrayBuffer(), ['whsec_'], {
+    decimals: 'string',
+  })
+  if (event.type === 'product.changed')
+    for (const change of event.data.changes)
+      if ('record' in change) same<typeof change.record.list_price, string | undefined>()
+  // @ts-expect-error 2339 only a challenge has one
+  void event.data.challenge
+  // @ts-expect-error 2367 a type that does not exist
+  return event.type === 'order.changed' ? key : undefined
 }

@@ -41,7 +41,10 @@ export class Receiver {
   /** The response to messages except challenges. */
   respond: (message: ReceivedMessage) => Response | Promise<Response> = () => ({ status: 204 })
   /** The response to challenges. */
-  echo: (challenge: string) => Response = (challenge) => ({ status: 200, body: challenge })
+  echo: (challenge: string) => Response | Promise<Response> = (challenge) => ({
+    status: 200,
+    body: challenge,
+  })
   readonly #authority = new Authority()
   readonly #trusted = getCACertificates('default')
   readonly #server: Server
