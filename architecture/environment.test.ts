@@ -19,7 +19,7 @@ const allowed: Record<string, readonly string[]> = {
     'process.report.getReport',
   ],
   // `account export` and `account restore` get its standard streams.
-  'cli/program.ts': ['process as a value', 'process as a value'],
+  'cli/commands/archive-commands.ts': ['process as a value', 'process as a value'],
   // Its IPC channel to the primary.
   'processes/worker.ts': ['process as a value'],
 }

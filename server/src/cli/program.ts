@@ -25,6 +25,7 @@ import {
   accountShow,
   accountSuspend,
 } from './commands/account-command.ts'
+import { addArchiveCommands } from './commands/archive-commands.ts'
 import { defaultScopes, keyCreate, keyList, keyRevoke, keyRotate } from './commands/key-command.ts'
 import { webhookCommands } from './commands/webhook-commands.ts'
 import { addDatabaseCommands } from './database/database-commands.ts'
@@ -173,40 +174,6 @@ function accountCommands(config: Config): Command {
     })
   addArchiveCommands(command, config)
   return command
-}
-
-interface RestoreOptions {
-  as?: string
-  replace?: boolean
-  keys: boolean
-  json?: boolean
-}
-
-function addArchiveCommands(command: Command, config: Config): void {
-  command
-    .command('export <name>')
-    .description(
-      'write an account with its keys, as hashes, and all its records to stdout, from one snapshot',
-    )
-    .action(async (name: string) => {
-      const { accountExport } = await import('./commands/archive-command.ts')
-      // The exit code if the reader closes the pipe, which ends the process before the export is complete.
-      process.exitCode = 1
-      process.exitCode = await accountExport(ownerUrl(config).url, name, process)
-    })
-  command
-    .command('restore')
-    .description('restore an account from a file that account export has written, in one transaction')
-    .argument('<file>', 'file to restore, or - for standard input')
-    .option('--as <name>', 'name of the restored account (default: as in the file)')
-    .option('--replace', 'if the account exists, replace its records')
-    .option('--no-keys', 'restore no keys')
-    .addOption(json())
-    .action(async (file: string, { as, ...options }: RestoreOptions) => {
-      const { accountRestore } = await import('./commands/archive-command.ts')
-      const parameters = { replace: false, json: false, ...options, name: as }
-      process.exitCode = await accountRestore(ownerUrl(config).url, file, parameters, process)
-    })
 }
 
 function keyCommands(config: Config): Command {
