@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AccountReads } from './accounts/account-reads.ts'
 import { AccountWrites } from './accounts/account-writes.ts'
+import { AllowedOrigins } from './accounts/allowed-origins.ts'
 import { KeyVerifier } from './accounts/key-verifier.ts'
 import { type CounterStore, FallbackCounters } from './accounts/rate-limits/counter-store.ts'
 import { RateLimiter } from './accounts/rate-limits/rate-limiter.ts'
@@ -159,6 +160,7 @@ async function createParts(
     ...bulk,
     writes: new AccountWrites(database, config.QUARTERMASTER_DATABASE_POOL_MAX, limits.accountWriteWaitMsMax),
     creates: new CreateBatches(database),
+    origins: new AllowedOrigins(database, limits),
     idempotent: new IdempotentWrites(database),
     feed: new ChangeFeed({ accountReads, waiters, rateLimiter, limits }),
     webhooks: webhooks.messages,

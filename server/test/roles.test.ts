@@ -11,6 +11,7 @@ await account(client, 'acme')
 /** s: select, i: insert, u: update, d: delete; columns that may be updated if it is not the whole row. */
 const needed: Readonly<Record<string, readonly [reads: string, writes: string, columns?: string]>> = {
   account: ['s', 's'],
+  cors_origins: ['s', 'siu'],
   api_key: ['s', 'sid', 'expires_at revoked_at rotated_to last_used_on'],
   tally: [
     's',
@@ -89,6 +90,7 @@ describe.each([
       `delete from usage`,
       `update tally set version = version + 1`,
       `select * from idempotency`,
+      `insert into cors_origins (account_id, origins) values (1, '{https://evil.example}')`,
       `insert into partner (account_id, id, version) values (1, 1, 1)`,
       `update webhook set url = 'https://evil.example'`,
     ],
@@ -102,6 +104,7 @@ describe.each([
       `update api_key set hash = sha256('x')`,
       `update audit set details = 'x'`,
       `delete from audit`,
+      `delete from cors_origins`,
       `update tally set account_id = 2`,
       `delete from tally`,
       `truncate product`,

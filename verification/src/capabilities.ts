@@ -20,11 +20,15 @@ const program =
 /** Plugins with which containers find each other by name: for CNI networks, and for netavark. */
 const resolvers = ['/usr/lib/cni/dnsname', '/usr/lib/podman/aardvark-dns', '/usr/libexec/podman/aardvark-dns']
 
+/** Debian's package. */
+export const browserPath = '/usr/bin/chromium'
+
 /** The only reasons for which a check may be skipped. Whether one is missing is found out before the check runs. */
 const probes: Readonly<Record<Capability, Probe>> = {
   namespaces: prepareMachine,
   mounts: whyNotHidden,
   citus: () => (isCitusInstalled() ? undefined : 'Citus is not installed beside this PostgreSQL'),
+  chromium: () => (existsSync(browserPath) ? undefined : `no ${browserPath} here`),
   containers: whyNoContainers,
   'container-names': () => (resolvers.some(existsSync) ? undefined : 'podman has no DNS plugin here'),
   // The server of the npm package comes without it.

@@ -17,6 +17,7 @@ export type Capability =
   | 'namespaces'
   | 'mounts'
   | 'citus'
+  | 'chromium'
   | 'containers'
   | 'container-names'
   | 'pg_dump'

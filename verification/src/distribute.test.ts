@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { allowedStatement } from '../../server/src/accounts/allowed-origins.ts'
 import { resources } from '../../server/src/catalog/resources.ts'
 import { accountsWithImagesGrouped } from '../../server/src/citus/images.ts'
 import { accountsWithImages } from '../../server/src/writes/journal-sweep.ts'
@@ -26,6 +27,12 @@ it.each([
 ])('does not name exactly one account: %s', (query) => {
   expect(tablesIn(query)).toBeGreaterThan(0)
   expect(namesOneAccount(query)).toBe(false)
+})
+
+it('the lookup of allowed origins is for several accounts', () => {
+  const { text } = allowedStatement([[], []])
+  expect(tablesIn(text)).toBe(1)
+  expect(isForSeveralAccounts(text)).toBe(true)
 })
 
 it.each([accountsWithImages, accountsWithImagesGrouped])(

@@ -6,6 +6,7 @@ import { Service } from './service.ts'
 const accountTables = [
   'api_key',
   'audit',
+  'cors_origins',
   'tally',
   'idempotency',
   'tombstone',
@@ -65,9 +66,9 @@ export const oneAccount: Check = {
 
 /**
  * The exceptions, which handle a batch of accounts and therefore several shards: reading the keys and tallies of all
- * waiting requests, the tallies of clients that wait for changes and of webhooks, the sweep over all webhooks, writing the
- * request log and usage after the responses, deleting what has expired of them and of results for idempotency keys, and finding
- * accounts with expired before-images and tombstones.
+ * waiting requests, the origins that their accounts allow, the tallies of clients that wait for changes and of webhooks, the
+ * sweep over all webhooks, writing the request log and usage after the responses, deleting what has expired of them and of
+ * results for idempotency keys, and finding accounts with expired before-images and tombstones.
  */
 export function isForSeveralAccounts(query: string): boolean {
   // The first inserted column is the account.
@@ -91,6 +92,12 @@ export function isForSeveralAccounts(query: string): boolean {
   )
     return true
   if (/from webhook where (?:account_id = any\(\$1::bigint\[\]\)|\(account_id, id\) > \()/.test(query))
+    return true
+  if (
+    /from unnest\(\$1::text\[\], \$2::text\[\]\) .*\sleft join account a on a\.name = q\.name\s+left join cors_origins c on c\.account_id = a\.account_id\s/.test(
+      query,
+    )
+  )
     return true
   return (
     /from unnest\(\$1::bigint\[\]/.test(query) && /\b[kt]\.account_id = any\(\$1::bigint\[\]\)/.test(query)

@@ -38,6 +38,7 @@ import { oneAccount } from './distribute.ts'
 import { exactlyOnce } from './exactly-once.ts'
 import { epoch } from './failover/epoch.ts'
 import { switchover } from './failover/switchover.ts'
+import { cors } from './fields/cors.ts'
 import { exportProof } from './filter-proof/export-proof.ts'
 import { noInjection } from './filter-proof/injection.ts'
 import { largeProof } from './filter-proof/large-proof.ts'
@@ -201,5 +202,7 @@ export const suites: Record<string, readonly Check[]> = {
   ).map((check) => ({ ...check, needs: ['citus'] })),
   // No key can hurt another account, and the documented way to follow changes loses none.
   guard: [errorSizes, incrementalSync],
+  // What only accounts have that have configured it.
+  fields: [cors],
   trust: [revocation, secrets, alertFires, cardinality, epoch, switchover],
 }

@@ -23,6 +23,7 @@ export interface Change {
     | 'account.suspend'
     | 'account.activate'
     | 'account.limit'
+    | 'account.cors'
     | 'account.restore'
     | 'account.ids'
     | 'account.import'
@@ -81,7 +82,7 @@ where a.account_id = ${account}::bigint`.statement(),
   throw new Failure(
     'audit_exhausted',
     `The audit log of the account has ${row?.rows} entries, and its quota is ${row?.max}. Nothing was changed. ` +
-      'Keys can still be revoked, and webhooks paused or deleted. The operator of the service can raise the quota.',
+      'Keys can still be revoked, webhooks paused or deleted, and origins removed. The operator of the service can raise the quota.',
   )
 }
 

@@ -8,6 +8,7 @@ import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { sql, value } from '../sql.ts'
 import { type Actor, auditStatement } from './audit.ts'
+import { type OriginsRow, originsIn, originsStatement, setCorsOrigins } from './cors-origins.ts'
 
 export interface Account extends AccountScope {
   readonly name: string
@@ -47,6 +48,7 @@ export interface AccountDetails extends Account {
   readonly used: { readonly idempotencyResults: number; readonly auditRows: number }
   readonly keys: { readonly valid: number; readonly all: number }
   readonly tallies: readonly AccountTally[]
+  readonly corsOrigins: readonly string[]
 }
 
 /** A label of a host name, as in the check constraint of the table. */
@@ -133,8 +135,11 @@ from api_key where account_id = ${value(account.accountId)}::bigint`.statement()
             (select count(*) from audit where account_id = $1)::float8 as "auditRows"`,
     [account.accountId, limits.idempotencyHours],
   )
+  const cors = originsStatement(account)
+  const origins = await client.query<OriginsRow>(cors.text, [...cors.values])
   return {
     ...account,
+    corsOrigins: originsIn(origins.rows),
     keys: keys.rows[0] ?? { valid: 0, all: 0 },
     tallies: tallies.rows.map(accountTally),
     used: used.rows[0] ?? { idempotencyResults: 0, auditRows: 0 },
@@ -188,6 +193,18 @@ export async function limitAccount(
     const change = { action: 'account.limit', subject: name, details: limitsOf(changed).join('; ') } as const
     await transaction.run(auditStatement(changed, actor, change))
     return changed
+  })
+}
+
+/** Applies within `corsCachedMs`. */
+export async function allowOrigins(
+  client: Connection,
+  actor: Actor,
+  name: string,
+  origins: readonly string[],
+): Promise<void> {
+  await inTransaction(client, async (transaction) => {
+    await setCorsOrigins(transaction, await accountNamed(client, name), actor, origins)
   })
 }
 

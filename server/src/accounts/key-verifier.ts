@@ -13,7 +13,7 @@ import { epoch, epochColumn, writerColumn } from '../tally-state.ts'
 import { hashOfKey, scopeSet } from './key-format.ts'
 import type { Access, LastVerification, Verification, Verified } from './verifications.ts'
 
-interface AccountRow {
+export interface AccountRow {
   readonly name: string
   readonly account_id: string | null
 }
@@ -202,7 +202,7 @@ function wrongHashOf(hash: string): string {
 
 const names = placeholder()
 /** One row for each name, found or not, so that reading the result takes the same time. */
-const accountIds = sql`select q.name, a.account_id from unnest(${names}::text[]) q(name)
+export const accountIds = sql`select q.name, a.account_id from unnest(${names}::text[]) q(name)
 left join account a on a.name = q.name`.template([names], 'account', 'pipelined')
 
 interface VerificationRow {

@@ -41,6 +41,7 @@ export const archiveTables: readonly string[] = [
   'account',
   'tally',
   'api_key',
+  'cors_origins',
   'idempotency',
   'audit',
   ...Object.keys(resources),

@@ -1,3 +1,4 @@
+import { findAllowed } from '../accounts/allowed-origins.ts'
 import { verifyKeys } from '../accounts/key-verifier.ts'
 import { groupsOf } from '../activity/batch-writer.ts'
 import { insertRequests } from '../activity/request-log.ts'
@@ -12,6 +13,7 @@ import { insertBatched, insertRecord } from '../writes/create-record.ts'
 import { accountsWithImages } from '../writes/journal-sweep.ts'
 import { lockTally } from '../writes/tick.ts'
 import { groupsByAccount, insertRequestValues } from './activity.ts'
+import { findAllowedByAccount } from './allowed-origins.ts'
 import { batchWritesByTable } from './batch-writes.ts'
 import { readChangedRows } from './changed-tallies.ts'
 import { settingsOnBoth } from './export-settings.ts'
@@ -30,6 +32,7 @@ import {
 /** Every operation that differs on Citus, and what replaces it. A replacement has the type of what it replaces. */
 export const forms: ReadonlyMap<object, object> = new Map([
   form(verifyKeys, verifyKeysByAccount),
+  form(findAllowed, findAllowedByAccount),
   form(batchStatements, statementsByAccount),
   form(settingsFor, settingsOnBoth),
   form(insertBatched, insertOwnTransaction),

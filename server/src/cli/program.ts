@@ -26,6 +26,7 @@ import {
   accountSuspend,
 } from './commands/account-command.ts'
 import { addArchiveCommands } from './commands/archive-commands.ts'
+import { addCorsCommand } from './commands/cors-command.ts'
 import { defaultScopes, keyCreate, keyList, keyRevoke, keyRotate } from './commands/key-command.ts'
 import { webhookCommands } from './commands/webhook-commands.ts'
 import { addDatabaseCommands } from './database/database-commands.ts'
@@ -147,6 +148,7 @@ function accountCommands(config: Config): Command {
     .option('--audit-entries <count>', "entries of the audit log, or 'default'", parseQuota)
     .addOption(json())
     .action((name, options) => accountLimit(config, name, options))
+  addCorsCommand(command, config)
   command
     .command('suspend <name>')
     .description('reject all keys of an account; its data is not changed')

@@ -32,6 +32,8 @@ export interface HttpServerOptions {
   readonly accountReads: { readonly isFull: boolean }
   /** The account that the host of the request names; empty if it names none. */
   readonly accountOf: (request: IncomingMessage) => string
+  /** The headers that let a page of another origin read the response, if that is known at once. */
+  readonly corsHeadersOf: (request: IncomingMessage) => Readonly<Record<string, string>>
   /** Timeout of a read, during which a connection has no traffic. */
   readonly readMsMax: number
   readonly limits: Limits
@@ -43,7 +45,7 @@ export interface HttpServerOptions {
  */
 export function createHttpServer(
   handle: RequestListener,
-  { emit, connections, queues, accountReads, accountOf, readMsMax, limits }: HttpServerOptions,
+  { emit, connections, queues, accountReads, accountOf, corsHeadersOf, readMsMax, limits }: HttpServerOptions,
 ): Server {
   const shedder = new Shedder(emit)
   const flows = new RequestFlows()
@@ -61,7 +63,7 @@ export function createHttpServer(
     response.startReceiveTimeout(limits.requestReceiveMsMax, onReceiveTimeout)
     turns.run(flow.name, () => {
       if (response.destroyed) return
-      if (isShed(request, flow)) shedder.reject(request, response)
+      if (isShed(request, flow)) shedder.reject(request, response, corsHeadersOf(request))
       else handle(request, response)
     })
   }
@@ -217,7 +219,7 @@ class Shedder {
     this.#emit = emit
   }
 
-  reject(request: IncomingMessage, response: ServerResponse): void {
+  reject(request: IncomingMessage, response: ServerResponse, cors: Readonly<Record<string, string>>): void {
     const id = requestIdOf(request)
     const body = problemBody(overload, id)
     response.writeHead(statusOf[overload.code], {
@@ -226,6 +228,7 @@ class Shedder {
       'retry-after': String(retryAfterSeconds[overload.code]),
       'x-content-type-options': 'nosniff',
       'x-request-id': id,
+      ...cors,
       // Closing the connection saves reading the body of the request.
       ...(request.method === 'GET' ? {} : { connection: 'close' }),
     })

@@ -1,16 +1,21 @@
 import { METHODS } from 'node:http'
 import Fastify, {
   type FastifyContextConfig,
+  type FastifyError,
   type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
   type HTTPMethods,
   type RouteOptions,
 } from 'fastify'
+import type { AllowedOrigins } from '../accounts/allowed-origins.ts'
 import type { FeedWaiters } from '../changes/waiters.ts'
-import { Failure } from '../errors/errors.ts'
+import { Failure, internalError } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import { acceptsHtml, consoleRoutes, rootRoute } from './console/routes.ts'
 import { clientErrorHandler, createHttpServer } from './http-server.ts'
 import { accountNameOf, authenticate, hostOf, isPublic } from './plugins/authenticate.ts'
+import { Cors, varyByOrigin } from './plugins/cors.ts'
 import { type RequestObserver, requestIdOf, routeOf, serverTiming } from './plugins/request-context.ts'
 import { referenceRoutes } from './reference/routes.ts'
 import { rejectUnsupported, requireHost } from './request/headers.ts'
@@ -21,6 +26,7 @@ import { routes } from './routes/routes.ts'
 /** What the composition root creates for the routes and hooks. */
 export interface ServerParts extends RouteParts {
   readonly observer: RequestObserver
+  readonly origins: AllowedOrigins
   /** Closed when the server closes. */
   readonly waiters: FeedWaiters
   /** Aborted when the process begins to stop: from then on, connections are closed after their next response. */
@@ -33,12 +39,14 @@ export interface ServerParts extends RouteParts {
 /** Registers every hook and route, in the order in which a request passes them. */
 export function buildServer(parts: ServerParts): FastifyInstance {
   const { waiters, authentication, observer, shares, emit, stopping } = parts
-  const app = createFastify(parts)
+  const cors = new Cors(parts.origins, authentication, parts.limits)
+  const app = createFastify(parts, cors)
   // Fastify routes only some of the methods that Node parses. The others also need a 405.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   if (parts.onRoute !== undefined) app.addHook('onRoute', parts.onRoute)
   app.decorateRequest('verified', undefined)
   app.decorateRequest('context', undefined)
+  app.decorateRequest('allowedOrigin', undefined)
   app.decorateRequest('route', undefined)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -48,9 +56,11 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
     if (stopping.aborted) reply.header('connection', 'close')
     requireHost(request.raw)
-    if (routeOf(request).config.isVerifiedInHandler === true) return
+    if (request.headers.origin !== undefined && (await cors.apply(request, reply))) return reply
+    if (routeOf(request).config.isVerifiedInHandler === true) return undefined
     if (!isPublic(request)) await authenticate(request, reply, authentication)
     rejectUnsupported(request)
+    return undefined
   })
   // Parsing a filter of 64 KB takes 15 ms: those of one account must not run one after the other while others wait.
   app.addHook('preHandler', (request, _reply, done) => {
@@ -61,6 +71,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   })
   app.addHook('onSend', (request, reply, _payload, done) => {
     serverTiming(request, reply)
+    varyByOrigin(request, reply)
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
@@ -78,9 +89,21 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   return app
 }
 
-function createFastify(parts: ServerParts): FastifyInstance {
+function createFastify(parts: ServerParts, cors: Cors): FastifyInstance {
   const { database, accountReads, authentication, observer, emit } = parts
   const { hosts, trustedProxies, connections } = authentication
+  const handleError = errorHandler(emit)
+  const respondToRejected = async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    try {
+      if (request.headers.origin !== undefined && (await cors.apply(request, reply))) return
+      await authenticate(request, reply, authentication)
+    } catch (failure) {
+      if (failure instanceof Failure) sendProblem(reply, failure, request.id)
+      else await handleError(internalError(failure), request, reply)
+      return
+    }
+    await handleError(error, request, reply)
+  }
   return Fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -91,6 +114,7 @@ function createFastify(parts: ServerParts): FastifyInstance {
         connections,
         queues: [authentication.keyVerifier, database],
         accountReads,
+        corsHeadersOf: (request) => cors.headersOf(request),
         accountOf: (request) => accountNameOf(hostOf(request, trustedProxies), hosts) ?? '',
         readMsMax: parts.readMsMax,
         limits: parts.limits,
@@ -107,10 +131,7 @@ function createFastify(parts: ServerParts): FastifyInstance {
     clientErrorHandler: clientErrorHandler(emit),
     frameworkErrors: (error, request, reply) => {
       // For a path that the router rejects Fastify runs no hooks. The key is verified first, as for any other path.
-      authenticate(request, reply, authentication).then(
-        () => errorHandler(emit)(error, request, reply),
-        (failure: Failure) => sendProblem(reply, failure, request.id),
-      )
+      void respondToRejected(error, request, reply)
       reply.raw.once('finish', () => observer.report(request, reply))
       observer.reportIfDisconnected(request, reply)
     },
@@ -122,7 +143,10 @@ function apiRoutes(app: FastifyInstance, parts: RouteParts): void {
   for (const route of routes) if (route.streamsBody !== true) registerRoute(app, route, parts)
   for (const [url, same] of Map.groupBy(routes, urlOf)) {
     const methods = same.flatMap((route) => route.methods)
-    allowOnly(app, url, methods, { isPublic: same.every((route) => route.isPublic === true) })
+    allowOnly(app, url, methods, {
+      isPublic: same.every((route) => route.isPublic === true),
+      allows: methods,
+    })
   }
   void app.register(async (streaming) => {
     streaming.removeAllContentTypeParsers()

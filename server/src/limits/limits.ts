@@ -204,6 +204,17 @@ export const limits = {
   doctorAccountsDefaultMax: 100,
   doctorRecordsDefaultMax: 1_000_000,
 
+  /** Origins that an account allows: its shops and tools. Each has at most the length of the longest host name and what is around it. */
+  corsOriginsMax: 20,
+  corsOriginCharactersMax: 255,
+  /** Allowed origins that a process knows, about 300 bytes each. Others need one more statement. */
+  corsOriginsCached: 10_000,
+  /** Lookups of one statement, and those that may wait for one: beyond, an origin counts as not allowed. */
+  corsBatchMax: 500,
+  corsLookupsWaitingMax: 2_000,
+  /** How long a browser may cache the response to a preflight. An origin that was removed can send requests meanwhile, but not read responses. */
+  corsPreflightSeconds: 600,
+
   /** Accepted keys whose account id is cached, about 250 bytes each. Other keys need one more statement. */
   keyAccountsCached: 100_000,
 

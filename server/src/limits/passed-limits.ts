@@ -17,6 +17,10 @@ export const defaultLimits = {
    * that asks every minute. If the key was revoked meanwhile, it causes reads only until it is rejected for the first time.
    */
   readAheadMs: 120_000,
+  /** How long a process relies on an origin that an account allowed: removed ones are rejected after this time. */
+  corsCachedMs: 1_000,
+  /** Preflights of a client address to an account in a window of `rateWindowMs`, in each process. A browser sends one for each URL. */
+  corsPreflightsMax: 6_000,
   /**
    * Load shedding. New requests get 503 while `requestsWaitingMax` requests wait for key verification or a pipelined
    * statement, or at least `requestsWaitingMin` of which the oldest has waited for `requestsWaitingMsMax`.

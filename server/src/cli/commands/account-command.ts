@@ -16,6 +16,7 @@ import type { LimitValue } from '../arguments.ts'
 import { asOwner } from '../database/owner.ts'
 import { operator } from '../operator.ts'
 import { formatTime, note, printJson, printLine, printTable } from '../print.ts'
+import { originsLine } from './cors-command.ts'
 
 export interface JsonOption {
   readonly json?: boolean
@@ -52,7 +53,7 @@ export async function accountList(
 
 export async function accountShow(config: Config, name: string, options: JsonOption): Promise<void> {
   const account = await asOwner(config, (client) => showAccount(client, name))
-  const { keys, tallies, used } = account
+  const { keys, tallies, used, corsOrigins } = account
   if (options.json === true) {
     const tally = tallies.map(({ lastId, ids, senderIdsFrom, ...rest }) => ({
       ...rest,
@@ -61,7 +62,7 @@ export async function accountShow(config: Config, name: string, options: JsonOpt
       sender_ids_from: senderIdsFrom,
     }))
     const stored = { idempotency_results: used.idempotencyResults, audit_rows: used.auditRows }
-    printJson({ ...accountJson(account), keys, used: stored, tallies: tally })
+    printJson({ ...accountJson(account), keys, used: stored, cors_origins: corsOrigins, tallies: tally })
     return
   }
   printAccount(account, options)
@@ -70,6 +71,7 @@ export async function accountShow(config: Config, name: string, options: JsonOpt
   printLine(
     `used: ${used.idempotencyResults} results for an Idempotency-Key, ${used.auditRows} audit entries`,
   )
+  printLine(originsLine(corsOrigins))
   printLine('')
   printTable(
     ['RESOURCE', 'TOTAL', 'VERSION', 'LAST ID', 'IDS'],

@@ -241,6 +241,10 @@ const shared = {
     409,
     'The key is not active, the account has reached its limit of keys or audit entries, or a key was already created with this `Idempotency-Key`. `code` says which.',
   ),
+  corsConflict: error(
+    409,
+    'The account has reached its limit of audit entries. Origins can still be removed.',
+  ),
   webhookConflict: error(
     409,
     'The receiver has not returned the challenge, or the account has reached its limit of webhooks or audit entries. `code` says which.',

@@ -37,6 +37,7 @@ describe('the OpenAPI document', () => {
       '/api/v1/resources/partner/{id}',
       '/livez',
       '/manage/v1/audit',
+      '/manage/v1/cors',
       '/manage/v1/deliveries',
       '/manage/v1/keys',
       '/manage/v1/keys/{key_id}',

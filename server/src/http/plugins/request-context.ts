@@ -206,7 +206,7 @@ export function actorOf(request: FastifyRequest, { keyId }: Access, trustedProxi
  * The address of the client. Each proxy appends the address of its own client to X-Forwarded-For. Only addresses that
  * trusted proxies appended are used, so the header is read from its end up to the first address that is not a trusted proxy.
  */
-function clientAddressOf({ raw }: FastifyRequest, trustedProxies: BlockList): string | null {
+export function clientAddressOf({ raw }: FastifyRequest, trustedProxies: BlockList): string | null {
   let address = plainAddress(raw.socket.remoteAddress)
   const forwarded = raw.headers['x-forwarded-for']
   const hops = (typeof forwarded === 'string' ? forwarded : '').split(',').map((hop) => hop.trim())

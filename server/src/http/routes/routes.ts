@@ -3,6 +3,7 @@ import { views } from '../../catalog/views.ts'
 import { batchRoute } from './batch.ts'
 import { deleteRoute, patchRoute } from './change.ts'
 import { changesRoute } from './changes.ts'
+import { changeCorsRoute, corsRoute } from './cors.ts'
 import { createRoute } from './create.ts'
 import { livezRoute, readyzRoute } from './health.ts'
 import { createKeyRoute, keyRoute, revokeKeyRoute, rotateKeyRoute } from './keys.ts'
@@ -38,6 +39,8 @@ export const routes: readonly Route[] = [
   viewRoute(views.audit, 'Administration'),
   viewRoute(views.request, 'Administration'),
   viewRoute(views.usage, 'Administration'),
+  corsRoute,
+  changeCorsRoute,
   viewRoute(views.webhook, 'Webhooks'),
   createWebhookRoute,
   activateWebhookRoute,

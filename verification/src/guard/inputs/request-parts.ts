@@ -41,6 +41,7 @@ export const parameters: readonly string[] = [
 export const headers = [
   'Accept',
   'Accept-Encoding',
+  'Access-Control-Request-Method',
   'Authorization',
   'Batch-Results',
   'Connection',
@@ -54,6 +55,7 @@ export const headers = [
   'If-Match',
   'If-None-Match',
   'Last-Event-ID',
+  'Origin',
   'Trailer',
   'Transfer-Encoding',
   'Traceparent',

@@ -83,6 +83,9 @@ export async function accounts({ shell }: OperatorMachine): Promise<void> {
   expectOutput(await terminal.run(documented('key-rotate')), /^qm_\w+$/m, /revoked/)
   const suspended = await shell.run(documented('account-suspend'))
   expectOutput(suspended, /^globex: suspended/m, /^globex: active/m)
+  const origins = await shell.run(documented('account-cors'))
+  const both = 'origins of browsers: https://shop.example.com, http://localhost:5173\n'
+  expectOutput(origins, new RegExp(`^${both}${both}origins of browsers: none$`, 'm'))
   const decided = await shell.run(documented('account-ids'))
   expectOutput(decided, /^globex product: external: .* 1 to 4294967295,/m, /^globex product: service: /m)
   const limited = await shell.run(documented('account-limit'))

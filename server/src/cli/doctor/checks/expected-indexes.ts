@@ -13,6 +13,7 @@ const ownTables: readonly ExpectedIndex[] = [
   { table: 'account', name: 'account_name_key', kind: 'unique', columns: ['name'] },
   { table: 'api_key', name: 'api_key_pkey', kind: 'primary', columns: ['account_id', 'key_id'] },
   { table: 'api_key', name: 'api_key_account_id_hash_key', kind: 'unique', columns: ['account_id', 'hash'] },
+  { table: 'cors_origins', name: 'cors_origins_pkey', kind: 'primary', columns: ['account_id'] },
   { table: 'audit', name: 'audit_pkey', kind: 'primary', columns: ['account_id', 'at', 'id'] },
   { table: 'request', name: 'request_pkey', kind: 'primary', columns: ['account_id', 'at', 'id'] },
   {

@@ -26,7 +26,7 @@ const forAll = (names: readonly string[], granted: readonly Privilege[]) =>
 const reading: Rights = {
   grantee: 'quartermaster_server',
   tables: forAll(
-    'account api_key tally audit request usage webhook delivery tombstone migration'
+    'account api_key cors_origins tally audit request usage webhook delivery tombstone migration'
       .split(' ')
       .concat(records, images),
     ['select'],
@@ -45,6 +45,7 @@ const writing: Rights = {
     ...reading.tables,
     api_key: ['select', 'insert', 'delete'],
     audit: ['select', 'insert'],
+    cors_origins: ['select', 'insert', 'update'],
     ...forAll(['request', 'delivery', 'tombstone', ...images], ['select', 'insert', 'delete']),
     ...forAll([...records, 'usage', 'idempotency', 'webhook'], ['select', 'insert', 'update', 'delete']),
   },
