@@ -14,6 +14,8 @@ interface ChangeBase {
 /** Treat both as "insert or replace". */
 interface Upserted<R> {
   readonly change: 'created' | 'updated'
+  /** Of the record. Pass it as `ifMatch` to change the record only if no one else has changed it since. */
+  readonly etag: string
   readonly record: R
 }
 

@@ -10,14 +10,20 @@ import { type SyncBatch, type SyncState, syncBatches } from './sync.ts'
 import type { FilterText } from './template.ts'
 import type { Meta, Pagination } from './wire.ts'
 
+/** What `fields` may name besides the fields of a record. */
+export interface Computed {
+  /** The ETag of the record, as `ifMatch` and `$if_match` take it. */
+  readonly etag: string
+}
+
 /** Names of the requested fields. If the compiler does not know the array's elements, every field is optional. */
-export type Names<R> = readonly (keyof R & string)[]
+export type Names<R> = readonly ((keyof R | keyof Computed) & string)[]
 
 /** A record with the requested fields; with all fields if none were requested. */
 export type Selected<R, F> = F extends readonly (infer N)[]
   ? number extends F['length']
-    ? Partial<Pick<R, N & keyof R>>
-    : Pick<R, N & keyof R>
+    ? Partial<Pick<R & Computed, N & keyof (R & Computed)>>
+    : Pick<R & Computed, N & keyof (R & Computed)>
   : R
 
 /** A filter: a string, a `filter` template, a condition, or a function that builds a condition from the fields. */

@@ -131,22 +131,34 @@ export class Fragment {
   #numbered(): { text: string; values: Value[]; replicaText: (() => string) | undefined } {
     const numbers = new Map<Value, number>()
     let text = ''
-    let replicaText: (() => string) | undefined
+    const states: { readonly start: number; readonly columns: StateColumns }[] = []
     for (const part of this.#parts) {
       if (part instanceof Value) {
         if (!numbers.has(part)) numbers.set(part, numbers.size + 1)
         text += `$${numbers.get(part)}`
       } else if (part instanceof StateColumns) {
-        if (replicaText !== undefined) throw new Error('a statement has state columns twice')
-        const [start, end] = [text.length, text.length + part.primary.length]
+        states.push({ start: text.length, columns: part })
         text += part.primary
-        replicaText = () => text.slice(0, start) + part.replica + text.slice(end)
       } else {
         text += part
       }
     }
+    const replicaText = states.length === 0 ? undefined : () => onReplica(text, states)
     return { text, values: [...numbers.keys()], replicaText }
   }
+}
+
+/** The text with what a replica evaluates instead. */
+function onReplica(
+  text: string,
+  states: readonly { readonly start: number; readonly columns: StateColumns }[],
+): string {
+  let [result, from] = ['', 0]
+  for (const { start, columns } of states) {
+    result += text.slice(from, start) + columns.replica
+    from = start + columns.primary.length
+  }
+  return result + text.slice(from)
 }
 
 /** A fragment with state columns, and so every fragment that contains it. */

@@ -88,6 +88,9 @@ export const lineageColumn = sql`case when ${isOwnWrite} then t.lineages[1] end 
 /** The newest lineage, as `currentLineage` of `lineageColumns`. */
 export const currentLineageColumn = sql`case when ${isOwnWrite} then t.lineages[1] else ${nextLineage} end`
 
+/** The same for a statement that may run on a replica, whose row is accepted only if the last write was made by `tickTally`. */
+export const currentLineageState = state(currentLineageColumn, sql`t.lineages[1]`)
+
 /** The newest lineage. */
 export function currentLineage({ lineages }: Pick<Lineages, 'lineages'>): string {
   return bigints(lineages)[0] ?? '0'

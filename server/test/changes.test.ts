@@ -80,8 +80,8 @@ describe('after a cursor', () => {
     const page = await changes(service, acme, { since: cursor, fields: 'name' })
     expect(page.data).toEqual([
       { change: 'deleted', id: 1, version: 3 },
-      { change: 'created', id: 4, version: 3, record: { name: 'four' } },
-      { change: 'updated', id: 3, version: 4, record: { name: 'THREE' } },
+      { change: 'created', id: 4, version: 3, etag: expect.any(String), record: { name: 'four' } },
+      { change: 'updated', id: 3, version: 4, etag: expect.any(String), record: { name: 'THREE' } },
     ])
     expect(page.meta).toEqual({ count: 3, more: false })
   })

@@ -95,6 +95,14 @@ describe('a list', () => {
     expect((await withoutReplicas.request(acme, 'GET', path, { headers })).status).toBe(304)
   })
 
+  it('has the ETags of its records, as on the primary', async () => {
+    const path = `${newFilter()}&fields=id,etag`
+    const answer = await list(service, path)
+    expect([answer.servedBy, answer.body]).toEqual(['replica none', (await list(withoutReplicas, path)).body])
+    const record = await withoutReplicas.request(acme, 'GET', `${products}/1`)
+    expect(JSON.parse(answer.body).data[0]).toEqual({ id: 1, etag: record.headers.get('etag') })
+  })
+
   it('is cached, and its total carried across a write, as if the primary had read it', async () => {
     const path = newFilter()
     await list(service, path)

@@ -15,6 +15,16 @@ export interface Field {
   readonly wire?: 'list' | 'day'
 }
 
+/** The ETag of a record, which only `fields` names. Its text is exactly the value of the header. */
+export const etagField: Field = {
+  name: 'etag',
+  type: 'text',
+  nullable: false,
+  description:
+    'The ETag of the record, as `If-Match` takes it: with its double quotes. Only if `fields` names it.',
+  example: '"12-5f1c20b7e6a41b2c-42-VBhmU6_XW5XHOVnE"',
+}
+
 /** A field that an import can fill. */
 export interface RecordField extends Field {
   /** The value if an import file has no such column: `required` is an error, `now` the time of the import. */

@@ -1,6 +1,6 @@
 import { limits } from '../limits/limits.ts'
 import type { Collection } from './collection.ts'
-import type { RecordField } from './field.ts'
+import { etagField, type RecordField } from './field.ts'
 
 export type ResourceName = 'product' | 'partner' | 'company'
 
@@ -62,6 +62,7 @@ const product: Resource = {
   plural: 'products',
   path: 'inventory/product',
   description: 'A product of the inventory.',
+  computed: [etagField],
   fields: [
     id,
     name,
@@ -126,6 +127,7 @@ const partner: Resource = {
   plural: 'partners',
   path: 'resources/partner',
   description: 'A customer, a vendor or an employee.',
+  computed: [etagField],
   fields: [
     id,
     { ...name, example: 'Nordwind Logistics' },
@@ -164,6 +166,7 @@ const company: Resource = {
   plural: 'companies',
   path: 'resources/company',
   description: 'A company of the account.',
+  computed: [etagField],
   fields: [
     id,
     { ...name, example: 'Quayside Trading Ltd' },

@@ -66,6 +66,7 @@ export type FaultCode =
   | 'choice_invalid'
   | 'field_unknown'
   | 'field_empty'
+  | 'field_not_filterable'
   | 'operator_not_for_type'
   | 'value_not_for_type'
   | 'value_out_of_range'

@@ -1,10 +1,9 @@
-import { hash } from 'node:crypto'
 import { print } from '@quartermaster/filter'
 import { LRUCache } from 'lru-cache'
 import type { Collection } from '../catalog/collection.ts'
-import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
+import { fieldsHash, hashOf, namesOf } from '../query/fields-hash.ts'
 import {
   type ListRequest,
   type ListSource,
@@ -130,20 +129,6 @@ export function exportQuery(
 function recordQuery(resource: Resource, raw: string): RecordQuery {
   const fields = withAcceptedSuggestions(resource, () => planRecordFields(resource, parseRecordRequest(raw)))
   return { members: membersOf(resource, fields), fieldsHash: fieldsHash(resource, fields) }
-}
-
-/** A hash of the resource and the fields. */
-export function fieldsHash(resource: Resource, fields: readonly Field[] = resource.fields): string {
-  return hashOf(`${resource.name} ${namesOf(fields)}`)
-}
-
-/** 96 bits: short enough for an ETag, and long enough that collisions are improbable. */
-function hashOf(key: string): string {
-  return hash('sha256', key, 'base64url').slice(0, 16)
-}
-
-function namesOf(fields: readonly Field[]): string {
-  return fields.map((field) => field.name).join(',')
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { Verified } from '../accounts/verifications.ts'
 import { BatchQueue } from '../batch-queue.ts'
-import type { Resource } from '../catalog/resources.ts'
+import { perResource, type Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
+import { fieldsHash } from '../query/fields-hash.ts'
 import { type RecordKey, type RecordRow, recordOf, recordsStatement } from '../query/sql/record-statement.ts'
 import type { StateStatement } from '../sql.ts'
 import { isAtLeast, isOlder, recordEtag, type Tally } from '../tally-state.ts'
@@ -50,9 +51,11 @@ export class RecordReader {
     if (row === undefined || !isAtLeast(row, tally)) row = await this.row(request, access.accountId)
     if (row !== undefined && isOlder(row, tally)) throw failingOver()
     if (row === undefined || row.fields === null || row.record_version === null) return undefined
-    const { id, members, fieldsHash } = request
-    const etag = recordEtag({ version: row.record_version, lineage: row.lineage }, id, fieldsHash)
-    return responseOf(row, etag, `{"data":${recordOf(row.fields, members)}}`, undefined, 1)
+    const { resource, id, members } = request
+    const position = { version: row.record_version, lineage: row.lineage }
+    const etag = recordEtag(position, id, request.fieldsHash)
+    const record = recordOf(row.fields, members, () => recordEtag(position, id, hashOfAll[resource.name]))
+    return responseOf(row, etag, `{"data":${record}}`, undefined, 1)
   }
 
   #queueOf(resource: Resource): BatchQueue<PendingRead> {
@@ -83,6 +86,9 @@ export class RecordReader {
     }
   }
 }
+
+/** The hash in the ETag of a complete record. */
+const hashOfAll = perResource((resource) => fieldsHash(resource))
 
 /** The statements of a batch, each with the reads that it answers. */
 export function batchStatements(

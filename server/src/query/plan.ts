@@ -62,7 +62,7 @@ function planFields(
   const unknown: Named[] = []
   let offset = 0
   for (const text of names) {
-    const field = fieldOf(resource, text)
+    const field = fieldOf(resource, text) ?? computedField(resource, text)
     if (field === undefined) unknown.push({ text, offset, length: text.length })
     else fields.add(field)
     offset += text.length + 1
@@ -79,9 +79,11 @@ function planFilter(
   text: string,
   faults: Faults,
 ): Predicate | undefined {
-  const unknown = conditionsOf(filter)
+  const notStored = conditionsOf(filter)
     .map(({ field }) => field)
     .filter((field) => fieldOf(resource, field.text) === undefined)
+  const unknown = notStored.filter(({ text: name }) => computedField(resource, name) === undefined)
+  for (const field of notStored) if (!unknown.includes(field)) faults.add(() => notFilterable(field))
   addUnknown(resource, 'filter', unknown, faults, (meant) => corrected(text, unknown, meant))
   let translation: { readonly text: string | undefined } | undefined
   const translated = () => {
@@ -108,6 +110,16 @@ function validTranslation(resource: Collection, text: string): string | undefine
   return faults.count === 0 ? translated : undefined
 }
 
+function notFilterable({ text, offset, length }: Named): Fault {
+  return {
+    parameter: 'filter',
+    code: 'field_not_filterable',
+    message: `${text} cannot be used in a filter: it is computed for each response, and can only be named in fields.`,
+    offset,
+    length,
+  }
+}
+
 /** A field name in the request, with its position. */
 type Named = Condition['field']
 
@@ -125,7 +137,7 @@ function addUnknown(
 ): void {
   const meant = new Map<string, string>()
   for (const { text } of unknown.slice(0, limits.errorsListedMax)) {
-    const found = meant.has(text) ? undefined : nearestField(resource, text)
+    const found = meant.has(text) ? undefined : nearestField(resource, text, parameter)
     if (found !== undefined) meant.set(text, found)
   }
   const suggestion = meant.size > 0 && unknown.length <= limits.errorsListedMax ? correct(meant) : undefined
@@ -228,10 +240,20 @@ function fieldOf(resource: Collection, name: string): Field | undefined {
   return resource.fields.find((field) => field.name === name)
 }
 
-function nearestField(resource: Collection, name: string): string | undefined {
+/** A field that only the parameter `fields` may name. */
+function computedField({ computed = [] }: Collection, name: string): Field | undefined {
+  return computed.find((field) => field.name === name)
+}
+
+function nearestField(
+  { fields, computed = [] }: Collection,
+  name: string,
+  parameter: 'fields' | 'filter',
+): string | undefined {
+  const named = parameter === 'fields' ? [...fields, ...computed] : fields
   return nearest(
     name.trim(),
-    resource.fields.map((field) => field.name),
+    named.map((field) => field.name),
   )
 }
 

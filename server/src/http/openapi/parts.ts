@@ -316,10 +316,11 @@ export function invalidListResponse(collection: Collection): object {
 
 export function fieldsParameter(collection: Collection): object {
   const names = collection.fields.map((field) => field.name)
+  const computed = (collection.computed ?? []).map(({ name }) => ` Besides these: \`${name}\`.`).join('')
   return {
     name: 'fields',
     in: 'query',
-    description: `Field names, separated by commas, in the order of the response. Default: all, ${names.join(', ')}.`,
+    description: `Field names, separated by commas, in the order of the response. Default: all, ${names.join(', ')}.${computed}`,
     schema: { type: 'string' },
     example: names.slice(0, 2).join(','),
   }

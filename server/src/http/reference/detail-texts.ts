@@ -77,6 +77,10 @@ const faults: Record<RequestFault, Text> = {
     cause: 'fields has an empty name, such as between two commas.',
     remedy: 'Remove the comma.',
   },
+  field_not_filterable: {
+    cause: 'A filter names etag, which is computed for each response and stored nowhere.',
+    remedy: 'Name it in fields, and filter by another field.',
+  },
   operator_not_for_type: {
     cause: "The field's type does not support the operator, such as > on a text.",
     remedy: 'Use an operator in expected.',

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { etagField } from '../../catalog/field.ts'
 import type { Resource } from '../../catalog/resources.ts'
 import type { ChangeFeed, FeedClient } from '../../changes/change-feed.ts'
 import { type ChangesQuery, changesQuery } from '../../changes/changes-query.ts'
@@ -33,7 +34,7 @@ export function changesRoute(resource: Resource): Route {
   const path = changesPath(resource)
   const record = exampleRecord(resource)
   const example = {
-    data: [{ change: 'created', id: record['id'], version: 12, record }],
+    data: [{ change: 'created', id: record['id'], version: 12, etag: etagField.example, record }],
     meta: { count: 1, more: false },
     cursor: exampleCursor,
   }
@@ -90,7 +91,7 @@ const description = `Each record once, in the order of the versions that wrote t
 sent: a record that changed twice since the cursor is sent once, as it is now. Store \`cursor\` with the changes, and send it as \`since\` in the
 next request. Without \`since\`, the feed begins with every record.
 
-\`created\` and \`updated\` have the complete \`record\`; treat both as "insert or replace". \`deleted\` and \`removed\` have none. \`removed\` is sent only with a filter: the
+\`created\` and \`updated\` have the complete \`record\` and its \`etag\`, which \`If-Match\` takes; treat both as "insert or replace". \`deleted\` and \`removed\` have none. \`removed\` is sent only with a filter: the
 record has changed and does not match. It may be one that you do not have.
 
 With \`Accept: text/event-stream\` the response is a stream of Server-Sent Events that lasts up to an hour. Each event \`changes\` has a page as its data and the
@@ -148,6 +149,10 @@ function schemasOf(resource: Resource): Record<string, Schema> {
           format: 'int64',
           minimum: 0,
           description: 'The version of the resource that this change created.',
+        },
+        etag: {
+          type: 'string',
+          description: 'The ETag of the record, as `If-Match` takes it. Only if it was created or updated.',
         },
         record: {
           anyOf: [ref('schemas', name), ref('schemas', `Selected${name}`)],

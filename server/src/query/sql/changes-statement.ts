@@ -1,5 +1,5 @@
 import type { Field } from '../../catalog/field.ts'
-import { perResource } from '../../catalog/resources.ts'
+import { perResource, type Resource } from '../../catalog/resources.ts'
 import { limits } from '../../limits/limits.ts'
 import type { AccountScope } from '../../scope.ts'
 import {
@@ -15,7 +15,8 @@ import {
 } from '../../sql.ts'
 import { type Lineages, lineageColumns, stateColumns, type TallyState } from '../../tally-state.ts'
 import type { ListPlan } from '../plan.ts'
-import { columnsAfterId, recordJson } from './record-json.ts'
+import { etagOfSnapshot } from './etag.ts'
+import { etagJson, recordJson, storedAfterId, storedColumns } from './record-json.ts'
 import { where } from './where.ts'
 
 /** The columns of the one row that the statement returns. */
@@ -92,7 +93,7 @@ function changesTemplate({ resource, fields, where: predicate }: Omit<ListPlan, 
   b.bound_version, b.bound_id
 from tally t
 cross join (
-  select count(*) as count, coalesce(string_agg(${changeJson(fields, isFiltered)}, ${separatorText}::text), '') as changes,
+  select count(*) as count, coalesce(string_agg(${changeJson(resource, fields, isFiltered)}, ${separatorText}::text), '') as changes,
     max(r.version) as last_version, (array_agg(r.id))[count(*)::int] as last_id
   from (
     select * from (
@@ -135,7 +136,7 @@ function boundOf(table: Fragment): Fragment {
  * planner choose the index of the filter, and sort all matches of the account for every page.
  */
 function changedRecords(table: Fragment, fields: readonly Field[], matches: Fragment | undefined): Fragment {
-  const columns = columnsAfterId(fields)
+  const columns = storedColumns(fields)
   const scan = (
     extra: Fragment,
     limit: Fragment,
@@ -160,7 +161,7 @@ function deletions(
   matches: Fragment | undefined,
 ): Fragment {
   const columns = join(
-    fields.filter(isNotId).map(() => sql`, null`),
+    storedAfterId(fields).map(() => sql`, null`),
     '',
   )
   const isSent = matches && sql` and (${matches} or (n.created_version, n.id) <= ${after})`
@@ -173,17 +174,14 @@ function deletions(
       order by d.version, d.id limit ${pageLimit}::int`
 }
 
-function changeJson(fields: readonly Field[], isFiltered: boolean): Fragment {
+function changeJson(resource: Resource, fields: readonly Field[], isFiltered: boolean): Fragment {
+  const etag = etagOfSnapshot(resource, account)
   const ids = sql`r.id || ',"version":' || r.version`
   const removed = sql` when not r.matches then '{"change":"removed","id":' || ${ids} || '}'`
   return sql`case when r.deleted then '{"change":"deleted","id":' || ${ids} || '}'${isFiltered ? removed : sql``}
     else case when r.version <= ${baseVersion}::bigint or (r.created_version, r.id) > ${after}
       then '{"change":"created","id":' else '{"change":"updated","id":' end
-      || ${ids} || ',"record":' || ${recordJson(fields)} || '}' end`
-}
-
-function isNotId(field: Field): boolean {
-  return field.name !== 'id'
+      || ${ids} || ',"etag":' || ${etagJson(etag)} || ',"record":' || ${recordJson(fields, etag)} || '}' end`
 }
 
 /** For requests without a filter and without `fields`. */

@@ -17,6 +17,14 @@ to stdout (format csv, delimiter E'\\x01', quote E'\\x02')`,
     })
   })
 
+  it('computes ETags, whose first value is the account', () => {
+    const { text, values } = statement('fields=etag', 'csv')
+    expect(text).toMatch(
+      /^copy \(select '"' \|\| r\.version \|\| '-' \|\| lpad\(to_hex\(\(select .* from tally t where t\.account_id = \$1::bigint and t\.resource = \$2::text\)\), 16, '0'\) \|\| '-' \|\| r\.id \|\| '-' \|\| \$3::text \|\| '"' as etag from company r where account_id = \$1::bigint order by r\.id\)/,
+    )
+    expect(values).toEqual(['12', 'company', expect.stringMatching(/^[\w-]{16}$/)])
+  })
+
   it('quotes text in CSV', () => {
     expect(statement('fields=id,company_code', 'csv').text).toBe(
       'copy (select r.id as id, r.company_code as company_code from company r where account_id = $1::bigint order by r.id) to stdout (format csv, force_quote (company_code))',

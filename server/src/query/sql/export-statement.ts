@@ -1,7 +1,8 @@
-import type { Field, FieldType } from '../../catalog/field.ts'
+import { etagField, type Field, type FieldType } from '../../catalog/field.ts'
 import type { AccountScope } from '../../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, value } from '../../sql.ts'
 import type { ListPlan } from '../plan.ts'
+import { etagOfSnapshot } from './etag.ts'
 import { recordJson } from './record-json.ts'
 import { where } from './where.ts'
 
@@ -16,25 +17,30 @@ export type ExportFormat = (typeof exportFormats)[number]
  * The first value is the account. COPY accepts no `$n`: `lists/exports/export-copy.ts` passes the values as settings.
  */
 export function exportStatement(scope: AccountScope, plan: ListPlan, format: ExportFormat): Statement {
-  const account = sql`account_id = ${value(scope.accountId)}::bigint`
+  const id = value(scope.accountId)
+  const etag = etagOfSnapshot(plan.resource, id)
+  const account = sql`account_id = ${id}::bigint`
   const condition = plan.where === undefined ? account : sql`${account} and ${where(plan.where)}`
   const source = sql`from ${identifier(plan.resource.name)} r where ${condition} order by r.id`
   const copy =
     format === 'ndjson'
       ? // JSON escapes both characters, so COPY quotes nothing and each line is the JSON itself.
-        sql`copy (select ${recordJson(plan.fields)} ${source})
+        sql`copy (select ${recordJson(plan.fields, etag)} ${source})
 to stdout (format csv, delimiter E'\\x01', quote E'\\x02')`
-      : sql`copy (select ${cells(plan.fields, format)} ${source}) to stdout (format csv${quoted(plan.fields)})`
+      : sql`copy (select ${cells(plan.fields, format, etag)} ${source}) to stdout (format csv${quoted(plan.fields)})`
   return copy.statement()
 }
 
 /** The same text as in JSON, except in the form for spreadsheets. */
-function cells(fields: readonly Field[], format: 'csv' | 'spreadsheet'): Fragment {
+function cells(fields: readonly Field[], format: 'csv' | 'spreadsheet', etag: Fragment): Fragment {
   const cell = format === 'csv' ? exactCell : { ...exactCell, text: withoutFormulas }
   return join(
-    fields.map(
-      (field) => sql`${cell[field.type](sql`r.${identifier(field.name)}`)} as ${identifier(field.name)}`,
-    ),
+    fields.map((field) => {
+      const name = identifier(field.name)
+      return field === etagField
+        ? sql`'"' || ${etag} || '"' as ${name}`
+        : sql`${cell[field.type](sql`r.${name}`)} as ${name}`
+    }),
     ', ',
   )
 }

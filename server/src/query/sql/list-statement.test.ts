@@ -47,6 +47,18 @@ where t.account_id = $1::bigint and t.resource = $6::text`,
     })
   })
 
+  it('computes ETags with the lineage of the server that it runs on', () => {
+    const plan = planList(resources.company, parseListRequest('fields=etag,id', 'url'))
+    const { text, replicaText } = listStatement({ accountId: '12' }, plan, 1)
+    expect(text).toContain('select id, version from company')
+    expect(text).toContain(`'{"etag":' || '"\\"' || r.version || '-' || lpad(to_hex((select case when`)
+    expect(text.match(/pg_postmaster_start_time/g)).toHaveLength(2)
+    expect(replicaText()).toContain(
+      `lpad(to_hex((select t.lineages[1] from tally t where t.account_id = $1::bigint and t.resource = `,
+    )
+    expect(replicaText()).not.toContain('pg_postmaster_start_time')
+  })
+
   it('finds each disjunct by an index scan of its own', () => {
     const plan = planList(resources.product, parseListRequest('fields=id&filter=categ_id!=7', 'url'))
     expect(listStatement({ accountId: '12' }, plan, 1).text).toContain(

@@ -1,20 +1,21 @@
-import type { Field, FieldType } from '../../catalog/field.ts'
+import { etagField, type Field, type FieldType } from '../../catalog/field.ts'
 import { resources } from '../../catalog/resources.ts'
 import { type Fragment, identifier, join, sql } from '../../sql.ts'
 
 /**
  * SQL that builds a record as JSON text, its fields in the requested order. It concatenates the members, because
  * `row_to_json` builds a row first, which takes a tenth of the statement's time. Decimals are stored in their shortest
- * form.
+ * form. `etag`: `etagText` of the statement, if the fields may have it.
  */
-export function recordJson(fields: readonly Field[]): Fragment {
-  return ofAllFields.get(fields) ?? jsonOfFields(fields)
+export function recordJson(fields: readonly Field[], etag?: Fragment): Fragment {
+  return ofAllFields.get(fields) ?? jsonOfFields(fields, etag)
 }
 
-function jsonOfFields(fields: readonly Field[]): Fragment {
+function jsonOfFields(fields: readonly Field[], etag?: Fragment): Fragment {
   const members = fields.map((field, i) => {
     const name = identifier(field.name)
-    return i === 0 ? sql`'{"${name}":' || ${jsonOf(field)}` : sql`',"${name}":' || ${jsonOf(field)}`
+    const json = field === etagField ? etagJson(etag) : jsonOf(field)
+    return i === 0 ? sql`'{"${name}":' || ${json}` : sql`',"${name}":' || ${json}`
   })
   return sql`${join(members, ' || ')} || '}'`
 }
@@ -32,12 +33,27 @@ function jsonOf(field: Field): Fragment {
   return field.nullable ? sql`coalesce(${text}, 'null')` : text
 }
 
-/** The columns that it reads besides the id, each after a comma. */
+/** The ETag as a JSON string: its double quotes are part of the text. */
+export function etagJson(etag: Fragment | undefined): Fragment {
+  if (etag === undefined) throw new Error('this statement computes no ETags')
+  return sql`'"\\"' || ${etag} || '\\""'`
+}
+
+/** The columns that it reads besides the id, each after a comma. The ETag is computed from the version. */
 export function columnsAfterId(fields: readonly Field[]): Fragment {
+  return sql`${storedColumns(fields)}${fields.includes(etagField) ? sql`, version` : sql``}`
+}
+
+/** The same for a statement that reads the version anyway. */
+export function storedColumns(fields: readonly Field[]): Fragment {
   return join(
-    fields.filter(({ name }) => name !== 'id').map(({ name }) => sql`, ${identifier(name)}`),
+    storedAfterId(fields).map(({ name }) => sql`, ${identifier(name)}`),
     '',
   )
+}
+
+export function storedAfterId(fields: readonly Field[]): readonly Field[] {
+  return fields.filter((field) => field.name !== 'id' && field !== etagField)
 }
 
 const jsonText: Record<FieldType | NonNullable<Field['wire']>, (column: Fragment) => Fragment> = {

@@ -25,7 +25,7 @@ it('recordOf takes the requested fields in their order', () => {
   const text = company.fields.map(({ name }) => JSON.stringify(`${name}, "quoted"`)).join('\u001f')
   const [id, name] = company.fields
   if (id === undefined || name === undefined) throw new Error('no fields')
-  expect(recordOf(text, membersOf(company, [name, id]))).toBe(
+  expect(recordOf(text, membersOf(company, [name, id]), () => '')).toBe(
     String.raw`{"name":"name, \"quoted\"","id":"id, \"quoted\""}`,
   )
 })

@@ -1,4 +1,4 @@
-import type { Field } from '../../catalog/field.ts'
+import { etagField, type Field } from '../../catalog/field.ts'
 import { perResource, type Resource } from '../../catalog/resources.ts'
 import { identifier, placeholder, type StateStatement, type StateTemplate, sql, value } from '../../sql.ts'
 import { currentLineageColumn, stateColumns, type TallyState } from '../../tally-state.ts'
@@ -33,22 +33,27 @@ export function recordsStatement(resource: Resource, keys: readonly RecordKey[])
   ])
 }
 
-/** A member of a record's JSON object, and the position of its value among all fields. */
+/** A member of a record's JSON object, and the position of its value among all fields; undefined for the ETag. */
 export interface RecordMember {
   readonly prefix: string
-  readonly position: number
+  readonly position: number | undefined
 }
 
 /** The members of a JSON object with these fields, in this order. */
 export function membersOf(resource: Resource, fields: readonly Field[]): readonly RecordMember[] {
   const all: readonly Field[] = resource.fields
-  return fields.map((field) => ({ prefix: `"${field.name}":`, position: all.indexOf(field) }))
+  return fields.map((field) => ({
+    prefix: `"${field.name}":`,
+    position: field === etagField ? undefined : all.indexOf(field),
+  }))
 }
 
-/** The record as a JSON object with these members. `text`: `fields` of its row. */
-export function recordOf(text: string, members: readonly RecordMember[]): string {
+/** The record as a JSON object with these members. `text`: `fields` of its row. `etag`: of the complete record. */
+export function recordOf(text: string, members: readonly RecordMember[], etag: () => string): string {
   const values = text.split(valueSeparator)
-  return `{${members.map(({ prefix, position }) => prefix + values[position]).join(',')}}`
+  const valueAt = (position: number | undefined) =>
+    position === undefined ? JSON.stringify(etag()) : values[position]
+  return `{${members.map(({ prefix, position }) => prefix + valueAt(position)).join(',')}}`
 }
 
 const accounts = placeholder()

@@ -128,7 +128,7 @@ export async function records({ shell }: OperatorMachine): Promise<void> {
   expectOutput(await shell.run(documented('changes')), /^0 changes; continue with --since \S+$/m)
   expectOutput(
     readFileSync(file('first-copy.ndjson'), 'utf8'),
-    /^\{"change":"created","id":1,"version":1,"record":\{"id":1,"name":"Hex bolt"\}\}\n/,
+    /^\{"change":"created","id":1,"version":1,"etag":"[^}]*","record":\{"id":1,"name":"Hex bolt"\}\}\n/,
   )
 }
 

@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest'
+import {
+  companies,
+  createdId,
+  faultIn,
+  keyOf,
+  list,
+  partners,
+  problemIn,
+  products,
+  recordIn,
+  send,
+} from './client.ts'
+
+/** Programs that change records only if no one else has. */
+
+const initech = () => ({ host: 'initech', key: keyOf('initech') })
+const json = { 'content-type': 'application/json' }
+
+async function created(path: string, body: object): Promise<number> {
+  return createdId(
+    await send(path, { ...initech(), method: 'POST', headers: json, body: JSON.stringify(body) }),
+  )
+}
+
+async function patch(path: string, body: object, etag: string) {
+  const headers = { ...json, 'if-match': etag }
+  return await send(path, { ...initech(), method: 'PATCH', headers, body: JSON.stringify(body) })
+}
+
+/** The ETag that a GET of the record returns. */
+async function etagOf(path: string): Promise<string> {
+  const { etag } = (await send(path, initech())).headers
+  expect(etag).toMatch(/^"/)
+  return etag ?? ''
+}
+
+interface Change {
+  readonly change: string
+  readonly id: number
+  readonly etag?: string
+  readonly record?: Readonly<Record<string, unknown>>
+}
+
+describe('etag in fields', () => {
+  test('[T1] every read returns the ETag of the record if fields names it', async () => {
+    const bodies = {
+      [products]: { name: 'Conditional' },
+      [partners]: { name: 'Conditional' },
+      [companies]: { name: 'Conditional', branch_user: '007' },
+    }
+    for (const [path, body] of Object.entries(bodies)) {
+      const start = await send(`${path}/changes?since=now`, initech())
+      const id = await created(path, body)
+      const etag = await etagOf(`${path}/${id}`)
+      const query = `fields=etag,name&filter=id=${id}`
+      expect((await list(`${path}?${query}`, initech())).data).toEqual([{ etag, name: 'Conditional' }])
+      expect(recordIn(await send(`${path}/${id}?fields=id,etag`, initech()))).toEqual({ id, etag })
+      const ndjson = { ...initech(), headers: { accept: 'application/x-ndjson' } }
+      expect(JSON.parse((await send(`${path}?${query}`, ndjson)).text.split('\n')[0] ?? '')).toEqual({
+        etag,
+        name: 'Conditional',
+      })
+      for (const accept of ['text/csv', 'text/csv; form=spreadsheet']) {
+        const csv = (
+          await send(`${path}?fields=id,etag&filter=id=${id}`, { ...initech(), headers: { accept } })
+        ).text
+        expect(csv.split('\r\n')[1]).toBe(`${id},"${etag.replaceAll('"', '""')}"`)
+      }
+      const { cursor }: { cursor: string } = JSON.parse(start.text)
+      const feed = await send(`${path}/changes?since=${cursor}&fields=name,etag`, initech())
+      const { data }: { data: Change[] } = JSON.parse(feed.text)
+      expect(data.filter((change) => change.id === id)).toMatchObject([
+        { etag, record: { name: 'Conditional', etag } },
+      ])
+    }
+  })
+
+  test('[T1] lists with any filter and page have it, and no response has it unless it was requested', async () => {
+    const ids = await Promise.all([1, 2, 3].map((n) => created(products, { name: `Etag list ${n}` })))
+    const etags = await Promise.all(ids.map((id) => etagOf(`${products}/${id}`)))
+    for (const query of [
+      'filter=name*Etag list',
+      `after_id=${Math.min(...ids) - 1}`,
+      'filter=list_price<1',
+    ]) {
+      const page = await list(`${products}?limit=1000&fields=id,etag&${encodeURI(query)}`, initech())
+      const found = new Map(page.data.map(({ id, etag }) => [id, etag]))
+      expect(ids.map((id) => found.get(id))).toEqual(etags)
+    }
+    const [one] = (await list(`${products}?limit=1`, initech())).data
+    expect(Object.keys(one ?? {})).not.toContain('etag')
+    expect(Object.keys(recordIn(await send(`${products}/${ids[0]}`, initech())))).not.toContain('etag')
+  })
+
+  test('[T1] If-Match takes it, until the record changes', async () => {
+    const id = await created(products, { name: 'Once' })
+    const [row] = (await list(`${products}?fields=etag&filter=id=${id}`, initech())).data
+    const etag = String(row?.['etag'])
+    // A write of another record does not matter.
+    await created(products, { name: 'Another' })
+    const changed = await patch(`${products}/${id}`, { name: 'Twice' }, etag)
+    expect(recordIn(changed)['name']).toBe('Twice')
+    problemIn(await patch(`${products}/${id}`, { name: 'Thrice' }, etag), 412)
+    const [now] = (await list(`${products}?fields=etag&filter=id=${id}`, initech())).data
+    expect(now?.['etag']).toBe(changed.headers.etag)
+  })
+
+  test('[T1] a change that was created or updated has it, a deletion has none', async () => {
+    const { cursor }: { cursor: string } = JSON.parse(
+      (await send(`${products}/changes?since=now`, initech())).text,
+    )
+    const [kept, gone] = [
+      await created(products, { name: 'Kept' }),
+      await created(products, { name: 'Gone' }),
+    ]
+    await send(`${products}/${gone}`, { ...initech(), method: 'DELETE' })
+    const feed = await send(`${products}/changes?since=${cursor}&fields=name&limit=1000`, initech())
+    const { data }: { data: Change[] } = JSON.parse(feed.text)
+    expect(data.find(({ id }) => id === kept)).toMatchObject({
+      etag: await etagOf(`${products}/${kept}`),
+      record: { name: 'Kept' },
+    })
+    expect(data.find(({ id }) => id === gone)).toEqual({
+      change: 'deleted',
+      id: gone,
+      version: expect.any(Number),
+    })
+  })
+
+  test('[T1] it is no field of a filter, and of no other list', async () => {
+    const fault = faultIn(await send(`${products}?filter=etag=1`, initech()))
+    expect(fault).toMatchObject({ parameter: 'filter', code: 'field_not_filterable', offset: 0, length: 4 })
+    expect(faultIn(await send(`${products}?fields=id,etga`, initech())).suggestion).toBe('id,etag')
+    const manage = await send('/manage/v1/keys?fields=etag', { key: keyOf('accountManage') })
+    expect(faultIn(manage)).toMatchObject({ code: 'field_unknown' })
+  })
+})
