@@ -136,3 +136,122 @@ describe('etag in fields', () => {
     expect(faultIn(manage)).toMatchObject({ code: 'field_unknown' })
   })
 })
+
+interface Line {
+  readonly line?: number
+  readonly id?: number
+  readonly field?: string
+  readonly code?: string
+  readonly value?: string
+  readonly $end?: Readonly<Record<string, number>>
+}
+
+async function batch(rows: readonly object[], mode = 'update'): Promise<readonly Line[]> {
+  const body = rows.map((row) => JSON.stringify(row)).join('\n')
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const path = `${products}/batch?mode=${mode}`
+  const response = await send(path, { ...initech(), method: 'POST', headers, body })
+  expect(response.status, response.text).toBe(200)
+  return response.text
+    .trim()
+    .split('\n')
+    .map((line): Line => JSON.parse(line))
+}
+
+const end = (counts: object) => ({
+  $end: { read: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0, rejected: 0, ...counts },
+})
+const priceOf = async (id: number) =>
+  recordIn(await send(`${products}/${id}?fields=list_price`, initech()))['list_price']
+
+describe('$if_match in a batch', () => {
+  test('[T2] a row is written only if its record has the ETag', async () => {
+    const [one, two] = [await created(products, { name: 'One' }), await created(products, { name: 'Two' })]
+    const [etagOne, etagTwo] = [await etagOf(`${products}/${one}`), await etagOf(`${products}/${two}`)]
+    await patch(`${products}/${two}`, { list_price: 9 }, etagTwo)
+    const rows = [
+      { id: one, list_price: 1.5, $if_match: etagOne },
+      { $if_match: etagTwo, id: two, list_price: 2 },
+    ]
+    const [rejected, last] = await batch(rows)
+    expect(rejected).toEqual({
+      line: 2,
+      id: two,
+      field: '$if_match',
+      reason: expect.stringContaining('changed'),
+      value: etagTwo,
+      code: 'changed',
+    })
+    expect(last).toEqual(end({ read: 2, updated: 1, rejected: 1 }))
+    expect([await priceOf(one), await priceOf(two)]).toEqual([1.5, 9])
+    // Sent again after a lost response, the row that was written is unchanged.
+    expect((await batch(rows)).at(-1)).toEqual(end({ read: 2, unchanged: 1, rejected: 1 }))
+  })
+
+  test('[T2] of two rows of one record, the second does not have the ETag from before the first', async () => {
+    const id = await created(products, { name: 'Twice' })
+    const etag = await etagOf(`${products}/${id}`)
+    const lines = await batch([
+      { id, list_price: 1, $if_match: etag },
+      { id, list_price: 2, $if_match: etag },
+    ])
+    expect(lines).toMatchObject([{ line: 2, code: 'changed' }, end({ read: 2, updated: 1, rejected: 1 })])
+    expect(await priceOf(id)).toBe(1)
+  })
+
+  test('[T2] a deletion has a condition, too', async () => {
+    const id = await created(products, { name: 'Going' })
+    const old = await etagOf(`${products}/${id}`)
+    const now = (await patch(`${products}/${id}`, { list_price: 3 }, old)).headers.etag
+    const lines = await batch([{ $delete: id, $if_match: old }])
+    expect(lines).toMatchObject([{ id, code: 'changed' }, end({ read: 1, rejected: 1 })])
+    expect(await batch([{ $delete: id, $if_match: now }])).toEqual([end({ read: 1, deleted: 1 })])
+    expect(await batch([{ $delete: id, $if_match: now }])).toEqual([end({ read: 1, unchanged: 1 })])
+  })
+
+  test('[T2] a row with a condition inserts no record, in either mode', async () => {
+    const id = await created(products, { name: 'Gone' })
+    const etag = await etagOf(`${products}/${id}`)
+    await send(`${products}/${id}`, { ...initech(), method: 'DELETE' })
+    for (const mode of ['update', 'upsert']) {
+      const lines = await batch([{ id, name: 'Back', $if_match: etag }], mode)
+      expect(lines.at(-1), mode).toEqual(end({ read: 1, rejected: 1 }))
+    }
+    const [rejected] = await batch([{ id, name: 'Back', $if_match: etag }])
+    expect(rejected).toMatchObject({ id, field: '$if_match', code: 'record_unknown' })
+  })
+
+  test('[T2] what is not an ETag of the record is rejected, and in CSV the column', async () => {
+    const [one, two] = [await created(products, { name: 'One' }), await created(products, { name: 'Two' })]
+    const etag = await etagOf(`${products}/${two}`)
+    const wrong = [etag, etag.replaceAll('"', ''), '*', '', 7, null, [etag], { etag }]
+    const lines = await batch(wrong.map(($if_match) => ({ id: one, list_price: 1, $if_match })))
+    expect(lines.slice(0, -1).map(({ line, field }) => [line, field])).toEqual(
+      wrong.map((_, i) => [i + 1, '$if_match']),
+    )
+    expect(await priceOf(one)).toBe(0)
+    for (const csv of ['id,$if_match\r\n1,""\r\n', 'id,etag\r\n1,""\r\n']) {
+      const headers = { 'content-type': 'text/csv' }
+      const response = await send(`${products}/batch`, { ...initech(), method: 'POST', headers, body: csv })
+      expect(faultIn(response).message).toContain('$if_match')
+    }
+  })
+
+  test('[T2] the result does not depend on which rows are in one transaction', async () => {
+    const id = await created(products, { name: 'Boundary' })
+    for (const before of [0, 998, 999, 1000]) {
+      const etag = await etagOf(`${products}/${id}`)
+      const fill = Array.from({ length: before }, (_, i) => ({ $delete: 900_000_000 + i }))
+      const lines = await batch([
+        ...fill,
+        { id, list_price: before + 1, $if_match: etag },
+        { id, list_price: before + 2, $if_match: etag },
+      ])
+      expect(lines).toMatchObject([
+        { line: before + 2, code: 'changed' },
+        end({ read: before + 2, updated: 1, unchanged: before, rejected: 1 }),
+      ])
+      expect(await priceOf(id)).toBe(before + 1)
+    }
+  })
+})

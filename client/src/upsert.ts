@@ -2,10 +2,17 @@ import { ConnectionFailed, errorOf } from './errors.ts'
 import { limits } from './limits.ts'
 import type { Problem } from './wire.ts'
 
+/** The row is written only if its record has this `etag`. Otherwise it is rejected, with the code `changed` or `record_unknown`. */
+interface Conditional {
+  readonly $if_match?: string
+}
+
 /** Inserts the record with this id, or changes the fields that the row has; `$delete` deletes the record with this id. */
-export type UpsertRow<N> =
-  | (Partial<N> & { readonly id: number; readonly create_date?: string; readonly write_date?: string })
-  | { readonly $delete: number }
+export type UpsertRow<N> = Conditional &
+  (
+    | (Partial<N> & { readonly id: number; readonly create_date?: string; readonly write_date?: string })
+    | { readonly $delete: number }
+  )
 
 /** Numbers of rows. `read` is the sum of the others. */
 export interface UpsertTotals {
@@ -25,6 +32,8 @@ export interface RowFault {
   readonly reason: string
   /** The beginning of the value. */
   readonly value: string
+  /** If the condition of the row failed. */
+  readonly code?: 'changed' | 'record_unknown'
 }
 
 /** A row that the service has not written. */

@@ -23,8 +23,8 @@ function resultLine([first, ...others]: readonly RowFault[]): string {
   return `${JSON.stringify({ line, ...(id === undefined ? {} : { id: Number(id) }), ...describe(first), ...more })}\n`
 }
 
-function describe({ field, reason, value }: RowFault) {
-  return { field: excerpt(field), reason, value: excerpt(value) }
+function describe({ field, reason, value, code }: RowFault) {
+  return { field: excerpt(field), reason, value: excerpt(value), ...(code === undefined ? {} : { code }) }
 }
 
 /** The last line of a complete batch. */

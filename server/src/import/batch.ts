@@ -3,8 +3,8 @@ import type { Row } from './row.ts'
 
 /**
  * The lines of one transaction. A line whose id no other line has is a row to upsert or an id to delete. The lines of an id that
- * occurs several times stay separate: `foldLines` applies them one after the other, so the result is the same however the lines of
- * an input are divided into batches.
+ * occurs several times stay separate, and so does a line with a condition: `foldLines` applies them one after the other, so the
+ * result is the same however the lines of an input are divided into batches.
  */
 export class Batch {
   readonly #byId = new Map<string, Row[]>()
@@ -36,7 +36,7 @@ export class Batch {
     for (const [id, lines] of this.#byId) {
       const [first, second] = lines
       if (first === undefined) continue
-      if (second !== undefined) parts.repeated.push({ id, lines })
+      if (second !== undefined || first.ifMatch !== undefined) parts.repeated.push({ id, lines })
       else if (first.isDelete === true) parts.deletes.push(first)
       else parts.rows.push(first)
     }

@@ -1,3 +1,4 @@
+import { etagField } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import type { Fault } from '../errors/errors.ts'
 import { excerpt, Faults } from '../errors/faults.ts'
@@ -18,6 +19,9 @@ export class ImportError extends Error {
     this.faults = faults
   }
 }
+
+/** The member of a row with the ETag that its record must have. */
+export const ifMatchMember = '$if_match'
 
 /** Blank lines are skipped, but each costs time. */
 export function rejectBlankLines(count: number): void {
@@ -61,11 +65,14 @@ export function checkMembers(
   const known = new Set(resource.fields.map(({ name }) => name))
   const faults = new Faults()
   if (isCut) faults.add(() => columnFault(tooMany('its first row', 'members', resource)))
-  for (const name of names) if (!known.has(name)) faults.add(() => unknownFault(resource, name))
+  for (const name of names)
+    if (!known.has(name) && name !== ifMatchMember) faults.add(() => unknownFault(resource, name))
   rejectFile(resource, faults)
 }
 
 export function unknownField(resource: Resource, name: string): string {
+  if (name === etagField.name) return `etag is not written: send it as ${ifMatchMember}, or omit it`
+  if (name === ifMatchMember) return `${ifMatchMember} is a member of JSON rows, not a column of CSV`
   const names = resource.fields.map((field) => field.name)
   const near = nearest(name, names)
   const help = near === undefined ? `its fields are ${names.join(', ')}` : `did you mean ${near}?`

@@ -173,7 +173,7 @@ async function write(writer: BatchWriter, batch: Batch, { totals, onFaults }: Ro
   if (outcome.becameExternal) totals.idsNow = 'external'
   if (rejected.length === 0) return
   const isId = ({ field }: { readonly field: string }) => field === 'id' || field === '$delete'
-  await onFaults(rejected.map((fault) => ({ ...fault, value: isId(fault) ? fault.id : '' })))
+  await onFaults(rejected.map((fault) => ({ value: isId(fault) ? fault.id : '', ...fault })))
 }
 
 /** The lines with ids that the batch must not use. */

@@ -8,7 +8,7 @@ import {
   repeatedName,
   scanObject,
 } from '../writes/exact-json.ts'
-import { checkMembers, ImportError, rejectBlankLines, tooMany } from './columns.ts'
+import { checkMembers, ImportError, ifMatchMember, rejectBlankLines, tooMany } from './columns.ts'
 import { ChunkBuilder, type RowChunk } from './row.ts'
 
 /** Parses a file with one JSON object per line. Yields one chunk of rows for each buffer of input. */
@@ -64,7 +64,7 @@ class NdjsonLines {
       rejectBlankLines(this.#blank)
       return
     }
-    const scan = scanObject(text, this.#resource.fields.length)
+    const scan = scanRow(text, this.#resource.fields.length)
     if (scan?.names[0] === '$end') {
       this.#end(text, scan)
       return
@@ -101,7 +101,14 @@ class NdjsonLines {
   #faultOf({ names, nested, isTooLong }: ObjectScan): { field: string; reason: string } | undefined {
     if (nested !== undefined) {
       const type = this.#resource.fields.find(({ name }) => name === nested.name)?.type
-      const expected = nested.name === '$delete' ? 'an id' : type === undefined ? 'a value' : typeNames[type]
+      const expected =
+        nested.name === '$delete'
+          ? 'an id'
+          : nested.name === ifMatchMember
+            ? 'an ETag'
+            : type === undefined
+              ? 'a value'
+              : typeNames[type]
       return { field: nested.name, reason: `is an array or an object, not ${expected}` }
     }
     const repeated = repeatedName(names)
@@ -121,6 +128,13 @@ class NdjsonLines {
       `The end marker in line ${this.#read} does not match the number of records before it: the file is incomplete.`,
     )
   }
+}
+
+/** A row may have `$if_match` in addition to the fields. */
+function scanRow(text: string, fields: number): ObjectScan | undefined {
+  const scan = scanObject(text, fields + 1)
+  if (scan === undefined || scan.names.length <= fields || scan.names.includes(ifMatchMember)) return scan
+  return { names: scan.names.slice(0, fields + 1), nested: undefined, isTooLong: true }
 }
 
 function parsed(text: string, parse: (text: string) => unknown = parseExactJson): object | undefined {

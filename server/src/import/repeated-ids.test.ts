@@ -8,12 +8,13 @@ const context = {
   writtenAt: 'now',
   faultOfNew: (row: readonly (string | undefined)[]) =>
     row[1] === undefined ? { field: 'name', reason: 'is required' } : undefined,
+  isStored: (etag: string) => etag === 'stored',
 }
 const row = (line: number, ...cells: (string | undefined)[]) => ({ line, cells: ['1', ...cells] })
 const deletion = (line: number) => ({ line, cells: ['1'], isDelete: true as const })
 const fold = (
   stored: string[] | undefined,
-  ...lines: (ReturnType<typeof row> | ReturnType<typeof deletion>)[]
+  ...lines: ((ReturnType<typeof row> | ReturnType<typeof deletion>) & { ifMatch?: string })[]
 ) => foldLines({ id: '1', lines }, stored, context)
 
 describe('the lines of a record that does not exist', () => {
@@ -74,6 +75,62 @@ describe('the lines of a record that exists', () => {
       inserted: undefined,
       updated: undefined,
       counts: { inserted: 1, updated: 1, deleted: 2 },
+    })
+  })
+})
+
+describe('a line with a condition', () => {
+  const stored = ['1', 'old', '3', 'then']
+  const on = (ifMatch: string, line: ReturnType<typeof row> | ReturnType<typeof deletion>) => ({
+    ...line,
+    ifMatch,
+  })
+  const changed = { id: '1', field: '$if_match', code: 'changed', value: 'stored' }
+
+  it('is written if the stored record has the ETag', () => {
+    expect(fold(stored, on('stored', row(1, 'new')))).toMatchObject({
+      updated: ['1', 'new', '3', 'now'],
+      rejected: [],
+    })
+    expect(fold(stored, on('stored', deletion(1)))).toMatchObject({ isDeleted: true, rejected: [] })
+  })
+  it('is rejected if it has another, or if an earlier line has changed the record', () => {
+    expect(fold(stored, on('other', row(1, 'new')))).toMatchObject({
+      updated: undefined,
+      rejected: [{ line: 1, code: 'changed', value: 'other' }],
+    })
+    expect(fold(stored, row(1, 'new'), on('stored', row(2, 'newer')))).toMatchObject({
+      updated: ['1', 'new', '3', 'now'],
+      rejected: [{ ...changed, line: 2 }],
+    })
+    // Back to the stored values: each change counts, although the net effect is none.
+    expect(
+      fold(stored, row(1, 'new'), row(2, 'old', undefined, 'then'), on('stored', row(3, 'newer'))),
+    ).toMatchObject({ updated: undefined, rejected: [{ ...changed, line: 3 }] })
+    expect(fold(stored, deletion(1), row(2, 'again'), on('stored', deletion(3)))).toMatchObject({
+      inserted: ['1', 'again', '0', 'now'],
+      rejected: [{ ...changed, line: 3 }],
+    })
+  })
+  it('is written after a line that changed nothing', () => {
+    expect(fold(stored, row(1, 'old'), on('stored', row(2, 'new')))).toMatchObject({
+      updated: ['1', 'new', '3', 'now'],
+      rejected: [],
+    })
+  })
+  it('inserts no record', () => {
+    expect(fold(undefined, on('stored', row(1, 'new')))).toMatchObject({
+      inserted: undefined,
+      rejected: [{ line: 1, field: '$if_match', code: 'record_unknown', value: 'stored' }],
+    })
+  })
+  it('changes nothing the second time: its first response may have been lost', () => {
+    expect(fold(stored, on('other', row(1, 'old')))).toMatchObject({ updated: undefined, rejected: [] })
+    expect(fold(undefined, on('other', deletion(1)))).toMatchObject({ rejected: [] })
+    expect(fold(stored, on('stored', deletion(1)), on('stored', deletion(2)))).toMatchObject({
+      isDeleted: true,
+      counts: { inserted: 0, updated: 0, deleted: 1 },
+      rejected: [],
     })
   })
 })

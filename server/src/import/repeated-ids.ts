@@ -1,15 +1,29 @@
+import { ifMatchMember } from './columns.ts'
+import type { ConditionCode } from './row.ts'
+
 /** Of a record, in the order of the catalog's fields and COPY's text format; undefined if the line does not contain the field. */
 type Cells = readonly (string | undefined)[]
 
-/** Several lines of one batch that upsert or delete the same record, in their order. */
+/** Several lines of one batch that upsert or delete the same record, in their order; or one with a condition. */
 export interface RepeatedId {
   readonly id: string
-  readonly lines: readonly { readonly line: number; readonly cells: Cells; readonly isDelete?: true }[]
+  readonly lines: readonly RepeatedLine[]
+}
+
+interface RepeatedLine {
+  readonly line: number
+  readonly cells: Cells
+  readonly isDelete?: true
+  /** The ETag that the record must have. */
+  readonly ifMatch?: string
 }
 
 export interface RowRejection {
   readonly field: string
   readonly reason: string
+  readonly code?: ConditionCode
+  /** Default: the id, if the field is the id. */
+  readonly value?: string
 }
 
 /** What the fold has to know about the transaction that writes the lines. */
@@ -20,6 +34,8 @@ export interface FoldContext {
   readonly writtenAt: string
   /** Why no record can be created from the row. */
   readonly faultOfNew: (row: Cells) => RowRejection | undefined
+  /** Whether the ETag is that of the stored record, before the batch. */
+  readonly isStored: (etag: string, id: string) => boolean
 }
 
 export interface FoldedLines {
@@ -41,12 +57,21 @@ export interface FoldedLines {
 export function foldLines(
   { id, lines }: RepeatedId,
   stored: Cells | undefined,
-  { defaults, writeDateIndex, writtenAt, faultOfNew }: FoldContext,
+  { defaults, writeDateIndex, writtenAt, faultOfNew, isStored }: FoldContext,
 ): FoldedLines {
   const counts = { inserted: 0, updated: 0, deleted: 0 }
-  const rejected: { line: number; id: string; field: string; reason: string }[] = []
+  const rejected: FoldedLines['rejected'][number][] = []
   let current = stored
-  for (const { line, cells, isDelete } of lines) {
+  for (const { line, cells, isDelete, ifMatch } of lines) {
+    if (ifMatch !== undefined && !isApplied(cells, isDelete, current)) {
+      // No client knows the ETag of what an earlier line of this transaction has written.
+      const isWritten = counts.inserted + counts.updated + counts.deleted > 0
+      const fault = faultOfCondition(current, !isWritten && isStored(ifMatch, id))
+      if (fault !== undefined) {
+        rejected.push({ line, id, ...fault, value: ifMatch })
+        continue
+      }
+    }
     if (isDelete === true) {
       if (current !== undefined) counts.deleted += 1
       current = undefined
@@ -76,6 +101,23 @@ export function foldLines(
     counts,
     rejected,
   }
+}
+
+/**
+ * Whether the line has nothing left to write: it was sent before, and its response was lost. Then its condition guards nothing
+ * (RFC 9110, 13.1.1), and a batch that is sent again ends like the first one.
+ */
+function isApplied(cells: Cells, isDelete: true | undefined, current: Cells | undefined): boolean {
+  if (isDelete === true || current === undefined) return isDelete === true && current === undefined
+  return cells.every((cell, i) => cell === undefined || cell === current[i])
+}
+
+function faultOfCondition(current: Cells | undefined, matches: boolean): RowRejection | undefined {
+  const field = ifMatchMember
+  if (current === undefined)
+    return { field, code: 'record_unknown', reason: 'has no record: none has this id' }
+  if (matches) return undefined
+  return { field, code: 'changed', reason: 'is not the ETag of the record any more: it was changed' }
 }
 
 /** The net effect of all repeated ids of a batch. */

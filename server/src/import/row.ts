@@ -1,9 +1,10 @@
 import type { Field } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { excerpt } from '../errors/faults.ts'
+import { positionOfEtag } from '../tally-state.ts'
 import { JsonNumber } from '../writes/exact-json.ts'
 import { type Cell, cellOfCsv, cellOfJson } from './cell.ts'
-import { unknownField } from './columns.ts'
+import { ifMatchMember, unknownField } from './columns.ts'
 
 /** A fault in one line of the file. */
 export interface RowFault {
@@ -14,7 +15,12 @@ export interface RowFault {
   readonly value: string
   /** Of the record, if the line has a valid one. */
   readonly id?: string | undefined
+  /** Why a row with a condition is rejected, for programs. */
+  readonly code?: ConditionCode | undefined
 }
+
+/** `changed`: the record does not have the ETag of `$if_match`. `record_unknown`: there is no record. */
+export type ConditionCode = 'changed' | 'record_unknown'
 
 /** A valid line. Its cells are in the order of the fields in the catalog. */
 export interface Row {
@@ -23,6 +29,8 @@ export interface Row {
   readonly cells: (string | undefined)[]
   /** The record with the id in the first cell is to be deleted. */
   readonly isDelete?: true
+  /** The ETag that the record must have. */
+  readonly ifMatch?: string
 }
 
 /** The rows of one buffer of input. Not one row at a time, because awaiting each row would be slow. */
@@ -74,21 +82,24 @@ export class ChunkBuilder implements RowChunk {
     if (idField === undefined) throw new Error(`${this.#resource.name} has no fields`)
     const id: unknown = Reflect.get(members, '$delete')
     const cell = cellOfJson(idField, id)
-    const others = Object.keys(members).filter((name) => name !== '$delete')
+    const others = Object.keys(members).filter((name) => name !== '$delete' && name !== ifMatchMember)
+    const condition = conditionOf(members, cell)
     if (typeof cell !== 'string') {
       this.reject([{ line, field: '$delete', reason: cell.reason, value: printed(id) }])
     } else if (others.length > 0) {
       const reason = `has other members than $delete: ${others.slice(0, 5).map(excerpt).join(', ')}`
       this.reject([{ line, field: '', reason, value: JSON.stringify(members), id: cell }])
+    } else if (condition.fault !== undefined) {
+      this.reject([{ line, ...condition.fault, id: cell }])
     } else {
-      this.rows.push({ line, cells: [cell], isDelete: true })
+      this.rows.push({ line, cells: [cell], isDelete: true, ...condition })
     }
   }
 
   addObject(line: number, members: object): void {
     const row: Row = { line, cells: this.#emptyCells.slice() }
     const faults: RowFault[] = []
-    let known = 0
+    let known = Object.hasOwn(members, ifMatchMember) ? 1 : 0
     this.#resource.fields.forEach((field, fieldIndex) => {
       if (Object.hasOwn(members, field.name)) {
         known += 1
@@ -99,12 +110,14 @@ export class ChunkBuilder implements RowChunk {
       }
     })
     if (known < Object.keys(members).length) faults.push(...this.#unknownMembers(line, members))
-    this.#add(row, faults)
+    const condition = conditionOf(members, row.cells[0])
+    if (condition.fault !== undefined) faults.push({ line, ...condition.fault })
+    this.#add(condition.ifMatch === undefined ? row : { ...row, ...condition }, faults)
   }
 
   /** Rejects a line whose object was not parsed. `names`: the first names of its members. */
   rejectNames(line: number, names: readonly string[], fault: Omit<RowFault, 'line'>): void {
-    const known = new Set(['$delete', ...this.#resource.fields.map(({ name }) => name)])
+    const known = new Set(['$delete', ifMatchMember, ...this.#resource.fields.map(({ name }) => name)])
     const unknown = [...new Set(names)].filter((name) => !known.has(name))
     const faults = unknown.map((name) => {
       const value = name === fault.field ? fault.value : ''
@@ -131,7 +144,7 @@ export class ChunkBuilder implements RowChunk {
   #unknownMembers(line: number, members: object): RowFault[] {
     const known = new Set(this.#resource.fields.map(({ name }) => name))
     return Object.entries(members)
-      .filter(([name]) => !known.has(name))
+      .filter(([name]) => !known.has(name) && name !== ifMatchMember)
       .map(([name, value]) => ({
         line,
         field: name,
@@ -139,6 +152,19 @@ export class ChunkBuilder implements RowChunk {
         value: printed(value),
       }))
   }
+}
+
+/** `$if_match`, if the object has it. `id`: the cell of the record's id, or why it was rejected. */
+function conditionOf(
+  members: object,
+  id: unknown,
+): { readonly ifMatch?: string; readonly fault?: Omit<RowFault, 'line'> } {
+  if (!Object.hasOwn(members, ifMatchMember)) return {}
+  const etag: unknown = Reflect.get(members, ifMatchMember)
+  const fault = (reason: string) => ({ fault: { field: ifMatchMember, reason, value: printed(etag) } })
+  if (typeof etag !== 'string') return fault('is not the ETag of a record')
+  if (typeof id !== 'string' || positionOfEtag(etag, id) !== undefined) return { ifMatch: etag }
+  return fault('is not an ETag of the record with this id')
 }
 
 function textOf(cell: CsvCell): string {

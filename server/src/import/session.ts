@@ -18,6 +18,7 @@ import type { ImportAudit, Written } from './import-audit.ts'
 import { type FoldedLines, foldAll, type RepeatedId, type RowRejection } from './repeated-ids.ts'
 import { defaultCells, fieldMask, highestId } from './row-cells.ts'
 import * as statements from './statements.ts'
+import { storedEtags } from './stored-etags.ts'
 
 /** The cells of a record in the order of the catalog's fields, in COPY's text format; undefined if the row does not contain the field. */
 export type ImportRow = readonly (string | undefined)[]
@@ -319,11 +320,13 @@ export class ImportSession {
       )
       for (const { cells } of rows) stored.set(cells[0] ?? '', cells.map(copyText))
     }
+    const batch = { scope: this.#scope, resource: this.#resource, repeated, existing }
     return foldAll(repeated, stored, {
       defaults: defaultCells(this.#resource, tally.written_at),
       writeDateIndex: this.#resource.fields.findIndex(({ name }) => name === 'write_date'),
       writtenAt: tally.written_at,
       faultOfNew: (row) => this.#faultOfNew(row, tally),
+      isStored: await storedEtags(this.#runOne, batch, tally),
     })
   }
 

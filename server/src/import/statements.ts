@@ -101,6 +101,11 @@ export function existing(scope: AccountScope, resource: Resource, ids: readonly 
 where account_id = ${value(scope.accountId)}::bigint and id = any(${value(ids)}::bigint[])`.statement()
 }
 
+export function versions(scope: AccountScope, resource: Resource, ids: readonly string[]): Statement {
+  return sql`select id::text as id, version::text as version from ${identifier(resource.name)}
+where account_id = ${value(scope.accountId)}::bigint and id = any(${value(ids)}::bigint[])`.statement()
+}
+
 /** All fields of the records with these ids, in the text form that a validated cell has. */
 export function storedCells(scope: AccountScope, resource: Resource, ids: readonly string[]): Statement {
   const cells = resource.fields.map(({ name, type }) => {

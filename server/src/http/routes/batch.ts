@@ -89,7 +89,7 @@ export function batchRoute(resource: Resource): Route {
 
 const description = `The body is NDJSON or CSV with a header, also gzip, of any length. A row inserts the record with its \`id\`, or changes the fields that the row
 has. In NDJSON \`{"$delete":5}\` deletes the record 5. The rows are written as they arrive, ${limits.batchRows} in each transaction, with the rules of \`quartermaster import\`. Rows
-of one record take effect in their order.
+of one record take effect in their order. A row with \`"$if_match"\`, the \`etag\` of its record, is written only if the record still has it; otherwise it is rejected with the code \`changed\`.
 
 The response streams a line for each rejected row. Its last line is \`{"$end":{…}}\` with the numbers of rows, or \`{"$error":{…}}\` with a problem document. Without
 \`$end\`, send the batch again: rows that were written are then unchanged, unless someone else has changed the record in the meantime; the row then overwrites that change. Read the response while you send, because the service does not read rows while results are waiting.
