@@ -30,6 +30,11 @@ export interface UpsertOptions<Row> extends CallOptions, UpsertEvents<Row> {
   readonly mode?: 'upsert' | 'update' | undefined
 }
 
+/** The numbers to add, by the decimals of a record. A string has the digits of a number, which no JSON parser rounds. */
+export type Adjustment<K> = {
+  readonly [F in keyof K as K[F] extends 'decimal' ? F : never]?: number | string
+}
+
 /** Reads and writes. R: the record; K: the kind of each field; N: the fields of a new record. */
 export class WritableResource<R extends { readonly id: number }, K, N> extends Resource<R, K> {
   /** Creates a record: exactly one, even if the request is retried. */
@@ -50,6 +55,21 @@ export class WritableResource<R extends { readonly id: number }, K, N> extends R
       method: 'PATCH',
       path: `${this.path}/${checkedId(id)}`,
       body: JSON.stringify(patch),
+    })
+    const { data }: { data: R } = this.json(reply)
+    return this.withEtag(data, reply)
+  }
+
+  /**
+   * Adds to numbers of a record, such as `{ qty_available: -3 }`, whatever others write at the same time. Retries of a call count once.
+   * Returns the complete record.
+   */
+  async adjust(id: number, adjustment: Adjustment<K>, options: DeleteOptions = {}): Promise<R> {
+    const reply = await this.sender.send({
+      ...this.#conditional(options),
+      method: 'POST',
+      path: `${this.path}/${checkedId(id)}/adjust`,
+      body: JSON.stringify(adjustment),
     })
     const { data }: { data: R } = this.json(reply)
     return this.withEtag(data, reply)

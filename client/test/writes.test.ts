@@ -50,6 +50,35 @@ describe('one record', () => {
     await expect(qm.products.delete(id)).rejects.toBeInstanceOf(NotFound)
   })
 
+  it('is adjusted once, although responses are lost', async () => {
+    const { id } = await qm.products.create({ name: 'Counted', qty_available: 10 })
+    lost.set(`${path}/${id}/adjust`, 2)
+    const adjusted = await qm.products.adjust(id, { qty_available: -3, list_price: '0.5' })
+    expect(adjusted).toMatchObject({ id, qty_available: 7, list_price: 0.5 })
+    await qm.products.update(id, { name: 'Changed' }, { ifMatch: adjusted })
+    await expect(qm.products.adjust(id, { qty_available: 1 }, { ifMatch: adjusted })).rejects.toBeInstanceOf(
+      PreconditionFailed,
+    )
+    expect((await qm.products.get(id)).qty_available).toBe(7)
+    await qm.products.delete(id)
+  })
+
+  it('has its ETag in fields and in changes, which rows take', async () => {
+    const { id } = await qm.products.create({ name: 'Conditional' })
+    const { etag } = await qm.products.get(id, { fields: ['etag'] })
+    const changes = qm.products.changes()
+    for await (const change of changes) if (change.id === id) expect(change).toMatchObject({ etag })
+    const rejected: unknown[] = []
+    const rows = [
+      { id, name: 'First', $if_match: etag },
+      { id, name: 'Second', $if_match: etag },
+    ]
+    await qm.products.upsert(rows, { onRejected: ({ row, code }) => rejected.push([row.name, code]) })
+    expect(rejected).toEqual([['Second', 'changed']])
+    expect((await qm.products.get(id)).name).toBe('First')
+    await qm.products.delete(id)
+  })
+
   it('is changed only if no one else has changed it', async () => {
     const { id } = await qm.products.create({ name: 'Bolt' })
     const mine = await qm.products.get(id, { fields: ['name'] })

@@ -38,6 +38,7 @@ import { oneAccount } from './distribute.ts'
 import { exactlyOnce } from './exactly-once.ts'
 import { epoch } from './failover/epoch.ts'
 import { switchover } from './failover/switchover.ts'
+import { adjustExact } from './fields/adjust-exact.ts'
 import { cors } from './fields/cors.ts'
 import { exportProof } from './filter-proof/export-proof.ts'
 import { noInjection } from './filter-proof/injection.ts'
@@ -202,7 +203,7 @@ export const suites: Record<string, readonly Check[]> = {
   ).map((check) => ({ ...check, needs: ['citus'] })),
   // No key can hurt another account, and the documented way to follow changes loses none.
   guard: [errorSizes, incrementalSync],
-  // What only accounts have that have configured it.
-  fields: [cors],
+  // Conditional writes, and what only accounts have that have configured it.
+  fields: [adjustExact, cors],
   trust: [revocation, secrets, alertFires, cardinality, epoch, switchover],
 }

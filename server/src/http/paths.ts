@@ -14,6 +14,10 @@ export function batchPath(resource: Resource): string {
   return `${resourcePath(resource)}/batch`
 }
 
+export function adjustPath(resource: Resource): string {
+  return `${resourcePath(resource)}/{id}/adjust`
+}
+
 export function viewPath({ path }: View): string {
   return `/manage/v1/${path}`
 }

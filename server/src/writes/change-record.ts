@@ -9,6 +9,7 @@ import type { IdempotentWrites, WriteResult, Written } from './idempotency.ts'
 import { insertImages, journaledDelete, trimJournal } from './journal.ts'
 import type { DeleteRow, PatchRow, Target } from './record-change.ts'
 import { type EtagOf, type RecordValues, writableFields } from './record-values.ts'
+import { checkedSums, type SumsRow, sumsStatement } from './sums.ts'
 import { dateOf, type LockedTally, lockTally, tickTally } from './tick.ts'
 
 /** Sets the fields in `values`. If they have these values already, nothing is written and the version stays. */
@@ -18,18 +19,49 @@ export async function patchRecord(
   values: RecordValues,
   etagOf: EtagOf,
 ): Promise<Written> {
+  const { scope, idempotency } = target
+  return await idempotent.run(scope, idempotency, async (transaction) => {
+    const tally = await locked(transaction, target)
+    return await patched(transaction, target, values, tally, etagOf)
+  })
+}
+
+/**
+ * Adds to the fields in `deltas`. They are read after the tally was locked, so no other writer changes them before the sums are
+ * written: adjustments of any number of clients add up.
+ */
+export async function adjustRecord(
+  idempotent: IdempotentWrites,
+  target: Target,
+  deltas: RecordValues,
+  etagOf: EtagOf,
+): Promise<Written> {
   const { scope, resource, id, idempotency } = target
   return await idempotent.run(scope, idempotency, async (transaction) => {
     const tally = await locked(transaction, target)
-    const versions = matchingVersions(target, tally)
-    const row = await transaction.form(patchLocked)(transaction, target, values, tally, versions)
-    if (row?.version_before == null || row.version === null) throw recordUnknown(resource.noun, id)
-    requireMatch(resource, row.version_before, versions)
-    if (row.lineage !== null) await trim(transaction, target, tally)
-    const lineage = row.lineage ?? currentLineage(tally)
-    const etag = etagOf(id, { version: row.version, lineage })
-    return { id, status: 200, etag, record: row.record } satisfies WriteResult
+    const [row] = await transaction.run<SumsRow>(sumsStatement(target, deltas))
+    if (row === undefined) throw recordUnknown(resource.noun, id)
+    requireMatch(resource, row.version, matchingVersions(target, tally))
+    return await patched(transaction, target, checkedSums(resource, deltas, row), tally, etagOf)
   })
+}
+
+async function patched(
+  transaction: Transaction,
+  target: Target,
+  values: RecordValues,
+  tally: LockedTally,
+  etagOf: EtagOf,
+): Promise<WriteResult> {
+  const { resource, id } = target
+  const versions = matchingVersions(target, tally)
+  const row = await transaction.form(patchLocked)(transaction, target, values, tally, versions)
+  if (row?.version_before == null || row.version === null) throw recordUnknown(resource.noun, id)
+  requireMatch(resource, row.version_before, versions)
+  if (row.lineage !== null) await trim(transaction, target, tally)
+  const lineage = row.lineage ?? currentLineage(tally)
+  const etag = etagOf(id, { version: row.version, lineage })
+  return { id, status: 200, etag, record: row.record }
 }
 
 export async function deleteRecord(idempotent: IdempotentWrites, target: Target): Promise<Written> {

@@ -254,6 +254,10 @@ const shared = {
     409,
     'The first request with this `Idempotency-Key` is still running, or the account has reached its limit of records. `code` says which.',
   ),
+  adjustmentConflict: error(
+    409,
+    'A field cannot have the sum, or is null; the first request with this `Idempotency-Key` is still running. `code` says which.',
+  ),
   mismatch: error(422, 'This `Idempotency-Key` was used with another request.'),
   preconditionFailed: error(
     412,

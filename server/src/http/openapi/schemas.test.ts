@@ -27,6 +27,7 @@ describe('the OpenAPI document', () => {
       '/api/v1/inventory/product/batch',
       '/api/v1/inventory/product/changes',
       '/api/v1/inventory/product/{id}',
+      '/api/v1/inventory/product/{id}/adjust',
       '/api/v1/resources/company',
       '/api/v1/resources/company/batch',
       '/api/v1/resources/company/changes',

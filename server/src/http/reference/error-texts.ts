@@ -72,6 +72,10 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     when: 'The request line and the headers together are longer than 32 KB.',
     remedy: 'Send fewer or shorter headers. Send a long filter with QUERY.',
   },
+  idempotency_key_required: {
+    when: 'An adjustment was sent without an Idempotency-Key. If its response were lost, nobody could tell whether it was applied, and a retry would apply it twice.',
+    remedy: 'Send a new Idempotency-Key with each adjustment, and the same one to retry it.',
+  },
   idempotency_conflict: {
     when: 'A request with the same Idempotency-Key is still running.',
     remedy: 'Retry after the seconds in Retry-After: the response is then that of the first request.',
@@ -80,6 +84,10 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     when: 'This Idempotency-Key was used with another request within the last 24 hours. Nothing was written.',
     remedy:
       'Use a new Idempotency-Key for each new request, and the same one only to retry the same request: method, path, If-Match and body.',
+  },
+  adjustment_impossible: {
+    when: 'A field is null, or the sum has more digits than a decimal can have: 24 before and 12 after the decimal point. errors has the sums. Nothing was written.',
+    remedy: 'Read the record, and set the field with PATCH if that is what you want.',
   },
   key_already_created: {
     when: 'A key was already created with this Idempotency-Key. A key is shown only once; detail has its id.',

@@ -1,5 +1,6 @@
 import { resources } from '../../catalog/resources.ts'
 import { views } from '../../catalog/views.ts'
+import { adjustRoutes } from './adjust.ts'
 import { batchRoute } from './batch.ts'
 import { deleteRoute, patchRoute } from './change.ts'
 import { changesRoute } from './changes.ts'
@@ -28,6 +29,7 @@ export const routes: readonly Route[] = [
     recordRoute(resource),
     patchRoute(resource),
     deleteRoute(resource),
+    ...adjustRoutes(resource),
     batchRoute(resource),
     changesRoute(resource),
   ]),
