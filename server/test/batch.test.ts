@@ -243,7 +243,7 @@ describe('a batch that cannot be processed', () => {
     [
       'another content type',
       '{}',
-      { 'content-type': 'application/json' },
+      { 'content-type': 'application/xml' },
       'body_invalid',
       'application/x-ndjson',
     ],

@@ -5,22 +5,38 @@ import { limits } from '../limits/limits.ts'
 
 /** One line of NDJSON for each rejected row: its first fault, and the others in `more`. */
 export function resultLines(faults: readonly RowFault[]): string {
-  let text = ''
-  for (let start = 0; start < faults.length; ) {
-    const line = faults[start]?.line
-    let end = start
-    while (end < faults.length && faults[end]?.line === line) end++
-    text += resultLine(faults.slice(start, Math.min(end, start + limits.batchFaultsMax)))
-    start = end
-  }
-  return text
+  return byRow(faults)
+    .map((row) => {
+      const { line, ...result } = resultOf(row)
+      return `${JSON.stringify({ line, ...result })}\n`
+    })
+    .join('')
 }
 
-function resultLine([first, ...others]: readonly RowFault[]): string {
-  if (first === undefined) return ''
+/** The same as JSON: the member of each row is its index, from 0. */
+export function rejectedRows(faults: readonly RowFault[]): string {
+  const rows = byRow(faults.toSorted((a, b) => a.line - b.line)).map((row) => {
+    const { line, ...result } = resultOf(row)
+    return { index: line - 1, ...result }
+  })
+  return JSON.stringify(rows)
+}
+
+/** Of each row, up to `batchFaultsMax`. Faults of one row are adjacent. */
+function byRow(faults: readonly RowFault[]): (readonly [RowFault, ...RowFault[]])[] {
+  const rows: [RowFault, ...RowFault[]][] = []
+  for (const fault of faults) {
+    const row = rows.at(-1)
+    if (row?.[0].line !== fault.line) rows.push([fault])
+    else if (row.length < limits.batchFaultsMax) row.push(fault)
+  }
+  return rows
+}
+
+function resultOf([first, ...others]: readonly [RowFault, ...RowFault[]]) {
   const { line, id } = first
   const more = others.length > 0 ? { more: others.map(describe) } : {}
-  return `${JSON.stringify({ line, ...(id === undefined ? {} : { id: Number(id) }), ...describe(first), ...more })}\n`
+  return { line, ...(id === undefined ? {} : { id: Number(id) }), ...describe(first), ...more }
 }
 
 function describe({ field, reason, value, code }: RowFault) {

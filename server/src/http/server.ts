@@ -156,11 +156,13 @@ function apiRoutes(app: FastifyInstance, parts: RouteParts): void {
 }
 
 function registerRoute(app: FastifyInstance, route: Route, parts: RouteParts): void {
-  const { methods, path: _, streamsBody: __, operation: ___, handler, ...config } = route
+  const { methods, path: _, streamsBody: __, operation: ___, bodyBytesMax, handler, ...config } = route
   app.route<{ Params: { id: string } }>({
     method: [...methods],
     url: urlOf(route),
-    bodyLimit: methods.includes('QUERY') ? limits.queryBodyBytesMax : limits.createBodyBytesMax,
+    bodyLimit: methods.includes('QUERY')
+      ? limits.queryBodyBytesMax
+      : (bodyBytesMax ?? limits.createBodyBytesMax),
     config,
     handler: handler(parts),
   })

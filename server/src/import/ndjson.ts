@@ -40,16 +40,19 @@ export async function* ndjsonRows(
   yield chunk
 }
 
-/** The lines of one file, in their order. */
-class NdjsonLines {
+/** The lines of one file, or the rows of a JSON array, in their order. */
+export class NdjsonLines {
   readonly #resource: Resource
+  readonly #malformed: ((line: number) => Error) | undefined
   #read = 0
   #blank = 0
   #objects = 0
   #isChecked = false
 
-  constructor(resource: Resource) {
+  /** `malformed`: the error of a row that is not JSON; it ends an array. In a file, such a line is rejected. */
+  constructor(resource: Resource, malformed?: (line: number) => Error) {
     this.#resource = resource
+    this.#malformed = malformed
   }
 
   get read(): number {
@@ -65,7 +68,7 @@ class NdjsonLines {
       return
     }
     const scan = scanRow(text, this.#resource.fields.length)
-    if (scan?.names[0] === '$end') {
+    if (this.#malformed === undefined && scan?.names[0] === '$end') {
       this.#end(text, scan)
       return
     }
@@ -80,6 +83,7 @@ class NdjsonLines {
     }
     const members = scan && parsed(text)
     if (members === undefined) {
+      if (this.#malformed !== undefined && (scan !== undefined || !isValue(text))) throw this.#malformed(line)
       chunk.reject([{ line, field: '', reason: 'is not a JSON object', value: text }])
       return
     }
@@ -127,6 +131,17 @@ class NdjsonLines {
     throw new ImportError(
       `The end marker in line ${this.#read} does not match the number of records before it: the file is incomplete.`,
     )
+  }
+}
+
+/** Whether the text is JSON, or an array, which is not parsed: its brackets were counted. */
+function isValue(text: string): boolean {
+  if (text.startsWith('[')) return true
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }
 

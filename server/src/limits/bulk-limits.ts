@@ -16,6 +16,8 @@ export const bulkLimits = {
   /** Decompressed bytes per byte of a gzip body, beyond the first `batchFreeBytes`: records compress to a tenth. */
   batchExpansionMax: 200,
   batchFreeBytes: 16 * 1024 * 1024,
+  /** A batch as one JSON object, which is held in memory: 1,000 rows of 1 KB, as many as one transaction writes. */
+  batchJsonBytesMax: 1024 * 1024,
   /** Faults of a rejected row that its result line lists. */
   batchFaultsMax: 10,
   /** Results that a batch with `Batch-Results: at-end` holds in memory: 5,000 rejected rows of 200 bytes, and 16 MB for all batches in flight. */

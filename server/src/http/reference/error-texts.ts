@@ -57,7 +57,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
       'Fix the cause that the lines show, and send the batch again: rows that were written are then unchanged.',
   },
   body_too_large: {
-    when: 'The body exceeds the limit: 64 KB for a create or a patch, 256 KB for QUERY.',
+    when: 'The body exceeds the limit: 64 KB for a create or a patch, 1 MB for a batch as application/json, 256 KB for QUERY.',
     remedy: 'Split the request. A filter may have 64 KB and 1,000 list values.',
   },
   url_too_long: {

@@ -22,9 +22,11 @@ import { problemBody } from '../problem.ts'
 import { acceptedBody } from '../request/body.ts'
 import { closeAfterResponse, reportDefect } from '../respond.ts'
 import { exampleOf } from './create.ts'
+import { jsonBatch, jsonBatchBody, jsonBatchContent, jsonBatchSchemas } from './json-batch.ts'
 import type { Handler, Route, RouteParts } from './route.ts'
 
-const formats: Readonly<Record<string, ImportFormat>> = {
+const formats: Readonly<Record<string, ImportFormat | 'json'>> = {
+  'application/json': 'json',
   'application/x-ndjson': 'ndjson',
   'text/csv': 'csv',
 }
@@ -38,7 +40,8 @@ export function batchRoute(resource: Resource): Route {
     methods: ['POST'],
     path,
     scopes: [`${name}:write`],
-    bodies: ['application/x-ndjson', 'text/csv'],
+    bodies: ['application/json', 'application/x-ndjson', 'text/csv'],
+    bodyBytesMax: limits.batchJsonBytesMax,
     acceptsGzip: true,
     streamsBody: true,
     operation: {
@@ -71,17 +74,23 @@ export function batchRoute(resource: Resource): Route {
         },
       ],
       body: {
+        ...jsonBatchBody(resource, rows),
         'application/x-ndjson': { schema: { type: 'string' }, example: ndjsonOf(rows) },
         'text/csv': { schema: { type: 'string' }, example: csvOf(rows) },
       },
       responses: {
         '200': {
-          description: 'A line for each rejected row, and the totals.',
+          description:
+            'The rejected rows, and the totals. As NDJSON, a line for each rejected row, and one with the totals.',
           headers: responseHeaders,
-          content: { 'application/x-ndjson': { schema: { type: 'string' }, example: resultExample } },
+          content: {
+            ...jsonBatchContent,
+            'application/x-ndjson': { schema: { type: 'string' }, example: resultExample },
+          },
         },
-        ...respondsWith('invalid', 'encodingUnsupported'),
+        ...respondsWith('invalid', 'tooLarge', 'encodingUnsupported'),
       },
+      schemas: jsonBatchSchemas(resource),
     },
     handler: (parts) => batchHandler(parts, resource),
   }
@@ -97,7 +106,10 @@ The response streams a line for each rejected row. Its last line is \`{"$end":{�
 Ids below 4294967296 are either yours or assigned by the service: the first rows with ids decide, and \`$end\` then has \`"idsNow":"external"\`. If the service
 assigns them, only \`mode=update\` may change or delete its records. An id that the service assigned is never used again. A row may create a record with an id of yours that was deleted.
 
-An error before anything is written is a normal error response.`
+An error before anything is written is a normal error response.
+
+As \`application/json\`, the body is \`{"rows":[…]}\` with up to ${limits.batchRows} rows, of the same form as lines of NDJSON. They are written in one transaction, and the response is one JSON object with the totals and the
+rejected rows. If no row is valid, it is 400.`
 
 const resultExample =
   '{"line":17,"id":4,"field":"name","reason":"has 600 characters; at most 512 are allowed","value":"Hex bolt…"}\n' +
@@ -131,6 +143,16 @@ function batchHandler(parts: RouteParts, resource: Resource): Handler {
     const totals = noTotals()
     const body = client.received(request.raw.iterator({ destroyOnReturn: false }))
     const nextSlice = () => shares.next(scope.accountId)
+    if (format === 'json') {
+      const all = { resource, scope, body, isGzipped, nextSlice }
+      const writer = batches.writer(scope, resource, { recordsMax: scope.recordsMax, mode, actor })
+      return await jsonBatch(request, reply, writer, all)
+        .catch((error: unknown) => {
+          if (!request.raw.complete) closeAfterResponse(reply)
+          throw failureOfBatch(error, signal)
+        })
+        .finally(() => seat.release())
+    }
     const running = writeRows(
       results.startingWith(batches.writer(scope, resource, { recordsMax: scope.recordsMax, mode, actor })),
       {
@@ -252,7 +274,7 @@ function tooManyRejected(): Failure {
   )
 }
 
-function formatOf(request: FastifyRequest): ImportFormat {
+function formatOf(request: FastifyRequest): ImportFormat | 'json' {
   const body = acceptedBody(request)
   const format = body === undefined ? undefined : formats[body.type]
   const isHeaderless = (body?.parameters.get('header') ?? 'present') !== 'present'
@@ -267,7 +289,7 @@ function formatOf(request: FastifyRequest): ImportFormat {
         ? 'Omit form: the column names say whether a CSV has the form for spreadsheets.'
         : isHeaderless
           ? 'A CSV must begin with a header: omit header=absent.'
-          : 'Send a batch as application/x-ndjson or text/csv, in UTF-8.',
+          : 'Send a batch as application/json, application/x-ndjson or text/csv, in UTF-8.',
       expected: Object.keys(formats),
     },
     'body_invalid',

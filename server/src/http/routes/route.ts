@@ -28,6 +28,8 @@ export interface Route extends FastifyContextConfig {
   readonly path: string
   /** Any of them allows the request. */
   readonly scopes: readonly Scope[]
+  /** Of a JSON body. Default: that of a create. */
+  readonly bodyBytesMax?: number
   /** The handler receives the body as a stream. */
   readonly streamsBody?: boolean
   readonly operation: Operation

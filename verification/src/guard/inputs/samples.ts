@@ -33,10 +33,11 @@ export function samplePath({ url }: Route, value?: string): string | undefined {
 
 /** The members that a JSON body of the route may have. */
 export function membersOf({ method, url }: Route): readonly string[] {
-  const resource = Object.values(resources).find((one) => url.startsWith(resourcePath(one)))
-  if (resource !== undefined) return resource.fields.map(({ name }) => name)
   const route = routes.find((one) => urlOf(one) === url && one.methods.some((known) => known === method))
   const reference = route?.operation.body?.['application/json']?.schema['$ref']
   const [name = ''] = String(reference).split('/').slice(-1)
-  return Object.keys(route?.operation.schemas?.[name]?.['properties'] ?? {})
+  const members = Object.keys(route?.operation.schemas?.[name]?.['properties'] ?? {})
+  // Rows of a batch have fields, and a create rejects those that the service assigns.
+  const resource = Object.values(resources).find((one) => url.startsWith(resourcePath(one)))
+  return [...new Set([...(resource?.fields ?? []).map((field) => field.name), ...members])]
 }
