@@ -100,7 +100,11 @@ describe('adjust', () => {
         })
         .toBe(200)
     }
-    await Promise.all(Array.from({ length: 40 }, (_, n) => add(n)))
+    // Few at once: tests of other files write to this account, too.
+    const client = async (first: number) => {
+      for (let n = first; n < 40; n += 4) await add(n)
+    }
+    await Promise.all([0, 1, 2, 3].map(client))
     expect(recordIn(await send(`${products}/${id}`, initech()))['qty_available']).toBe(790)
   })
 
