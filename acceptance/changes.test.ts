@@ -121,6 +121,7 @@ test('[S4] a request that waits gets the change when it is written', async () =>
     change: 'created',
     id,
     version: expect.any(Number),
+    etag: expect.any(String),
     record: { name: 'Awaited' },
   })
 })

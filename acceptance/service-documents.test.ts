@@ -72,8 +72,11 @@ const runnable = async () =>
 
 describe('/openapi.json', () => {
   beforeAll(async () => {
-    // The lists of webhooks and deliveries must have an entry to compare with.
+    // The lists of webhooks, deliveries and origins must have an entry to compare with.
     await send(`/manage/v1/webhooks/${await newWebhookId({})}/activate`, { method: 'POST' })
+    const body = JSON.stringify({ origins: ['https://documents.example.com'] })
+    const headers = { 'content-type': 'application/json' }
+    expect((await send('/manage/v1/cors', { method: 'PATCH', body, headers })).status).toBe(200)
   })
 
   test('[B3] is an OpenAPI 3.1 document, without a key', async () => {

@@ -163,6 +163,7 @@ describe('webhooks', () => {
       change: 'created',
       id: 2,
       version: expect.any(Number),
+      etag: expect.any(String),
       record,
     })
 

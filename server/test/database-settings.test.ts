@@ -114,6 +114,7 @@ function comparable(text: string): string {
   return text
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'DATE')
     .replaceAll(/\\?"(?:cursor|version|id|request_id)\\?":\\?"[^"]*"/g, '')
+    .replaceAll(/"etag":"\\"[^"]*\\""/g, '')
 }
 
 async function withSettings<T>(settings: Record<string, string>, work: () => Promise<T>): Promise<T> {

@@ -9,6 +9,7 @@ const accountTables = [
   'api_key',
   'audit',
   'company',
+  'cors_origins',
   'idempotency',
   'tombstone',
   'webhook',
