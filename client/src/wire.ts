@@ -9,6 +9,7 @@ export const paths = {
   audit: '/manage/v1/audit',
   request: '/manage/v1/requests',
   usage: '/manage/v1/usage',
+  field: '/manage/v1/fields',
   webhook: '/manage/v1/webhooks',
   delivery: '/manage/v1/deliveries',
 } as const
@@ -282,6 +283,32 @@ export interface UsageKinds {
   readonly p99_ms: 'decimal'
 }
 
+/** A field that the account has declared for the records of a resource. */
+export interface Field {
+  /** Identifies the field: its resource and its name. */
+  readonly id: string
+  /** The resource: product, partner or company. */
+  readonly resource: string
+  /** The name of the field in records. */
+  readonly name: string
+  /** text, integer, decimal, boolean or timestamp. */
+  readonly type: string
+  /** What the field means, for people. */
+  readonly label: string
+  /** When it was declared. */
+  readonly created_at: string
+}
+
+/** The type of each field in a filter. */
+export interface FieldKinds {
+  readonly id: 'text'
+  readonly resource: 'text'
+  readonly name: 'text'
+  readonly type: 'text'
+  readonly label: 'text'
+  readonly created_at: 'timestamp'
+}
+
 /** An endpoint of a receiver, to which the changes of a resource are sent. */
 export interface Webhook {
   /** Identifies the webhook. */
@@ -474,6 +501,8 @@ export interface Problem {
     | 'records_exhausted'
     | 'idempotency_exhausted'
     | 'audit_exhausted'
+    | 'field_exists'
+    | 'fields_exhausted'
     | 'webhooks_exhausted'
     | 'webhook_unverified'
     | 'webhooks_unavailable'

@@ -1,4 +1,5 @@
 import type { Config } from './config/config.ts'
+import { Definitions } from './fields/definitions.ts'
 import { readiness } from './http/readiness.ts'
 import { defaultLimits } from './limits/passed-limits.ts'
 import { Database } from './postgres/database.ts'
@@ -38,7 +39,7 @@ export async function startDelivery(
   const accountReads = accountReadsOf(config, database, limits)
   const webhooks = webhooksOf(
     { ...config, QUARTERMASTER_WEBHOOK_DELIVERY: 'on' },
-    { database, accountReads, emit, limits },
+    { database, definitions: new Definitions(database), accountReads, emit, limits },
   )
   const admin = await adminServer(config, metrics, ready)
   emit({ kind: 'delivering', adminPort: admin?.port })

@@ -13,6 +13,8 @@ import { Batches } from './batches/batches.ts'
 import { ChangeFeed } from './changes/change-feed.ts'
 import { FeedWaiters } from './changes/waiters.ts'
 import { type Config, writeRoleOf } from './config/config.ts'
+import { Definitions } from './fields/definitions.ts'
+import { FieldSweep } from './fields/field-sweep.ts'
 import { tuneHeap } from './heap-tuning.ts'
 import { type Admin, startAdmin } from './http/admin-server.ts'
 import type { AuthenticationParts } from './http/plugins/authenticate.ts'
@@ -143,12 +145,14 @@ async function createParts(
   const { database, replicas, readMsMax } = databaseOf(config, url, emit, limits)
   const bulk = bulkOf(config, database, limits, replicas)
   const keyVerifier = new KeyVerifier(database, emit, limits, replicas !== undefined)
-  const activity = new Activity(database, emit, limits, new JournalSweep(database, limits))
+  const sweeps = [new JournalSweep(database, limits), new FieldSweep(database, limits)]
+  const activity = new Activity(database, emit, limits, sweeps)
   const waiters = new FeedWaiters(database, limits)
   const sharedCounters = sharedCountersOf(config, emit, worker?.counters)
   const ready = readiness(database, stopping, limits.readinessCacheMs)
   const accountReads = accountReadsOf(config, database, limits, { replicas, workers: worker?.workers })
-  const webhooks = webhooksOf(config, { database, accountReads, emit, limits })
+  const definitions = new Definitions(database)
+  const webhooks = webhooksOf(config, { database, definitions, accountReads, emit, limits })
   const authentication = authenticationOf(config, keyVerifier, sharedCounters, limits)
   const { rateLimiter, trustedProxies } = authentication
   const emitOfRequest = emitToAll(emit, activity.record, webhooks.observe)
@@ -162,7 +166,8 @@ async function createParts(
     creates: new CreateBatches(database),
     origins: new AllowedOrigins(database, limits),
     idempotent: new IdempotentWrites(database),
-    feed: new ChangeFeed({ accountReads, waiters, rateLimiter, limits }),
+    definitions,
+    feed: new ChangeFeed({ accountReads, definitions, waiters, rateLimiter, limits }),
     webhooks: webhooks.messages,
     shares: new EventLoopShares(),
     observer: new RequestObserver(emitOfRequest, trustedProxies, shutdown),
@@ -252,7 +257,7 @@ function readersOf(database: Database, accountReads: AccountReads) {
 
 export function webhooksOf(
   config: Config,
-  parts: Pick<WebhooksOptions, 'database' | 'accountReads' | 'emit' | 'limits'>,
+  parts: Pick<WebhooksOptions, 'database' | 'definitions' | 'accountReads' | 'emit' | 'limits'>,
 ): Webhooks {
   return new Webhooks({
     ...parts,

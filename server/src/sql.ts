@@ -24,6 +24,7 @@ export type Operation =
   | 'delete'
   | 'idempotency'
   | 'view'
+  | 'fields'
   | 'activity'
   | 'webhook'
   | 'other'

@@ -13,7 +13,7 @@ import {
   type TallyState,
 } from './tally-state.ts'
 
-const tally = { epoch: 'e', version: '9', xid: '700', writer: '-5', total: 1 }
+const tally = { epoch: 'e', version: '9', xid: '700', writer: '-5', total: 1, schema: 0 }
 
 it.each([
   [{ version: '9', xid: '700', writer: '-5' }, 'same'],

@@ -16,6 +16,8 @@ export interface TallyState {
 /** Also has the number of all records of the resource. */
 export interface Tally extends TallyState {
   readonly total: number
+  /** The version of the fields that the account has declared; 0 if it never has. */
+  readonly schema: number
   /** The server that wrote the row, as in `ReplicaState`. Only read if there are replicas. */
   readonly writer?: string | undefined
 }

@@ -10,6 +10,7 @@ const accountTables = [
   'audit',
   'company',
   'cors_origins',
+  'field',
   'idempotency',
   'tombstone',
   'webhook',

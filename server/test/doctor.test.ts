@@ -255,7 +255,7 @@ describe('doctor', () => {
 
   test('finds missing and excess privileges of the roles for reads and writes', async () => {
     const tallyColumns =
-      'version, total, last_id, lineages, lineage_starts, writer_epoch, writer_xid, changes_from, images_from, own_last_id, written_at'
+      'version, total, last_id, lineages, lineage_starts, writer_epoch, writer_xid, changes_from, images_from, own_last_id, written_at, schema'
     const url = await databaseAfter(
       'revoke select on partner from quartermaster_server',
       'revoke update (total) on tally from quartermaster_writer',

@@ -268,11 +268,11 @@ describe('a replica that fails', () => {
         { signal },
       )
     const tallyNow = async (): Promise<Tally> => {
-      const [row] = await database.read<Record<'epoch' | 'version' | 'xid' | 'writer' | 'total', string>>(
-        sql`select ${stateColumns}, ${writerColumn} as writer, t.total ${tallyRow}`.statement(),
-      )
+      const [row] = await database.read<
+        Record<'epoch' | 'version' | 'xid' | 'writer' | 'total' | 'schema', string>
+      >(sql`select ${stateColumns}, ${writerColumn} as writer, t.total, t.schema ${tallyRow}`.statement())
       if (row === undefined) throw new Error('no tally')
-      return { ...row, total: Number(row.total) }
+      return { ...row, total: Number(row.total), schema: Number(row.schema) }
     }
     const close = async () => {
       await replicas.close()

@@ -16,8 +16,9 @@ const needed: Readonly<Record<string, readonly [reads: string, writes: string, c
   tally: [
     's',
     's',
-    'version total last_id lineages lineage_starts writer_epoch writer_xid changes_from images_from own_last_id written_at',
+    'version total last_id lineages lineage_starts writer_epoch writer_xid changes_from images_from own_last_id written_at schema',
   ],
+  field: ['s', 'sid', 'label state dropped_at'],
   product: ['s', 'siud'],
   partner: ['s', 'siud'],
   company: ['s', 'siud'],

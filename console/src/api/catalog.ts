@@ -2,7 +2,7 @@
 import type { Operator } from '@quartermaster/filter'
 
 export type FieldType = 'integer' | 'decimal' | 'text' | 'boolean' | 'timestamp'
-export type CollectionName = 'product' | 'partner' | 'company' | 'key' | 'audit' | 'request' | 'usage' | 'webhook' | 'delivery'
+export type CollectionName = 'product' | 'partner' | 'company' | 'key' | 'audit' | 'request' | 'usage' | 'webhook' | 'delivery' | 'field'
 
 export interface Field {
   readonly name: string
@@ -197,6 +197,21 @@ export const collections: Record<CollectionName, Collection> = {
       {"name":"status","type":"integer","nullable":true,"description":"The status of the response; null: there was none."},
       {"name":"error","type":"text","nullable":true,"description":"null: delivered. status: the status was not 2xx. challenge: the challenge was not returned. Otherwise why there was no response."},
       {"name":"duration_ms","type":"decimal","nullable":false,"description":"Milliseconds until the response."},
+    ],
+  },
+  field: {
+    name: "field",
+    noun: "field",
+    plural: "fields",
+    path: "/manage/v1/fields",
+    description: "A field that the account has declared for the records of a resource.",
+    fields: [
+      {"name":"id","type":"text","nullable":false,"description":"Identifies the field: its resource and its name."},
+      {"name":"resource","type":"text","nullable":false,"description":"The resource: product, partner or company."},
+      {"name":"name","type":"text","nullable":false,"description":"The name of the field in records."},
+      {"name":"type","type":"text","nullable":false,"description":"text, integer, decimal, boolean or timestamp."},
+      {"name":"label","type":"text","nullable":false,"description":"What the field means, for people."},
+      {"name":"created_at","type":"timestamp","nullable":false,"description":"When it was declared."},
     ],
   },
 }

@@ -37,6 +37,9 @@ export interface Change {
     | 'webhook.rotate'
     | 'webhook.replay'
     | 'webhook.delete'
+    | 'field.create'
+    | 'field.change'
+    | 'field.delete'
   /** The id of the key, or the name of the account. */
   readonly subject: string
   /** Human-readable. */

@@ -208,7 +208,7 @@ left join account a on a.name = q.name`.template([names], 'account', 'pipelined'
 interface VerificationRow {
   /** Of the server that ran the statement. */
   readonly epoch: string
-  /** `n key_id scope+scope rate key_rate records_max epoch version xid total writer` for each valid key, separated by commas. */
+  /** `n key_id scope+scope rate key_rate records_max epoch version xid total schema writer` for each valid key, separated by commas. */
   readonly found: string | null
 }
 
@@ -263,8 +263,19 @@ function unchangedResult(
 function resultOf({ accountId }: Verification, entry: string, current: string): Verified {
   // A substring would retain all of `found` in memory while the result is stored.
   const text = Buffer.from(entry, 'latin1').toString('latin1')
-  const [keyId = '', granted = '', rate, keyRate, recordsMax, server = '', version, xid = '', total, writer] =
-    text.split(' ')
+  const [
+    keyId = '',
+    granted = '',
+    rate,
+    keyRate,
+    recordsMax,
+    server = '',
+    version,
+    xid = '',
+    total,
+    schema,
+    writer,
+  ] = text.split(' ')
   return {
     access: {
       accountId,
@@ -277,7 +288,14 @@ function resultOf({ accountId }: Verification, entry: string, current: string): 
     tally:
       version === undefined || version === ''
         ? undefined
-        : { epoch: server === current ? current : server, version, xid, total: Number(total), writer },
+        : {
+            epoch: server === current ? current : server,
+            version,
+            xid,
+            total: Number(total),
+            schema: Number(schema),
+            writer,
+          },
     text,
   }
 }
@@ -294,7 +312,7 @@ const verification = (more: Fragment) =>
   sql`select ${epochColumn}, string_agg(
   concat_ws(' ', q.n, k.key_id, array_to_string(k.scopes, '+'), coalesce(a.requests_per_minute, 0),
     coalesce(a.key_requests_per_minute, 0),
-    coalesce(a.records_max, ${constant(limits.recordsMax)}), ${epoch}, t.version, t.xmin, t.total${more}), ',')
+    coalesce(a.records_max, ${constant(limits.recordsMax)}), ${epoch}, t.version, t.xmin, t.total, t.schema${more}), ',')
   filter (where a.status = 'active') as found
 from unnest(${accounts}::bigint[], ${hashes}::text[], ${requestedResources}::text[]) with ordinality q(account_id, hash, resource, n)
 join api_key k on k.account_id = q.account_id and k.hash = decode(q.hash, 'hex')

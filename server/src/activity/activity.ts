@@ -19,7 +19,7 @@ export class Activity {
   readonly #usage: Usage
   readonly #lastUse = new LastUse()
   readonly #retention: Retention
-  readonly #sweep: { run(): Promise<void> }
+  readonly #sweeps: readonly { run(): Promise<void> }[]
   readonly #writers: readonly Pick<BatchWriter<unknown>, 'isEmpty' | 'write' | 'dropAll'>[]
   readonly #timer: NodeJS.Timeout
   readonly #closeMsMax: number
@@ -32,9 +32,14 @@ export class Activity {
   #reportedAt = Number.NEGATIVE_INFINITY
   #failing = false
 
-  /** `sweep`: deletes what else has expired. It returns at once unless it is due. */
-  constructor(database: Database, emit: EmitEvent, limits: Limits, sweep: { run(): Promise<void> }) {
-    this.#sweep = sweep
+  /** `sweeps`: delete what else has expired. Each returns at once unless it is due. */
+  constructor(
+    database: Database,
+    emit: EmitEvent,
+    limits: Limits,
+    sweeps: readonly { run(): Promise<void> }[],
+  ) {
+    this.#sweeps = sweeps
     this.#database = database
     this.#emit = emit
     this.#closeMsMax = limits.activityCloseMsMax
@@ -109,7 +114,7 @@ export class Activity {
     const steps = [
       ...this.#writers.map((writer) => () => writer.write(this.#database, before)),
       () => this.#retention.run(),
-      () => this.#sweep.run(),
+      ...this.#sweeps.map((sweep) => () => sweep.run()),
     ]
     for (const step of steps) {
       try {

@@ -44,6 +44,7 @@ export const archiveTables: readonly string[] = [
   'cors_origins',
   'idempotency',
   'audit',
+  'field',
   ...Object.keys(resources),
 ]
 

@@ -67,6 +67,8 @@ class Restore {
   /** Undefined until the account is found or created. */
   #scope: AccountScope | undefined
   #replaced = false
+  /** No field that the account had before has a number above it. */
+  #numbersFrom = 0
   #tallies: readonly string[] = []
 
   constructor(options: RestoreOptions) {
@@ -113,7 +115,9 @@ class Restore {
     await this.#run(statements.lockTallies(existing))
     const names = Object.keys(resources)
     const journal = ['tombstone', ...names.map((resource) => `${resource}_before`)]
-    for (const table of [...names, ...journal, 'idempotency']) {
+    const { rows } = await this.#run<{ schema: number }>(statements.highestSchema(existing))
+    this.#numbersFrom = rows[0]?.schema ?? 0
+    for (const table of [...names, ...journal, 'idempotency', 'field']) {
       await this.#run(statements.deleteRows(existing, table))
     }
   }
@@ -151,7 +155,7 @@ class Restore {
     if (table.name === 'api_key' && !this.#options.withKeys) return
     const isRecord = table.name in resources
     const { rowCount } = await this.#run(
-      statements.insertRows(scope, table, json, { skipExisting: !isRecord }),
+      statements.insertRows(scope, table, json, { skipExisting: !isRecord, numbersFrom: this.#numbersFrom }),
     )
     this.#counts.set(table.name, (this.#counts.get(table.name) ?? 0) + (rowCount ?? 0))
   }
@@ -168,7 +172,8 @@ class Restore {
     const countOf = (table: string) => this.#counts.get(table) ?? 0
     const tallies = `[${this.#tallies.join(',')}]`
     for (const resource of Object.keys(resources)) {
-      await this.#run(statements.setTally(scope, resource, countOf(resource), tallies))
+      const restored = { total: countOf(resource), tallies, numbersFrom: this.#numbersFrom }
+      await this.#run(statements.setTally(scope, resource, restored))
     }
     const details = `${this.#replaced ? 'replaced by' : 'from'} the archive of ${start.account}, exported at ${start.exported_at}`
     await this.#run(

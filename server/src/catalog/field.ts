@@ -13,6 +13,8 @@ export interface Field {
   readonly charactersMax?: number
   /** A JSON form other than that of the type: comma-separated text as an array, or a timestamp as its day. */
   readonly wire?: 'list' | 'day'
+  /** Of a field that the account has declared: the key of its value in the column `custom`. It has no column of its own. */
+  readonly number?: number
 }
 
 /** The ETag of a record, which only `fields` names. Its text is exactly the value of the header. */

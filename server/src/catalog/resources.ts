@@ -8,6 +8,8 @@ export interface Resource extends Collection {
   /** Also the name of its table, the `resource` of its tally and the first part of its scopes. */
   readonly name: ResourceName
   readonly fields: readonly RecordField[]
+  /** Identifies the account and the version of its own fields, which `fields` then has, too. Undefined without any. */
+  readonly schema?: string
 }
 
 const id: RecordField = {
@@ -194,6 +196,11 @@ const company: Resource = {
 }
 
 export const resources: Record<ResourceName, Resource> = { product, partner, company }
+
+/** Differs between resources whose fields may differ, for the keys of caches. */
+export function schemaNameOf({ name: resourceName, schema }: Resource): string {
+  return schema === undefined ? resourceName : `${resourceName}:${schema}`
+}
 
 /** What is derived from each resource once, when the process starts. */
 export function perResource<Derived>(

@@ -2,7 +2,7 @@ import { limits } from '../limits/limits.ts'
 import type { Collection } from './collection.ts'
 import type { Field } from './field.ts'
 
-export type ViewName = 'key' | 'audit' | 'request' | 'usage' | 'webhook' | 'delivery'
+export type ViewName = 'key' | 'audit' | 'request' | 'usage' | 'webhook' | 'delivery' | 'field'
 
 /**
  * A list for administrators of an account. Filters and pages work as for resources, but the order is newest first and
@@ -247,4 +247,23 @@ const delivery: View = {
   ],
 }
 
-export const views: Record<ViewName, View> = { key, audit, request, usage, webhook, delivery }
+const field: View = {
+  name: 'field',
+  noun: 'field',
+  plural: 'fields',
+  path: 'fields',
+  description: 'A field that the account has declared for the records of a resource.',
+  order: ['created_at', 'id'],
+  fields: [
+    text('id', 'Identifies the field: its resource and its name.', 'product.x_barcode'),
+    text('resource', 'The resource: product, partner or company.', 'product'),
+    text('name', 'The name of the field in records.', 'x_barcode'),
+    text('type', 'text, integer, decimal, boolean or timestamp.', 'text'),
+    text('label', 'What the field means, for people.', 'Barcode', {
+      charactersMax: limits.fieldLabelCharactersMax,
+    }),
+    timestamp('created_at', 'When it was declared.'),
+  ],
+}
+
+export const views: Record<ViewName, View> = { key, audit, request, usage, webhook, delivery, field }

@@ -3,20 +3,25 @@ import type { AccountReads } from '../accounts/account-reads.ts'
 import type { RateLimiter } from '../accounts/rate-limits/rate-limiter.ts'
 import type { Access } from '../accounts/verifications.ts'
 import { Failure, unauthenticated } from '../errors/errors.ts'
+import type { Definitions } from '../fields/definitions.ts'
 import type { Limits } from '../limits/passed-limits.ts'
 import { type Caller, SharedReads } from '../lists/response-cache.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
 import type { ChangesRow } from '../query/sql/changes-statement.ts'
 import type { StateStatement } from '../sql.ts'
-import { isOlder, type TallyState } from '../tally-state.ts'
+import { isOlder } from '../tally-state.ts'
 import { type ChangesQuery, type Since, startName } from './changes-query.ts'
+import type { WatchedState } from './check-statements.ts'
 import { type FeedPage, readFeedPage } from './feed-page.ts'
 import type { FeedSlot, FeedWaiters } from './waiters.ts'
+
+/** A page, and the version of the account's own fields that its records have. */
+export type WatchedPage = FeedPage & WatchedState
 
 /** The client of a request: who it is, when it disconnects, and the state of the tally that its key verification read. */
 export interface FeedClient {
   readonly access: Access
-  readonly tally: TallyState
+  readonly tally: WatchedState
   readonly caller: Caller
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
@@ -24,6 +29,7 @@ export interface FeedClient {
 
 export interface ChangeFeedParts {
   readonly accountReads: AccountReads
+  readonly definitions: Definitions
   readonly waiters: FeedWaiters
   readonly rateLimiter: RateLimiter
   readonly limits: Limits
@@ -35,20 +41,22 @@ export interface ChangeFeedParts {
  */
 export class ChangeFeed {
   readonly #accountReads: AccountReads
+  readonly #definitions: Definitions
   readonly #waiters: FeedWaiters
   readonly #rateLimiter: RateLimiter
   readonly #limits: Limits
-  readonly #reads = new SharedReads<FeedPage>()
+  readonly #reads = new SharedReads<WatchedPage>()
 
-  constructor({ accountReads, waiters, rateLimiter, limits }: ChangeFeedParts) {
+  constructor({ accountReads, definitions, waiters, rateLimiter, limits }: ChangeFeedParts) {
     this.#accountReads = accountReads
+    this.#definitions = definitions
     this.#waiters = waiters
     this.#rateLimiter = rateLimiter
     this.#limits = limits
   }
 
   /** The page that begins at `since`. Clients that wait for the same changes share one read. */
-  read(client: FeedClient, query: ChangesQuery, since: Since, tally: TallyState): Promise<FeedPage> {
+  read(client: FeedClient, query: ChangesQuery, since: Since, tally: WatchedState): Promise<WatchedPage> {
     const { epoch, version, xid } = tally
     const { accountId } = client.access
     const key = `${accountId} ${query.hash} ${startName(query, since)} ${epoch} ${version} ${xid}`
@@ -60,7 +68,7 @@ export class ChangeFeed {
   }
 
   /** Waits up to `waitMs` for changes after an empty page. Then the result is empty, too. */
-  async wait(client: FeedClient, query: ChangesQuery, empty: FeedPage): Promise<FeedPage> {
+  async wait(client: FeedClient, query: ChangesQuery, empty: WatchedPage): Promise<WatchedPage> {
     const slot = await this.#waiters.enter(client.access, client.signal)
     try {
       return await this.#next(client, query, empty, slot, performance.now() + query.waitMs)
@@ -98,10 +106,10 @@ export class ChangeFeed {
   async #next(
     client: FeedClient,
     query: ChangesQuery,
-    previous: FeedPage,
+    previous: WatchedPage,
     slot: FeedSlot,
     until: number,
-  ): Promise<FeedPage> {
+  ): Promise<WatchedPage> {
     let page = withoutChanges(previous)
     for (;;) {
       const left = until - performance.now()
@@ -120,10 +128,10 @@ export class ChangeFeed {
   async #readIfPossible(
     client: FeedClient,
     query: ChangesQuery,
-    page: FeedPage,
-    state: TallyState,
+    page: WatchedPage,
+    state: WatchedState,
     until: number,
-  ): Promise<FeedPage | undefined> {
+  ): Promise<WatchedPage | undefined> {
     try {
       const { exceeded, secondsLeft } = this.#rateLimiter.take(client.access)
       if (exceeded !== undefined) {
@@ -147,14 +155,24 @@ export class ChangeFeed {
     access: Access,
     query: ChangesQuery,
     since: Since,
-    tally: TallyState,
+    tally: WatchedState,
     signal: AbortSignal,
-  ): Promise<FeedPage> {
+  ): Promise<WatchedPage> {
     const run = (statement: StateStatement) =>
       this.#accountReads.readChanges<ChangesRow>(access, statement, signal)
-    const page = await readFeedPage(run, access, query, since)
-    if (isOlder(page, tally)) throw failingOver()
-    return page
+    const { resource } = query.plan
+    let { schema } = tally
+    for (;;) {
+      const found = this.#definitions.of(access, resource, schema)
+      const planned = query.planFor(found instanceof Promise ? await found : found)
+      const page = await readFeedPage(run, access, planned, since)
+      if (isOlder(page, tally)) throw failingOver()
+      if (page.version === tally.version) return { ...page, schema }
+      // A write was committed meanwhile. If it declared a field, the records of the page lack it, and would not be sent again.
+      const current = await this.#definitions.current(access, resource)
+      if (current.schema === schema) return { ...page, schema }
+      schema = current.schema
+    }
   }
 }
 
@@ -165,6 +183,6 @@ const passing: ReadonlySet<string> = new Set([
   'deadline_exceeded',
 ])
 
-function withoutChanges(page: FeedPage): FeedPage {
+function withoutChanges(page: WatchedPage): WatchedPage {
   return page.count === 0 ? page : { ...page, count: 0, changes: '' }
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { print } from '@quartermaster/filter'
-import type { Resource } from '../catalog/resources.ts'
+import { type Resource, schemaNameOf } from '../catalog/resources.ts'
 import { type Fault, invalid } from '../errors/errors.ts'
 import { type ChangesRequest, type ListSource, parseChangesRequest } from '../query/list-request.ts'
 import { type ListPlan, planList, withAcceptedSuggestions } from '../query/plan.ts'
@@ -20,6 +20,8 @@ export interface ChangesQuery {
   readonly hash: string
   /** The query string in canonical form, without `since`. */
   readonly parameters: string
+  /** The same for the resource with other fields of the account. */
+  planFor(resource: Resource): ChangesQuery
 }
 
 /**
@@ -39,14 +41,19 @@ export function changesQuery(
   const filterKey = request.filter === undefined ? '' : print(request.filter)
   const feed: FeedIdentity = { accountId: scope.accountId, resource: resource.name, filterKey }
   const parameters = parametersOf(request, plan, filterKey)
-  return {
+  const query: ChangesQuery = {
     plan,
     feed,
+    planFor: (other) =>
+      schemaNameOf(other) === schemaNameOf(resource)
+        ? query
+        : changesQuery(scope, other, [raw, source], stream),
     since: sinceOf(feed, request.since, stream?.lastEventId),
     waitMs: request.waitSeconds * 1000,
-    hash: hash('sha256', `${resource.name} ${parameters}`, 'base64url').slice(0, 16),
+    hash: hash('sha256', `${schemaNameOf(resource)} ${parameters}`, 'base64url').slice(0, 16),
     parameters,
   }
+  return query
 }
 
 /** Identifies the page that begins here, for clients that read it at the same time. */

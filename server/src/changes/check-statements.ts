@@ -3,13 +3,16 @@ import { keyIsValid } from '../key-state.ts'
 import type { Database } from '../postgres/database.ts'
 import type { AccountScope } from '../scope.ts'
 import { placeholder, sql } from '../sql.ts'
-import { epoch, epochColumn, type TallyState } from '../tally-state.ts'
+import { epoch, epochColumn, type Tally, type TallyState } from '../tally-state.ts'
 
 /** A tally whose changes clients wait for, at its last known state. */
 export interface WatchedTally extends AccountScope {
   readonly resource: ResourceName
-  readonly known: TallyState
+  readonly known: WatchedState
 }
+
+/** Also has the version of the fields that the account has declared. */
+export type WatchedState = Pick<Tally, keyof TallyState | 'schema'>
 
 export interface KeyOfAccount extends AccountScope {
   readonly keyId: string
@@ -34,7 +37,7 @@ const keyIds = placeholder()
  * a pipelined connection would wait behind them.
  */
 const changed =
-  sql`select ${epochColumn}, string_agg(concat_ws(' ', q.n, t.version, t.xmin, ${epoch}), ',') as found
+  sql`select ${epochColumn}, string_agg(concat_ws(' ', q.n, t.version, t.xmin, ${epoch}, t.schema), ',') as found
 from unnest(${accounts}::bigint[], ${resourceNames}::text[], ${versions}::bigint[], ${xids}::text[])
   with ordinality q(account_id, resource, version, xid, n)
 join tally t on t.account_id = q.account_id and t.resource = q.resource
@@ -44,7 +47,7 @@ where t.account_id = any(${accounts}::bigint[]) and (t.version <> q.version or t
     'generic',
   )
 
-type Changed<Watched> = [Watched, TallyState]
+type Changed<Watched> = [Watched, WatchedState]
 
 /** The tallies that have changed, each with its new state. */
 export async function changedTallies<Watched extends WatchedTally>(
@@ -59,9 +62,11 @@ export async function changedTallies<Watched extends WatchedTally>(
       arrayOf(some.map(({ known }) => known.version)),
       arrayOf(some.map(({ known }) => known.xid)),
     ]
-    return (await form(readChanged)(database, values)).flatMap(({ n, ...state }) => {
+    return (await form(readChanged)(database, values)).flatMap(({ n, schema, ...state }) => {
       const tally = some[Number(n) - 1]
-      return tally === undefined ? [] : [[tally, state] satisfies Changed<Watched>]
+      return tally === undefined
+        ? []
+        : [[tally, { ...state, schema: Number(schema) }] satisfies Changed<Watched>]
     })
   })
 }
@@ -69,14 +74,15 @@ export async function changedTallies<Watched extends WatchedTally>(
 /** The state of a tally, and its position in the list of those watched, from 1 on. */
 export interface ChangedRow extends TallyState {
   readonly n: string
+  readonly schema: string
 }
 
 /** `values`: accounts, resources, and the versions and transactions of the last known states. */
 export async function readChanged(database: Database, values: readonly string[]): Promise<ChangedRow[]> {
   const [row] = await database.read<CheckRow>(changed(values))
   return entriesOf(row?.found).map((entry) => {
-    const [n = '', version = '', xid = '', server = ''] = entry.split(' ')
-    return { n, version, xid, epoch: server }
+    const [n = '', version = '', xid = '', server = '', schema = ''] = entry.split(' ')
+    return { n, version, xid, epoch: server, schema }
   })
 }
 

@@ -4,14 +4,20 @@ import type { Limits } from '../limits/passed-limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { FairScheduler, type Seat, type SeatHolder } from '../scheduler/fair-scheduler.ts'
 import { isOlder, type TallyState } from '../tally-state.ts'
-import { changedTallies, checkKeys, type KeyOfAccount, type WatchedTally } from './check-statements.ts'
+import {
+  changedTallies,
+  checkKeys,
+  type KeyOfAccount,
+  type WatchedState,
+  type WatchedTally,
+} from './check-statements.ts'
 
 /** Why a client no longer waits: the process shuts down or another account needs the slot; or its key is no longer valid. */
 export type SlotEnd = 'stopped' | 'key-invalid'
 
 /** A tally and the clients that wait for it to change. */
 interface WatchedFeed extends WatchedTally {
-  known: TallyState
+  known: WatchedState
   readonly slots: Set<FeedSlot>
 }
 
@@ -26,7 +32,7 @@ export class FeedWaiters {
   readonly #slots = new Set<FeedSlot>()
   readonly #feeds = new Map<string, WatchedFeed>()
   /** Clients to be woken, and the state that each has not seen. */
-  readonly #toWake = new Map<FeedSlot, TallyState>()
+  readonly #toWake = new Map<FeedSlot, WatchedState>()
   #isWaking = false
   #timer: NodeJS.Timeout | undefined
   #keysCheckedAt = performance.now()
@@ -74,7 +80,7 @@ export class FeedWaiters {
   }
 
   /** Watches the tally for this slot. If it is known to have changed, the slot is woken at once. */
-  watch(slot: FeedSlot, resource: ResourceName, seen: TallyState): () => void {
+  watch(slot: FeedSlot, resource: ResourceName, seen: WatchedState): () => void {
     const { accountId } = slot.key
     const name = `${accountId} ${resource}`
     let feed = this.#feeds.get(name)
@@ -93,13 +99,13 @@ export class FeedWaiters {
   }
 
   /** A client that has read the new state wakes those that wait with an older one. */
-  #update(feed: WatchedFeed, state: TallyState): void {
+  #update(feed: WatchedFeed, state: WatchedState): void {
     feed.known = state
     for (const slot of feed.slots) this.#wakeSoon(slot, state)
   }
 
   /** A few in each event-loop iteration: a write may wake hundreds, and other requests are served in between. */
-  #wakeSoon(slot: FeedSlot, state: TallyState): void {
+  #wakeSoon(slot: FeedSlot, state: WatchedState): void {
     this.#toWake.set(slot, state)
     if (this.#isWaking) return
     this.#isWaking = true
@@ -165,8 +171,8 @@ export class FeedSlot implements SeatHolder {
   readonly #seat: Seat
   #ended: SlotEnd | undefined
   /** While it waits: the state that the client has seen. */
-  #seen: TallyState | undefined
-  #resolve: ((state: TallyState | undefined) => void) | undefined
+  #seen: WatchedState | undefined
+  #resolve: ((state: WatchedState | undefined) => void) | undefined
 
   constructor(key: KeyOfAccount, waiters: FeedWaiters, seat: Seat, ended: SlotEnd | undefined) {
     this.key = key
@@ -182,17 +188,17 @@ export class FeedSlot implements SeatHolder {
   /** Resolves with the new state when the tally has changed; undefined after `ms`, if the client disconnects, or at `end`. */
   async changed(
     resource: ResourceName,
-    seen: TallyState,
+    seen: WatchedState,
     ms: number,
     signal: AbortSignal,
-  ): Promise<TallyState | undefined> {
+  ): Promise<WatchedState | undefined> {
     if (this.#ended !== undefined || signal.aborted || ms <= 0) return undefined
     const stop = () => this.#resolve?.(undefined)
     const timeout = setTimeout(stop, ms)
     signal.addEventListener('abort', stop)
     let unwatch: (() => void) | undefined
     try {
-      return await new Promise<TallyState | undefined>((resolve) => {
+      return await new Promise<WatchedState | undefined>((resolve) => {
         this.#seen = seen
         this.#resolve = resolve
         unwatch = this.#waiters.watch(this, resource, seen)
@@ -207,7 +213,7 @@ export class FeedSlot implements SeatHolder {
   }
 
   /** Wakes the client if the state differs from the one that it has seen. */
-  wake(state: TallyState): void {
+  wake(state: WatchedState): void {
     if (this.#seen !== undefined && isDifferent(this.#seen, state)) this.#resolve?.(state)
   }
 

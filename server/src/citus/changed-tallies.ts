@@ -8,7 +8,7 @@ const [versions, xids] = [placeholder(), placeholder()]
 
 /** Citus aggregates where it plans the statement, which has another epoch than the worker with the row: so one row for each. */
 const changedRows =
-  sql`select q.n, t.version, t.xmin::text as xid, ${epochColumn} from unnest(${accounts}::bigint[], ${resourceNames}::text[],
+  sql`select q.n, t.version, t.xmin::text as xid, ${epochColumn}, t.schema from unnest(${accounts}::bigint[], ${resourceNames}::text[],
   ${versions}::bigint[], ${xids}::text[]) with ordinality q(account_id, resource, version, xid, n)
 join tally t on t.account_id = q.account_id and t.resource = q.resource
 where t.account_id = any(${accounts}::bigint[]) and (t.version <> q.version or t.xmin::text <> q.xid)`.template(

@@ -17,6 +17,7 @@ interface KeyRow {
 interface TallyRow extends TallyState {
   readonly resource: string
   readonly total: string
+  readonly schema: string
 }
 
 interface AccountLimits {
@@ -61,7 +62,7 @@ async function verifyOfAccount(
               keyRequestsPerMinute: Number(account.key_rate),
               recordsMax: Number(account.records_max),
             },
-            tally: tally && { ...tally, total: Number(tally.total) },
+            tally: tally && { ...tally, total: Number(tally.total), schema: Number(tally.schema) },
           },
       )
     }
@@ -82,7 +83,7 @@ from api_key k where k.account_id = ${account}::bigint and k.hash = any(${hashes
     'pipelined',
   )
 
-const talliesTemplate = sql`select t.resource, ${stableEpoch.stateColumns}, t.total from tally t
+const talliesTemplate = sql`select t.resource, ${stableEpoch.stateColumns}, t.total, t.schema from tally t
 where t.account_id = ${account}::bigint and t.resource = any(${requestedResources}::text[])`.template(
   [account, requestedResources],
   'verify_key',

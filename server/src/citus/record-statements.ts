@@ -8,7 +8,8 @@ export function statementsByAccount(
   resource: Resource,
   batch: readonly PendingRead[],
 ): (readonly [StateStatement, readonly PendingRead[]])[] {
-  const template = templates[resource.name]
+  const { plain, own } = templates[resource.name]
+  const template = resource.schema === undefined ? plain : own
   return [...Map.groupBy(batch, ({ accountId }) => accountId)].map(
     ([accountId, reads]) =>
       [template([accountId, `{${reads.map(({ id }) => id).join(',')}}`]), reads] as const,
@@ -17,8 +18,8 @@ export function statementsByAccount(
 
 const [account, ids] = [placeholder(), placeholder()]
 
-function recordsTemplate(resource: Resource): StateTemplate {
-  return sql`select ${recordColumns(resource)}
+function recordsTemplate(resource: Resource, withOwn: boolean): StateTemplate {
+  return sql`select ${recordColumns(resource, withOwn)}
 from tally t cross join unnest(${ids}::bigint[]) with ordinality q(id, n)
 left join ${identifier(resource.name)} r on r.account_id = ${account}::bigint and r.id = q.id
 where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`.template(
@@ -28,4 +29,7 @@ where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}
   )
 }
 
-const templates = perResource(recordsTemplate)
+const templates = perResource((resource) => ({
+  plain: recordsTemplate(resource, false),
+  own: recordsTemplate(resource, true),
+}))

@@ -1,6 +1,5 @@
 import { perResource, type Resource } from '../catalog/resources.ts'
 import type { Transaction } from '../postgres/transaction.ts'
-import { parameterTypes } from '../query/sql/parameter-types.ts'
 import { recordJson } from '../query/sql/record-json.ts'
 import type { AccountScope } from '../scope.ts'
 import {
@@ -14,11 +13,18 @@ import {
   type Value,
   value,
 } from '../sql.ts'
+import { patchOf } from '../writes/change-record.ts'
 import type { CreateParts } from '../writes/create-record.ts'
-import { type Create, type InsertedRow, tickOfCreate, valuesOf } from '../writes/create-statements.ts'
-import { fieldNames, hasImages } from '../writes/journal.ts'
+import {
+  type Create,
+  type InsertedRow,
+  insertedColumns,
+  tickOfCreate,
+  valuesOf,
+} from '../writes/create-statements.ts'
+import { hasImages, imageColumns } from '../writes/journal.ts'
 import type { DeleteRow, PatchRow, Target } from '../writes/record-change.ts'
-import { type RecordValues, writableFields } from '../writes/record-values.ts'
+import type { RecordValues } from '../writes/record-values.ts'
 import { dateOf, type LockedTally, tickTally } from '../writes/tick.ts'
 import { lockTallyWithSeries } from './lock-tally.ts'
 
@@ -42,7 +48,7 @@ export async function insertOwnTransaction(
 export async function insertRecordByTable(
   transaction: Transaction,
   resource: Resource,
-  { scope, values, recordsMax }: Create,
+  { scope, values, custom, recordsMax }: Create,
 ): Promise<InsertedRow | undefined> {
   const tally = await lockTallyWithSeries(transaction, scope, resource)
   if (tally === undefined) throw new Error(`the account has no tally of ${resource.plural}`)
@@ -52,7 +58,8 @@ export async function insertRecordByTable(
   const tick = tickTally(value(scope.accountId), resource, tickOfCreate, tally)
   await transaction.run(prepared(tick.statement('create')))
   const inserted = [scope.accountId, id, version, writtenAt, ...valuesOf(resource, values)]
-  await transaction.run(inserts[resource.name](inserted))
+  const { plain, own } = inserts[resource.name]
+  await transaction.run(custom === undefined ? plain(inserted) : own([...inserted, custom]))
   return { id, version, lineage: lineageOf(tally) }
 }
 
@@ -68,12 +75,12 @@ function prepared(statement: Statement): Statement {
 }
 
 /** The time is a value: Citus evaluates a function of an INSERT each time, and then also plans it each time. */
-function insertTemplate(resource: Resource): Template {
-  const fields = writableFields(resource)
+function insertTemplate(resource: Resource, withOwn: boolean): Template {
+  const fields = insertedColumns(resource, withOwn)
   const [account, id, version, now] = [placeholder(), placeholder(), placeholder(), placeholder()]
   const values = fields.map(() => placeholder())
   const columns = fields.map(({ name }) => identifier(name))
-  const parameters = fields.map(({ type }, i) => sql`${values[i] ?? account}::${parameterTypes[type]}`)
+  const parameters = fields.map(({ type }, i) => sql`${values[i] ?? account}::${type}`)
   return sql`insert into ${identifier(resource.name)} (account_id, id, version, created_version, ${join(columns, ', ')}, create_date, write_date)
 values (${account}::bigint, ${id}::bigint, ${version}::bigint, ${version}::bigint, ${join(parameters, ', ')}, ${now}::timestamptz, ${now}::timestamptz)`.template(
     [account, id, version, now, ...values],
@@ -82,7 +89,10 @@ values (${account}::bigint, ${id}::bigint, ${version}::bigint, ${version}::bigin
   )
 }
 
-const inserts = perResource(insertTemplate)
+const inserts = perResource((resource) => ({
+  plain: insertTemplate(resource, false),
+  own: insertTemplate(resource, true),
+}))
 
 export async function patchLockedByTable(
   transaction: Transaction,
@@ -93,14 +103,8 @@ export async function patchLockedByTable(
 ): Promise<PatchRow | undefined> {
   const account = value(scope.accountId)
   const table = identifier(resource.name)
-  const fields = writableFields(resource).filter(({ name }) => values.has(name))
-  const columns = fields.map(({ name }) => identifier(name))
-  const parameters = fields.map(({ name, type }) => sql`${value(values.get(name))}::${parameterTypes[type]}`)
   const record = sql`account_id = ${account}::bigint and id = ${value(id)}::bigint`
-  const differs =
-    fields.length === 0
-      ? sql`false`
-      : sql`row(${join(columns, ', ')}) is distinct from row(${join(parameters, ', ')})`
+  const { differs, assignments } = patchOf(resource, values, sql``)
   const [before] = await transaction.run<{ version: string; differs: boolean }>(
     sql`select version::text as version, ${differs} as differs from ${table} where ${record}`.statement(
       'update',
@@ -110,7 +114,6 @@ export async function patchLockedByTable(
   const changes = before.differs && (versions === undefined || versions.includes(before.version))
   if (changes) {
     await insertImages(transaction, account, resource, tally.version, sql`id = ${value(id)}::bigint`)
-    const assignments = columns.map((column, i) => sql`${column} = ${parameters[i] ?? sql`null`}, `)
     await transaction.run(
       sql`update ${table} set ${join(assignments, '')}version = ${value(tally.version)}::bigint, write_date = ${dateOf(tally)}
 where ${record}`.statement('update'),
@@ -183,14 +186,10 @@ export async function insertImages(
   version: string,
   condition: Fragment,
 ): Promise<void> {
-  const names = ['id', 'created_version', ...fieldNames(resource)]
-  const columns = join(
-    names.map((name) => identifier(name)),
-    ', ',
-  )
+  const { columns, values } = imageColumns(resource)
   await transaction.run(
     sql`insert into ${identifier(`${resource.name}_before`)} (account_id, version, ${columns})
-select account_id, ${value(version)}::bigint, ${columns} from ${identifier(resource.name)}
+select account_id, ${value(version)}::bigint, ${values} from ${identifier(resource.name)}
 where account_id = ${account}::bigint and ${condition}`.statement('update'),
   )
 }

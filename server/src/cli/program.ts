@@ -27,6 +27,7 @@ import {
 } from './commands/account-command.ts'
 import { addArchiveCommands } from './commands/archive-commands.ts'
 import { addCorsCommand } from './commands/cors-command.ts'
+import { fieldCommands } from './commands/field-commands.ts'
 import { defaultScopes, keyCreate, keyList, keyRevoke, keyRotate } from './commands/key-command.ts'
 import { webhookCommands } from './commands/webhook-commands.ts'
 import { addDatabaseCommands } from './database/database-commands.ts'
@@ -62,9 +63,8 @@ export function program(loaded: LoadedConfig): Command {
   command.commandsGroup('Service:')
   addServeCommands(command, config)
   command.commandsGroup('Accounts:')
-  command.addCommand(accountCommands(config))
-  command.addCommand(keyCommands(config))
-  command.addCommand(webhookCommands(config))
+  for (const commands of [accountCommands, keyCommands, fieldCommands, webhookCommands])
+    command.addCommand(commands(config))
   command.commandsGroup('Data:')
   addDataCommands(command, config)
   command.commandsGroup('Database:')

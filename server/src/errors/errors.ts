@@ -27,6 +27,8 @@ export const errorTitles = {
   records_exhausted: 'The account has reached its limit of records.',
   idempotency_exhausted: 'The account has reached its limit of stored results for an Idempotency-Key.',
   audit_exhausted: 'The account has reached its limit of audit entries.',
+  field_exists: 'The account has a field with this name.',
+  fields_exhausted: 'The account has reached its limit of fields.',
   webhooks_exhausted: 'The account has reached its limit of webhooks.',
   webhook_unverified: 'The receiver of the webhook has not confirmed that it wants its messages.',
   webhooks_unavailable: 'This service is not configured to send webhooks.',

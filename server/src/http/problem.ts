@@ -26,6 +26,8 @@ export const statusOf: Record<ErrorCode, number> = {
   records_exhausted: 409,
   idempotency_exhausted: 429,
   audit_exhausted: 409,
+  field_exists: 409,
+  fields_exhausted: 409,
   webhooks_exhausted: 409,
   webhook_unverified: 409,
   webhooks_unavailable: 501,

@@ -11,13 +11,14 @@ import Fastify, {
 import type { AllowedOrigins } from '../accounts/allowed-origins.ts'
 import type { FeedWaiters } from '../changes/waiters.ts'
 import { Failure, internalError } from '../errors/errors.ts'
+import type { Definitions } from '../fields/definitions.ts'
 import { limits } from '../limits/limits.ts'
 import { acceptsHtml, consoleRoutes, rootRoute } from './console/routes.ts'
 import { clientErrorHandler, createHttpServer } from './http-server.ts'
 import { accountNameOf, authenticate, hostOf, isPublic } from './plugins/authenticate.ts'
 import { Cors, varyByOrigin } from './plugins/cors.ts'
 import { type RequestObserver, requestIdOf, routeOf, serverTiming } from './plugins/request-context.ts'
-import { referenceRoutes } from './reference/routes.ts'
+import { isWithoutKey, referenceRoutes } from './reference/routes.ts'
 import { rejectUnsupported, requireHost } from './request/headers.ts'
 import { errorHandler, sendProblem } from './respond.ts'
 import { type Route, type RouteParts, readMethods, urlOf } from './routes/route.ts'
@@ -83,7 +84,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     throw new Failure('path_unknown', 'The path does not exist. All paths are listed in /openapi.json.')
   })
 
-  pageRoutes(app)
+  pageRoutes(app, parts.definitions)
   app.addHook('preClose', async () => waiters.close())
   apiRoutes(app, parts)
   return app
@@ -168,11 +169,12 @@ function registerRoute(app: FastifyInstance, route: Route, parts: RouteParts): v
   })
 }
 
-/** The reference and the console, which need no key, and / for browsers. */
-function pageRoutes(app: FastifyInstance): void {
+/** The reference and the console, which need no key, and / for browsers. The OpenAPI document is that of the account if there is a key. */
+function pageRoutes(app: FastifyInstance, definitions: Definitions): void {
   const method: HTTPMethods[] = [...readMethods]
-  for (const [url, handler] of Object.entries({ ...referenceRoutes(), ...consoleRoutes() })) {
-    app.route({ method, url, config: { isPublic: true }, handler })
+  for (const [url, handler] of Object.entries({ ...referenceRoutes(definitions), ...consoleRoutes() })) {
+    const isAlwaysPublic = url !== '/openapi.json'
+    app.route({ method, url, config: { isPublic: isAlwaysPublic || isWithoutKey }, handler })
     allowOnly(app, url, method, { isPublic: true })
   }
   app.route({ method, url: '/', config: { isPublic: acceptsHtml }, handler: rootRoute })

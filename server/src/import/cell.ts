@@ -1,5 +1,7 @@
 import type { Field } from '../catalog/field.ts'
+import { isOwnField } from '../catalog/own-fields.ts'
 import { type FieldValue, type Rejection, required, valueOfJson, valueOfText } from '../writes/field-value.ts'
+import { ownJson } from '../writes/record-values.ts'
 
 /** A value in COPY's text format, or why it was rejected. */
 export type Cell = string | Rejection
@@ -13,7 +15,7 @@ export const nullCell = '\\N'
  * from `""`, the empty text.
  */
 export function cellOfCsv(field: Field, text: string, quoted: boolean): Cell {
-  if (text === '' && quoted && field.type === 'text') return ''
+  if (text === '' && quoted && field.type === 'text') return cellOf(field, '')
   if (text === '' && field.nullable) return nullCell
   if (text === '') return field.type === 'text' ? requiredText : required
   return cellOf(field, valueOfText(field, text))
@@ -26,8 +28,10 @@ export function cellOfJson(field: Field, value: unknown): Cell {
 
 const copyEscapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
+/** The cell of a field of the account is a member of the JSON object in `custom`, in COPY's text format. */
 function cellOf(field: Field, value: FieldValue): Cell {
   if (value === null) return nullCell
+  if (isOwnField(field)) return typeof value === 'string' ? copyText(ownJson(field, value)) : value
   return field.type !== 'text' || typeof value !== 'string' ? value : copyText(value)
 }
 

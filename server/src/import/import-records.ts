@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { accountNamed } from '../accounts/directory.ts'
-import { type Resource, type ResourceName, resources } from '../catalog/resources.ts'
+import type { Resource, ResourceName } from '../catalog/resources.ts'
+import { type DefinitionsRow, readDefinitions } from '../fields/definitions.ts'
 import { withClient } from '../postgres/client.ts'
 import type { WriteMode } from './id-rules.ts'
 import { type ImportTotals, importRows, noTotals } from './import-rows.ts'
@@ -21,10 +22,14 @@ export async function importRecords(options: {
   /** Updated during the import, so that the caller can show progress. */
   readonly totals?: ImportTotals
 }): Promise<ImportTotals> {
-  const resource = resources[options.resource]
   const totals = options.totals ?? noTotals()
   await withClient(options.ownerUrl, async (client) => {
     const scope = await accountNamed(client, options.account)
+    const { resource } = await readDefinitions(
+      (statement) => client.read<DefinitionsRow>(statement),
+      scope,
+      options.resource,
+    )
     await importRows({
       client,
       scope,

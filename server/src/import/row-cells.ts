@@ -3,9 +3,26 @@ import { nullCell } from './cell.ts'
 
 type Cells = readonly (string | undefined)[]
 
-/** One bit for each field that the row contains. */
-export function fieldMask(row: Cells): number {
-  return row.reduce((mask, cell, i) => (cell === undefined ? mask : mask | (2 ** i)), 0)
+/** One bit for each field with a column that the row contains. */
+export function fieldMask({ fields }: Resource, row: Cells): number {
+  return row.reduce(
+    (mask, cell, i) => (cell === undefined || fields[i]?.number !== undefined ? mask : mask | (2 ** i)),
+    0,
+  )
+}
+
+/** The values of the account's own fields that the row contains, as the JSON object in `custom`. */
+export function customCell(
+  { fields }: Resource,
+  row: Cells,
+  { withNulls }: { readonly withNulls: boolean },
+): string | undefined {
+  const members = fields.flatMap(({ number }, i) => {
+    const cell = row[i]
+    if (number === undefined || cell === undefined || (cell === nullCell && !withNulls)) return []
+    return [`"${number}":${cell === nullCell ? 'null' : cell}`]
+  })
+  return members.length === 0 ? undefined : `{${members.join(',')}}`
 }
 
 export function highestId(rows: readonly Cells[]): number {

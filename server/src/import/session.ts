@@ -6,7 +6,7 @@ import { limits } from '../limits/limits.ts'
 import type { Connection } from '../postgres/connection.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
-import { identifier, type Statement } from '../sql.ts'
+import type { Statement } from '../sql.ts'
 import { hasImages, trimJournal } from '../writes/journal.ts'
 import { requireRecords } from '../writes/records-quota.ts'
 import { type LockedTally, lockTally } from '../writes/tick.ts'
@@ -16,7 +16,8 @@ import { copyIn } from './copy.ts'
 import { idFaults, newIdFault, type WriteMode } from './id-rules.ts'
 import type { ImportAudit, Written } from './import-audit.ts'
 import { type FoldedLines, foldAll, type RepeatedId, type RowRejection } from './repeated-ids.ts'
-import { defaultCells, fieldMask, highestId } from './row-cells.ts'
+import { defaultCells, highestId } from './row-cells.ts'
+import { insertedLines, stagedRows } from './row-lines.ts'
 import * as statements from './statements.ts'
 import { storedEtags } from './stored-etags.ts'
 
@@ -111,9 +112,10 @@ export class ImportSession {
     const stagesPerTransaction = connection.localSettings !== undefined
     const staging = { trackIds: false, stagesPerTransaction }
     const session = new ImportSession(connection, scope, resource, staging, options)
-    if (!stagesPerTransaction && connection.stagedResource !== resource.name) {
+    const staged = resource.schema === undefined ? resource.name : `${resource.name} with own fields`
+    if (!stagesPerTransaction && connection.stagedResource !== staged) {
       for (const statement of statements.temporaryTables(resource)) await session.#run(statement)
-      connection.stagedResource = resource.name
+      connection.stagedResource = staged
     }
     return session
   }
@@ -336,12 +338,12 @@ export class ImportSession {
     { version, written_at: writtenAt }: LockedTally,
   ): Promise<number> {
     if (rows.length === 0) return 0
-    const defaults = defaultCells(this.#resource, writtenAt)
     const prefix = `${this.#scope.accountId}\t${version}\t${version}\t`
+    const lines = insertedLines(this.#resource, rows, writtenAt)
     await copyIn(
       this.#connection,
       statements.copyRecords(this.#resource),
-      rows.map((row) => prefix + defaults.map((fallback, i) => row[i] ?? fallback).join('\t')),
+      lines.map((line) => prefix + line),
     )
     return rows.length
   }
@@ -357,22 +359,11 @@ export class ImportSession {
     { version, written_at: writtenAt }: LockedTally,
   ): Promise<number> {
     if (rows.length === 0) return 0
-    const masks = rows.map(fieldMask)
-    const columns = this.#resource.fields.flatMap((field, fieldIndex) => {
-      const bit = 2 ** fieldIndex
-      if (!masks.some((mask) => mask & bit)) return []
-      return [{ name: field.name, fieldIndex, bit, always: masks.every((mask) => mask & bit) }]
-    })
+    const { columns, hasOwn, lines } = stagedRows(this.#resource, rows)
     if (this.#stagesPerTransaction) await this.#run(statements.staging(this.#resource, 'drop'))
-    await copyIn(
-      this.#connection,
-      statements.copyStaging(columns.map(({ name }) => identifier(name))),
-      rows.map(
-        (row, i) => `${masks[i]}\t${columns.map(({ fieldIndex }) => row[fieldIndex] ?? '\\N').join('\t')}`,
-      ),
-    )
+    await copyIn(this.#connection, statements.copyStaging(columns, hasOwn), lines)
     const ids = rows.map((row) => row[0] ?? '')
-    const batch = { ids, columns, version, writtenAt }
+    const batch = { ids, columns, hasOwn, version, writtenAt }
     return await this.#writes.update(this.#runOne, this.#scope, this.#resource, batch)
   }
 

@@ -1,11 +1,18 @@
-import type { FieldType } from '../catalog/field.ts'
+import type { FieldType, RecordField } from '../catalog/field.ts'
+import { isOwnField } from '../catalog/own-fields.ts'
 import type { Resource } from '../catalog/resources.ts'
 import type { IdRange } from '../id-source.ts'
 import { limits } from '../limits/limits.ts'
+import { keyOf, patchedOwn } from '../query/sql/field-columns.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
 import { deleteRecords, insertImages } from '../writes/journal.ts'
 import { type LockedTally, tickTally } from '../writes/tick.ts'
+
+/** The fields that have a column: the first ones of the resource. */
+export function fieldColumns({ fields }: Resource): readonly RecordField[] {
+  return fields.filter((field) => !isOwnField(field))
+}
 
 const columnTypes: Record<FieldType, Fragment> = {
   integer: sql`bigint`,
@@ -37,7 +44,10 @@ export const defaultCommit = sql`set local synchronous_commit to default`.statem
 
 /** `drop`: for one transaction, because a pooler may assign another connection to the next one. */
 export function staging(resource: Resource, onCommit: 'delete rows' | 'drop'): Statement {
-  const columns = resource.fields.map(({ name, type }) => sql`${identifier(name)} ${columnTypes[type]}`)
+  const columns = fieldColumns(resource).map(
+    ({ name, type }) => sql`${identifier(name)} ${columnTypes[type]}`,
+  )
+  if (resource.schema !== undefined) columns.push(sql`custom jsonb`)
   return sql`create temp table import_staging (field_mask int, ${join(columns, ', ')}, primary key (id)) on commit ${
     onCommit === 'drop' ? sql`drop` : sql`delete rows`
   }`.statement()
@@ -55,12 +65,14 @@ export function deleteIds(
 
 export const copyIds = sql`copy import_ids (id) from stdin`.statement()
 
-export function copyStaging(columns: readonly Fragment[]): Statement {
-  return sql`copy import_staging (field_mask, ${join(columns, ', ')}) from stdin`.statement()
+export function copyStaging(columns: readonly UpdateColumn[], hasOwn: boolean): Statement {
+  const names = [...columns.map(({ name }) => name), ...(hasOwn ? ['custom'] : [])]
+  return sql`copy import_staging (field_mask, ${join(names.map(identifier), ', ')}) from stdin`.statement()
 }
 
 export function copyRecords(resource: Resource): Statement {
-  const columns = resource.fields.map(({ name }) => identifier(name))
+  const columns = fieldColumns(resource).map(({ name }) => identifier(name))
+  if (resource.schema !== undefined) columns.push(identifier('custom'))
   return sql`copy ${identifier(resource.name)} (account_id, version, created_version, ${join(columns, ', ')}) from stdin`.statement()
 }
 
@@ -108,7 +120,9 @@ where account_id = ${value(scope.accountId)}::bigint and id = any(${value(ids)}:
 
 /** All fields of the records with these ids, in the text form that a validated cell has. */
 export function storedCells(scope: AccountScope, resource: Resource, ids: readonly string[]): Statement {
-  const cells = resource.fields.map(({ name, type }) => {
+  const cells = resource.fields.map((field) => {
+    const { name, type } = field
+    if (isOwnField(field)) return sql`(custom->${keyOf(field)})::text`
     const column = identifier(name)
     return type === 'timestamp'
       ? sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
@@ -129,6 +143,8 @@ export interface UpdateColumn {
 export interface StagedBatch {
   readonly ids: readonly string[]
   readonly columns: readonly UpdateColumn[]
+  /** Whether a row has values of the account's own fields. */
+  readonly hasOwn: boolean
   readonly version: string
   readonly writtenAt: string
 }
@@ -163,9 +179,12 @@ function changed(account: Value, resource: Resource, { ids, ...batch }: StagedBa
   const columns = batch.columns.filter(({ name }) => name !== 'id')
   const stored = columns.map(({ name }) => sql`t.${identifier(name)}`)
   const imported = columns.map((column) => importedOr(column, sql`t.${identifier(column.name)}`))
+  const differs = sql`row(${join(stored, ', ')}) is distinct from row(${join(imported, ', ')})`
+  const differsOwn = sql`t.custom is distinct from ${patchedOwn(sql`t.custom`, sql`s.custom`)}`
+  const anyDiffers = columns.length === 0 ? differsOwn : sql`(${differs} or ${differsOwn})`
   return sql`${identifier(resource.name)} t join import_staging s on s.id = t.id
   where t.account_id = ${account}::bigint and t.id = any(${value(ids)}::bigint[])
-    and row(${join(stored, ', ')}) is distinct from row(${join(imported, ', ')})`
+    and ${batch.hasOwn ? anyDiffers : differs}`
 }
 
 function assignments(batch: StagedBatch): Fragment {
@@ -175,6 +194,7 @@ function assignments(batch: StagedBatch): Fragment {
     const name = identifier(column.name)
     return sql`${name} = ${importedOr(column, column.name === 'write_date' ? writtenAt : sql`t.${name}`)}`
   })
+  if (batch.hasOwn) assigned.push(sql`custom = ${patchedOwn(sql`t.custom`, sql`s.custom`)}`)
   if (!columns.some(({ name }) => name === 'write_date')) assigned.push(sql`write_date = ${writtenAt}`)
   return join(assigned, ', ')
 }

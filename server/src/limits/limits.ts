@@ -1,6 +1,7 @@
 import { filterBounds } from '@quartermaster/filter'
 import { bulkLimits } from './bulk-limits.ts'
 import { connectionLimits } from './connection-limits.ts'
+import { fieldLimits } from './field-limits.ts'
 
 /**
  * The limits of the service that are constants, with the unit in the name and the reason in a comment. Those that a test can replace
@@ -373,4 +374,5 @@ export const limits = {
   shardsMax: 1_024,
 
   ...bulkLimits,
+  ...fieldLimits,
 } as const

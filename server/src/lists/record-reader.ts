@@ -28,7 +28,7 @@ export interface RecordRequest extends RecordQuery {
  */
 export class RecordReader {
   readonly #database: Database
-  readonly #queues = new Map<Resource, BatchQueue<PendingRead>>()
+  readonly #queues = new Map<string, BatchQueue<PendingRead>>()
 
   constructor(database: Database) {
     this.#database = database
@@ -36,7 +36,9 @@ export class RecordReader {
 
   /** The row of a record; undefined if the account has none of this resource. */
   row({ resource, id }: RecordRequest, accountId: string): Promise<RecordRow | undefined> {
-    const queue = this.#queues.get(resource) ?? this.#queueOf(resource)
+    // One statement reads the records of accounts with fields of their own, whatever fields these are.
+    const name = resource.schema === undefined ? resource.name : `${resource.name} with own fields`
+    const queue = this.#queues.get(name) ?? this.#queueOf(resource, name)
     return new Promise((resolve, reject) => queue.add({ accountId, id, resolve, reject }))
   }
 
@@ -58,13 +60,13 @@ export class RecordReader {
     return responseOf(row, etag, `{"data":${record}}`, undefined, 1)
   }
 
-  #queueOf(resource: Resource): BatchQueue<PendingRead> {
+  #queueOf(resource: Resource, name: string): BatchQueue<PendingRead> {
     const queue = new BatchQueue<PendingRead>({
       inFlightMax: limits.recordBatchesInFlightMax,
       take: (waiting) => waiting.splice(0, limits.recordBatchMax),
       run: (batch) => this.#runBatch(resource, batch),
     })
-    this.#queues.set(resource, queue)
+    this.#queues.set(name, queue)
     return queue
   }
 

@@ -1,7 +1,9 @@
 import type { AccountReads } from '../accounts/account-reads.ts'
 import { backoff, withJitter } from '../backoff.ts'
+import { resources } from '../catalog/resources.ts'
 import type { FeedIdentity } from '../changes/cursor.ts'
 import { Failure } from '../errors/errors.ts'
+import type { Definitions } from '../fields/definitions.ts'
 import { limits as constants } from '../limits/limits.ts'
 import type { Limits } from '../limits/passed-limits.ts'
 import type { DeliveryOutcome, EmitEvent, StopReason } from '../observability/events.ts'
@@ -26,6 +28,7 @@ import { deliveredVersion, positionOf, sendingOf, type Webhook } from './webhook
 
 export interface DeliveryParts {
   readonly database: Database
+  readonly definitions: Definitions
   readonly accountReads: AccountReads
   readonly sender: Sender
   readonly masterKeys: MasterKeys
@@ -104,11 +107,19 @@ async function nextRange(
   parts: DeliveryParts,
   { lease, webhook }: Held,
 ): Promise<[FeedRange, FeedIdentity] | undefined> {
-  const { accountReads, limits, shutdown } = parts
+  const { accountReads, definitions, limits, shutdown } = parts
+  const current = () => definitions.current(lease, resources[webhook.resource])
   try {
-    const query = queryOf(lease, webhook, constants.webhookChangesMax)
-    const options = { until: sendingOf(webhook), limits, signal: shutdown }
-    return [await readRange(accountReads, lease, query, positionOf(webhook), options), query.feed]
+    let { resource, schema } = await current()
+    for (;;) {
+      const query = queryOf(lease, resource, webhook, constants.webhookChangesMax)
+      const options = { until: sendingOf(webhook), limits, signal: shutdown }
+      const range = await readRange(accountReads, lease, query, positionOf(webhook), options)
+      // If a field was declared meanwhile, the records lack it, and would not be sent again.
+      const after = range.changes.length === 0 ? undefined : await current()
+      if (after === undefined || after.schema === schema) return [range, query.feed]
+      ;({ resource, schema } = after)
+    }
   } catch (error) {
     const reason = error instanceof Failure ? stopReasonOf[error.code] : undefined
     if (reason === undefined) throw error

@@ -5,6 +5,7 @@ import { decodeCursor, type FeedIdentity, type FeedPosition, idMax } from '../ch
 import { cursorExpired, validPosition } from '../changes/feed-page.ts'
 import { Failure, type Fault, internalError } from '../errors/errors.ts'
 import { excerpt } from '../errors/faults.ts'
+import { readDefinitions } from '../fields/definitions.ts'
 import { limits } from '../limits/limits.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
@@ -40,7 +41,7 @@ export async function createWebhook(
   created: NewWebhook,
   { current }: MasterKeys,
 ): Promise<Webhook> {
-  const { feed } = validQuery(scope, created)
+  const { feed } = await validQuery(transaction, scope, created)
   await requireAuditQuota(transaction, scope, actor)
   await transaction.run(lockStatement(scope))
   const [count] = await transaction.run<{ count: number }>(
@@ -95,7 +96,7 @@ export async function changeWebhook(
   const before = await getWebhook(transaction, scope, id)
   await requireAuditQuota(transaction, scope, actor)
   const { url = before.url, filter = before.filter, fields = before.fields } = change
-  validQuery(scope, { resource: before.resource, filter, fields })
+  await validQuery(transaction, scope, { resource: before.resource, filter, fields })
   const assignments = [
     sql`url = ${value(url)}::text`,
     sql`filter = ${value(filter)}::text`,
@@ -173,7 +174,7 @@ export async function replayWebhook(
 ): Promise<Webhook> {
   const before = await getWebhook(transaction, scope, id)
   await requireAuditQuota(transaction, scope, actor)
-  const { feed } = validQuery(scope, before)
+  const { feed } = await validQuery(transaction, scope, before)
   const { lineage, version, id: recordId, base } = await startPosition(transaction, scope, feed, start)
   const webhook = await update(transaction, scope, id, [
     sql`position_lineage = ${value(lineage)}::bigint`,
@@ -226,12 +227,18 @@ async function update(
 }
 
 /** Filter and fields are checked as in a list; a fault refers to the member of the body. */
-function validQuery(
+async function validQuery(
+  transaction: Transaction,
   scope: AccountScope,
   webhook: Pick<Webhook, 'resource' | 'filter' | 'fields'>,
-): ChangesQuery {
+): Promise<ChangesQuery> {
+  const { resource } = await readDefinitions(
+    (statement) => transaction.run(statement),
+    scope,
+    webhook.resource,
+  )
   try {
-    return queryOf(scope, webhook, limits.webhookChangesMax)
+    return queryOf(scope, resource, webhook, limits.webhookChangesMax)
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'request_invalid') throw error
     const faults = error.faults.map(

@@ -1,8 +1,8 @@
 import type { AccountReads } from '../accounts/account-reads.ts'
-import { resources } from '../catalog/resources.ts'
+import type { Resource } from '../catalog/resources.ts'
 import { type ChangesQuery, changesQuery } from '../changes/changes-query.ts'
 import type { FeedPosition } from '../changes/cursor.ts'
-import { cursorExpired, readFeedPage } from '../changes/feed-page.ts'
+import { cursorExpired, type FeedPage, readFeedPage } from '../changes/feed-page.ts'
 import { internalError } from '../errors/errors.ts'
 import type { Limits } from '../limits/passed-limits.ts'
 import type { ChangesRow } from '../query/sql/changes-statement.ts'
@@ -30,13 +30,14 @@ export interface RangeOptions {
 /** The query of the change feed for an endpoint. Throws a `Failure` with the faults of its filter and fields. */
 export function queryOf(
   scope: AccountScope,
-  { resource, filter, fields }: Pick<Webhook, 'resource' | 'filter' | 'fields'>,
+  resource: Resource,
+  { filter, fields }: Pick<Webhook, 'filter' | 'fields'>,
   changesMax: number,
 ): ChangesQuery {
   const parameters = [`limit=${changesMax}`]
   if (filter !== null) parameters.push(`filter=${encodeURIComponent(filter)}`)
   if (fields !== null) parameters.push(`fields=${encodeURIComponent(fields)}`)
-  return changesQuery(scope, resources[resource], [parameters.join('&'), 'body'])
+  return changesQuery(scope, resource, [parameters.join('&'), 'body'])
 }
 
 /**
@@ -102,7 +103,7 @@ select d.id from tombstone d where d.account_id = ${account}::bigint and d.resou
 
 /** Truncated at `until` and at the maximum size. */
 export function rangeOf(
-  page: { readonly changes: string; readonly end: FeedPosition; readonly more: boolean },
+  page: Pick<FeedPage, 'changes' | 'end' | 'more'>,
   until: FeedPosition | undefined,
   bytesMax: number,
 ): FeedRange {

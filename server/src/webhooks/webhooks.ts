@@ -1,5 +1,6 @@
 import type { BlockList } from 'node:net'
 import type { AccountReads } from '../accounts/account-reads.ts'
+import type { Definitions } from '../fields/definitions.ts'
 import type { Limits } from '../limits/passed-limits.ts'
 import type { EmitEvent } from '../observability/events.ts'
 import type { Database } from '../postgres/database.ts'
@@ -18,6 +19,7 @@ export interface WebhooksOptions {
   /** Whether this process delivers changes. */
   readonly delivers: boolean
   readonly database: Database
+  readonly definitions: Definitions
   readonly accountReads: AccountReads
   readonly emit: EmitEvent
   readonly limits: Limits

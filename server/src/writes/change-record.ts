@@ -1,14 +1,15 @@
 import type { Resource } from '../catalog/resources.ts'
 import { Failure, recordUnknown } from '../errors/errors.ts'
 import type { Transaction } from '../postgres/transaction.ts'
+import { patchedOwn } from '../query/sql/field-columns.ts'
 import { parameterTypes } from '../query/sql/parameter-types.ts'
 import { recordJson } from '../query/sql/record-json.ts'
-import { identifier, join, type Statement, sql, value } from '../sql.ts'
+import { type Fragment, identifier, join, type Statement, sql, value } from '../sql.ts'
 import { currentLineage, isValidPosition, type Lineages, positionOfEtag } from '../tally-state.ts'
 import type { IdempotentWrites, WriteResult, Written } from './idempotency.ts'
 import { insertImages, journaledDelete, trimJournal } from './journal.ts'
 import type { DeleteRow, PatchRow, Target } from './record-change.ts'
-import { type EtagOf, type RecordValues, writableFields } from './record-values.ts'
+import { type EtagOf, ownValues, type RecordValues, writableColumns } from './record-values.ts'
 import { checkedSums, type SumsRow, sumsStatement } from './sums.ts'
 import { dateOf, type LockedTally, lockTally, tickTally } from './tick.ts'
 
@@ -138,14 +139,7 @@ function patchStatement(
 ): Statement {
   const [account, version, recordId] = [value(scope.accountId), value(tally.version), value(id)]
   const table = identifier(resource.name)
-  const fields = writableFields(resource).filter(({ name }) => values.has(name))
-  const columns = fields.map(({ name }) => identifier(name))
-  const parameters = fields.map(({ name, type }) => sql`${value(values.get(name))}::${parameterTypes[type]}`)
-  const differs =
-    fields.length === 0
-      ? sql`false`
-      : sql`row(${join(columns, ', ')}) is distinct from row(${join(parameters, ', ')})`
-  const assignments = columns.map((column, i) => sql`${column} = ${parameters[i] ?? sql`null`}, `)
+  const { differs, assignments } = patchOf(resource, values, sql`t.`)
   const tick = tickTally(account, resource, { added: sql`0`, lastId: sql`t.last_id` }, tally)
   return sql`with before as materialized (
   select * from ${table} where account_id = ${account}::bigint and id = ${recordId}::bigint
@@ -165,6 +159,27 @@ select (select version from before) as version_before, (select lineage from tick
 from (select * from updated union all select * from before where not exists (select from updated)) r`.statement(
     'update',
   )
+}
+
+/** Whether the values differ from those of the record, and their assignments, each with a comma behind it. `updated`: the prefix of the updated table. */
+export function patchOf(
+  resource: Resource,
+  values: RecordValues,
+  updated: Fragment,
+): { readonly differs: Fragment; readonly assignments: readonly Fragment[] } {
+  const fields = writableColumns(resource).filter(({ name }) => values.has(name))
+  const columns = fields.map(({ name }) => identifier(name))
+  const parameters = fields.map(({ name, type }) => sql`${value(values.get(name))}::${parameterTypes[type]}`)
+  const assignments = columns.map((column, i) => sql`${column} = ${parameters[i] ?? sql`null`}, `)
+  const differs = sql`row(${join(columns, ', ')}) is distinct from row(${join(parameters, ', ')})`
+  const custom = ownValues(resource, values, { withNulls: true })
+  if (custom === undefined) return { differs: fields.length === 0 ? sql`false` : differs, assignments }
+  const patch = sql`${value(custom)}::jsonb`
+  const differsOwn = sql`custom is distinct from ${patchedOwn(sql`custom`, patch)}`
+  return {
+    differs: fields.length === 0 ? differsOwn : sql`(${differs} or ${differsOwn})`,
+    assignments: [...assignments, sql`custom = ${patchedOwn(sql`${updated}custom`, patch)}, `],
+  }
 }
 
 function deleteStatement(

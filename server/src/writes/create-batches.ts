@@ -1,5 +1,5 @@
 import { BatchQueue } from '../batch-queue.ts'
-import type { Resource } from '../catalog/resources.ts'
+import { type Resource, resources } from '../catalog/resources.ts'
 import { Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
@@ -18,24 +18,26 @@ interface PendingCreate extends Create {
  */
 export class CreateBatches {
   readonly #database: Database
-  readonly #queues = new Map<Resource, BatchQueue<PendingCreate>>()
+  readonly #queues = new Map<string, BatchQueue<PendingCreate>>()
 
   constructor(database: Database) {
     this.#database = database
   }
 
   create(resource: Resource, create: Create): Promise<InsertedRow> {
-    const queue = this.#queues.get(resource) ?? this.#queueOf(resource)
+    // Those with values of fields of the account have other statements.
+    const name = create.custom === undefined ? resource.name : `${resource.name} with own fields`
+    const queue = this.#queues.get(name) ?? this.#queueOf(resources[resource.name], name)
     return new Promise((resolve, reject) => queue.add({ ...create, resolve, reject }))
   }
 
-  #queueOf(resource: Resource): BatchQueue<PendingCreate> {
+  #queueOf(resource: Resource, name: string): BatchQueue<PendingCreate> {
     const queue = new BatchQueue<PendingCreate>({
       inFlightMax: limits.createBatchesMax,
       take: takeBatch,
       run: (batch) => this.#run(resource, batch),
     })
-    this.#queues.set(resource, queue)
+    this.#queues.set(name, queue)
     return queue
   }
 

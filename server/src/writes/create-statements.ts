@@ -1,15 +1,26 @@
-import { type Resource, type ResourceName, resources } from '../catalog/resources.ts'
+import { perResource, type Resource } from '../catalog/resources.ts'
 import { parameterTypes } from '../query/sql/parameter-types.ts'
 import type { AccountScope } from '../scope.ts'
-import { identifier, join, placeholder, type Statement, sql, type Template, value } from '../sql.ts'
+import {
+  type Fragment,
+  identifier,
+  join,
+  placeholder,
+  type Statement,
+  sql,
+  type Template,
+  value,
+} from '../sql.ts'
 import type { Position } from '../tally-state.ts'
-import { type RecordValues, writableFields } from './record-values.ts'
+import { type RecordValues, writableColumns } from './record-values.ts'
 import { tickTallies, tickTally } from './tick.ts'
 
 /** A record to create. `values` has every required field. */
 export interface Create {
   readonly scope: AccountScope
   readonly values: RecordValues
+  /** The values of the account's own fields, as JSON. */
+  readonly custom?: string | undefined
   /** Of the resource, after this one was created. */
   readonly recordsMax: number
 }
@@ -19,23 +30,29 @@ export interface InsertedRow extends Position {
 }
 
 /** Increments the tally and inserts the record with the new id and version, in one statement. Returns no row if the account is at its quota. */
-export function insertStatement(resource: Resource, { scope, values, recordsMax }: Create): Statement {
-  return templates[resource.name].one([scope.accountId, String(recordsMax), ...valuesOf(resource, values)])
+export function insertStatement(resource: Resource, create: Create): Statement {
+  const { scope, values, custom, recordsMax } = create
+  const passed = [scope.accountId, String(recordsMax), ...valuesOf(resource, values)]
+  const { plain, own } = templates[resource.name]
+  return custom === undefined ? plain.one(passed) : own.one([...passed, custom])
 }
 
 /** The same for different accounts, except those whose tally another transaction has locked, and those at their quota. */
 export function insertAllStatement(resource: Resource, creates: readonly Create[]): Statement {
   const rows = creates.map(({ values }) => valuesOf(resource, values))
-  const columns = writableFields(resource).map((_, i) => rows.map((row) => row[i]))
-  return templates[resource.name].all([
+  const columns = writableColumns(resource).map((_, i) => rows.map((row) => row[i]))
+  const passed = [
     creates.map(({ scope }) => scope.accountId),
     creates.map(({ recordsMax }) => String(recordsMax)),
     ...columns,
-  ])
+  ]
+  const { plain, own } = templates[resource.name]
+  if (creates.every(({ custom }) => custom === undefined)) return plain.all(passed)
+  return own.all([...passed, creates.map(({ custom }) => custom ?? null)])
 }
 
 export function valuesOf(resource: Resource, values: RecordValues): (string | null)[] {
-  return writableFields(resource).map(({ name, absent }) => {
+  return writableColumns(resource).map(({ name, absent }) => {
     const given = values.get(name)
     if (given !== undefined) return given
     return absent === null ? null : String(absent)
@@ -49,12 +66,23 @@ export const tickOfCreate = {
   ownLastId: sql`t.own_last_id + 1`,
 }
 
-function insertTemplate(resource: Resource): Template {
-  const fields = writableFields(resource)
+/** A column that a create fills. */
+interface InsertedColumn {
+  readonly name: string
+  readonly type: Fragment
+}
+
+/** `withOwn`: also the values of fields that the account has declared. */
+export function insertedColumns(resource: Resource, withOwn: boolean): readonly InsertedColumn[] {
+  const columns = writableColumns(resource).map(({ name, type }) => ({ name, type: parameterTypes[type] }))
+  return withOwn ? [...columns, { name: 'custom', type: sql`jsonb` }] : columns
+}
+
+function insertTemplate(resource: Resource, fields: readonly InsertedColumn[]): Template {
   const [account, max] = [placeholder(), placeholder()]
   const values = fields.map(() => placeholder())
   const columns = fields.map(({ name }) => identifier(name))
-  const parameters = fields.map(({ type }, i) => sql`${values[i] ?? account}::${parameterTypes[type]}`)
+  const parameters = fields.map(({ type }, i) => sql`${values[i] ?? account}::${type}`)
   return sql`with tick as (
   ${tickTally(account, resource, tickOfCreate)} and t.total < ${max}::bigint
   returning t.version, t.written_at, t.lineages[1] as lineage, coalesce(t.own_last_id, t.last_id) as id
@@ -70,15 +98,14 @@ select i.id, k.version, k.lineage from inserted i, tick k`.template(
   )
 }
 
-function insertAllTemplate(resource: Resource): Template {
-  const fields = writableFields(resource)
+function insertAllTemplate(resource: Resource, fields: readonly InsertedColumn[]): Template {
   const [accounts, maxima] = [placeholder(), placeholder()]
   const values = fields.map(() => placeholder())
   const columns = join(
     fields.map(({ name }) => identifier(name)),
     ', ',
   )
-  const arrays = fields.map(({ type }, i) => sql`${values[i] ?? accounts}::${parameterTypes[type]}[]`)
+  const arrays = fields.map(({ type }, i) => sql`${values[i] ?? accounts}::${type}[]`)
   return sql`with q as (
   select * from unnest(${accounts}::bigint[], ${maxima}::bigint[], ${join(arrays, ', ')}) with ordinality q(account_id, records_max, ${columns}, n)
 ), free as (
@@ -103,13 +130,13 @@ select q.n, k.id, k.version, k.lineage from tick k join q on q.account_id = k.ac
   )
 }
 
-const templatesOf = (resource: Resource) => ({
-  one: insertTemplate(resource),
-  all: insertAllTemplate(resource),
+const templates = perResource((resource) => {
+  const templatesOf = (columns: readonly InsertedColumn[]) => ({
+    one: insertTemplate(resource, columns),
+    all: insertAllTemplate(resource, columns),
+  })
+  return {
+    plain: templatesOf(insertedColumns(resource, false)),
+    own: templatesOf(insertedColumns(resource, true)),
+  }
 })
-
-const templates: Record<ResourceName, { readonly one: Template; readonly all: Template }> = {
-  product: templatesOf(resources.product),
-  partner: templatesOf(resources.partner),
-  company: templatesOf(resources.company),
-}

@@ -1,5 +1,6 @@
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
+import { columnNames } from '../query/sql/record-json.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
 
@@ -10,12 +11,9 @@ import { type Fragment, identifier, join, type Statement, sql, type Value, value
 
 /** Inserts before-images. `source`: a relation with the columns of the record, as it was before the write. */
 export function insertImages(account: Value, resource: Resource, version: Value, source: Fragment): Fragment {
-  const columns = join(
-    ['id', 'created_version', ...fieldNames(resource)].map((name) => identifier(name)),
-    ', ',
-  )
+  const { columns, values } = imageColumns(resource)
   return sql`insert into ${identifier(`${resource.name}_before`)} (account_id, version, ${columns})
-  select ${account}::bigint, ${version}::bigint, ${columns} from ${source}
+  select ${account}::bigint, ${version}::bigint, ${values} from ${source}
   where (select count(*) from ${source}) <= ${value(limits.imagesOfWriteMax)}::int`
 }
 
@@ -53,9 +51,18 @@ export function journaledDelete(
 )`
 }
 
-/** The columns of a record other than its id. */
-export function fieldNames({ fields }: Resource): string[] {
-  return fields.map(({ name }) => name).filter((name) => name !== 'id')
+/**
+ * The columns of a before-image, and their values from those of a record. Without values of the account's own fields it has `{}`: null
+ * is an image of a process that does not know these fields.
+ */
+export function imageColumns({ fields, schema }: Resource): { columns: Fragment; values: Fragment } {
+  const names = ['id', 'created_version', ...columnNames(fields).filter((name) => name !== 'custom')]
+  const columns = join(
+    names.map((name) => identifier(name)),
+    ', ',
+  )
+  if (schema === undefined) return { columns, values: columns }
+  return { columns: sql`${columns}, custom`, values: sql`${columns}, coalesce(custom, '{}')` }
 }
 
 /**

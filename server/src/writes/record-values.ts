@@ -1,4 +1,5 @@
-import type { RecordField } from '../catalog/field.ts'
+import type { Field, RecordField } from '../catalog/field.ts'
+import { isOwnField } from '../catalog/own-fields.ts'
 import type { Resource } from '../catalog/resources.ts'
 import type { Position } from '../tally-state.ts'
 
@@ -16,4 +17,32 @@ export function adjustableFields(resource: Resource): readonly RecordField[] {
 /** The fields that a client may set. The service assigns the others. */
 export function writableFields({ fields }: Resource): readonly RecordField[] {
   return fields.filter(({ name, absent }) => name !== 'id' && absent !== 'now')
+}
+
+/** Those that have a column. */
+export function writableColumns(resource: Resource): readonly RecordField[] {
+  return writableFields(resource).filter((field) => !isOwnField(field))
+}
+
+/**
+ * The values of the account's own fields as the JSON object that is stored in `custom`; undefined if there are none. In a patch a
+ * null clears the field; a new record has no nulls.
+ */
+export function ownValues(
+  { fields }: Resource,
+  values: RecordValues,
+  { withNulls }: { readonly withNulls: boolean },
+): string | undefined {
+  const members = fields.filter(isOwnField).flatMap((field) => {
+    const text = values.get(field.name)
+    if (text === undefined || (text === null && !withNulls)) return []
+    return [`"${field.number}":${ownJson(field, text)}`]
+  })
+  return members.length === 0 ? undefined : `{${members.join(',')}}`
+}
+
+/** A value in `custom`, from its text form. */
+export function ownJson({ type }: Field, text: string | null): string {
+  if (text === null) return 'null'
+  return type === 'text' || type === 'timestamp' ? JSON.stringify(text) : text
 }

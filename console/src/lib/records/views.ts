@@ -45,4 +45,10 @@ export const presentations: Readonly<Record<CollectionName, Presentation>> = {
     fields: 'at,webhook_id,kind,changes,status,error,duration_ms,to_version,id',
     idField: 'id',
   },
+  field: {
+    title: 'Fields',
+    example: 'resource=product',
+    fields: 'id,type,label,created_at',
+    idField: 'id',
+  },
 }

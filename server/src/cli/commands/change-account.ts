@@ -6,11 +6,11 @@ import { inTransaction } from '../../postgres/transaction.ts'
 import type { AccountScope } from '../../scope.ts'
 import { asOwner } from '../database/owner.ts'
 
-/** Runs a change of what an account has, its keys or webhooks, in a transaction. If an id is unknown, the error says how to find it. */
+/** Runs a change of what an account has, its keys, webhooks or fields, in a transaction. If an id is unknown, the error says how to find it. */
 export async function changeAccount<T>(
   config: Config,
   account: string,
-  what: 'key' | 'webhook',
+  what: 'key' | 'webhook' | 'field',
   work: (transaction: Transaction, scope: AccountScope) => Promise<T>,
 ): Promise<T> {
   try {

@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { accountNamed } from '../../accounts/directory.ts'
-import { type ResourceName, resources } from '../../catalog/resources.ts'
+import type { ResourceName } from '../../catalog/resources.ts'
 import { type ChangesQuery, changesQuery } from '../../changes/changes-query.ts'
 import { type FeedPage, readFeedPage } from '../../changes/feed-page.ts'
+import { type DefinitionsRow, readDefinitions } from '../../fields/definitions.ts'
 import { limits } from '../../limits/limits.ts'
 import { defaultLimits } from '../../limits/passed-limits.ts'
 import { withClient } from '../../postgres/client.ts'
@@ -56,13 +57,26 @@ async function* pagesOf(client: Connection, options: ChangesOptions): AsyncGener
   const scope = await accountNamed(client, options.account)
   const limit = String(limits.pageRecordsMax)
   const text = queryStringOf({ since, fields, limit, filter })
-  const query = changesQuery(scope, resources[resource], [text, 'body'])
-  let page = await pageAt(client, scope, query, query.since)
+  const current = () =>
+    readDefinitions((statement) => client.read<DefinitionsRow>(statement), scope, resource)
+  let own = await current()
+  let query = changesQuery(scope, own.resource, [text, 'body'])
+  const nextPage = async (from: ChangesQuery['since']) => {
+    for (;;) {
+      const found = await pageAt(client, scope, query, from)
+      const after = await current()
+      if (after.schema === own.schema) return found
+      // If a field was declared meanwhile, the records lack it, and would not be sent again.
+      own = after
+      query = query.planFor(after.resource)
+    }
+  }
+  let page = await nextPage(query.since)
   for (;;) {
     yield page
     if (stop.aborted || (!page.more && options.follow !== true)) return
     if (!page.more) await sleep(defaultLimits.feedCheckMs, undefined, { signal: stop }).catch(() => {})
-    page = await pageAt(client, scope, query, page.end)
+    page = await nextPage(page.end)
   }
 }
 

@@ -2,9 +2,10 @@ import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { DatabaseError } from 'pg'
 import { accountNamed } from '../../accounts/directory.ts'
-import { type ResourceName, resources } from '../../catalog/resources.ts'
+import type { ResourceName } from '../../catalog/resources.ts'
 import { snapshotCursor } from '../../changes/feed-page.ts'
 import { Failure } from '../../errors/errors.ts'
+import { type DefinitionsRow, readDefinitions } from '../../fields/definitions.ts'
 import { countLineFeeds, exportBody } from '../../lists/exports/export-body.ts'
 import { primaryTally, type StartedExport, startExport } from '../../lists/exports/export-copy.ts'
 import { exportQuery } from '../../lists/plan-cache.ts'
@@ -43,16 +44,14 @@ export async function exportCommand(options: ExportOptions): Promise<number> {
 
 async function writeAll(options: ExportOptions, onStart: () => void): Promise<void> {
   const { format, stdout, stderr } = options
-  const resource = resources[options.resource]
-  const { plan, feedFilter } = exportQuery(
-    resource,
-    queryStringOf({ fields: options.fields, filter: options.filter }),
-    'body',
-    format,
-  )
   const start = performance.now()
   await withClient(options.ownerUrl, async (client) => {
     const scope = await accountNamed(client, options.account)
+    const current = () =>
+      readDefinitions((statement) => client.read<DefinitionsRow>(statement), scope, options.resource)
+    const { resource, schema } = await current()
+    const parameters = queryStringOf({ fields: options.fields, filter: options.filter })
+    const { plan, feedFilter } = exportQuery(resource, parameters, 'body', format)
     const copy = exportStatement(scope, plan, format)
     const source = await startExport(client, { scope, resource: resource.name, copy }, primaryTally)
     const total = plan.where === undefined ? source.total : undefined
@@ -79,9 +78,11 @@ async function writeAll(options: ExportOptions, onStart: () => void): Promise<vo
       endProgress()
     }
     const seconds = (performance.now() - start) / 1000
+    // If a field was declared meanwhile, the records may lack it. Whoever continued from the cursor would never get its values.
+    const isWhole = (await current()).schema === schema
     stderr.write(
       `${grouped(count)} ${resource.plural} in ${seconds.toFixed(1)} s (${grouped(perSecond(count, seconds))}/s), ` +
-        `version ${stateName(source)}${cursorText(scope, feedFilter, resource.name, source)}\n`,
+        `version ${stateName(source)}${cursorText(scope, isWhole ? feedFilter : undefined, resource.name, source)}\n`,
     )
   })
 }

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { DatabaseError } from 'pg'
 import { accountNamed } from '../../accounts/directory.ts'
 import { type ResourceName, resources } from '../../catalog/resources.ts'
+import { type DefinitionsRow, readDefinitions } from '../../fields/definitions.ts'
 import { ImportError } from '../../import/columns.ts'
 import { csvRows } from '../../import/csv.ts'
 import type { ImportFormat } from '../../import/decode.ts'
@@ -65,9 +66,13 @@ async function importFile(options: ImportOptions, totals: ImportTotals, rejects:
   }
   checkCombination(options)
   const input = await openInput(options.file, options.format, options.stdin ?? process.stdin)
-  const resource = resources[options.resource]
   await withClient(options.ownerUrl, async (client) => {
     const scope = await accountNamed(client, options.account)
+    const { resource } = await readDefinitions(
+      (statement) => client.read<DefinitionsRow>(statement),
+      scope,
+      options.resource,
+    )
     const endProgress = showProgress(options.stderr, 'rows', () => ({
       done: totals.read,
       fraction: fractionOf(input),

@@ -1,7 +1,7 @@
 import { scopes as allScopes } from '../../accounts/key-format.ts'
-import { resources } from '../../catalog/resources.ts'
+import { type Resource, type ResourceName, resources } from '../../catalog/resources.ts'
 import type { Route } from '../routes/route.ts'
-import { routes } from '../routes/routes.ts'
+import { routesOf } from '../routes/routes.ts'
 import { introduction } from './introduction.ts'
 import { headers, parameters, resourceTag, respondsWith, responses } from './parts.ts'
 import { envelopeSchemas, problemSchemas, ref } from './schemas.ts'
@@ -10,58 +10,69 @@ import { envelopeSchemas, problemSchemas, ref } from './schemas.ts'
 const commonErrors = respondsWith('unauthenticated', 'forbidden', 'limited', 'failed', 'unavailable')
 
 /** The OpenAPI 3.1 document, generated from the routes and the catalog: a route or field added there appears here. */
-export const openApi = {
-  openapi: '3.1.0',
-  info: {
-    title: 'Quartermaster',
-    version: '1.0.0',
-    summary: 'Lists and changes the products, partners and companies of an account, with exact totals.',
-    description: introduction(),
-    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-  },
-  servers: [
-    // Relative to the URL of this document, so that it is correct in every deployment.
-    { url: '/', description: 'The host that serves this document' },
-    {
-      url: 'https://{account}.{domain}',
-      description: 'The host of one account',
-      variables: {
-        account: { default: 'acme', description: 'The name of the account' },
-        domain: { default: 'erp.example.com', description: 'The service domain of the deployment' },
+export const openApi = openApiOf(resources)
+
+/** The document of an account that has declared fields of its own. */
+export function openApiOf(own: Readonly<Record<ResourceName, Resource>>) {
+  const routes = routesOf(own)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Quartermaster',
+      version: '1.0.0',
+      summary: 'Lists and changes the products, partners and companies of an account, with exact totals.',
+      description: introduction(),
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [
+      // Relative to the URL of this document, so that it is correct in every deployment.
+      { url: '/', description: 'The host that serves this document' },
+      {
+        url: 'https://{account}.{domain}',
+        description: 'The host of one account',
+        variables: {
+          account: { default: 'acme', description: 'The name of the account' },
+          domain: { default: 'erp.example.com', description: 'The service domain of the deployment' },
+        },
       },
-    },
-  ],
-  security: [{ apiKey: [] }],
-  tags: [
-    ...Object.values(resources).map((resource) => ({
-      name: resourceTag(resource),
-      description: resource.description,
-    })),
-    {
-      name: 'Administration',
-      description: 'For administrators of an account. Needs a key with the scope `account:manage`.',
-    },
-    {
-      name: 'Webhooks',
-      description:
-        'Changes are sent to the URLs of receivers, signed by Standard Webhooks. Needs a key with the scope `account:manage`.',
-    },
-    { name: 'Health', description: 'Health checks of a process. They need no key.' },
-  ],
-  paths: pathsOf(routes),
-  components: {
-    securitySchemes: {
-      apiKey: {
-        type: 'http',
-        scheme: 'bearer',
-        description: `\`Authorization: Bearer qm_…\`, on the host of the key's own account. Scopes: ${allScopes.join(', ')}.`,
+    ],
+    security: [{ apiKey: [] }],
+    tags: [
+      ...Object.values(resources).map((resource) => ({
+        name: resourceTag(resource),
+        description: resource.description,
+      })),
+      {
+        name: 'Administration',
+        description: 'For administrators of an account. Needs a key with the scope `account:manage`.',
       },
+      {
+        name: 'Fields',
+        description:
+          'Fields that an account declares for its records. Needs a key with the scope `account:manage`.',
+      },
+      {
+        name: 'Webhooks',
+        description:
+          'Changes are sent to the URLs of receivers, signed by Standard Webhooks. Needs a key with the scope `account:manage`.',
+      },
+      { name: 'Health', description: 'Health checks of a process. They need no key.' },
+    ],
+    paths: pathsOf(routes),
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: `\`Authorization: Bearer qm_…\`, on the host of the key's own account. Scopes: ${allScopes.join(', ')}.`,
+        },
+      },
+      parameters: merged(parameters, ...routes.map(({ operation }) => operation.sharedParameters)),
+      headers,
+      responses,
+      schemas: merged(...routes.map(({ operation }) => operation.schemas), envelopeSchemas, problemSchemas),
     },
-    parameters: merged(parameters, ...routes.map(({ operation }) => operation.sharedParameters)),
-    headers,
-    responses,
-    schemas: merged(...routes.map(({ operation }) => operation.schemas), envelopeSchemas, problemSchemas),
-  },
+  }
 }
 
 function merged(...parts: readonly (object | undefined)[]): Record<string, object> {

@@ -78,6 +78,14 @@ export const parameters = {
     schema: { type: 'string' },
     example: 'Xq3ZpL0a',
   },
+  fieldId: {
+    name: 'field_id',
+    in: 'path',
+    required: true,
+    description: 'The id of the field.',
+    schema: { type: 'string' },
+    example: 'product.x_barcode',
+  },
   webhookId: {
     name: 'webhook_id',
     in: 'path',
@@ -244,6 +252,10 @@ const shared = {
   corsConflict: error(
     409,
     'The account has reached its limit of audit entries. Origins can still be removed.',
+  ),
+  fieldConflict: error(
+    409,
+    'The account has a field with this name, or has reached its limit of fields or audit entries. `code` says which.',
   ),
   webhookConflict: error(
     409,

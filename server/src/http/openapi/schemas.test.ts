@@ -40,6 +40,8 @@ describe('the OpenAPI document', () => {
       '/manage/v1/audit',
       '/manage/v1/cors',
       '/manage/v1/deliveries',
+      '/manage/v1/fields',
+      '/manage/v1/fields/{field_id}',
       '/manage/v1/keys',
       '/manage/v1/keys/{key_id}',
       '/manage/v1/keys/{key_id}/revoke',

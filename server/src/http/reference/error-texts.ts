@@ -116,6 +116,14 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy:
       'Look for a program that changes keys or webhooks in a loop. The operator of the service can raise the quota.',
   },
+  field_exists: {
+    when: 'The account has declared a field with this name for this resource.',
+    remedy: 'Use that field, or another name. The list of fields has all of them.',
+  },
+  fields_exhausted: {
+    when: 'The account has declared 64 fields for this resource, the maximum.',
+    remedy: 'Delete a field that is no longer used.',
+  },
   webhooks_exhausted: {
     when: 'The account already has 20 webhooks, the maximum.',
     remedy: 'Delete a webhook that is no longer used. One webhook can serve several consumers.',

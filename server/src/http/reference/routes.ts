@@ -1,7 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Resource, type ResourceName, resources } from '../../catalog/resources.ts'
 import { Failure } from '../../errors/errors.ts'
+import type { Definitions } from '../../fields/definitions.ts'
 import { parseNoParameters } from '../../query/list-request.ts'
-import { openApi } from '../openapi/document.ts'
+import type { AccountScope } from '../../scope.ts'
+import { openApi, openApiOf } from '../openapi/document.ts'
 import { rawQueryOf } from '../plugins/request-context.ts'
 import { errorIndex, errorPages } from './error-pages.ts'
 import { memoize, type Page, pageOf, sendPage } from './page.ts'
@@ -10,7 +13,7 @@ import { type Reference, scalarReference } from './scalar.ts'
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** The OpenAPI document and the reference pages by path. Each is built on its first request and cached. */
-export function referenceRoutes(): Readonly<Record<string, Handler>> {
+export function referenceRoutes(definitions: Definitions): Readonly<Record<string, Handler>> {
   const reference = memoize(scalarReference)
   const index = memoize(errorIndex)
   const pages = memoize(errorPages)
@@ -23,7 +26,14 @@ export function referenceRoutes(): Readonly<Record<string, Handler>> {
   const referencePart = (name: keyof Reference) => sendsPage(async () => (await reference())[name])
   const document = memoize(() => pageOf('application/json; charset=utf-8', JSON.stringify(openApi)))
   return {
-    '/openapi.json': sendsPage(document),
+    '/openapi.json': async (request, reply) => {
+      parseNoParameters(rawQueryOf(request))
+      const { verified } = request
+      const own = verified === undefined ? undefined : await ownResources(definitions, verified.access)
+      if (own === undefined) return sendPage(request, reply, await document())
+      reply.header('cache-control', 'no-store').type('application/json; charset=utf-8')
+      return reply.send(JSON.stringify(openApiOf(own)))
+    },
     '/reference': referencePart('page'),
     '/reference/scalar.js': referencePart('script'),
     '/reference/errors': sendsPage(index),
@@ -36,6 +46,26 @@ export function referenceRoutes(): Readonly<Record<string, Handler>> {
       )
     }),
   }
+}
+
+/** The document is about an account if the request has its key. */
+export function isWithoutKey({ headers }: FastifyRequest): boolean {
+  return headers.authorization === undefined
+}
+
+/** Undefined if the account has declared no fields. */
+async function ownResources(
+  definitions: Definitions,
+  access: AccountScope,
+): Promise<Record<ResourceName, Resource> | undefined> {
+  const read = async (resource: Resource) => (await definitions.current(access, resource)).resource
+  const [product, partner, company] = await Promise.all([
+    read(resources.product),
+    read(resources.partner),
+    read(resources.company),
+  ])
+  const own = { product, partner, company }
+  return Object.values(own).some(({ schema }) => schema !== undefined) ? own : undefined
 }
 
 function codeOf({ params }: FastifyRequest): string {

@@ -21,6 +21,7 @@ import { curl, literalOf, sendsJson, typescript } from '../openapi/samples.ts'
 import { bodySchema, exampleRecord, ref, type Schema, schemaName } from '../openapi/schemas.ts'
 import { adjustPath, resourcePath } from '../paths.ts'
 import { accessFor } from '../plugins/authenticate.ts'
+import { ownResource } from '../plugins/own-resource.ts'
 import { clientSignal, contextOf, rawQueryOf, timed } from '../plugins/request-context.ts'
 import { jsonBody, pointerTo } from '../request/body.ts'
 import { ifMatchOf } from '../request/headers.ts'
@@ -43,6 +44,7 @@ function adjustRoute(resource: Resource): Route {
     methods: ['POST'],
     path: adjustPath(resource),
     scopes: [`${name}:write`],
+    resource: name,
     bodies: ['application/json'],
     writeHeaders: ['if-match', 'idempotency-key'],
     operation: {
@@ -109,13 +111,16 @@ function exampleOf(resource: Resource): Record<string, number> {
   )
 }
 
-function adjustHandler({ writes, idempotent }: RouteParts, resource: Resource): Handler {
-  const etagOf = etagOfRecord(resource)
+function adjustHandler({ writes, idempotent, definitions }: RouteParts, route: Resource): Handler {
+  const etagOfRoute = etagOfRecord(route)
   return async (request, reply) => {
     const scope = accessFor(request)
     parseNoParameters(rawQueryOf(request))
     const { id } = request.params
-    requireId(resource, id)
+    requireId(route, id)
+    const found = ownResource(request, definitions, route)
+    const resource = found instanceof Promise ? await found : found
+    const etagOf = resource === route ? etagOfRoute : etagOfRecord(resource)
     const deltas = deltasOf(request, resource)
     const idempotency = idempotencyOf(request, `${resourcePath(resource)}/${id}/adjust`, deltas)
     if (idempotency === undefined) throw keyRequired()

@@ -17,6 +17,7 @@ import { resourceTag, respondsWith, responseHeaders } from '../openapi/parts.ts'
 import { curl, literalOf, typescript } from '../openapi/samples.ts'
 import { batchPath } from '../paths.ts'
 import { accessFor } from '../plugins/authenticate.ts'
+import { ownResource } from '../plugins/own-resource.ts'
 import { actorOf, clientSignal, contextOf, rawQueryOf } from '../plugins/request-context.ts'
 import { problemBody } from '../problem.ts'
 import { acceptedBody } from '../request/body.ts'
@@ -40,6 +41,7 @@ export function batchRoute(resource: Resource): Route {
     methods: ['POST'],
     path,
     scopes: [`${name}:write`],
+    resource: name,
     bodies: ['application/json', 'application/x-ndjson', 'text/csv'],
     bodyBytesMax: limits.batchJsonBytesMax,
     acceptsGzip: true,
@@ -124,11 +126,13 @@ function csvOf(rows: readonly object[]): string {
   return [Object.keys(rows[0] ?? {}), ...lines].map((cells) => `${cells.join(',')}\r\n`).join('')
 }
 
-function batchHandler(parts: RouteParts, resource: Resource): Handler {
-  const { authentication, batches, shares, emit, limits: injected } = parts
+function batchHandler(parts: RouteParts, route: Resource): Handler {
+  const { authentication, batches, definitions, shares, emit, limits: injected } = parts
   return async (request, reply) => {
     const scope = accessFor(request)
     const mode = parseBatchRequest(rawQueryOf(request))
+    const found = ownResource(request, definitions, route)
+    const resource = found instanceof Promise ? await found : found
     const actor = actorOf(request, scope, authentication.trustedProxies)
     const format = formatOf(request)
     const isGzipped = request.headers['content-encoding'] === 'gzip'

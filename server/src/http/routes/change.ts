@@ -15,6 +15,7 @@ import { curl, literalOf, typescript } from '../openapi/samples.ts'
 import { bodySchema, exampleRecord, ref, responseSchema, schemaName } from '../openapi/schemas.ts'
 import { resourcePath } from '../paths.ts'
 import { accessFor } from '../plugins/authenticate.ts'
+import { ownResource } from '../plugins/own-resource.ts'
 import { clientSignal, contextOf, rawQueryOf, timed } from '../plugins/request-context.ts'
 import { bodyOf, mergePatchMediaType } from '../request/body.ts'
 import { ifMatchOf } from '../request/headers.ts'
@@ -38,6 +39,7 @@ export function patchRoute(resource: Resource): Route {
     methods: ['PATCH'],
     path: `${path}/{id}`,
     scopes: [`${name}:write`],
+    resource: name,
     bodies: ['application/json', mergePatchMediaType],
     writeHeaders,
     operation: {
@@ -81,13 +83,16 @@ export function patchRoute(resource: Resource): Route {
   }
 }
 
-function patchHandler({ writes, idempotent }: RouteParts, resource: Resource): Handler {
-  const etagOf = etagOfRecord(resource)
+function patchHandler({ writes, idempotent, definitions }: RouteParts, route: Resource): Handler {
+  const etagOfRoute = etagOfRecord(route)
   return async (request, reply) => {
     const scope = accessFor(request)
     parseNoParameters(rawQueryOf(request))
     const { id } = request.params
-    requireId(resource, id)
+    requireId(route, id)
+    const found = ownResource(request, definitions, route)
+    const resource = found instanceof Promise ? await found : found
+    const etagOf = resource === route ? etagOfRoute : etagOfRecord(resource)
     const values = recordValues(request, resource)
     const target: Target = {
       scope,
@@ -111,6 +116,7 @@ export function deleteRoute(resource: Resource): Route {
     methods: ['DELETE'],
     path: `${path}/{id}`,
     scopes: [`${name}:write`],
+    resource: name,
     writeHeaders,
     operation: {
       operationId: `delete_${name}`,
@@ -128,14 +134,17 @@ export function deleteRoute(resource: Resource): Route {
   }
 }
 
-function deleteHandler({ writes, idempotent }: RouteParts, resource: Resource): Handler {
+function deleteHandler({ writes, idempotent, definitions }: RouteParts, route: Resource): Handler {
   return async (request, reply) => {
     const scope = accessFor(request)
     parseNoParameters(rawQueryOf(request))
     if (bodyOf(request).length > 0)
       throw new Failure('body_invalid', 'A DELETE request must not have a body.')
     const { id } = request.params
-    requireId(resource, id)
+    requireId(route, id)
+    // Its before-image has the values of the account's own fields.
+    const found = ownResource(request, definitions, route)
+    const resource = found instanceof Promise ? await found : found
     const idempotency = idempotencyOf(request, `${resourcePath(resource)}/${id}`)
     const target: Target = { scope, resource, id, etags: ifMatchOf(request), idempotency }
     const written = await timed(request, () =>

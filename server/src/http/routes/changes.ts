@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { etagField } from '../../catalog/field.ts'
 import type { Resource } from '../../catalog/resources.ts'
-import type { ChangeFeed, FeedClient } from '../../changes/change-feed.ts'
+import type { ChangeFeed, FeedClient, WatchedPage } from '../../changes/change-feed.ts'
 import { type ChangesQuery, changesQuery } from '../../changes/changes-query.ts'
-import { type FeedPage, feedBody } from '../../changes/feed-page.ts'
+import { feedBody } from '../../changes/feed-page.ts'
 import { Failure } from '../../errors/errors.ts'
 import { limits } from '../../limits/limits.ts'
 import { leaveFlow } from '../http-server.ts'
@@ -20,13 +20,14 @@ import { curl, typescript } from '../openapi/samples.ts'
 import { exampleRecord, ref, type Schema, schemaName, unlisted } from '../openapi/schemas.ts'
 import { changesPath } from '../paths.ts'
 import { verifiedFor } from '../plugins/authenticate.ts'
+import { ownResource } from '../plugins/own-resource.ts'
 import { clientSignal, contextOf, timed } from '../plugins/request-context.ts'
 import { formMediaType } from '../request/body.ts'
 import { acceptsEventStream } from '../request/headers.ts'
 import { sendUncachedPage } from '../respond.ts'
 import { sendEvents } from './change-events.ts'
 import { rawParameters } from './list.ts'
-import { type Handler, listMethods, type Route } from './route.ts'
+import { type Handler, listMethods, type Route, type RouteParts } from './route.ts'
 
 /** Changes of a resource after a cursor, as a page or, with `Accept: text/event-stream`, as a stream of pages. */
 export function changesRoute(resource: Resource): Route {
@@ -81,7 +82,7 @@ export function changesRoute(resource: Resource): Route {
       schemas: schemasOf(resource),
       sharedParameters,
     },
-    handler: ({ feed }) => changesHandler(feed, resource),
+    handler: (parts) => changesHandler(parts, resource),
   }
 }
 
@@ -187,9 +188,11 @@ function schemasOf(resource: Resource): Record<string, Schema> {
   }
 }
 
-function changesHandler(feed: ChangeFeed, resource: Resource): Handler {
+function changesHandler({ feed, definitions }: RouteParts, route: Resource): Handler {
   return async (request, reply) => {
     const { access, tally } = verifiedFor(request)
+    const found = ownResource(request, definitions, route)
+    const resource = found instanceof Promise ? await found : found
     const raw = rawParameters(request)
     const client: FeedClient = { access, tally, caller: reply.raw, signal: clientSignal(reply) }
     const isStream = acceptsEventStream(request.headers.accept) && request.method !== 'HEAD'
@@ -219,8 +222,8 @@ async function afterWait(
   feed: ChangeFeed,
   client: FeedClient,
   query: ChangesQuery,
-  first: FeedPage,
-): Promise<FeedPage> {
+  first: WatchedPage,
+): Promise<WatchedPage> {
   if (query.waitMs === 0 || first.count > 0 || first.more) return first
   const startedAt = performance.now()
   leaveFlow(reply.raw)

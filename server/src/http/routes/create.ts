@@ -14,7 +14,7 @@ import { createRecord } from '../../writes/create-record.ts'
 import { isFlat, parseExactJson } from '../../writes/exact-json.ts'
 import { type FieldValue, valueOfJson } from '../../writes/field-value.ts'
 import type { Idempotency } from '../../writes/idempotency.ts'
-import { type EtagOf, type RecordValues, writableFields } from '../../writes/record-values.ts'
+import { type EtagOf, ownValues, type RecordValues, writableFields } from '../../writes/record-values.ts'
 import {
   cachedRecordHeaders,
   createdHeaders,
@@ -27,6 +27,7 @@ import { curl, literalOf, sendsJson, typescript } from '../openapi/samples.ts'
 import { bodySchema, propertiesOf, ref, responseSchema, type Schema, schemaName } from '../openapi/schemas.ts'
 import { resourcePath } from '../paths.ts'
 import { accessFor } from '../plugins/authenticate.ts'
+import { ownResource } from '../plugins/own-resource.ts'
 import { clientSignal, contextOf, rawQueryOf, timed } from '../plugins/request-context.ts'
 import { type JsonBody, jsonBody, pointerTo, textMember } from '../request/body.ts'
 import { idempotencyKeyOf } from '../request/headers.ts'
@@ -42,6 +43,7 @@ export function createRoute(resource: Resource): Route {
     methods: ['POST'],
     path,
     scopes: name === 'partner' ? ['partner:create', 'partner:write'] : [`${name}:write`],
+    resource: name,
     bodies: ['application/json'],
     writeHeaders: ['idempotency-key'],
     operation: {
@@ -105,12 +107,15 @@ export function bodyProperties(resource: Resource): Record<string, Schema> {
   )
 }
 
-function createHandler(parts: RouteParts, resource: Resource): Handler {
-  const path = resourcePath(resource)
-  const etagOf = etagOfRecord(resource)
+function createHandler(parts: RouteParts, route: Resource): Handler {
+  const path = resourcePath(route)
+  const etagOfRoute = etagOfRecord(route)
   return async (request, reply) => {
     const scope = accessFor(request)
     parseNoParameters(rawQueryOf(request))
+    const found = ownResource(request, parts.definitions, route)
+    const resource = found instanceof Promise ? await found : found
+    const etagOf = resource === route ? etagOfRoute : etagOfRecord(resource)
     const values = recordValues(request, resource)
     const idempotency = idempotencyOf(request, path, values)
     const created = await timed(request, () =>
@@ -118,7 +123,12 @@ function createHandler(parts: RouteParts, resource: Resource): Handler {
         createRecord(
           parts,
           resource,
-          { scope, values, recordsMax: scope.recordsMax },
+          {
+            scope,
+            values,
+            custom: ownValues(resource, values, { withNulls: false }),
+            recordsMax: scope.recordsMax,
+          },
           { etagOf, idempotency },
         ),
       ),

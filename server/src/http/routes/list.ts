@@ -17,6 +17,7 @@ import { curl, type Sample, typescript } from '../openapi/samples.ts'
 import { collectionSchemas } from '../openapi/schemas.ts'
 import { resourcePath } from '../paths.ts'
 import { verifiedFor } from '../plugins/authenticate.ts'
+import { ownResource } from '../plugins/own-resource.ts'
 import { contextOf, rawQueryOf, recordSource, timed } from '../plugins/request-context.ts'
 import { acceptedBody, bodyOf, contentTypeFailure, formMediaType } from '../request/body.ts'
 import { exportFormatOf } from '../request/headers.ts'
@@ -61,16 +62,18 @@ export function listRoute(resource: Resource): Route {
   }
 }
 
-function listHandler(parts: RouteParts, resource: Resource): Handler {
-  const { accountReads, plans, listReader, responseCache } = parts
-  const path = resourcePath(resource)
+function listHandler(parts: RouteParts, route: Resource): Handler {
+  const { accountReads, definitions, plans, listReader, responseCache } = parts
+  const path = resourcePath(route)
   return async (request, reply) => {
     const verified = verifiedFor(request)
+    const found = ownResource(request, definitions, route)
+    const resource = found instanceof Promise ? await found : found
     const [raw, source] = rawParameters(request)
     const format = exportFormatOf(request.headers.accept)
     if (format !== undefined) {
-      const all = exportQuery(resource, raw, source, format)
-      return sendExport(parts, request, reply, verified, all, format)
+      const plan = (of: Resource) => exportQuery(of, raw, source, format)
+      return sendExport(parts, request, reply, verified, { query: plan(resource), plan }, format)
     }
     const admit = () => accountReads.rejectIfFull(verified.access)
     const list = plans.list(resource, raw, source, admit)

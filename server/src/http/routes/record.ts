@@ -17,6 +17,7 @@ import { curl, typescript } from '../openapi/samples.ts'
 import { exampleRecord, schemaName, singleSchemas } from '../openapi/schemas.ts'
 import { resourcePath } from '../paths.ts'
 import { finishVerification, startVerification, verifiedFor } from '../plugins/authenticate.ts'
+import { ownResource } from '../plugins/own-resource.ts'
 import { contextOf, rawQueryOf, recordSource, timed } from '../plugins/request-context.ts'
 import { rejectUnsupported } from '../request/headers.ts'
 import { sendRead } from '../respond.ts'
@@ -59,19 +60,24 @@ export function recordRoute(resource: Resource): Route {
 }
 
 /** The key is verified here, so that the record of a key that was accepted lately is read at the same time. */
-function recordHandler(parts: RouteParts, resource: Resource): Handler {
-  const { authentication, plans, recordReader, responseCache } = parts
+function recordHandler(parts: RouteParts, route: Resource): Handler {
+  const { authentication, definitions, plans, recordReader, responseCache } = parts
   return async (request, reply) => {
     const verification = startVerification(request, authentication)
-    const early = readBeforehand(parts, resource, request, verification.recent)
+    const early = readBeforehand(parts, route, request, verification.recent)
     await finishVerification(request, reply, verification, authentication)
     rejectUnsupported(request)
     const verified = verifiedFor(request)
-    const record = early?.record ?? recordRequestOf(request, resource, plans)
+    const found = ownResource(request, definitions, route)
+    const resource = found instanceof Promise ? await found : found
+    const isEarly = early?.record.resource === resource
+    const record = isEarly ? early.record : recordRequestOf(request, resource, plans)
     const context = contextOf(request)
     const read = async () => {
       context.source = 'read'
-      const response = await timed(request, () => recordReader.read(verified, record, early?.row))
+      const response = await timed(request, () =>
+        recordReader.read(verified, record, isEarly ? early.row : undefined),
+      )
       if (response === undefined) throw recordUnknown(resource.noun, record.id)
       return response
     }
@@ -92,14 +98,14 @@ interface EarlyRead {
 
 /** Requests the row of the record, unless its response is cached or the request is not valid. Throws nothing. */
 function readBeforehand(
-  { plans, recordReader, responseCache }: RouteParts,
-  resource: Resource,
+  { definitions, plans, recordReader, responseCache }: RouteParts,
+  route: Resource,
   request: RouteRequest,
   access: Access | undefined,
 ): EarlyRead | undefined {
-  if (access?.scopes.has(`${resource.name}:read`) !== true) return undefined
+  if (access?.scopes.has(`${route.name}:read`) !== true) return undefined
   try {
-    const record = recordRequestOf(request, resource, plans)
+    const record = recordRequestOf(request, definitions.latest(access, route), plans)
     if (responseCache.has(access, cacheKeyOf(record))) return { record, row: undefined }
     const row = recordReader.row(record, access.accountId)
     // Reported by the handler, if it needs the row.

@@ -4,6 +4,7 @@ import type { AccountWrites } from '../../accounts/account-writes.ts'
 import type { Scope } from '../../accounts/key-format.ts'
 import type { Batches } from '../../batches/batches.ts'
 import type { ChangeFeed } from '../../changes/change-feed.ts'
+import type { Definitions } from '../../fields/definitions.ts'
 import type { Limits } from '../../limits/passed-limits.ts'
 import type { Exports } from '../../lists/exports/exports.ts'
 import type { ListReader } from '../../lists/list-reader.ts'
@@ -74,6 +75,7 @@ export const listMethods = ['GET', 'HEAD', 'QUERY'] as const
 export interface RouteParts extends CreateParts {
   readonly authentication: AuthenticationParts
   readonly accountReads: AccountReads
+  readonly definitions: Definitions
   readonly writes: AccountWrites
   readonly plans: PlanCache
   readonly listReader: ListReader

@@ -1,4 +1,4 @@
-import { resources } from '../../catalog/resources.ts'
+import { type Resource, type ResourceName, resources } from '../../catalog/resources.ts'
 import { views } from '../../catalog/views.ts'
 import { adjustRoutes } from './adjust.ts'
 import { batchRoute } from './batch.ts'
@@ -6,6 +6,7 @@ import { deleteRoute, patchRoute } from './change.ts'
 import { changesRoute } from './changes.ts'
 import { changeCorsRoute, corsRoute } from './cors.ts'
 import { createRoute } from './create.ts'
+import { changeFieldRoute, createFieldRoute, deleteFieldRoute, fieldRoute } from './fields.ts'
 import { livezRoute, readyzRoute } from './health.ts'
 import { createKeyRoute, keyRoute, revokeKeyRoute, rotateKeyRoute } from './keys.ts'
 import { listRoute } from './list.ts'
@@ -21,9 +22,9 @@ import {
 } from './webhook-actions.ts'
 import { changeWebhookRoute, createWebhookRoute, deleteWebhookRoute, webhookRoute } from './webhooks.ts'
 
-/** Every route of the API, in the order of the OpenAPI document. */
-export const routes: readonly Route[] = [
-  ...Object.values(resources).flatMap((resource) => [
+/** Every route of the API, in the order of the OpenAPI document. An account may have fields of its own. */
+export const routesOf = (own: Readonly<Record<ResourceName, Resource>>): readonly Route[] => [
+  ...Object.values(own).flatMap((resource) => [
     listRoute(resource),
     createRoute(resource),
     recordRoute(resource),
@@ -43,6 +44,11 @@ export const routes: readonly Route[] = [
   viewRoute(views.usage, 'Administration'),
   corsRoute,
   changeCorsRoute,
+  viewRoute(views.field, 'Fields'),
+  createFieldRoute,
+  fieldRoute,
+  changeFieldRoute,
+  deleteFieldRoute,
   viewRoute(views.webhook, 'Webhooks'),
   createWebhookRoute,
   activateWebhookRoute,
@@ -57,3 +63,5 @@ export const routes: readonly Route[] = [
   livezRoute,
   readyzRoute,
 ]
+
+export const routes = routesOf(resources)

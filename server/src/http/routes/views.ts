@@ -31,7 +31,7 @@ import { sendUncached } from '../respond.ts'
 import { rawParameters } from './list.ts'
 import { type Handler, listMethods, type Route, type RouteParts, readMethods } from './route.ts'
 
-type Tag = 'Administration' | 'Webhooks'
+type Tag = 'Administration' | 'Fields' | 'Webhooks'
 
 /** A list for administrators: the same parameters as any other list, but never cached. */
 export function viewRoute(view: View, tag: Tag): Route {

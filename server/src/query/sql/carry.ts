@@ -2,7 +2,7 @@ import { limits } from '../../limits/limits.ts'
 import { type Fragment, identifier, placeholder, sql, value } from '../../sql.ts'
 import { isOwnWrite } from '../../tally-state.ts'
 import type { ListPlan } from '../plan.ts'
-import { where } from './where.ts'
+import { refersToOwnField, where } from './where.ts'
 
 /**
  * Carries a total, and the rank of a record among the matches, from the version at which they were cached to that of the
@@ -54,6 +54,10 @@ export function carryHead(plan: ListPlan, account: Fragment, skipped: Fragment):
   const table = identifier(plan.resource.name)
   const images = identifier(`${plan.resource.name}_before`)
   const matches = plan.where === undefined ? sql`true` : sql`(${where(plan.where)}) is true`
+  const readsOwn = plan.where !== undefined && refersToOwnField(plan.where)
+  // Such an image was written by a process that did not know the account's own fields.
+  const isPartial = readsOwn ? sql`, custom is null as is_partial` : sql``
+  const areWhole = readsOwn ? sql` and not exists (select from images where is_partial)` : sql``
   const since = sql`${version}::bigint`
   const changedMax = value(limits.carriedChangesMax)
   const imagesMax = value(limits.carriedImagesMax)
@@ -62,13 +66,13 @@ export function carryHead(plan: ListPlan, account: Fragment, skipped: Fragment):
   return sql`with changed as materialized (
   select id, created_version, ${matches} as matches from ${latest(table, sql`${changedMax}::int + 1`)}
 ), images as materialized (
-  select version, id, created_version, ${matches} as matches from ${latest(images, sql`${imagesMax}::int + 1`)}
+  select version, id, created_version, ${matches} as matches${isPartial} from ${latest(images, sql`${imagesMax}::int + 1`)}
 ), before as materialized (
   select id from (select distinct on (id) id, matches, created_version from images order by id, version) oldest
   where matches and created_version <= ${since}
 ), carry as materialized (
   select ${isOwnWrite} and t.lineages[1] = ${lineage}::bigint and t.images_from <= ${since} and t.version >= ${since}
-    and (select count(*) from changed) <= ${changedMax}::int and (select count(*) from images) <= ${imagesMax}::int
+    and (select count(*) from changed) <= ${changedMax}::int and (select count(*) from images) <= ${imagesMax}::int${areWhole}
     and t.version - ${since} = (select count(*) from (
       select version from images union select created_version from images where created_version > ${since}
       union select created_version from changed where created_version > ${since}) v) as valid,

@@ -16,7 +16,7 @@ import {
 import { type Lineages, lineageColumns, stateColumns, type TallyState } from '../../tally-state.ts'
 import type { ListPlan } from '../plan.ts'
 import { etagOfSnapshot } from './etag.ts'
-import { etagJson, recordJson, storedAfterId, storedColumns } from './record-json.ts'
+import { columnNames, etagJson, recordJson, storedColumns } from './record-json.ts'
 import { where } from './where.ts'
 
 /** The columns of the one row that the statement returns. */
@@ -54,7 +54,7 @@ export function changesStatement(
   separator = ',',
 ): StateStatement {
   const { resource, fields, where: predicate, limit } = plan
-  const isWhole = predicate === undefined && fields === resource.fields
+  const isWhole = predicate === undefined && fields === resource.fields && resource.schema === undefined
   const template = isWhole ? wholeTemplates[resource.name] : changesTemplate(plan)
   // Deletions begin after the base, or after the position if that is later.
   const [deletedVersion, deletedId] = BigInt(version) > BigInt(base) ? [version, id] : [base, idMax]
@@ -161,7 +161,7 @@ function deletions(
   matches: Fragment | undefined,
 ): Fragment {
   const columns = join(
-    storedAfterId(fields).map(() => sql`, null`),
+    columnNames(fields).map(() => sql`, null`),
     '',
   )
   const isSent = matches && sql` and (${matches} or (n.created_version, n.id) <= ${after})`

@@ -1,8 +1,10 @@
 import { etagField, type Field, type FieldType } from '../../catalog/field.ts'
+import { isOwnField } from '../../catalog/own-fields.ts'
 import type { AccountScope } from '../../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, value } from '../../sql.ts'
 import type { ListPlan } from '../plan.ts'
 import { etagOfSnapshot } from './etag.ts'
+import { keyOf } from './field-columns.ts'
 import { recordJson } from './record-json.ts'
 import { where } from './where.ts'
 
@@ -21,13 +23,17 @@ export function exportStatement(scope: AccountScope, plan: ListPlan, format: Exp
   const etag = etagOfSnapshot(plan.resource, id)
   const account = sql`account_id = ${id}::bigint`
   const condition = plan.where === undefined ? account : sql`${account} and ${where(plan.where)}`
-  const source = sql`from ${identifier(plan.resource.name)} r where ${condition} order by r.id`
+  const table = identifier(plan.resource.name)
+  // The select list then has parameters, too, and the account stays the first one.
+  const hasOwn = plan.fields.some(isOwnField)
+  const head = hasOwn ? sql`with r as not materialized (select * from ${table} where ${condition}) ` : sql``
+  const source = hasOwn ? sql`from r order by r.id` : sql`from ${table} r where ${condition} order by r.id`
   const copy =
     format === 'ndjson'
       ? // JSON escapes both characters, so COPY quotes nothing and each line is the JSON itself.
-        sql`copy (select ${recordJson(plan.fields, etag)} ${source})
+        sql`copy (${head}select ${recordJson(plan.fields, etag)} ${source})
 to stdout (format csv, delimiter E'\\x01', quote E'\\x02')`
-      : sql`copy (select ${cells(plan.fields, format, etag)} ${source}) to stdout (format csv${quoted(plan.fields)})`
+      : sql`copy (${head}select ${cells(plan.fields, format, etag)} ${source}) to stdout (format csv${quoted(plan.fields)})`
   return copy.statement()
 }
 
@@ -36,13 +42,24 @@ function cells(fields: readonly Field[], format: 'csv' | 'spreadsheet', etag: Fr
   const cell = format === 'csv' ? exactCell : { ...exactCell, text: withoutFormulas }
   return join(
     fields.map((field) => {
-      const name = identifier(field.name)
-      return field === etagField
-        ? sql`'"' || ${etag} || '"' as ${name}`
-        : sql`${cell[field.type](sql`r.${name}`)} as ${name}`
+      const name = cellName(field)
+      if (field === etagField) return sql`'"' || ${etag} || '"' as ${name}`
+      if (isOwnField(field)) return sql`${ownCell(field, format)} as ${name}`
+      return sql`${cell[field.type](sql`r.${name}`)} as ${name}`
     }),
     ', ',
   )
+}
+
+/** The texts in `custom` are those of JSON. */
+function ownCell(field: Field & { readonly number: number }, format: 'csv' | 'spreadsheet'): Fragment {
+  const text = sql`(r.custom->>${keyOf(field)})`
+  return format === 'spreadsheet' && field.type === 'text' ? withoutFormulas(text) : text
+}
+
+/** For `force_quote`. The header is not written by PostgreSQL, so it does not need the name of a field of the account. */
+function cellName(field: Field): Fragment {
+  return identifier(isOwnField(field) ? `own_${field.number}` : field.name)
 }
 
 const exactCell: Record<FieldType, (column: Fragment) => Fragment> = {
@@ -73,6 +90,6 @@ function withoutFormulas(text: Fragment): Fragment {
 
 /** Text is always quoted: so the empty text, `""`, differs from null, and a line break outside quotes ends a row. */
 function quoted(fields: readonly Field[]): Fragment {
-  const names = fields.filter((field) => field.type === 'text').map((field) => identifier(field.name))
+  const names = fields.filter((field) => field.type === 'text').map(cellName)
   return names.length === 0 ? sql`` : sql`, force_quote (${join(names, ', ')})`
 }

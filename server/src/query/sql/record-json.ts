@@ -1,6 +1,7 @@
 import { etagField, type Field, type FieldType } from '../../catalog/field.ts'
+import { isOwnField } from '../../catalog/own-fields.ts'
 import { resources } from '../../catalog/resources.ts'
-import { type Fragment, identifier, join, sql } from '../../sql.ts'
+import { type Fragment, identifier, join, sql, value } from '../../sql.ts'
 
 /**
  * SQL that builds a record as JSON text, its fields in the requested order. It concatenates the members, because
@@ -12,12 +13,35 @@ export function recordJson(fields: readonly Field[], etag?: Fragment): Fragment 
 }
 
 function jsonOfFields(fields: readonly Field[], etag?: Fragment): Fragment {
-  const members = fields.map((field, i) => {
-    const name = identifier(field.name)
-    const json = field === etagField ? etagJson(etag) : jsonOf(field)
-    return i === 0 ? sql`'{"${name}":' || ${json}` : sql`',"${name}":' || ${json}`
-  })
+  const members: Fragment[] = []
+  for (let i = 0; i < fields.length; ) {
+    const own = fields.slice(i, endOfOwn(fields, i))
+    const field = fields[i]
+    if (field === undefined) break
+    if (own.length > 0) members.push(ownMembers(own, i === 0))
+    else {
+      const name = identifier(field.name)
+      const json = field === etagField ? etagJson(etag) : jsonOf(field)
+      members.push(i === 0 ? sql`'{"${name}":' || ${json}` : sql`',"${name}":' || ${json}`)
+    }
+    i += Math.max(1, own.length)
+  }
   return sql`${join(members, ' || ')} || '}'`
+}
+
+/** Where the fields of the account that begin here end. */
+function endOfOwn(fields: readonly Field[], start: number): number {
+  let end = start
+  while (fields[end]?.number !== undefined) end++
+  return end
+}
+
+/** Members from `custom`, in this order. Their names are parameters, so that they are no part of a statement's text. */
+function ownMembers(fields: readonly Field[], isFirst: boolean): Fragment {
+  const labels = fields.map(({ name }, i) => `${i === 0 && isFirst ? '{' : ','}"${name}":`)
+  const keys = fields.map(({ number }) => String(number))
+  return sql`(select string_agg(f.label || coalesce((r.custom->f.key)::text, 'null'), '' order by f.n)
+    from unnest(${value(labels)}::text[], ${value(keys)}::text[]) with ordinality f(label, key, n))`
 }
 
 /** Separates the values of `jsonValues`. JSON never contains it, because it escapes control characters. */
@@ -39,7 +63,14 @@ export function etagJson(etag: Fragment | undefined): Fragment {
   return sql`'"\\"' || ${etag} || '\\""'`
 }
 
-/** The columns that it reads besides the id, each after a comma. The ETag is computed from the version. */
+/** The columns that it reads besides the id. The ETag is computed from the version. */
+export function columnNames(fields: readonly Field[]): readonly string[] {
+  const own = fields.some(isOwnField) ? ['custom'] : []
+  const columns = fields.filter((field) => !isOwnField(field) && field.name !== 'id' && field !== etagField)
+  return [...columns.map(({ name }) => name), ...own]
+}
+
+/** The same, each after a comma. */
 export function columnsAfterId(fields: readonly Field[]): Fragment {
   return sql`${storedColumns(fields)}${fields.includes(etagField) ? sql`, version` : sql``}`
 }
@@ -47,13 +78,9 @@ export function columnsAfterId(fields: readonly Field[]): Fragment {
 /** The same for a statement that reads the version anyway. */
 export function storedColumns(fields: readonly Field[]): Fragment {
   return join(
-    storedAfterId(fields).map(({ name }) => sql`, ${identifier(name)}`),
+    columnNames(fields).map((name) => sql`, ${identifier(name)}`),
     '',
   )
-}
-
-export function storedAfterId(fields: readonly Field[]): readonly Field[] {
-  return fields.filter((field) => field.name !== 'id' && field !== etagField)
 }
 
 const jsonText: Record<FieldType | NonNullable<Field['wire']>, (column: Fragment) => Fragment> = {

@@ -1,8 +1,9 @@
 import type { Field } from '../../catalog/field.ts'
+import { isOwnField } from '../../catalog/own-fields.ts'
 import { limits } from '../../limits/limits.ts'
-import { type Fragment, identifier, join, sql, value } from '../../sql.ts'
+import { type Fragment, join, sql, value } from '../../sql.ts'
 import type { Bound, Predicate, Range, Ranges } from '../predicate.ts'
-import { parameterTypes } from './parameter-types.ts'
+import { columnOf, parameterOf, parameterTypeOf } from './field-columns.ts'
 
 /** The predicate as SQL over the columns of one record. */
 export function where(predicate: Predicate): Fragment {
@@ -16,21 +17,21 @@ export function where(predicate: Predicate): Fragment {
     case 'none-of':
       return orNull(
         predicate,
-        sql`${column(predicate.field)} <> all(${list(predicate.field, predicate.values)})`,
+        sql`${columnOf(predicate.field)} <> all(${list(predicate.field, predicate.values)})`,
       )
     case 'ranges':
       return anyOf(rangesOf(predicate))
     case 'contains': {
       const pattern = value(`%${predicate.text.replace(/[\\%_]/g, '\\$&')}%`)
       // The columns have collation "C". Only the default collation folds case, and the trigram index is built with it.
-      const folded = sql`${column(predicate.field)} collate "default"`
+      const folded = sql`${columnOf(predicate.field)} collate "default"`
       return orNull(
         predicate,
         predicate.negated ? sql`${folded} not ilike ${pattern}::text` : sql`${folded} ilike ${pattern}::text`,
       )
     }
     case 'not-null':
-      return sql`${column(predicate.field)} is not null`
+      return sql`${columnOf(predicate.field)} is not null`
     default:
       return predicate satisfies never
   }
@@ -42,7 +43,8 @@ export function where(predicate: Predicate): Fragment {
  * and can be far off for this one. Separate index scans do not depend on the estimate.
  */
 export function disjunctsOf(predicate: Predicate): readonly Fragment[] {
-  const ranges = predicate.kind === 'ranges' ? rangesOf(predicate) : []
+  // No index has a field of the account, so each scan would read all of its records.
+  const ranges = predicate.kind === 'ranges' && !isOwnField(predicate.field) ? rangesOf(predicate) : []
   return ranges.length > 1 && ranges.length <= limits.filterDisjunctsMax ? ranges : [where(predicate)]
 }
 
@@ -112,7 +114,8 @@ export function hasEquality(predicate: Predicate): boolean {
 }
 
 function isEquality(predicate: Predicate): boolean {
-  return predicate.kind === 'one-of' && predicate.values.length === 1 && !predicate.orNull
+  if (predicate.kind !== 'one-of' || isOwnField(predicate.field)) return false
+  return predicate.values.length === 1 && !predicate.orNull
 }
 
 /**
@@ -135,37 +138,39 @@ export function anyOf(disjuncts: readonly Fragment[]): Fragment {
 
 function rangesOf({ field, ranges, orNull: includesNull }: Ranges): readonly Fragment[] {
   const each = ranges.map((range) => inRange(field, range))
-  return includesNull ? [...each, sql`${column(field)} is null`] : each
+  return includesNull ? [...each, sql`${columnOf(field)} is null`] : each
 }
 
 function orNull(
   { field, orNull: includesNull }: { field: Field; orNull: boolean },
   test: Fragment,
 ): Fragment {
-  return includesNull ? sql`(${test} or ${column(field)} is null)` : test
+  return includesNull ? sql`(${test} or ${columnOf(field)} is null)` : test
 }
 
 function oneOf(field: Field, values: readonly (string | boolean)[]): Fragment {
   if (values.length === 0) return sql`false`
-  if (values.length > 1) return sql`${column(field)} = any(${list(field, values)})`
-  return sql`${column(field)} = ${value(values[0])}::${parameterTypes[field.type]}`
+  if (values.length > 1) return sql`${columnOf(field)} = any(${list(field, values)})`
+  return sql`${columnOf(field)} = ${value(values[0])}::${parameterTypeOf(field)}`
 }
 
 function list(field: Field, values: readonly (string | boolean)[]): Fragment {
-  return sql`${value(values)}::${parameterTypes[field.type]}[]`
+  return sql`${value(values)}::${parameterTypeOf(field)}[]`
 }
 
 function inRange(field: Field, { from, to }: Range): Fragment {
-  const low = from && sql`${column(field)} ${from.inclusive ? sql`>=` : sql`>`} ${bound(field, from)}`
-  const high = to && sql`${column(field)} ${to.inclusive ? sql`<=` : sql`<`} ${bound(field, to)}`
+  const low = from && sql`${columnOf(field)} ${from.inclusive ? sql`>=` : sql`>`} ${bound(field, from)}`
+  const high = to && sql`${columnOf(field)} ${to.inclusive ? sql`<=` : sql`<`} ${bound(field, to)}`
   if (low && high) return sql`(${low} and ${high})`
   return low ?? high ?? sql`true`
 }
 
 function bound(field: Field, { value: limit }: Bound): Fragment {
-  return sql`${value(limit)}::${parameterTypes[field.type]}`
+  return sql`${value(parameterOf(field, limit))}::${parameterTypeOf(field)}`
 }
 
-function column(field: Field): Fragment {
-  return identifier(field.name)
+/** Whether it refers to a field that the account has declared. */
+export function refersToOwnField(predicate: Predicate): boolean {
+  if (predicate.kind === 'all' || predicate.kind === 'any') return predicate.terms.some(refersToOwnField)
+  return isOwnField(predicate.field)
 }

@@ -88,6 +88,12 @@ export async function accounts({ shell }: OperatorMachine): Promise<void> {
   expectOutput(origins, new RegExp(`^${both}${both}origins of browsers: none$`, 'm'))
   const decided = await shell.run(documented('account-ids'))
   expectOutput(decided, /^globex product: external: .* 1 to 4294967295,/m, /^globex product: service: /m)
+  const declared = await shell.run(documented('account-fields'))
+  expectOutput(
+    declared,
+    /^Field product.x_barcode of globex, text, was declared\.$/m,
+    /^Field .* was deleted\.$/m,
+  )
   const limited = await shell.run(documented('account-limit'))
   expectOutput(limited, /^requests per minute: 120000; per key: 20000$/m)
   expectOutput(limited, /^requests per minute: default; per key: 20000$/m)

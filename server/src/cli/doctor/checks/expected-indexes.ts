@@ -25,6 +25,7 @@ const ownTables: readonly ExpectedIndex[] = [
   { table: 'tally', name: 'tally_pkey', kind: 'primary', columns: ['account_id', 'resource'] },
   { table: 'idempotency', name: 'idempotency_pkey', kind: 'primary', columns: ['account_id', 'key'] },
   { table: 'idempotency', name: 'idempotency_by_age', kind: 'btree', columns: ['account_id', 'created_at'] },
+  { table: 'field', name: 'field_pkey', kind: 'primary', columns: ['account_id', 'resource', 'number'] },
   {
     table: 'tombstone',
     name: 'tombstone_pkey',

@@ -26,7 +26,7 @@ const forAll = (names: readonly string[], granted: readonly Privilege[]) =>
 const reading: Rights = {
   grantee: 'quartermaster_server',
   tables: forAll(
-    'account api_key cors_origins tally audit request usage webhook delivery tombstone migration'
+    'account api_key cors_origins tally audit field request usage webhook delivery tombstone migration'
       .split(' ')
       .concat(records, images),
     ['select'],
@@ -36,7 +36,7 @@ const reading: Rights = {
 }
 
 const tallyColumns =
-  'version total last_id lineages lineage_starts writer_epoch writer_xid changes_from images_from own_last_id written_at'
+  'version total last_id lineages lineage_starts writer_epoch writer_xid changes_from images_from own_last_id written_at schema'
 
 /** Also reads what connections for reads do: without `QUARTERMASTER_DATABASE_ROLE`, one login does both. */
 const writing: Rights = {
@@ -46,12 +46,13 @@ const writing: Rights = {
     api_key: ['select', 'insert', 'delete'],
     audit: ['select', 'insert'],
     cors_origins: ['select', 'insert', 'update'],
-    ...forAll(['request', 'delivery', 'tombstone', ...images], ['select', 'insert', 'delete']),
+    ...forAll(['request', 'delivery', 'tombstone', 'field', ...images], ['select', 'insert', 'delete']),
     ...forAll([...records, 'usage', 'idempotency', 'webhook'], ['select', 'insert', 'update', 'delete']),
   },
   updatableColumns: {
     tally: tallyColumns.split(' '),
     api_key: ['expires_at', 'revoked_at', 'rotated_to', 'last_used_on'],
+    field: ['label', 'state', 'dropped_at'],
   },
   createsTemporaryTables: true,
 }

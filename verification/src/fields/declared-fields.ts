@@ -1,0 +1,72 @@
+import type { Check } from '../check.ts'
+import { Client, type HttpResponse, headersFor } from '../client.ts'
+import { grouped } from '../progress.ts'
+import { Random } from '../random.ts'
+import { Service } from '../service.ts'
+import { compareOwnSet, lineOf, type OwnSet, type Read, randomOwnSet } from './own-fields.ts'
+
+const rowsCount = 150
+const filtersOfSet = 100
+
+/** Fields that accounts declare are filtered, paged and exported like any other. Two processes share the requests. */
+export const declaredFields: Check = {
+  name: 'declared_fields',
+  bound: '0 different',
+  async run(context) {
+    const service = await Service.start()
+    context.atEnd(() => service.stop())
+    const ports = [(await service.serve()).port, (await service.serve()).port]
+    const client = new Client()
+    context.atEnd(async () => client.close())
+    const sets = context.size(1_000, 10)
+    const progress = context.progress('sets of fields', sets)
+    const faults: string[] = []
+    let [compared, found] = [0, 0]
+    for (let n = 0; n < sets; n++) {
+      const random = new Random(context.seed, 32, n)
+      const set = randomOwnSet(random, rowsCount)
+      const name = `set-${n}`
+      const headers = headersFor(name, await service.account(name))
+      const send = (path: string, more: readonly string[] = [], body?: string) =>
+        client.sendUntilAccepted({
+          port: random.pick(ports),
+          path,
+          headers: [...headers, ...more],
+          ...(body === undefined ? {} : { method: 'POST', body }),
+        })
+      await write(set, send)
+      const read: Read = async (query, accept) => {
+        const response = await send(`${set.resource.path}?${query}`, ['Accept', accept])
+        return requireStatus(response, 200).text
+      }
+      const result = await compareOwnSet(set, random, filtersOfSet, read)
+      faults.push(...result.faults.map((fault) => `#${n} ${fault.slice(0, 1000)}`))
+      compared += result.compared
+      found += result.found
+      progress.step()
+    }
+    progress.end()
+    const note = [`seed ${context.seed}, ${grouped(found)} records found`, ...faults.slice(0, 10)].join('\n')
+    const value = `${grouped(faults.length)} of ${grouped(compared)}`
+    return { value, ok: faults.length === 0 && found > compared, samples: compared, note }
+  },
+}
+
+async function write(
+  { resource, own, rows }: OwnSet,
+  send: (path: string, headers: readonly string[], body: string) => Promise<HttpResponse>,
+): Promise<void> {
+  for (const { name, type } of own) {
+    const body = JSON.stringify({ resource: resource.name, name, type })
+    requireStatus(await send('/manage/v1/fields', ['Content-Type', 'application/json'], body), 201)
+  }
+  const body = rows.map((row) => `${lineOf(resource, row)}\n`).join('')
+  const sent = await send(`${resource.path}/batch`, ['Content-Type', 'application/x-ndjson'], body)
+  if (!requireStatus(sent, 200).text.includes(`"inserted":${rows.length}`))
+    throw new Error(`the rows were not inserted: ${sent.text.slice(0, 1000)}`)
+}
+
+function requireStatus(response: HttpResponse, status: number): HttpResponse {
+  if (response.status === status) return response
+  throw new Error(`${response.status} instead of ${status}: ${response.text.slice(0, 1000)}`)
+}
