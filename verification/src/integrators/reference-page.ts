@@ -43,6 +43,7 @@ export const referencePage: Check = {
         KEY: key,
         KEY_ID: await newKeyId(port, key),
         WEBHOOK_ID: await newWebhookId(port, key),
+        FIELD_ID: await newFieldId(port, key),
       })
       const faults = [...inspected.faults, ...ran.faults]
       return {
@@ -55,6 +56,17 @@ export const referencePage: Check = {
       await service.stop()
     }
   },
+}
+
+/** A field that the samples about fields may change and delete. */
+async function newFieldId(port: number, key: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}/manage/v1/fields`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ resource: 'company', name: 'x_sample', type: 'text' }),
+  })
+  const created: { data: { id: string } } = JSON.parse(await response.text())
+  return created.data.id
 }
 
 /** A key that the samples about keys may rotate and revoke. */
