@@ -54,13 +54,13 @@ function adjustRoute(resource: Resource): Route {
       samples: [
         curl(
           '',
-          `${resourcePath(resource)}/2/adjust`,
+          `${resourcePath(resource)}/7/adjust`,
           sendsJson,
           `-H 'Idempotency-Key: ${key}'`,
           `-d '${JSON.stringify(example)}'`,
         ),
         typescript(
-          `const adjusted = await qm.${plural}.adjust(2, ${literalOf(example)})`,
+          `const adjusted = await qm.${plural}.adjust(7, ${literalOf(example)})`,
           `console.log(adjusted.${Object.keys(example)[0]})`,
         ),
       ],
