@@ -25,6 +25,8 @@ export interface Keys {
   readonly initech: string
   /** Has 2,500 products, for full pages of 1,000 records and for slow queries. */
   readonly bulk: string
+  /** Has no records at first; `default_code`, `email` and `company_code` become unique. */
+  readonly keyed: string
   /** A valid key of a suspended account. */
   readonly suspended: string
   /** The following are keys of acme. */

@@ -60,11 +60,11 @@ const both = [
   { id: 2, name: 'Created here' },
 ]
 
-test('[W11] mode is upsert or update, once', async () => {
+test('[W11] mode is upsert, update or insert, once', async () => {
   const headers = { 'content-type': 'application/x-ndjson' }
   const options = { host: 'initech', key: keyOf('initech'), method: 'POST', headers, body: '' }
   for (const [query, code] of [
-    ['mode=insert', 'choice_invalid'],
+    ['mode=load', 'choice_invalid'],
     ['mode=update&mode=update', 'parameter_repeated'],
     ['modes=update', 'parameter_unknown'],
   ])

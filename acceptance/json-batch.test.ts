@@ -87,7 +87,7 @@ describe('a batch as application/json', () => {
       data: { totals: totals({ read: 1, rejected: 1 }), rejected: [{ index: 0, id: 733_001, field: 'id' }] },
     })
     expect(resultOf(await jsonBatch('{"rows":[]}'))).toEqual({ data: { totals: totals({}), rejected: [] } })
-    problemIn(await jsonBatch('{"rows":[]}', '?mode=insert'), 400)
+    problemIn(await jsonBatch('{"rows":[]}', '?mode=load'), 400)
     const headers = { 'batch-results': 'at-end' }
     expect(resultOf(await jsonBatch('{"rows":[]}', '', headers))).toMatchObject({ data: { rejected: [] } })
     problemIn(await jsonBatch('{"rows":[]}', '', { 'idempotency-key': 'x' }), 400)

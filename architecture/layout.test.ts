@@ -88,7 +88,7 @@ const mayImport: Record<string, readonly string[]> = {
     'observability',
     'base',
   ],
-  archive: ['lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
+  archive: ['fields', 'writes', 'lists', 'accounts', 'postgres', 'query', 'catalog', 'observability', 'base'],
   http: [
     'scheduler',
     'fields',

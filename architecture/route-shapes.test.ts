@@ -42,6 +42,7 @@ describe('hostile inputs', () => {
       'after_id',
       'fields',
       'filter',
+      'key',
       'limit',
       'max_id',
       'mode',

@@ -170,7 +170,8 @@ export function errorOf(details: ErrorDetails): QuartermasterError {
       return new ScopeMissing(details)
     case 404:
       // A sync deletes its copy of a record that is not found, so a wrong address must never throw NotFound.
-      return details.code === 'record_unknown' ? new NotFound(details) : new BaseUrlInvalid(details)
+      if (details.code === 'record_unknown') return new NotFound(details)
+      return details.code === 'key_unknown' ? new RequestInvalid(details) : new BaseUrlInvalid(details)
     case 409:
       return details.code === 'idempotency_conflict'
         ? new IdempotencyConflict(details)

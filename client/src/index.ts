@@ -25,6 +25,7 @@ export {
 } from './errors.ts'
 export type { EndMarker } from './export-lines.ts'
 export type { Keys, Manage, View, ViewOptions, ViewPage, Webhooks } from './manage.ts'
+export type { Address, OwnFields, UniqueValue } from './own-fields.ts'
 export { type Partners, Quartermaster, type QuartermasterOptions } from './quartermaster.ts'
 export type {
   AllOptions,
@@ -42,7 +43,7 @@ export type {
 export type { CallOptions } from './sender.ts'
 export type { SyncBatch, SyncState } from './sync.ts'
 export { FilterText, filter, type TemplateValue } from './template.ts'
-export type { RejectedRow, RowFault, UpsertRow, UpsertTotals } from './upsert.ts'
+export type { KeyedRow, RejectedRow, RowFault, UpsertRow, UpsertTotals } from './upsert.ts'
 export {
   type DeliveredChange,
   handleWebhook,
@@ -76,4 +77,10 @@ export type {
   WebhookSecret,
   WebhookTest,
 } from './wire.ts'
-export type { CreateOptions, DeleteOptions, UpsertOptions, WritableResource } from './writable-resource.ts'
+export type {
+  CreateOptions,
+  DeleteOptions,
+  UpsertByKeyOptions,
+  UpsertOptions,
+  WritableResource,
+} from './writable-resource.ts'

@@ -1,6 +1,7 @@
 import type { Cache } from './cache.ts'
 import type { Decimals, WithDecimals } from './decimals.ts'
 import { Manage } from './manage.ts'
+import type { NewOwnValues, OwnFields, OwnKinds, OwnValues } from './own-fields.ts'
 import { defaults, Sender } from './sender.ts'
 import {
   type Company,
@@ -17,7 +18,10 @@ import {
 } from './wire.ts'
 import { WritableResource } from './writable-resource.ts'
 
-export interface QuartermasterOptions<D extends Decimals = 'number'> {
+export interface QuartermasterOptions<
+  D extends Decimals = 'number',
+  F extends OwnFields | undefined = undefined,
+> {
   /** The URL of the account's host: `https://acme.example.com`. */
   readonly baseUrl: string
   readonly apiKey: string
@@ -31,24 +35,29 @@ export interface QuartermasterOptions<D extends Decimals = 'number'> {
   readonly fetch?: typeof fetch
   /** How records have decimals: as numbers, or as strings with every digit. Default: `number`. */
   readonly decimals?: D
+  /** The fields that the account has declared, as `quartermaster types` writes them: records have them, with their types. */
+  readonly fields?: F
 }
+
+/** The records of a resource, with the fields that the account has declared. */
+type Records<R extends { readonly id: number }, K, N, D, F, Name> = WritableResource<
+  WithDecimals<R & OwnValues<F, Name>, K & OwnKinds<F, Name>, D> & { readonly id: number },
+  K & OwnKinds<F, Name>,
+  N & NewOwnValues<F, Name>
+>
 
 /** Customers, vendors and employees. */
 export type Partners = WritableResource<Partner, PartnerKinds, NewPartner>
 
 /** Access to one account of the service, with one of its API keys. */
-export class Quartermaster<D extends Decimals = 'number'> {
-  readonly products: WritableResource<
-    WithDecimals<Product, ProductKinds, D> & { readonly id: number },
-    ProductKinds,
-    NewProduct
-  >
-  readonly partners: Partners
-  readonly companies: WritableResource<Company, CompanyKinds, NewCompany>
+export class Quartermaster<D extends Decimals = 'number', F extends OwnFields | undefined = undefined> {
+  readonly products: Records<Product, ProductKinds, NewProduct, D, F, 'product'>
+  readonly partners: Records<Partner, PartnerKinds, NewPartner, D, F, 'partner'>
+  readonly companies: Records<Company, CompanyKinds, NewCompany, D, F, 'company'>
   /** Keys, webhooks, usage, and logs of the account. Needs a key with the scope `account:manage`. */
   readonly manage: Manage
 
-  constructor(options: QuartermasterOptions<D>) {
+  constructor(options: QuartermasterOptions<D, F>) {
     const sender = new Sender({
       baseUrl: normalizedUrl(options.baseUrl),
       apiKey: checkedKey(options.apiKey),
@@ -58,10 +67,15 @@ export class Quartermaster<D extends Decimals = 'number'> {
       // In a closure: a browser's fetch throws if it is called as a method of another object.
       fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     })
-    const decimals = options.decimals === 'string' ? new Set<string>(decimalFields) : undefined
-    this.products = new WritableResource(sender, paths.product, decimals)
-    this.partners = new WritableResource(sender, paths.partner)
-    this.companies = new WritableResource(sender, paths.company)
+    const own: OwnFields = options.fields ?? {}
+    const decimalsOf = (name: keyof OwnFields) => {
+      if (options.decimals !== 'string') return undefined
+      const declared = Object.entries(own[name] ?? {}).filter(([, kind]) => kind === 'decimal')
+      return new Set([...decimalFields, ...declared.map(([field]) => field)])
+    }
+    this.products = new WritableResource(sender, paths.product, decimalsOf('product'))
+    this.partners = new WritableResource(sender, paths.partner, decimalsOf('partner'))
+    this.companies = new WritableResource(sender, paths.company, decimalsOf('company'))
     this.manage = new Manage(sender)
   }
 }

@@ -5,6 +5,7 @@ import { type EndMarker, recordsOf } from './export-lines.ts'
 import { iterate, type PagePosition, type RecordPage } from './iterate.ts'
 import { limits } from './limits.ts'
 import { type ListParameters, listCall } from './list-call.ts'
+import { type Address, pathOf } from './own-fields.ts'
 import { type CallOptions, jsonOf, type Reply, type Sender } from './sender.ts'
 import { type SyncBatch, type SyncState, syncBatches } from './sync.ts'
 import type { FilterText } from './template.ts'
@@ -143,12 +144,12 @@ export class Resource<R extends { readonly id: number }, K> {
     }
   }
 
-  /** One record. Throws NotFound if no record has this id. */
+  /** One record, by its id or by a unique field: `get({ x_sku: '4711' })`. Throws NotFound if there is none. */
   async get<const F extends Names<R> | undefined = undefined>(
-    id: number,
+    address: Address<K>,
     options: GetOptions<F> = {},
   ): Promise<Selected<R, F>> {
-    const path = `${this.path}/${checkedId(id)}`
+    const path = `${this.path}/${pathOf(address)}`
     const call = listCall(path, { fields: namesOf(options.fields)?.join() }, json, options)
     const reply = await this.sender.send({ ...call, cached: true })
     const { data }: { data: Selected<R, F> & object } = this.json(reply)
@@ -269,11 +270,6 @@ export class Resource<R extends { readonly id: number }, K> {
 }
 
 const json = 'application/json'
-
-export function checkedId(id: number): number {
-  if (!/^\d+$/.test(String(id))) throw new TypeError(`${String(id)} is not an id: pass a positive integer.`)
-  return id
-}
 
 export function namesOf(fields: readonly string[] | undefined): readonly string[] | undefined {
   if (fields?.length === 0) throw new TypeError('fields is empty. Leave it out to get all fields.')

@@ -1,5 +1,6 @@
 import { ConnectionFailed, errorOf } from './errors.ts'
 import { limits } from './limits.ts'
+import type { UniqueValue } from './own-fields.ts'
 import type { Problem } from './wire.ts'
 
 /** The row is written only if its record has this `etag`. Otherwise it is rejected, with the code `changed` or `record_unknown`. */
@@ -12,6 +13,13 @@ export type UpsertRow<N> = Conditional &
   (
     | (Partial<N> & { readonly id: number; readonly create_date?: string; readonly write_date?: string })
     | { readonly $delete: number }
+  )
+
+/** The same with the value of a unique field instead of the id. The service assigns the ids. */
+export type KeyedRow<N, K> = Conditional &
+  (
+    | (Partial<N> & { readonly create_date?: string; readonly write_date?: string })
+    | { readonly $delete: UniqueValue<K> }
   )
 
 /** Numbers of rows. `read` is the sum of the others. */
@@ -32,8 +40,8 @@ export interface RowFault {
   readonly reason: string
   /** The beginning of the value. */
   readonly value: string
-  /** If the condition of the row failed. */
-  readonly code?: 'changed' | 'record_unknown'
+  /** Why a valid row was not written. */
+  readonly code?: 'changed' | 'record_unknown' | 'record_exists' | 'key_taken'
 }
 
 /** A row that the service has not written. */
@@ -41,6 +49,8 @@ export interface RejectedRow<Row> extends RowFault {
   readonly row: Row
   /** The number of rows before it. */
   readonly index: number
+  /** Of its record, if there is one. */
+  readonly id?: number
   readonly more?: readonly RowFault[]
 }
 

@@ -283,7 +283,7 @@ export interface UsageKinds {
   readonly p99_ms: 'decimal'
 }
 
-/** A field that the account has declared for the records of a resource. */
+/** A field that the account has declared for the records of a resource, or has made unique. */
 export interface Field {
   /** Identifies the field: its resource and its name. */
   readonly id: string
@@ -295,6 +295,10 @@ export interface Field {
   readonly type: string
   /** What the field means, for people. */
   readonly label: string
+  /** Whether no two records may have the same value, so that a record can be addressed by it. */
+  readonly unique: boolean
+  /** ready; building: the values of existing records are being read; duplicates: two records have one value, so the field is not unique. */
+  readonly state: string
   /** When it was declared. */
   readonly created_at: string
 }
@@ -306,6 +310,8 @@ export interface FieldKinds {
   readonly name: 'text'
   readonly type: 'text'
   readonly label: 'text'
+  readonly unique: 'boolean'
+  readonly state: 'text'
   readonly created_at: 'timestamp'
 }
 
@@ -501,6 +507,10 @@ export interface Problem {
     | 'records_exhausted'
     | 'idempotency_exhausted'
     | 'audit_exhausted'
+    | 'key_taken'
+    | 'key_unknown'
+    | 'key_not_ready'
+    | 'values_not_unique'
     | 'field_exists'
     | 'fields_exhausted'
     | 'webhooks_exhausted'

@@ -1,9 +1,17 @@
 import { UnexpectedResponse } from './errors.ts'
 import { limits } from './limits.ts'
+import { type Address, pathOf, type UniqueValue } from './own-fields.ts'
 import { randomText } from './random-text.ts'
-import { checkedId, Resource } from './resource.ts'
+import { Resource } from './resource.ts'
 import type { Call, CallOptions, Reply } from './sender.ts'
-import { batchReplyOf, type UpsertEvents, type UpsertRow, type UpsertTotals, upsertRows } from './upsert.ts'
+import {
+  batchReplyOf,
+  type KeyedRow,
+  type UpsertEvents,
+  type UpsertRow,
+  type UpsertTotals,
+  upsertRows,
+} from './upsert.ts'
 
 export interface CreateOptions extends CallOptions {
   /**
@@ -25,9 +33,14 @@ export interface DeleteOptions extends CreateOptions {
 export interface UpsertOptions<Row> extends CallOptions, UpsertEvents<Row> {
   /**
    * `update`: changes and deletes only records that exist, and rejects a row with an unknown id. Needed for records whose ids
-   * Quartermaster assigned, except those from 2^32 on. Default: `upsert`.
+   * Quartermaster assigned, except those from 2^32 on. `insert`: changes no record that exists. Default: `upsert`.
    */
-  readonly mode?: 'upsert' | 'update' | undefined
+  readonly mode?: 'upsert' | 'update' | 'insert' | undefined
+}
+
+export interface UpsertByKeyOptions<Row, K> extends UpsertOptions<Row> {
+  /** The unique field by which rows name their records: `x_sku`. */
+  readonly key: keyof UniqueValue<K> & string
 }
 
 /** The numbers to add, by the decimals of a record. A string has the digits of a number, which no JSON parser rounds. */
@@ -48,63 +61,86 @@ export class WritableResource<R extends { readonly id: number }, K, N> extends R
     return { id: idOf(this.json(reply), reply.requestId) }
   }
 
-  /** Changes fields of a record: those of `patch`; null clears a field. Returns the complete record. */
-  async update(id: number, patch: Partial<N>, options: DeleteOptions = {}): Promise<R> {
-    const reply = await this.sender.send({
-      ...this.#conditional(options),
-      method: 'PATCH',
-      path: `${this.path}/${checkedId(id)}`,
-      body: JSON.stringify(patch),
-    })
-    const { data }: { data: R } = this.json(reply)
-    return this.withEtag(data, reply)
+  /**
+   * Changes fields of a record: those of `patch`; null clears a field. Returns the complete record. Throws NotFound if no record has this
+   * id, and PreconditionFailed if none has this unique value.
+   */
+  async update(address: Address<K>, patch: Partial<N>, options: DeleteOptions = {}): Promise<R> {
+    // By a unique field, a PATCH without a condition creates a record that does not exist.
+    const ifMatch = options.ifMatch ?? (typeof address === 'number' ? undefined : '*')
+    return await this.#patch(address, patch, { ...options, ifMatch })
+  }
+
+  /**
+   * Changes the record with this value of a unique field, or creates it: `put({ x_sku: '4711' }, { name: 'Bolt' })`. Returns the complete
+   * record. However many programs send the same value, it is one record.
+   */
+  async put(key: UniqueValue<K>, record: Partial<N>, options: DeleteOptions = {}): Promise<R> {
+    return await this.#patch(key, record, options)
   }
 
   /**
    * Adds to numbers of a record, such as `{ qty_available: -3 }`, whatever others write at the same time. Retries of a call count once.
    * Returns the complete record.
    */
-  async adjust(id: number, adjustment: Adjustment<K>, options: DeleteOptions = {}): Promise<R> {
+  async adjust(address: Address<K>, adjustment: Adjustment<K>, options: DeleteOptions = {}): Promise<R> {
     const reply = await this.sender.send({
       ...this.#conditional(options),
       method: 'POST',
-      path: `${this.path}/${checkedId(id)}/adjust`,
+      path: `${this.path}/${pathOf(address)}/adjust`,
       body: JSON.stringify(adjustment),
     })
     const { data }: { data: R } = this.json(reply)
     return this.withEtag(data, reply)
   }
 
-  /** Deletes a record. Throws NotFound if no record has this id. */
-  async delete(id: number, options: DeleteOptions = {}): Promise<void> {
+  /** Deletes a record. Throws NotFound if there is none. */
+  async delete(address: Address<K>, options: DeleteOptions = {}): Promise<void> {
     await this.sender.send({
       ...this.#conditional(options),
       method: 'DELETE',
-      path: `${this.path}/${checkedId(id)}`,
+      path: `${this.path}/${pathOf(address)}`,
     })
   }
 
   /**
-   * Inserts, changes and deletes any number of records by their ids. Sends them in batches, one after the other, and sends a batch
-   * again if it was not confirmed. Rows that the service rejects are passed to `onRejected`; the others are written.
+   * Inserts, changes and deletes any number of records by their ids, or with `key` by a unique field. Sends them in batches, one after the
+   * other, and sends a batch again if it was not confirmed. Rows that the service rejects are passed to `onRejected`; the others are written.
    */
-  async upsert<Row extends UpsertRow<N>>(
+  upsert<Row extends UpsertRow<N>>(
     rows: Iterable<Row> | AsyncIterable<Row>,
-    { mode, onProgress, onRejected, signal, timeoutMs = limits.upsertAttemptMs }: UpsertOptions<Row> = {},
+    options?: UpsertOptions<Row>,
+  ): Promise<UpsertTotals>
+  upsert<Row extends KeyedRow<N, K>>(
+    rows: Iterable<Row> | AsyncIterable<Row>,
+    options: UpsertByKeyOptions<Row, K>,
+  ): Promise<UpsertTotals>
+  async upsert<Row extends object>(
+    rows: Iterable<Row> | AsyncIterable<Row>,
+    options: UpsertOptions<Row> & { readonly key?: string } = {},
   ): Promise<UpsertTotals> {
+    const { key, mode, onProgress, onRejected, signal, timeoutMs = limits.upsertAttemptMs } = options
     const headers = { accept: 'application/x-ndjson', 'content-type': 'application/x-ndjson' }
-    const call = {
-      path: `${this.path}/batch${mode === undefined ? '' : `?mode=${mode}`}`,
-      parameters: mode === undefined ? {} : { mode },
-      headers,
-      signal,
-      timeoutMs,
-    }
+    const parameters = { ...(key === undefined ? {} : { key }), ...(mode === undefined ? {} : { mode }) }
+    const query = String(new URLSearchParams(parameters))
+    const path = `${this.path}/batch${query === '' ? '' : `?${query}`}`
+    const call = { path, parameters, headers, signal, timeoutMs }
     const send = (body: string) =>
       this.sender.read({ ...call, method: 'POST', body }, async (response) =>
         batchReplyOf(await response.text(), response.headers.get('x-request-id') ?? undefined),
       )
     return await upsertRows(rows, send, { onProgress, onRejected })
+  }
+
+  async #patch(address: Address<K>, patch: Partial<N>, options: DeleteOptions): Promise<R> {
+    const reply = await this.sender.send({
+      ...this.#conditional(options),
+      method: 'PATCH',
+      path: `${this.path}/${pathOf(address)}`,
+      body: JSON.stringify(patch),
+    })
+    const { data }: { data: R } = this.json(reply)
+    return this.withEtag(data, reply)
   }
 
   #conditional({ ifMatch, ...options }: DeleteOptions): Omit<Call, 'method' | 'path'> {

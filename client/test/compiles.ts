@@ -1,4 +1,5 @@
 import {
+  type Company,
   type Condition,
   filter,
   MemoryCache,
@@ -252,4 +253,45 @@ export async function administration({ manage }: Quartermaster, request: Request
   void event.data.challenge
   // @ts-expect-error 2367 a type that does not exist
   return event.type === 'order.changed' ? key : undefined
+}
+
+export async function ownFields() {
+  const fields = {
+    product: { x_sku: 'text', x_weight: 'decimal', x_stocked: 'timestamp' },
+    partner: { x_number: 'integer', x_blocked: 'boolean' },
+  } as const
+  const qm = new Quartermaster({ baseUrl: '', apiKey: '', fields })
+  // yes: fields that the account has declared are fields of its records, and can be null
+  const sku: string | null = (await qm.products.get(5)).x_sku
+  // yes: they can be selected, filtered by, created and changed
+  const { data } = await qm.partners.list({
+    fields: ['x_number'],
+    filter: ({ x_blocked }) => x_blocked.eq(null),
+  })
+  same<(typeof data)[number], { readonly x_number: number | null }>()
+  await qm.products.create({ name: 'Bolt', x_weight: '0.25', x_sku: null })
+  await qm.products.update(5, { x_stocked: '2026-01-01T00:00:00Z' })
+  // yes: records by the value of a unique field
+  await qm.products.put({ x_sku: '4711' }, { name: 'Bolt' })
+  await qm.partners.get({ x_number: 7 })
+  await qm.products.upsert([{ x_sku: '4711', name: 'Bolt' }, { $delete: { x_sku: '4712' } }], {
+    key: 'x_sku',
+  })
+  // @ts-expect-error 2353 a field of another resource
+  await qm.partners.create({ name: 'Nordwind', x_sku: '4711' })
+  // @ts-expect-error 2322 a value of another type
+  await qm.products.create({ name: 'Bolt', x_sku: 4711 })
+  // @ts-expect-error 2353 a decimal identifies no record
+  await qm.products.get({ x_weight: 1 })
+  // @ts-expect-error 2769 nor does a field that was not declared
+  await qm.products.upsert([{ x_sku: '4711', name: 'Bolt' }], { key: 'x_colour' })
+  // yes: companies have none, and are addressed by a field that every account can make unique
+  same<Company, typeof company>()
+  const company = await qm.companies.get({ company_code: 'NW' })
+  // yes: decimals as strings
+  const exact = new Quartermaster({ baseUrl: '', apiKey: '', fields, decimals: 'string' })
+  const weight: string | null = (await exact.products.get(5)).x_weight
+  // @ts-expect-error 2322 which are not numbers then
+  const wrong: number | null = (await exact.products.get(5)).x_weight
+  return [sku, weight, wrong] as const
 }

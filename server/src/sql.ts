@@ -190,8 +190,13 @@ function isState(fragment: Fragment): fragment is StateFragment {
   return fragment.hasState
 }
 
-/** The name of a table, column or type of our schema. A name that matches the pattern needs no quoting. */
+/** The name of a table, column or type of our schema. A name that matches the pattern needs no quoting, unless it is a keyword. */
 export function identifier(name: string): Fragment {
+  return name === 'unique' ? Fragment.of(['"unique"'], []) : nameInText(name)
+}
+
+/** The same within a string of SQL. */
+export function nameInText(name: string): Fragment {
   if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new Error(`not an identifier: ${JSON.stringify(name)}`)
   return Fragment.of([name], [])
 }

@@ -1,12 +1,14 @@
 import { expect, it } from 'vitest'
 import { type ResourceName, resources } from '../src/catalog/resources.ts'
-import { type ImportRow, ImportSession } from '../src/import/session.ts'
+import type { ImportRow } from '../src/import/net-effect.ts'
+import { ImportSession } from '../src/import/session.ts'
 import { limits } from '../src/limits/limits.ts'
 import { addEnd, type CachedList, carryTo, hintsToCarry } from '../src/lists/page-cache.ts'
 import { parseListRequest } from '../src/query/list-request.ts'
 import { planList } from '../src/query/plan.ts'
 import { type ListHints, type ListRow, listStatement } from '../src/query/sql/list-statement.ts'
 import { account, connected, freshDatabase, insertProducts } from './database.ts'
+import { rowParts } from './row-parts.ts'
 
 /** Cached totals and page ends, carried across writes, compared with counts of the same snapshot. */
 
@@ -40,7 +42,7 @@ async function write(rows: readonly ImportRow[]): Promise<void> {
     trackIds: false,
     mode: 'load',
   })
-  await session.write(rows)
+  await session.write(rowParts(rows))
 }
 
 async function remove(from: number, to: number): Promise<void> {

@@ -20,10 +20,14 @@ export function environmentWith(settings: Environment): Record<string, string> {
   return { PATH, NO_COLOR: '1', NODE_COMPILE_CACHE: compileCache, ...settings }
 }
 
-/** Runs `quartermaster` as a process and waits for its end. */
-export function quartermaster(args: readonly string[], settings: Environment): Promise<Ended> {
+/** Runs `quartermaster` as a process with this standard input, and waits for its end. */
+export function quartermaster(
+  args: readonly string[],
+  settings: Environment,
+  input?: string,
+): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(
+    const child = execFile(
       process.execPath,
       [bin, ...args],
       { env: environmentWith(settings) },
@@ -35,5 +39,6 @@ export function quartermaster(args: readonly string[], settings: Environment): P
         })
       },
     )
+    if (input !== undefined) child.stdin?.end(input)
   })
 }

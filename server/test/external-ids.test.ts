@@ -304,7 +304,7 @@ it('another system may re-create its own id, but not one that this service assig
 it('rejects other modes and parameters', async () => {
   const acme = await newAccount()
   for (const [query, code] of [
-    ['?mode=insert', 'choice_invalid'],
+    ['?mode=load', 'choice_invalid'],
     ['?mode=', 'choice_invalid'],
     ['?mode=update&mode=update', 'parameter_repeated'],
     ['?modes=update', 'parameter_unknown'],

@@ -105,6 +105,8 @@ describe('definitions', () => {
       name: 'x_barcode',
       type: 'text',
       label: 'Barcode',
+      unique: false,
+      state: 'ready',
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     }
     expect((await get(acme, fields)).body).toMatchObject({ data: [field], meta: { total: 1 } })

@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { resources } from '../src/catalog/resources.ts'
 import { importCommand } from '../src/cli/import/import-command.ts'
-import { type ImportRow, ImportSession } from '../src/import/session.ts'
+import type { ImportRow } from '../src/import/net-effect.ts'
+import { ImportSession } from '../src/import/session.ts'
 import { limits } from '../src/limits/limits.ts'
 import type { Connection } from '../src/postgres/connection.ts'
 import { temporaryFolder } from './at-end.ts'
 import { account, connected, freshDatabase } from './database.ts'
 import { eventually, waitingForLocks } from './eventually.ts'
+import { rowParts } from './row-parts.ts'
 
 /** `--replace` during other writes. Locks order the steps of both, not timing. */
 
@@ -41,7 +43,7 @@ const rows = (from: number, to: number, text: string): ImportRow[] =>
 async function fill(count: number): Promise<void> {
   const session = await open(theirs)
   for (let from = 1; from <= count; from += limits.importBatchRows) {
-    await session.write(rows(from, Math.min(count, from + limits.importBatchRows - 1), 'before'))
+    await session.write(rowParts(rows(from, Math.min(count, from + limits.importBatchRows - 1), 'before')))
   }
 }
 
@@ -72,10 +74,10 @@ async function state(): Promise<{ byName: Record<string, number>; total: number 
  */
 async function deleteWhileTheyWrite(theirRows: readonly ImportRow[], ourRow: ImportRow): Promise<number[]> {
   const replacing = await open(ours)
-  await replacing.write([ourRow])
+  await replacing.write(rowParts([ourRow]))
   const other = await open(theirs)
   await hold(Number(theirRows[0]?.[0]))
-  const writing = other.write(theirRows)
+  const writing = other.write(rowParts(theirRows))
   await waiting(1)
   const batches: number[] = []
   const deleting = replacing.deleteMissing((deleted) => batches.push(deleted))

@@ -11,6 +11,7 @@ import { importRecords } from '../src/import/import-records.ts'
 import { ImportSession } from '../src/import/session.ts'
 import { temporaryFolder } from './at-end.ts'
 import { account, connected, freshDatabase } from './database.ts'
+import { rowParts } from './row-parts.ts'
 
 let name: string
 let accountId: string
@@ -286,7 +287,7 @@ describe('replace', () => {
       `update tally set version = version + 1, total = 4, last_id = 4 where account_id = $1 and resource = 'product'`,
       [accountId],
     )
-    await session.write([['1', 'a2']])
+    await session.write(rowParts([['1', 'a2']]))
     await session.deleteMissing(() => {})
     await importer.end()
     expect(await rowsOf('select id::text, name from product where account_id = $1 order by id')).toEqual([

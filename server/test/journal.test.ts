@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { resources } from '../src/catalog/resources.ts'
-import { type ImportRow, ImportSession } from '../src/import/session.ts'
+import type { ImportRow } from '../src/import/net-effect.ts'
+import { ImportSession } from '../src/import/session.ts'
 import { limits } from '../src/limits/limits.ts'
 import { sql } from '../src/sql.ts'
 import { isValidPosition, type Lineages, lineageColumns } from '../src/tally-state.ts'
 import { insertStatement } from '../src/writes/create-statements.ts'
 import { account, connected, freshDatabase, type TestAccount } from './database.ts'
+import { rowParts } from './row-parts.ts'
 
 /** What every write leaves for the change feed and for cached totals: versions, tombstones, before-images, lineages. */
 
@@ -33,13 +35,13 @@ async function write(rows: readonly ImportRow[]): Promise<void> {
     trackIds: false,
     mode: 'load',
   })
-  await session.write(rows)
+  await session.write(rowParts(rows))
 }
 
 /** Replaces all products by these. */
 async function replace(rows: readonly ImportRow[]): Promise<void> {
   const session = await ImportSession.open(client, scope, resources.product, { trackIds: true, mode: 'load' })
-  await session.write(rows)
+  await session.write(rowParts(rows))
   await session.deleteMissing(() => {})
 }
 

@@ -29,6 +29,11 @@ const contractions: Readonly<Record<string, readonly string[]>> = {
     ]),
     ...['last_id', 'total', 'version'].map((column) => `tally: UPDATE of ${column}`),
   ].map((privilege) => `quartermaster_server, ${privilege} is missing`),
+  // Replaced by one that allows every name that the previous version may write, and those of fields of the catalog.
+  '0016_keys': [
+    "field: CHECK ((name ~ '^x_[a-z][a-z0-9_]{0,58}$'::text)) is missing",
+    "field: CHECK (((name ~ '^x_[a-z][a-z0-9_]{0,58}$'::text) OR ((((resource = 'product'::text) AND (name = 'default_code'::text)) OR ((resource = 'partner'::text) AND (name = 'email'::text))) OR ((resource = 'company'::text) AND (name = 'company_code'::text))))) is new",
+  ],
 }
 
 const databaseName = `expands_${process.pid}_${Date.now()}`

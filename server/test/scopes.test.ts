@@ -10,7 +10,7 @@ const document = readFileSync(new URL('../../docs/api.md', import.meta.url), 'ut
 const endpoints = [...document.matchAll(/^\| `([A-Z]+)` `(\/[^`]*)` \|.*\| (`[^|]+`) \|$/gm)].map(
   ([, method = '', path = '', cell = '']) => ({
     method,
-    path: path.replace(/\{\w+\}/, '1'),
+    path: path.replace('{key}', 'x_sku').replace(/\{\w+\}/, '1'),
     allowing: scopes.filter((scope) => cell.includes(`\`${scope}\``)),
   }),
 )
@@ -24,6 +24,14 @@ async function keyWith(granted: readonly Scope[]): Promise<TestAccount> {
   if (known !== undefined) return known
   const created = await account(client, `account-${accounts.size}`, granted)
   accounts.set(granted.join(), created)
+  // Paths with a unique field exist only for accounts that have declared one.
+  const { accountId } = created
+  await client.query(
+    `insert into field (account_id, resource, number, name, type, label, unique_state)
+     select account_id, resource, 1, 'x_sku', 'text', '', 'ready' from tally where account_id = $1`,
+    [accountId],
+  )
+  await client.query('update tally set schema = 1 where account_id = $1', [accountId])
   return created
 }
 

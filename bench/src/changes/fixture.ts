@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type pg from 'pg'
 import { resources } from '../../../server/src/catalog/resources.ts'
-import { type ImportRow, ImportSession } from '../../../server/src/import/session.ts'
+import type { ImportRow } from '../../../server/src/import/net-effect.ts'
+import { ImportSession } from '../../../server/src/import/session.ts'
 import type { Connection } from '../../../server/src/postgres/connection.ts'
+import { rowParts } from '../../../server/test/row-parts.ts'
 import { type Fixture, sharedFixture } from '../ratios/fixture.ts'
 
 /** One account with a million products, half of which match `half`. */
@@ -30,7 +32,7 @@ export async function changeNames(client: Connection, { large }: Fixture, record
     trackIds: false,
     mode: 'load',
   })
-  await session.write(anyIds(records, count).map((id) => nameRow(id, `changed ${++changes}`)))
+  await session.write(rowParts(anyIds(records, count).map((id) => nameRow(id, `changed ${++changes}`))))
 }
 
 /** Different ids from 1 to `records`. */

@@ -6,6 +6,7 @@ import { withClient } from '../../../server/src/postgres/client.ts'
 import type { Connection } from '../../../server/src/postgres/connection.ts'
 import { inTransaction } from '../../../server/src/postgres/transaction.ts'
 import { sql } from '../../../server/src/sql.ts'
+import { rowParts } from '../../../server/test/row-parts.ts'
 import type { Check, Context } from '../../../verification/src/check.ts'
 import { median } from '../numbers.ts'
 import { anyIds, backendCpu, changesFixture, nameRow } from './fixture.ts'
@@ -39,7 +40,7 @@ export const journalCost: Check = {
         for (let n = 0; n <= context.size(times, Math.ceil(times / 10)); n++) {
           const changed = anyIds(recordsOf(context), rows).map((id) => [id, `name ${n} ${rows}`] as const)
           const before = cpu()
-          await session.write(changed.map(([id, name]) => nameRow(id, name)))
+          await session.write(rowParts(changed.map(([id, name]) => nameRow(id, name))))
           const between = cpu()
           await writePlain(client, large.id, changed)
           // The first write of each size is not measured.

@@ -1,7 +1,10 @@
 import pg from 'pg'
 import { type Actor, auditStatement } from '../accounts/audit.ts'
 import { checkAccountName, findAccount } from '../accounts/directory.ts'
+import { keyFieldsOf } from '../catalog/own-fields.ts'
 import { type ResourceName, resources } from '../catalog/resources.ts'
+import { type DefinitionsRow, readDefinitions } from '../fields/definitions.ts'
+import { addAllKeys } from '../fields/key-build.ts'
 import type { Connection } from '../postgres/connection.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
@@ -114,7 +117,7 @@ class Restore {
     this.#replaced = true
     await this.#run(statements.lockTallies(existing))
     const names = Object.keys(resources)
-    const journal = ['tombstone', ...names.map((resource) => `${resource}_before`)]
+    const journal = ['tombstone', ...names.flatMap((resource) => [`${resource}_before`, `${resource}_key`])]
     const { rows } = await this.#run<{ schema: number }>(statements.highestSchema(existing))
     this.#numbersFrom = rows[0]?.schema ?? 0
     for (const table of [...names, ...journal, 'idempotency', 'field']) {
@@ -175,6 +178,7 @@ class Restore {
       const restored = { total: countOf(resource), tallies, numbersFrom: this.#numbersFrom }
       await this.#run(statements.setTally(scope, resource, restored))
     }
+    await this.#restoreKeys(scope)
     const details = `${this.#replaced ? 'replaced by' : 'from'} the archive of ${start.account}, exported at ${start.exported_at}`
     await this.#run(
       auditStatement(scope, this.#options.actor, { action: 'account.restore', subject: name, details }),
@@ -186,6 +190,25 @@ class Restore {
       replaced: this.#replaced,
       keys: countOf('api_key'),
       records,
+    }
+  }
+
+  /** The table of keys is not archived: it follows from the records. */
+  async #restoreKeys(scope: AccountScope): Promise<void> {
+    await this.#run(statements.restartBuilds(scope))
+    for (const { name } of Object.values(resources)) {
+      const run = async (statement: Statement) => (await this.#run<DefinitionsRow>(statement)).rows
+      const { resource } = await readDefinitions(run, scope, name)
+      for (const field of keyFieldsOf(resource).filter(({ key }) => key.isReady)) {
+        await this.#run(addAllKeys(scope, resource, field)).catch((error: unknown) => {
+          const isTaken = error instanceof pg.DatabaseError && error.code === '23505'
+          if (!isTaken) throw error
+          throw new ArchiveError(
+            `The archive is damaged: two ${resource.plural} have the same ${field.name}, which is unique.`,
+            { cause: error },
+          )
+        })
+      }
     }
   }
 

@@ -57,6 +57,12 @@ function renumbered(table: string, column: string, numbersFrom: number): Fragmen
   return sql`(select jsonb_object_agg((m.key::bigint + ${from})::text, m.value) from jsonb_each(${original}) m)`
 }
 
+/** A field whose values were being read when the account was exported: they are read again, from the start. */
+export function restartBuilds({ accountId }: AccountScope): Statement {
+  return sql`update field set unique_state = 'building', built_to = null, build_after = now()
+where account_id = ${value(accountId)}::bigint and unique_state in ('waiting', 'building')`.statement()
+}
+
 /** The highest version of the account's own fields, of all resources. */
 export function highestSchema(scope: AccountScope): Statement {
   return sql`select coalesce(max(schema), 0)::float8 as schema from tally where account_id = ${value(scope.accountId)}::bigint`.statement()

@@ -1,9 +1,9 @@
-import type { Resource } from '../catalog/resources.ts'
 import { ImportError } from '../import/columns.ts'
 import { csvRows } from '../import/csv.ts'
 import { decode, type ImportFormat } from '../import/decode.ts'
 import { ndjsonRows } from '../import/ndjson.ts'
 import type { RowChunk } from '../import/row.ts'
+import type { RowResource } from '../import/row-resource.ts'
 import { limits } from '../limits/limits.ts'
 
 export interface BatchFormat {
@@ -15,7 +15,7 @@ export interface BatchFormat {
 
 /** Parses the body of a batch as it arrives. */
 export function batchRows(
-  resource: Resource,
+  resource: RowResource,
   body: AsyncIterable<Buffer>,
   { format, isGzipped, nextSlice }: BatchFormat,
 ): AsyncGenerator<RowChunk> {

@@ -1,7 +1,8 @@
-import type { Resource } from '../catalog/resources.ts'
 import { Failure, overloaded } from '../errors/errors.ts'
 import type { BatchWriter } from '../import/import-rows.ts'
-import { type BatchOutcome, ImportSession, type SessionOptions } from '../import/session.ts'
+import type { BatchOutcome } from '../import/net-effect.ts'
+import type { RowResource } from '../import/row-resource.ts'
+import { ImportSession, type SessionOptions } from '../import/session.ts'
 import type { Limits } from '../limits/passed-limits.ts'
 import type { Connection } from '../postgres/connection.ts'
 import { ConnectionPool } from '../postgres/connection-pool.ts'
@@ -63,12 +64,12 @@ export class Batches {
   }
 
   /** Writes rows with the code of an import, each call in a transaction of its own. */
-  writer(scope: AccountScope, resource: Resource, options: SessionOptions): BatchWriter {
+  writer(scope: AccountScope, resource: RowResource, options: SessionOptions): BatchWriter {
     return {
-      write: (rows, deletes, repeated) =>
+      write: (parts) =>
         this.#connected(scope, async (connection) => {
           const session = await ImportSession.onPooled(connection, scope, resource, options)
-          return await session.write(rows, deletes, repeated)
+          return await session.write(parts)
         }),
     }
   }

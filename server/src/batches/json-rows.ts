@@ -1,9 +1,9 @@
-import type { Resource } from '../catalog/resources.ts'
 import { Failure, type Fault, invalid } from '../errors/errors.ts'
 import { excerpt, Faults } from '../errors/faults.ts'
 import { decode } from '../import/decode.ts'
 import { NdjsonLines } from '../import/ndjson.ts'
 import { ChunkBuilder, type RowChunk } from '../import/row.ts'
+import type { RowResource } from '../import/row-resource.ts'
 import { limits } from '../limits/limits.ts'
 import { RowsScanner } from './rows-scanner.ts'
 
@@ -18,7 +18,7 @@ export interface JsonBatchFormat {
  * only rows without arrays and objects are parsed. Throws if the body is malformed, or has rows but no valid one.
  */
 export async function jsonRows(
-  resource: Resource,
+  resource: RowResource,
   body: AsyncGenerator<Buffer>,
   { isGzipped, nextSlice }: JsonBatchFormat,
 ): Promise<readonly RowChunk[]> {

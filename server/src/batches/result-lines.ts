@@ -34,9 +34,13 @@ function byRow(faults: readonly RowFault[]): (readonly [RowFault, ...RowFault[]]
 }
 
 function resultOf([first, ...others]: readonly [RowFault, ...RowFault[]]) {
-  const { line, id } = first
+  const { line, id, key } = first
+  const named = {
+    ...(id === undefined ? {} : { id: Number(id) }),
+    ...(key === undefined ? {} : { key: excerpt(key) }),
+  }
   const more = others.length > 0 ? { more: others.map(describe) } : {}
-  return { line, ...(id === undefined ? {} : { id: Number(id) }), ...describe(first), ...more }
+  return { line, ...named, ...describe(first), ...more }
 }
 
 function describe({ field, reason, value, code }: RowFault) {

@@ -14,7 +14,7 @@ export interface Field {
   /** A JSON form other than that of the type: comma-separated text as an array, or a timestamp as its day. */
   readonly wire?: 'list' | 'day'
   /** Of a field that the account has declared: the key of its value in the column `custom`. It has no column of its own. */
-  readonly number?: number
+  readonly customKey?: string
 }
 
 /** The ETag of a record, which only `fields` names. Its text is exactly the value of the header. */
@@ -31,6 +31,17 @@ export const etagField: Field = {
 export interface RecordField extends Field {
   /** The value if an import file has no such column: `required` is an error, `now` the time of the import. */
   readonly absent: 'required' | 'now' | null | number | boolean
+  /** A field of the catalog that an account can make unique. */
+  readonly canBeUnique?: true
+  /** If no two records of the account have the same value. */
+  readonly key?: FieldKey
+}
+
+export interface FieldKey {
+  /** Identifies the key in the table of its values. */
+  readonly number: number
+  /** All values are in that table, so that records can be found by it. */
+  readonly isReady: boolean
 }
 
 export const operatorsOf: Record<FieldType, readonly Operator[]> = {

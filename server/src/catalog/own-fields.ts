@@ -1,14 +1,24 @@
 import { limits } from '../limits/limits.ts'
-import type { FieldType, RecordField } from './field.ts'
+import type { FieldKey, FieldType, RecordField } from './field.ts'
 import type { Resource } from './resources.ts'
 
-/** A field that an account has declared, as it is stored. */
+/**
+ * Null: the field is not unique. `waiting`: no write maintains its values yet. `building`: they are not complete yet. `duplicates`: two
+ * records have one value.
+ */
+export type UniqueState = 'ready' | 'waiting' | 'building' | 'duplicates' | null
+
+/** A field that an account has declared, or one of the catalog that it has made unique, as it is stored. */
 export interface FieldDefinition {
   readonly number: number
   readonly name: string
   readonly type: FieldType
   readonly label: string
+  readonly unique?: UniqueState
 }
+
+/** A field of which no two records have the same value. */
+export type KeyField = RecordField & { readonly key: FieldKey }
 
 /** The prefix keeps these names apart from every field that a later version of the catalog may have. */
 export function isOwnFieldName(name: string): boolean {
@@ -22,7 +32,13 @@ export function withOwnFields(
   definitions: readonly FieldDefinition[],
 ): Resource {
   if (definitions.length === 0) return resource
-  return { ...resource, schema, fields: [...resource.fields, ...definitions.map(fieldOf)] }
+  const named = new Map(definitions.map((definition) => [definition.name, definition]))
+  const own = definitions.filter(({ name }) => isOwnFieldName(name))
+  const fields = [
+    ...resource.fields.map((field) => ({ ...field, ...keyOf(named.get(field.name)) })),
+    ...own.map(fieldOf),
+  ]
+  return { ...resource, schema, schemaName: `${resource.name}:${schema}`, fields }
 }
 
 const examples: Record<FieldType, string | number | boolean> = {
@@ -33,8 +49,8 @@ const examples: Record<FieldType, string | number | boolean> = {
   timestamp: '2026-11-14T09:30:00.000Z',
 }
 
-function fieldOf({ number, name, type, label }: FieldDefinition): RecordField {
-  if (!isOwnFieldName(name)) throw new Error(`not the name of an own field: ${JSON.stringify(name)}`)
+function fieldOf(definition: FieldDefinition): RecordField {
+  const { number, name, type, label } = definition
   return {
     name,
     type,
@@ -43,13 +59,18 @@ function fieldOf({ number, name, type, label }: FieldDefinition): RecordField {
     example: examples[type],
     ...(type === 'text' ? { charactersMax: limits.ownTextCharactersMax } : {}),
     absent: null,
-    number,
+    customKey: String(number),
+    ...keyOf(definition),
   }
 }
 
-/** A field whose value is in `custom`. */
-export function isOwnField<Of extends { readonly number?: number }>(
-  field: Of,
-): field is Of & { readonly number: number } {
-  return field.number !== undefined
+function keyOf(definition: FieldDefinition | undefined): { readonly key?: FieldKey } {
+  const { number, unique } = definition ?? {}
+  const isMaintained = unique === 'ready' || unique === 'building'
+  return number !== undefined && isMaintained ? { key: { number, isReady: unique === 'ready' } } : {}
+}
+
+/** The unique fields of an account, which every write maintains. */
+export function keyFieldsOf({ fields }: Resource): readonly KeyField[] {
+  return fields.filter((field): field is KeyField => field.key !== undefined)
 }

@@ -10,6 +10,8 @@ export interface Resource extends Collection {
   readonly fields: readonly RecordField[]
   /** Identifies the account and the version of its own fields, which `fields` then has, too. Undefined without any. */
   readonly schema?: string
+  /** Differs between resources whose fields may differ, for the keys of caches. */
+  readonly schemaName: string
 }
 
 const id: RecordField = {
@@ -60,6 +62,7 @@ const flag = (flagName: string, description: string, absent: boolean): RecordFie
 
 const product: Resource = {
   name: 'product',
+  schemaName: 'product',
   noun: 'product',
   plural: 'products',
   path: 'inventory/product',
@@ -76,6 +79,7 @@ const product: Resource = {
       example: 'BLT-M8-040',
       charactersMax: 128,
       absent: null,
+      canBeUnique: true,
     },
     {
       name: 'list_price',
@@ -125,6 +129,7 @@ const product: Resource = {
 
 const partner: Resource = {
   name: 'partner',
+  schemaName: 'partner',
   noun: 'partner',
   plural: 'partners',
   path: 'resources/partner',
@@ -146,6 +151,7 @@ const partner: Resource = {
       example: 'orders@nordwind.example',
       charactersMax: 320,
       absent: null,
+      canBeUnique: true,
     },
     {
       name: 'phone',
@@ -164,6 +170,7 @@ const partner: Resource = {
 
 const company: Resource = {
   name: 'company',
+  schemaName: 'company',
   noun: 'company',
   plural: 'companies',
   path: 'resources/company',
@@ -180,6 +187,7 @@ const company: Resource = {
       example: 'QST',
       charactersMax: 128,
       absent: null,
+      canBeUnique: true,
     },
     {
       name: 'branch_user',
@@ -196,11 +204,6 @@ const company: Resource = {
 }
 
 export const resources: Record<ResourceName, Resource> = { product, partner, company }
-
-/** Differs between resources whose fields may differ, for the keys of caches. */
-export function schemaNameOf({ name: resourceName, schema }: Resource): string {
-  return schema === undefined ? resourceName : `${resourceName}:${schema}`
-}
 
 /** What is derived from each resource once, when the process starts. */
 export function perResource<Derived>(

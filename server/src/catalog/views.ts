@@ -252,7 +252,7 @@ const field: View = {
   noun: 'field',
   plural: 'fields',
   path: 'fields',
-  description: 'A field that the account has declared for the records of a resource.',
+  description: 'A field that the account has declared for the records of a resource, or has made unique.',
   order: ['created_at', 'id'],
   fields: [
     text('id', 'Identifies the field: its resource and its name.', 'product.x_barcode'),
@@ -262,6 +262,18 @@ const field: View = {
     text('label', 'What the field means, for people.', 'Barcode', {
       charactersMax: limits.fieldLabelCharactersMax,
     }),
+    {
+      name: 'unique',
+      type: 'boolean',
+      nullable: false,
+      description: 'Whether no two records may have the same value, so that a record can be addressed by it.',
+      example: true,
+    },
+    text(
+      'state',
+      'ready; building: the values of existing records are being read; duplicates: two records have one value, so the field is not unique.',
+      'ready',
+    ),
     timestamp('created_at', 'When it was declared.'),
   ],
 }

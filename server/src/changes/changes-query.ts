@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { print } from '@quartermaster/filter'
-import { type Resource, schemaNameOf } from '../catalog/resources.ts'
+import type { Resource } from '../catalog/resources.ts'
 import { type Fault, invalid } from '../errors/errors.ts'
 import { type ChangesRequest, type ListSource, parseChangesRequest } from '../query/list-request.ts'
 import { type ListPlan, planList, withAcceptedSuggestions } from '../query/plan.ts'
@@ -45,12 +45,10 @@ export function changesQuery(
     plan,
     feed,
     planFor: (other) =>
-      schemaNameOf(other) === schemaNameOf(resource)
-        ? query
-        : changesQuery(scope, other, [raw, source], stream),
+      other.schemaName === resource.schemaName ? query : changesQuery(scope, other, [raw, source], stream),
     since: sinceOf(feed, request.since, stream?.lastEventId),
     waitMs: request.waitSeconds * 1000,
-    hash: hash('sha256', `${schemaNameOf(resource)} ${parameters}`, 'base64url').slice(0, 16),
+    hash: hash('sha256', `${resource.schemaName} ${parameters}`, 'base64url').slice(0, 16),
     parameters,
   }
   return query

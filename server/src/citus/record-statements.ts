@@ -1,6 +1,6 @@
 import { perResource, type Resource } from '../catalog/resources.ts'
 import type { PendingRead } from '../lists/record-reader.ts'
-import { recordColumns } from '../query/sql/record-statement.ts'
+import { idsOf, keysOf, recordColumns } from '../query/sql/record-statement.ts'
 import { identifier, placeholder, type StateStatement, type StateTemplate, sql, value } from '../sql.ts'
 
 /** A statement for each account, which Citus runs as one task on one shard. */
@@ -8,15 +8,18 @@ export function statementsByAccount(
   resource: Resource,
   batch: readonly PendingRead[],
 ): (readonly [StateStatement, readonly PendingRead[]])[] {
-  const { plain, own } = templates[resource.name]
-  const template = resource.schema === undefined ? plain : own
   return [...Map.groupBy(batch, ({ accountId }) => accountId)].map(
-    ([accountId, reads]) =>
-      [template([accountId, `{${reads.map(({ id }) => id).join(',')}}`]), reads] as const,
+    ([accountId, reads]) => [statementOf(resource, accountId, reads), reads] as const,
   )
 }
 
-const [account, ids] = [placeholder(), placeholder()]
+function statementOf(resource: Resource, accountId: string, reads: readonly PendingRead[]): StateStatement {
+  const { plain, own, keyed } = templates[resource.name]
+  if (reads.some(({ key }) => key !== undefined)) return keyed([accountId, ...keysOf(reads)])
+  return (resource.schema === undefined ? plain : own)([accountId, idsOf(reads)])
+}
+
+const [account, ids, keyFields, keyTexts] = [placeholder(), placeholder(), placeholder(), placeholder()]
 
 function recordsTemplate(resource: Resource, withOwn: boolean): StateTemplate {
   return sql`select ${recordColumns(resource, withOwn)}
@@ -29,7 +32,20 @@ where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}
   )
 }
 
+function keyedTemplate(resource: Resource): StateTemplate {
+  return sql`select r.id as record_id, ${recordColumns(resource, true)}
+from tally t cross join unnest(${keyFields}::bigint[], ${keyTexts}::text[]) with ordinality q(field, value, n)
+left join ${identifier(`${resource.name}_key`)} k on k.account_id = ${account}::bigint and k.field = q.field and k.value = q.value
+left join ${identifier(resource.name)} r on r.account_id = ${account}::bigint and r.id = k.id
+where t.account_id = ${account}::bigint and t.resource = ${value(resource.name)}::text`.template(
+    [account, keyFields, keyTexts],
+    'record',
+    'pipelined',
+  )
+}
+
 const templates = perResource((resource) => ({
   plain: recordsTemplate(resource, false),
   own: recordsTemplate(resource, true),
+  keyed: keyedTemplate(resource),
 }))

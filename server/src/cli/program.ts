@@ -29,6 +29,7 @@ import { addArchiveCommands } from './commands/archive-commands.ts'
 import { addCorsCommand } from './commands/cors-command.ts'
 import { fieldCommands } from './commands/field-commands.ts'
 import { defaultScopes, keyCreate, keyList, keyRevoke, keyRotate } from './commands/key-command.ts'
+import { typesCommand } from './commands/types-command.ts'
 import { webhookCommands } from './commands/webhook-commands.ts'
 import { addDatabaseCommands } from './database/database-commands.ts'
 import { ownerUrl } from './database/owner.ts'
@@ -67,6 +68,7 @@ export function program(loaded: LoadedConfig): Command {
     command.addCommand(commands(config))
   command.commandsGroup('Data:')
   addDataCommands(command, config)
+  command.addCommand(typesCommand())
   command.commandsGroup('Database:')
   addChangesCommand(command, config)
   addDatabaseCommands(command, config)
@@ -227,7 +229,8 @@ function keyCommands(config: Config): Command {
 interface ImportOptions {
   account: string
   replace?: boolean
-  mode?: 'upsert' | 'update'
+  mode?: 'upsert' | 'update' | 'insert'
+  key?: string
   maxDelete?: MaxDelete
   dryRun?: boolean
   rejects?: string
@@ -243,10 +246,11 @@ function addDataCommands(command: Command, config: Config): void {
     .argument('<file>', 'file to import, or - for standard input')
     .addOption(account())
     .addOption(
-      new Option('--mode <mode>', 'update: change only records that exist')
-        .choices(['upsert', 'update'])
+      new Option('--mode <mode>', 'update: change only records that exist; insert: change none')
+        .choices(['upsert', 'update', 'insert'])
         .default('upsert'),
     )
+    .option('--key <field>', 'unique field by which rows name their records (default: id)')
     .option('--replace', 'delete records of the other system that are not in the file')
     .option('--max-delete <max>', 'what --replace may delete: 500 or 25% (default: 10%)', parseMaxDelete)
     .option('--dry-run', 'print what the import would do, and write nothing')

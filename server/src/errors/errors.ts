@@ -27,6 +27,10 @@ export const errorTitles = {
   records_exhausted: 'The account has reached its limit of records.',
   idempotency_exhausted: 'The account has reached its limit of stored results for an Idempotency-Key.',
   audit_exhausted: 'The account has reached its limit of audit entries.',
+  key_taken: 'Another record has this value of a unique field.',
+  key_unknown: 'The resource has no such unique field.',
+  key_not_ready: 'The values of the unique field are not complete yet.',
+  values_not_unique: 'Several records have the same value of the field.',
   field_exists: 'The account has a field with this name.',
   fields_exhausted: 'The account has reached its limit of fields.',
   webhooks_exhausted: 'The account has reached its limit of webhooks.',
@@ -79,6 +83,7 @@ export type FaultCode =
   | 'member_required'
   | 'member_unknown'
   | 'member_invalid'
+  | 'value_taken'
   | 'json_invalid'
   | 'content_type_invalid'
   | 'header_invalid'
@@ -96,6 +101,8 @@ export interface Fault {
   readonly length?: number
   readonly expected?: readonly string[]
   readonly suggestion?: string
+  /** The id of the record that has the value. */
+  readonly record?: number
 }
 
 /** An error that becomes a response. Anything else that is thrown becomes `internal`. */
@@ -116,8 +123,16 @@ export function invalid(fault: Fault, code: 'request_invalid' | 'body_invalid' =
   return new Failure(code, fault.message, [fault])
 }
 
+export function pathUnknown(): Failure {
+  return new Failure('path_unknown', 'The path does not exist. All paths are listed in /openapi.json.')
+}
+
 export function recordUnknown(noun: string, id: string): Failure {
   return new Failure('record_unknown', `There is no ${noun} with the id ${JSON.stringify(id)}.`)
+}
+
+export function keyValueUnknown(noun: string, field: string, value: string): Failure {
+  return new Failure('record_unknown', `There is no ${noun} whose ${field} is ${JSON.stringify(value)}.`)
 }
 
 /** Only logged: the client is no longer connected. */

@@ -100,7 +100,7 @@ const [account, resource] = [placeholder(), placeholder()]
 
 /** Version and fields from one snapshot. */
 const template = sql`select ${stateColumns}, t.schema, (
-  select coalesce(json_agg(json_build_object('number', f.number, 'name', f.name, 'type', f.type, 'label', f.label) order by f.number), '[]')::text
+  select coalesce(json_agg(json_build_object('number', f.number, 'name', f.name, 'type', f.type, 'label', f.label, 'unique', f.unique_state) order by f.number), '[]')::text
   from field f where f.account_id = ${account}::bigint and f.resource = ${resource}::text and f.state = 'stored'
 ) as fields
 from tally t where t.account_id = ${account}::bigint and t.resource = ${resource}::text`.template(

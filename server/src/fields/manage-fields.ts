@@ -1,6 +1,6 @@
 import { type Actor, auditStatement, requireAuditQuota } from '../accounts/audit.ts'
 import type { FieldType } from '../catalog/field.ts'
-import { isOwnFieldName } from '../catalog/own-fields.ts'
+import { isOwnFieldName, type UniqueState } from '../catalog/own-fields.ts'
 import { type ResourceName, resources } from '../catalog/resources.ts'
 import { Failure } from '../errors/errors.ts'
 import { excerpt } from '../errors/faults.ts'
@@ -8,21 +8,32 @@ import { limits } from '../limits/limits.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, type Statement, sql, value } from '../sql.ts'
-import { lockTally, tickTally } from '../writes/tick.ts'
+import { type Duplicate, findDuplicates, type KeyBuild, keyFieldOf } from './key-build.ts'
+import { nextSchema } from './next-schema.ts'
 
-/** A field that an account declares. */
+/** A field that an account declares, or one of the catalog that it makes unique. */
 export interface NewField {
   readonly resource: ResourceName
   readonly name: string
   readonly type: FieldType
   readonly label: string
+  readonly unique: boolean
 }
 
 /** A field as it is shown. */
 export interface OwnField extends NewField {
   /** `product.x_barcode`. */
   readonly id: string
+  readonly state: 'ready' | 'building' | 'duplicates'
   readonly created_at: string
+}
+
+/** The types of values that can identify a record. */
+export const uniqueTypes: readonly FieldType[] = ['text', 'integer']
+
+/** The fields of the catalog that an account can make unique. */
+export function uniqueCandidates(resource: ResourceName): readonly string[] {
+  return resources[resource].fields.filter(({ canBeUnique }) => canBeUnique).map(({ name }) => name)
 }
 
 /** The field of a path or an argument; undefined if the text names none that could exist. */
@@ -30,40 +41,86 @@ export function parseFieldId(id: string): { resource: ResourceName; name: string
   const dot = id.indexOf('.')
   const found = Object.values(resources).find((resource) => resource.name === id.slice(0, dot))
   const name = id.slice(dot + 1)
-  return found !== undefined && isOwnFieldName(name) ? { resource: found.name, name } : undefined
+  if (found === undefined || !(isOwnFieldName(name) || uniqueCandidates(found.name).includes(name)))
+    return undefined
+  return { resource: found.name, name }
 }
 
-/** Declares a field. All records have null for it at first. */
+/** Declares a field. All records have null for it at first. A field of the catalog becomes unique when its values have been read. */
 export async function createField(
   transaction: Transaction,
   scope: AccountScope,
   actor: Actor,
-  { resource, name, type, label }: NewField,
+  created: NewField,
 ): Promise<OwnField> {
+  const { resource, name, type, label, unique } = created
   await requireAuditQuota(transaction, scope, actor)
-  const schema = await nextSchema(transaction, scope, resource)
+  const isOwn = isOwnFieldName(name)
+  if (!isOwn) await requireDistinct(transaction, scope, created)
+  const { before, next, finish } = await nextSchema(transaction, scope, resources[resource])
   const fields = await listFields(transaction, scope, resource)
   if (fields.some((field) => field.name === name))
     throw new Failure(
       'field_exists',
-      `The account has the field ${resource}.${name} already. Nothing was changed.`,
+      isOwn
+        ? `The account has the field ${resource}.${name} already. Nothing was changed.`
+        : `The account has made ${resource}.${name} unique already. Nothing was changed.`,
     )
-  if (fields.length >= limits.ownFieldsMax) {
+  if (isOwn && fields.filter((field) => isOwnFieldName(field.name)).length >= limits.ownFieldsMax) {
     throw new Failure(
       'fields_exhausted',
       `The account has ${limits.ownFieldsMax} fields of ${resources[resource].plural}, the maximum. Delete one that is no longer used.`,
     )
   }
+  // Requests that were verified before the account had any definitions write without asking for them again.
+  const existing: UniqueState = before === '0' ? 'waiting' : 'building'
+  const state: UniqueState = !unique ? null : isOwn ? 'ready' : existing
   await transaction.run(
-    sql`insert into field (account_id, resource, number, name, type, label)
-values (${value(scope.accountId)}::bigint, ${value(resource)}::text, ${value(schema)}::bigint, ${value(name)}::text, ${value(type)}::text, ${value(label)}::text)`.statement(
+    sql`insert into field (account_id, resource, number, name, type, label, unique_state, build_after)
+values (${value(scope.accountId)}::bigint, ${value(resource)}::text, ${value(next)}::bigint, ${value(name)}::text, ${value(type)}::text, ${value(label)}::text,
+  ${value(state)}::text, now() + make_interval(secs => ${value(limits.keyFenceSeconds)}::int))`.statement(
       'fields',
     ),
   )
+  await finish()
   const field = await getField(transaction, scope, `${resource}.${name}`)
-  const details = label === '' ? type : `${type}; ${label}`
+  const details = [type, ...(unique ? ['unique'] : []), ...(label === '' ? [] : [label])].join('; ')
   await transaction.run(auditStatement(scope, actor, { action: 'field.create', subject: field.id, details }))
   return field
+}
+
+/** What remains to be built of a field that is becoming unique. */
+export async function buildOf(
+  transaction: Pick<Transaction, 'run'>,
+  scope: AccountScope,
+  { resource, name }: Pick<NewField, 'resource' | 'name'>,
+): Promise<KeyBuild | undefined> {
+  const [row] = await transaction.run<{ number: string }>(
+    sql`select number::text as number from field where ${isField(scope, { resource, name })} and unique_state in ('waiting', 'building')`.statement(
+      'fields',
+    ),
+  )
+  return row && { scope, resource: resources[resource], number: row.number }
+}
+
+async function requireDistinct(
+  transaction: Transaction,
+  scope: AccountScope,
+  { resource, name }: NewField,
+): Promise<void> {
+  const found = await transaction.run<Duplicate>(
+    findDuplicates(scope, resources[resource], keyFieldOf(resources[resource], name, '0')),
+  )
+  if (found.length === 0) return
+  const { noun, plural } = resources[resource]
+  const texts = found.map(
+    ({ value: text, ids }) =>
+      `${JSON.stringify(excerpt(text))} (${ids.length === 2 ? plural : `for example ${plural}`} ${ids.join(', ')})`,
+  )
+  throw new Failure(
+    'values_not_unique',
+    `Several ${plural} have the same ${name}: ${texts.join('; ')}. Nothing was changed. Give each ${noun} a value of its own, or null, and repeat the request.`,
+  )
 }
 
 export async function changeField(
@@ -75,8 +132,9 @@ export async function changeField(
 ): Promise<OwnField> {
   await requireAuditQuota(transaction, scope, actor)
   const { resource } = await getField(transaction, scope, id)
-  await nextSchema(transaction, scope, resource)
+  const { finish } = await nextSchema(transaction, scope, resources[resource])
   const before = await getField(transaction, scope, id)
+  await finish()
   await transaction.run(
     sql`update field set label = ${value(label)}::text where ${isField(scope, before)}`.statement('fields'),
   )
@@ -85,7 +143,7 @@ export async function changeField(
   return await getField(transaction, scope, id)
 }
 
-/** Hides the field at once. `FieldSweep` removes its values later. */
+/** Hides the field at once; one of the catalog is not unique any more. `FieldSweep` removes its values later. */
 export async function deleteField(
   transaction: Transaction,
   scope: AccountScope,
@@ -93,8 +151,9 @@ export async function deleteField(
   id: string,
 ): Promise<void> {
   const { resource } = await getField(transaction, scope, id)
-  await nextSchema(transaction, scope, resource)
+  const { finish } = await nextSchema(transaction, scope, resources[resource])
   const field = await getField(transaction, scope, id)
+  await finish()
   await transaction.run(
     sql`update field set state = 'dropping', dropped_at = now() where ${isField(scope, field)}`.statement(
       'fields',
@@ -117,7 +176,7 @@ order by resource, number`.statement('fields'),
   )
 }
 
-async function getField(transaction: Transaction, scope: AccountScope, id: string): Promise<OwnField> {
+export async function getField(transaction: Transaction, scope: AccountScope, id: string): Promise<OwnField> {
   const parsed = parseFieldId(id)
   if (parsed === undefined) throw unknownField(id)
   const [field] = await transaction.run<OwnField>(fieldStatement(scope, parsed))
@@ -126,6 +185,7 @@ async function getField(transaction: Transaction, scope: AccountScope, id: strin
 }
 
 const fieldColumns = sql`resource || '.' || name as id, resource, name, type, label,
+  unique_state is not null as "unique", case unique_state when 'waiting' then 'building' else coalesce(unique_state, 'ready') end as state,
   to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at`
 
 function fieldStatement(scope: AccountScope, field: Pick<OwnField, 'resource' | 'name'>): Statement {
@@ -137,30 +197,6 @@ function isField(
   { resource, name }: Pick<OwnField, 'resource' | 'name'>,
 ): Fragment {
   return sql`account_id = ${value(accountId)}::bigint and resource = ${value(resource)}::text and name = ${value(name)}::text and state = 'stored'`
-}
-
-/**
- * A change of the fields is a write to the resource. Locks its tally, and increments the version of the fields with that of the
- * resource: so it is after every earlier write, and every later request reads the new version with its key.
- */
-async function nextSchema(
-  transaction: Transaction,
-  scope: AccountScope,
-  name: ResourceName,
-): Promise<string> {
-  const resource = resources[name]
-  const tally = await transaction.form(lockTally)(transaction, scope, resource)
-  if (tally === undefined) throw new Error(`the account has no tally of ${resource.plural}`)
-  const account = value(scope.accountId)
-  const tick = { added: sql`0`, lastId: sql`t.last_id`, more: sql`schema = t.schema + 1, ` }
-  await transaction.run(tickTally(account, resource, tick, tally).statement('fields'))
-  const [row] = await transaction.run<{ schema: string }>(
-    sql`select t.schema::text as schema from tally t where t.account_id = ${account}::bigint and t.resource = ${value(name)}::text`.statement(
-      'fields',
-    ),
-  )
-  if (row === undefined) throw new Error(`the account has no tally of ${resource.plural}`)
-  return row.schema
 }
 
 function unknownField(id: string): Failure {

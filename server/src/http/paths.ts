@@ -18,6 +18,11 @@ export function adjustPath(resource: Resource): string {
   return `${resourcePath(resource)}/{id}/adjust`
 }
 
+/** A record by the value of a unique field. */
+export function keyedPath(resource: Resource): string {
+  return `${resourcePath(resource)}/{key}/{value}`
+}
+
 export function viewPath({ path }: View): string {
   return `/manage/v1/${path}`
 }

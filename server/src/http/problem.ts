@@ -26,6 +26,10 @@ export const statusOf: Record<ErrorCode, number> = {
   records_exhausted: 409,
   idempotency_exhausted: 429,
   audit_exhausted: 409,
+  key_taken: 409,
+  key_unknown: 404,
+  key_not_ready: 409,
+  values_not_unique: 409,
   field_exists: 409,
   fields_exhausted: 409,
   webhooks_exhausted: 409,
@@ -59,6 +63,7 @@ export const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   database_unavailable: 2,
   outcome_unknown: 2,
   idempotency_conflict: 1,
+  key_not_ready: 10,
   // Results are stored for a day. An hour frees some of them.
   idempotency_exhausted: 3_600,
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { Failure, internalError } from '../errors/errors.ts'
+import { Failure, internalError, pathUnknown } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import { etagOf, type ReadResponse } from '../lists/response.ts'
 import type { EmitEvent } from '../observability/events.ts'
@@ -107,6 +107,12 @@ export function sendPatched(reply: FastifyReply, { etag, record, replayed }: Wri
   return reply.type(jsonMediaType).send(`{"data":${record}}`)
 }
 
+/** Sends the changed record, or the new one with its path. */
+export function sendUpserted(reply: FastifyReply, written: Written, path: string): FastifyReply {
+  if (written.status === 201) reply.code(201).header('location', path)
+  return sendPatched(reply, written)
+}
+
 export function sendDeleted(reply: FastifyReply, { replayed }: Written): FastifyReply {
   if (replayed) reply.header('idempotent-replayed', 'true')
   return reply.code(204).send()
@@ -200,7 +206,7 @@ function failureOfFastify(error: FastifyError, method: string): Failure {
       )
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new Failure('path_unknown', 'The path does not exist. All paths are listed in /openapi.json.')
+      return pathUnknown()
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new Failure('body_invalid', 'The length of the body differs from its Content-Length.')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':

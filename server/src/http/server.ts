@@ -10,12 +10,12 @@ import Fastify, {
 } from 'fastify'
 import type { AllowedOrigins } from '../accounts/allowed-origins.ts'
 import type { FeedWaiters } from '../changes/waiters.ts'
-import { Failure, internalError } from '../errors/errors.ts'
+import { Failure, internalError, pathUnknown } from '../errors/errors.ts'
 import type { Definitions } from '../fields/definitions.ts'
 import { limits } from '../limits/limits.ts'
 import { acceptsHtml, consoleRoutes, rootRoute } from './console/routes.ts'
 import { clientErrorHandler, createHttpServer } from './http-server.ts'
-import { accountNameOf, authenticate, hostOf, isPublic } from './plugins/authenticate.ts'
+import { accountNameOf, authenticate, hostOf, isPublic, requireDefinitions } from './plugins/authenticate.ts'
 import { Cors, varyByOrigin } from './plugins/cors.ts'
 import { type RequestObserver, requestIdOf, routeOf, serverTiming } from './plugins/request-context.ts'
 import { isWithoutKey, referenceRoutes } from './reference/routes.ts'
@@ -61,6 +61,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     if (routeOf(request).config.isVerifiedInHandler === true) return undefined
     if (!isPublic(request)) await authenticate(request, reply, authentication)
     rejectUnsupported(request)
+    requireDefinitions(request)
     return undefined
   })
   // Parsing a filter of 64 KB takes 15 ms: those of one account must not run one after the other while others wait.
@@ -72,7 +73,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   })
   app.addHook('onSend', (request, reply, _payload, done) => {
     serverTiming(request, reply)
-    varyByOrigin(request, reply)
+    if (request.allowedOrigin !== undefined) varyByOrigin(reply)
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
@@ -81,7 +82,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   })
   app.setErrorHandler(errorHandler(emit))
   app.setNotFoundHandler(() => {
-    throw new Failure('path_unknown', 'The path does not exist. All paths are listed in /openapi.json.')
+    throw pathUnknown()
   })
 
   pageRoutes(app, parts.definitions)
@@ -144,9 +145,12 @@ function apiRoutes(app: FastifyInstance, parts: RouteParts): void {
   for (const route of routes) if (route.streamsBody !== true) registerRoute(app, route, parts)
   for (const [url, same] of Map.groupBy(routes, urlOf)) {
     const methods = same.flatMap((route) => route.methods)
+    const [{ resource, needsDefinitions } = {}] = same
     allowOnly(app, url, methods, {
       isPublic: same.every((route) => route.isPublic === true),
       allows: methods,
+      // Then the path exists only for some accounts.
+      ...(needsDefinitions === true && resource !== undefined ? { resource, needsDefinitions } : {}),
     })
   }
   void app.register(async (streaming) => {

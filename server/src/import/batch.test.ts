@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { Batch } from './batch.ts'
 
 it('separates the lines of ids that occur several times, in their order', () => {
-  const batch = new Batch()
+  const batch = new Batch(0)
   const lines = [
     { line: 2, cells: ['1', 'a', '5'] },
     { line: 3, cells: ['2', 'bb', undefined] },
@@ -14,7 +14,7 @@ it('separates the lines of ids that occur several times, in their order', () => 
   expect(batch.parts()).toEqual({
     rows: [lines[1]],
     deletes: [lines[3]],
-    repeated: [{ id: '1', lines: [lines[0], lines[2], lines[4]] }],
+    ordered: [lines[0], lines[2], lines[4]],
   })
   expect([batch.size, batch.characters]).toEqual([5, 10])
 })

@@ -1,5 +1,4 @@
 import type { Field } from '../catalog/field.ts'
-import { isOwnField } from '../catalog/own-fields.ts'
 import { type FieldValue, type Rejection, required, valueOfJson, valueOfText } from '../writes/field-value.ts'
 import { ownJson } from '../writes/record-values.ts'
 
@@ -26,13 +25,20 @@ export function cellOfJson(field: Field, value: unknown): Cell {
   return cellOf(field, valueOfJson(field, value))
 }
 
+const copyCharacters: Record<string, string> = { t: '\t', n: '\n', r: '\r' }
 const copyEscapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
 /** The cell of a field of the account is a member of the JSON object in `custom`, in COPY's text format. */
 function cellOf(field: Field, value: FieldValue): Cell {
   if (value === null) return nullCell
-  if (isOwnField(field)) return typeof value === 'string' ? copyText(ownJson(field, value)) : value
+  if (field.customKey !== undefined)
+    return typeof value === 'string' ? copyText(ownJson(field, value)) : value
   return field.type !== 'text' || typeof value !== 'string' ? value : copyText(value)
+}
+
+/** The value of a cell in COPY's text format that is not null. */
+export function textOfCopy(cell: string): string {
+  return cell.includes('\\') ? cell.replace(/\\(.)/g, (_, c) => copyCharacters[c] ?? c) : cell
 }
 
 /** A value as COPY reads it. */

@@ -4,6 +4,7 @@ import type { Fault } from '../errors/errors.ts'
 import { excerpt, Faults } from '../errors/faults.ts'
 import { nearest } from '../errors/nearest.ts'
 import { limits } from '../limits/limits.ts'
+import { addressField, type RowResource } from './row-resource.ts'
 
 /** Ends an import early. The operator sees only the message: it says what is wrong and what to do. */
 export class ImportError extends Error {
@@ -37,7 +38,7 @@ const namedMax = 5
  * has more columns than the resource has fields, and these are the first of them.
  */
 export function fieldIndexes(
-  resource: Resource,
+  resource: RowResource,
   header: readonly string[],
   { isCut = false }: { readonly isCut?: boolean } = {},
 ): number[] {
@@ -48,17 +49,19 @@ export function fieldIndexes(
   for (const name of header) {
     if (!indexes.has(name)) faults.add(() => unknownFault(resource, name))
     else if (seen.has(name)) faults.add(() => columnFault(`the column ${name} occurs twice`))
+    else if (isIdBesideKey(resource, name)) faults.add(() => idFault(resource, 'the column id'))
     seen.add(name)
   }
-  // Only id is required here: a file of ids and quantities changes the quantities of existing records.
-  if (!isCut && !seen.has('id')) faults.add(() => columnFault('the column id is missing'))
+  // Only what names the record is required here: a file of ids and quantities changes the quantities of existing records.
+  const { name: address } = addressField(resource)
+  if (!isCut && !seen.has(address)) faults.add(() => columnFault(`the column ${address} is missing`))
   rejectFile(resource, faults)
   return header.map((name) => indexes.get(name) ?? 0)
 }
 
 /** Checks the first object of a file as if it were a header, so that an unknown field fails the import before a write. */
 export function checkMembers(
-  resource: Resource,
+  resource: RowResource,
   names: readonly string[],
   { isCut = false }: { readonly isCut?: boolean } = {},
 ): void {
@@ -67,7 +70,21 @@ export function checkMembers(
   if (isCut) faults.add(() => columnFault(tooMany('its first row', 'members', resource)))
   for (const name of names)
     if (!known.has(name) && name !== ifMatchMember) faults.add(() => unknownFault(resource, name))
+    else if (isIdBesideKey(resource, name)) faults.add(() => idFault(resource, 'the member id'))
   rejectFile(resource, faults)
+}
+
+/** Two names for one record could mean two records. */
+function isIdBesideKey({ rowKey }: RowResource, name: string): boolean {
+  return rowKey !== undefined && name === 'id'
+}
+
+function idFault(resource: RowResource, what: string): Fault {
+  return columnFault(`${what} ${idBesideKey(addressField(resource).name)}`)
+}
+
+export function idBesideKey(key: string): string {
+  return `must be omitted: rows with key=${key} name their records by ${key}, and the service assigns the ids`
 }
 
 export function unknownField(resource: Resource, name: string): string {

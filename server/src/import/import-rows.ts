@@ -4,13 +4,15 @@ import { Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import type { Connection } from '../postgres/connection.ts'
 import type { AccountScope } from '../scope.ts'
-import { Batch } from './batch.ts'
+import { Batch, type BatchParts } from './batch.ts'
 import { ImportError } from './columns.ts'
+import type { RejectedLine } from './fold.ts'
 import type { WriteMode } from './id-rules.ts'
 import { ImportAudit } from './import-audit.ts'
-import type { RepeatedId } from './repeated-ids.ts'
-import type { RowChunk, RowFault } from './row.ts'
-import { type BatchOutcome, type ImportRow, ImportSession } from './session.ts'
+import type { BatchOutcome } from './net-effect.ts'
+import type { Row, RowChunk, RowFault } from './row.ts'
+import { addressField, addressIndex, type RowResource } from './row-resource.ts'
+import { ImportSession } from './session.ts'
 
 /** Counts of rows, updated during the import. */
 export interface ImportTotals {
@@ -27,7 +29,7 @@ export interface ImportTotals {
 export interface ImportRun {
   readonly client: Connection
   readonly scope: AccountScope
-  readonly resource: Resource
+  readonly resource: RowResource
   readonly chunks: AsyncIterable<RowChunk>
   /** Deletes records that are not among the rows, at the end. Not if a row was rejected: its record would be deleted. */
   readonly replace: boolean
@@ -51,11 +53,7 @@ export type MaxDelete = { readonly records: number } | { readonly percent: numbe
 
 /** Writes a batch in one transaction. */
 export interface BatchWriter {
-  write(
-    rows: readonly ImportRow[],
-    deletes: readonly string[],
-    repeated: readonly RepeatedId[],
-  ): Promise<BatchOutcome>
+  write(parts: BatchParts): Promise<BatchOutcome>
 }
 
 export type RowInput = Pick<ImportRun, 'resource' | 'chunks' | 'totals' | 'rejectedMax' | 'onFaults'>
@@ -76,7 +74,13 @@ export async function importRows(run: ImportRun): Promise<void> {
       : { actor, audit: new ImportAudit(scope, resource, actor, run.file ?? 'records') }
   const options = { trackIds: run.replace, mode, dryRun, ...audit }
   const session = await ImportSession.open(client, scope, resource, options)
-  if (mode === 'upsert' && session.idSourceBefore === 'service') throw idsAssignedHere(resource)
+  if (
+    resource.rowKey === undefined &&
+    mode !== 'update' &&
+    mode !== 'load' &&
+    session.idSourceBefore === 'service'
+  )
+    throw idsAssignedHere(resource)
   await writeAll(session, run)
   await session.complete(totals.rejected)
   if (!dryRun && totals.inserted + totals.updated + totals.deleted >= analyzeRowsMin) await session.analyze()
@@ -112,13 +116,14 @@ function checkDeletes({ plural }: Resource, max: MaxDelete, missing: number, rec
 /** Writes a batch while the next one is read. At most these two are in memory. */
 export async function writeRows(writer: BatchWriter, run: RowInput, batchRows: number): Promise<void> {
   let writing = Promise.resolve()
-  let batch = new Batch()
+  const index = addressIndex(run.resource)
+  let batch = new Batch(index)
   const flush = async () => {
     await writing
     writing = write(writer, batch, run)
     // Awaited by the next flush. Without this, an error before that would be an unhandled rejection.
     writing.catch(() => {})
-    batch = new Batch()
+    batch = new Batch(index)
   }
   try {
     for await (const chunk of run.chunks) {
@@ -150,20 +155,17 @@ function tooManyRejected({ read, rejected }: ImportTotals): Failure {
   )
 }
 
-async function write(writer: BatchWriter, batch: Batch, { totals, onFaults }: RowInput): Promise<void> {
+async function write(
+  writer: BatchWriter,
+  batch: Batch,
+  { resource, totals, onFaults }: RowInput,
+): Promise<void> {
   if (batch.size === 0) return
-  const { rows, deletes, repeated } = batch.parts()
-  const cells = rows.map((row) => row.cells)
-  const deletedIds = deletes.map((row) => row.cells[0] ?? '')
-  const { inserted, updated, deleted, ...outcome } = await writer.write(cells, deletedIds, repeated)
+  const parts = batch.parts()
+  const { inserted, updated, deleted, ...outcome } = await writer.write(parts)
   const rejected = [
-    ...forbiddenLines([...rows, ...deletes, ...repeated.flatMap(({ lines }) => lines)], outcome.forbidden),
-    ...outcome.rejected.map(({ rowIndex, ...fault }) => ({
-      ...fault,
-      line: rows[rowIndex]?.line ?? 0,
-      id: cells[rowIndex]?.[0] ?? '',
-    })),
-    ...outcome.rejectedLines,
+    ...forbiddenLines([...parts.rows, ...parts.deletes, ...parts.ordered], outcome.forbidden),
+    ...outcome.rejected,
   ].toSorted((a, b) => a.line - b.line)
   totals.inserted += inserted
   totals.updated += updated
@@ -172,12 +174,15 @@ async function write(writer: BatchWriter, batch: Batch, { totals, onFaults }: Ro
   totals.rejected += rejected.length
   if (outcome.becameExternal) totals.idsNow = 'external'
   if (rejected.length === 0) return
-  const isId = ({ field }: { readonly field: string }) => field === 'id' || field === '$delete'
-  await onFaults(rejected.map((fault) => ({ value: isId(fault) ? fault.id : '', ...fault })))
+  const { name: address } = addressField(resource)
+  const isAddress = ({ field }: { readonly field: string }) => field === address || field === '$delete'
+  await onFaults(
+    rejected.map((fault) => ({ value: isAddress(fault) ? (fault.id ?? fault.key ?? '') : '', ...fault })),
+  )
 }
 
 /** The lines with ids that the batch must not use. */
-function forbiddenLines(lines: RepeatedId['lines'], forbidden: BatchOutcome['forbidden']) {
+function forbiddenLines(lines: readonly Row[], forbidden: BatchOutcome['forbidden']): RejectedLine[] {
   return lines.flatMap(({ line, cells, isDelete }) => {
     const id = cells[0] ?? ''
     const reason = forbidden.get(id)

@@ -1,7 +1,7 @@
 import { typeNames } from '../catalog/field.ts'
-import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
 import {
+  isFlat,
   isJsonObject,
   type ObjectScan,
   parseExactJson,
@@ -10,10 +10,11 @@ import {
 } from '../writes/exact-json.ts'
 import { checkMembers, ImportError, ifMatchMember, rejectBlankLines, tooMany } from './columns.ts'
 import { ChunkBuilder, type RowChunk } from './row.ts'
+import type { RowResource } from './row-resource.ts'
 
 /** Parses a file with one JSON object per line. Yields one chunk of rows for each buffer of input. */
 export async function* ndjsonRows(
-  resource: Resource,
+  resource: RowResource,
   input: AsyncIterable<Buffer>,
 ): AsyncGenerator<RowChunk> {
   const decoder = new TextDecoder()
@@ -42,7 +43,7 @@ export async function* ndjsonRows(
 
 /** The lines of one file, or the rows of a JSON array, in their order. */
 export class NdjsonLines {
-  readonly #resource: Resource
+  readonly #resource: RowResource
   readonly #malformed: ((line: number) => Error) | undefined
   #read = 0
   #blank = 0
@@ -50,7 +51,7 @@ export class NdjsonLines {
   #isChecked = false
 
   /** `malformed`: the error of a row that is not JSON; it ends an array. In a file, such a line is rejected. */
-  constructor(resource: Resource, malformed?: (line: number) => Error) {
+  constructor(resource: RowResource, malformed?: (line: number) => Error) {
     this.#resource = resource
     this.#malformed = malformed
   }
@@ -72,7 +73,7 @@ export class NdjsonLines {
       this.#end(text, scan)
       return
     }
-    const rejected = scan && this.#faultOf(scan)
+    const rejected = scan && this.#faultOf(scan, text)
     if (rejected !== undefined) {
       const isDelete = scan?.names[0] === '$delete'
       this.#objects += 1
@@ -102,12 +103,17 @@ export class NdjsonLines {
   }
 
   /** Why the object is rejected without being parsed. */
-  #faultOf({ names, nested, isTooLong }: ObjectScan): { field: string; reason: string } | undefined {
-    if (nested !== undefined) {
+  #faultOf(
+    { names, nested, isTooLong }: ObjectScan,
+    text: string,
+  ): { field: string; reason: string } | undefined {
+    if (nested !== undefined && !this.#isKeyedDelete(names, text.slice(nested.offset))) {
       const type = this.#resource.fields.find(({ name }) => name === nested.name)?.type
       const expected =
         nested.name === '$delete'
-          ? 'an id'
+          ? this.#resource.rowKey === undefined
+            ? 'an id'
+            : `an object with ${this.#resource.rowKey.name}`
           : nested.name === ifMatchMember
             ? 'an ETag'
             : type === undefined
@@ -118,6 +124,12 @@ export class NdjsonLines {
     const repeated = repeatedName(names)
     if (repeated !== undefined) return { field: repeated, reason: 'occurs more than once' }
     return isTooLong ? { field: '', reason: tooMany('it', 'members', this.#resource).slice(3) } : undefined
+  }
+
+  /** `{"x_sku":"4711"}` is the only object that a row may contain, so that a short text is parsed. */
+  #isKeyedDelete(names: readonly string[], object: string): boolean {
+    if (this.#resource.rowKey === undefined || names[0] !== '$delete') return false
+    return object.length <= limits.importDeleteCharactersMax && isFlat(object, 1)
   }
 
   /** The last line of an export is `{"$end":{"count":…}}`, with the number of its records. */

@@ -6,7 +6,7 @@ type Cells = readonly (string | undefined)[]
 /** One bit for each field with a column that the row contains. */
 export function fieldMask({ fields }: Resource, row: Cells): number {
   return row.reduce(
-    (mask, cell, i) => (cell === undefined || fields[i]?.number !== undefined ? mask : mask | (2 ** i)),
+    (mask, cell, i) => (cell === undefined || fields[i]?.customKey !== undefined ? mask : mask | (2 ** i)),
     0,
   )
 }
@@ -17,10 +17,10 @@ export function customCell(
   row: Cells,
   { withNulls }: { readonly withNulls: boolean },
 ): string | undefined {
-  const members = fields.flatMap(({ number }, i) => {
+  const members = fields.flatMap(({ customKey }, i) => {
     const cell = row[i]
-    if (number === undefined || cell === undefined || (cell === nullCell && !withNulls)) return []
-    return [`"${number}":${cell === nullCell ? 'null' : cell}`]
+    if (customKey === undefined || cell === undefined || (cell === nullCell && !withNulls)) return []
+    return [`"${customKey}":${cell === nullCell ? 'null' : cell}`]
   })
   return members.length === 0 ? undefined : `{${members.join(',')}}`
 }

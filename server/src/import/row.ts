@@ -1,10 +1,11 @@
 import type { Field } from '../catalog/field.ts'
-import type { Resource } from '../catalog/resources.ts'
 import { excerpt } from '../errors/faults.ts'
 import { positionOfEtag } from '../tally-state.ts'
-import { JsonNumber } from '../writes/exact-json.ts'
+import { isJsonObject, JsonNumber } from '../writes/exact-json.ts'
 import { type Cell, cellOfCsv, cellOfJson } from './cell.ts'
-import { ifMatchMember, unknownField } from './columns.ts'
+import { idBesideKey, ifMatchMember, unknownField } from './columns.ts'
+import { textOfCell } from './key-ledger.ts'
+import { addressField, addressIndex, type RowResource } from './row-resource.ts'
 
 /** A fault in one line of the file. */
 export interface RowFault {
@@ -15,19 +16,25 @@ export interface RowFault {
   readonly value: string
   /** Of the record, if the line has a valid one. */
   readonly id?: string | undefined
-  /** Why a row with a condition is rejected, for programs. */
-  readonly code?: ConditionCode | undefined
+  /** If rows name their records by a unique field: its value. */
+  readonly key?: string | undefined
+  /** Why a valid row is rejected, for programs. */
+  readonly code?: RowCode | undefined
 }
 
-/** `changed`: the record does not have the ETag of `$if_match`. `record_unknown`: there is no record. */
-export type ConditionCode = 'changed' | 'record_unknown'
+/**
+ * `changed`: the record does not have the ETag of `$if_match`. `record_unknown`: there is no record. `record_exists`: mode=insert changes
+ * none. `key_taken`: another record has a unique value of the row.
+ */
+export type RowCode = (typeof rowCodes)[number]
+export const rowCodes = ['changed', 'record_unknown', 'record_exists', 'key_taken'] as const
 
 /** A valid line. Its cells are in the order of the fields in the catalog. */
 export interface Row {
   readonly line: number
   /** In COPY's text format; undefined if the line does not contain the field. */
   readonly cells: (string | undefined)[]
-  /** The record with the id in the first cell is to be deleted. */
+  /** The record that the row names is to be deleted. */
   readonly isDelete?: true
   /** The ETag that the record must have. */
   readonly ifMatch?: string
@@ -49,11 +56,16 @@ export class ChunkBuilder implements RowChunk {
   readonly rows: Row[] = []
   readonly faults: RowFault[] = []
   rejected = 0
-  readonly #resource: Resource
+  readonly #resource: RowResource
+  /** The field that names the record of a row, and its position. */
+  readonly #address: Field
+  readonly #addressIndex: number
   readonly #emptyCells: readonly (string | undefined)[]
 
-  constructor(resource: Resource) {
+  constructor(resource: RowResource) {
     this.#resource = resource
+    this.#address = addressField(resource)
+    this.#addressIndex = addressIndex(resource)
     this.#emptyCells = resource.fields.map(() => undefined)
   }
 
@@ -71,29 +83,39 @@ export class ChunkBuilder implements RowChunk {
       if (field === undefined || raw === undefined) return
       const quoted = typeof raw !== 'string'
       const text = quoted ? '' : raw
-      this.#setCell(row, faults, fieldIndex, field, cellOfCsv(field, text, quoted), text)
+      this.#setCell(row, faults, fieldIndex, field, cellOfCsv(this.#required(field), text, quoted), text)
     })
     this.#add(row, faults)
   }
 
-  /** `{"$delete": 5}` deletes the record 5. */
+  /** `{"$delete": 5}` deletes the record 5; by a unique field, `{"$delete": {"x_sku": "4711"}}`. */
   addDelete(line: number, members: object): void {
-    const [idField] = this.#resource.fields
-    if (idField === undefined) throw new Error(`${this.#resource.name} has no fields`)
-    const id: unknown = Reflect.get(members, '$delete')
-    const cell = cellOfJson(idField, id)
+    const named: unknown = Reflect.get(members, '$delete')
+    const cell = this.#deletedCell(named)
     const others = Object.keys(members).filter((name) => name !== '$delete' && name !== ifMatchMember)
-    const condition = conditionOf(members, cell)
+    const id = this.#resource.rowKey === undefined ? cell : undefined
+    const condition = conditionOf(members, id)
+    const address = typeof cell === 'string' ? this.#addressOf(cell) : {}
     if (typeof cell !== 'string') {
-      this.reject([{ line, field: '$delete', reason: cell.reason, value: printed(id) }])
+      this.reject([{ line, field: '$delete', reason: cell.reason, value: printed(named) }])
     } else if (others.length > 0) {
       const reason = `has other members than $delete: ${others.slice(0, 5).map(excerpt).join(', ')}`
-      this.reject([{ line, field: '', reason, value: JSON.stringify(members), id: cell }])
+      this.reject([{ line, field: '', reason, value: JSON.stringify(members), ...address }])
     } else if (condition.fault !== undefined) {
-      this.reject([{ line, ...condition.fault, id: cell }])
+      this.reject([{ line, ...condition.fault, ...address }])
     } else {
-      this.rows.push({ line, cells: [cell], isDelete: true, ...condition })
+      const cells = this.#emptyCells.slice()
+      cells[this.#addressIndex] = cell
+      this.rows.push({ line, cells, isDelete: true, ...condition })
     }
+  }
+
+  #deletedCell(named: unknown): Cell {
+    const { rowKey } = this.#resource
+    if (rowKey === undefined) return cellOfJson(this.#address, named)
+    const isKey = isJsonObject(named) && Object.keys(named).join() === rowKey.name
+    if (!isKey) return { reason: `is not an object with ${rowKey.name}, such as {"${rowKey.name}":"4711"}` }
+    return cellOfJson(this.#required(rowKey), Reflect.get(named, rowKey.name))
   }
 
   addObject(line: number, members: object): void {
@@ -104,15 +126,28 @@ export class ChunkBuilder implements RowChunk {
       if (Object.hasOwn(members, field.name)) {
         known += 1
         const value: unknown = Reflect.get(members, field.name)
-        this.#setCell(row, faults, fieldIndex, field, cellOfJson(field, value), value)
-      } else if (field.name === 'id') {
+        if (field.name === 'id' && field !== this.#address)
+          faults.push({ line, field: 'id', reason: idBesideKey(this.#address.name), value: printed(value) })
+        else this.#setCell(row, faults, fieldIndex, field, cellOfJson(this.#required(field), value), value)
+      } else if (field === this.#address) {
         faults.push({ line, field: field.name, reason: 'is required', value: '' })
       }
     })
     if (known < Object.keys(members).length) faults.push(...this.#unknownMembers(line, members))
-    const condition = conditionOf(members, row.cells[0])
+    const condition = conditionOf(members, this.#resource.rowKey === undefined ? row.cells[0] : undefined)
     if (condition.fault !== undefined) faults.push({ line, ...condition.fault })
     this.#add(condition.ifMatch === undefined ? row : { ...row, ...condition }, faults)
+  }
+
+  /** The field that names the record is never null. */
+  #required(field: Field): Field {
+    return field.name === this.#address.name && field.nullable ? { ...field, nullable: false } : field
+  }
+
+  /** What names the record, for results. */
+  #addressOf(cell: string | undefined): Pick<RowFault, 'id' | 'key'> {
+    const { rowKey } = this.#resource
+    return rowKey === undefined ? { id: cell } : { key: textOfCell(rowKey, cell) }
   }
 
   /** Rejects a line whose object was not parsed. `names`: the first names of its members. */
@@ -138,7 +173,7 @@ export class ChunkBuilder implements RowChunk {
 
   #add(row: Row, faults: readonly RowFault[]): void {
     if (faults.length === 0) this.rows.push(row)
-    else this.reject(faults.map((fault) => ({ ...fault, id: row.cells[0] })))
+    else this.reject(faults.map((fault) => ({ ...fault, ...this.#addressOf(row.cells[this.#addressIndex]) })))
   }
 
   #unknownMembers(line: number, members: object): RowFault[] {
@@ -154,7 +189,7 @@ export class ChunkBuilder implements RowChunk {
   }
 }
 
-/** `$if_match`, if the object has it. `id`: the cell of the record's id, or why it was rejected. */
+/** `$if_match`, if the object has it. `id`: the cell of the record's id, or why it was rejected; undefined if the row has none. */
 function conditionOf(
   members: object,
   id: unknown,

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { type Actor, auditStatement } from '../accounts/audit.ts'
+import { keyFieldsOf } from '../catalog/own-fields.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { type IdColumns, type IdRange, type IdSource, idSourceOf, senderIds } from '../id-source.ts'
 import { limits } from '../limits/limits.ts'
@@ -10,33 +11,20 @@ import type { Statement } from '../sql.ts'
 import { hasImages, trimJournal } from '../writes/journal.ts'
 import { requireRecords } from '../writes/records-quota.ts'
 import { type LockedTally, lockTally } from '../writes/tick.ts'
+import { type BatchParts, orderedParts } from './batch.ts'
 import { batchWrites, type Run } from './batch-writes.ts'
-import { copyText } from './cell.ts'
 import { copyIn } from './copy.ts'
-import { idFaults, newIdFault, type WriteMode } from './id-rules.ts'
+import type { RowRejection } from './fold.ts'
+import { idFaults, newIdFault, unknownForUpdate, type WriteMode } from './id-rules.ts'
 import type { ImportAudit, Written } from './import-audit.ts'
-import { type FoldedLines, foldAll, type RepeatedId, type RowRejection } from './repeated-ids.ts'
-import { defaultCells, highestId } from './row-cells.ts'
+import { KeyTable } from './key-table.ts'
+import { type BatchOutcome, type ImportRow, type NetEffect, plainRows } from './net-effect.ts'
+import { foldRows, type OrderedRows } from './ordered-rows.ts'
+import type { Row as InputRow } from './row.ts'
+import { highestId } from './row-cells.ts'
 import { insertedLines, stagedRows } from './row-lines.ts'
+import type { RowResource } from './row-resource.ts'
 import * as statements from './statements.ts'
-import { storedEtags } from './stored-etags.ts'
-
-/** The cells of a record in the order of the catalog's fields, in COPY's text format; undefined if the row does not contain the field. */
-export type ImportRow = readonly (string | undefined)[]
-
-export interface BatchOutcome {
-  readonly inserted: number
-  readonly updated: number
-  readonly deleted: number
-  /** Rows that were not written, because no record has their id and none can be created from them. */
-  readonly rejected: readonly RejectedRow[]
-  /** The same of ids that occur several times. */
-  readonly rejectedLines: FoldedLines['rejected']
-  /** Ids that the batch must not use, and why: none of their lines was written. */
-  readonly forbidden: ReadonlyMap<string, string>
-  /** With this batch the first ids of another system came. */
-  readonly becameExternal: boolean
-}
 
 /** `actor`: who is recorded in the audit log if the batch decides who assigns ids. */
 export interface SessionOptions {
@@ -54,10 +42,6 @@ interface Staging {
   readonly stagesPerTransaction: boolean
 }
 
-export interface RejectedRow extends RowRejection {
-  readonly rowIndex: number
-}
-
 /**
  * One import on a dedicated connection, with temporary tables. Each batch is one transaction, which locks the account's
  * tally of the resource. So no other writer can change what the batch has read before it commits.
@@ -65,18 +49,19 @@ export interface RejectedRow extends RowRejection {
 export class ImportSession {
   readonly #connection: Connection
   readonly #scope: AccountScope
-  readonly #resource: Resource
+  readonly #resource: RowResource
   readonly #trackIds: boolean
   /** Whether each transaction creates the staging table, because it may run on another connection than the previous one. */
   readonly #stagesPerTransaction: boolean
   readonly #options: SessionOptions
+  readonly #keys: KeyTable
   /** The tally before the first batch. */
   #before: (IdColumns & { readonly version: string }) | undefined
 
   private constructor(
     connection: Connection,
     scope: AccountScope,
-    resource: Resource,
+    resource: RowResource,
     { trackIds, stagesPerTransaction }: Staging,
     options: SessionOptions,
   ) {
@@ -86,13 +71,14 @@ export class ImportSession {
     this.#trackIds = trackIds
     this.#stagesPerTransaction = stagesPerTransaction
     this.#options = options
+    this.#keys = new KeyTable(connection, this.#rows, scope, resource)
   }
 
   /** `trackIds` stores the ids of all rows, which `deleteMissing` needs. */
   static async open(
     connection: Connection,
     scope: AccountScope,
-    resource: Resource,
+    resource: RowResource,
     { trackIds, ...options }: SessionOptions & { readonly trackIds: boolean },
   ): Promise<ImportSession> {
     const staging = { trackIds, stagesPerTransaction: false }
@@ -106,7 +92,7 @@ export class ImportSession {
   static async onPooled(
     connection: Connection,
     scope: AccountScope,
-    resource: Resource,
+    resource: RowResource,
     options: SessionOptions,
   ): Promise<ImportSession> {
     const stagesPerTransaction = connection.localSettings !== undefined
@@ -120,66 +106,92 @@ export class ImportSession {
     return session
   }
 
-  /**
-   * Writes rows with distinct ids, deletes records with other ids, and applies the lines of ids that occur several times. If nothing
-   * changes, the version does not change either.
-   */
-  async write(
-    rows: readonly ImportRow[],
-    deletes: readonly string[] = [],
-    repeated: readonly RepeatedId[] = [],
-  ): Promise<BatchOutcome> {
-    const ids = rows.map((row) => row[0] ?? '')
-    const allIds = [...ids, ...repeated.map(({ id }) => id)]
+  /** Writes rows and deletes records. If nothing changes, the version does not change either. */
+  async write(parts: BatchParts): Promise<BatchOutcome> {
     const isDry = this.#options.dryRun === true
+    const copyTracked = async () => {
+      if (!this.#trackIds) return
+      const ids = [...parts.rows, ...parts.ordered].map(({ cells }) => cells[0] ?? '')
+      await copyIn(this.#connection, statements.copyIds, ids)
+    }
     // Not in the transaction, which is rolled back.
-    if (this.#trackIds && isDry) await copyIn(this.#connection, statements.copyIds, allIds)
+    if (isDry) await copyTracked()
     return await this.#inTransaction(async () => {
-      if (this.#trackIds && !isDry) await copyIn(this.#connection, statements.copyIds, allIds)
+      if (!isDry) await copyTracked()
       const tally = await this.#lockTally()
-      const existing = await this.#existingIds(allIds, Number(tally.last_id))
-      const forbidden = idFaults(this.#options.mode, this.#resource, tally, [...allIds, ...deletes])
-      const isAllowed = (id: string) => !forbidden.has(id)
-      const rejected = rows.flatMap((row, rowIndex) => {
-        const id = ids[rowIndex] ?? ''
-        const fault = existing.has(id) || !isAllowed(id) ? undefined : this.#faultOfNew(row, tally)
-        return fault === undefined ? [] : [{ rowIndex, ...fault }]
-      })
-      const skipped = new Set(rejected.map(({ rowIndex }) => rowIndex))
-      const allowed = rows.filter((_, i) => isAllowed(ids[i] ?? '') && !skipped.has(i))
-      const added = allowed.filter(([id]) => !existing.has(id ?? ''))
-      const changed = allowed.filter(([id]) => existing.has(id ?? ''))
-      const folded = await this.#fold(
-        repeated.filter(({ id }) => isAllowed(id)),
-        existing,
-        tally,
-      )
-      // Before the insert: a record may be deleted and created again.
-      const deleted = await this.#delete([...deletes.filter(isAllowed), ...folded.deletes], tally)
-      const total = Number(tally.total) - deleted + added.length + folded.inserts.length
-      if (total > Number(tally.total)) requireRecords(this.#resource, total, this.#options.recordsMax)
-      const inserted = await this.#insert([...added, ...folded.inserts], tally)
-      const updated = await this.#update([...changed, ...folded.updates], tally)
-      const records = inserted + updated + deleted
-      const becameExternal = this.#becomesExternal(tally, added.length + folded.counts.inserted)
-      if (records + folded.counts.inserted > 0) {
-        const withoutImages = !hasImages(updated) || !hasImages(deleted)
-        const lastId = Math.max(highestId(added), folded.highestInserted)
-        await this.#tick(tally, { records, added: inserted - deleted, lastId, withoutImages, becameExternal })
-      }
-      if (becameExternal) await this.#auditExternal()
-      const outcome = {
-        inserted: added.length + folded.counts.inserted,
-        updated: updated - folded.updates.length + folded.counts.updated,
-        deleted: deleted - folded.deletes.length + folded.counts.deleted,
-        rejected,
-        rejectedLines: folded.rejected,
-        forbidden,
-        becameExternal,
-      }
+      const current = await this.#keys.currentResource(tally)
+      const batch = this.#takesOrder(current) ? orderedParts(parts) : parts
+      const forbidden = this.#forbidden(batch, tally)
+      const isAllowed = ({ cells }: InputRow) => !forbidden.has(cells[0] ?? '')
+      const rows = batch.rows.filter(isAllowed)
+      const existing = await this.#existingIds(rows, Number(tally.last_id))
+      const plain = plainRows(rows, existing, (row) => this.#faultOfNew(row, tally))
+      const folded = await foldRows(this.#orderedRows(current, tally), batch.ordered.filter(isAllowed))
+      const deletes = batch.deletes.filter(isAllowed).map(({ cells }) => cells[0] ?? '')
+      const written = await this.#writeAll({ plain, folded, deletes }, current, tally)
+      const outcome = { ...written, rejected: [...plain.rejected, ...folded.rejected], forbidden }
+      if (outcome.becameExternal) await this.#auditExternal()
       await this.#audit(outcome)
       return outcome
     })
+  }
+
+  async #writeAll(
+    { plain, folded, deletes }: NetEffect,
+    current: Resource,
+    tally: LockedTally,
+  ): Promise<Omit<BatchOutcome, 'rejected' | 'forbidden'>> {
+    const { counts } = folded
+    // Before the insert: a record may be deleted and created again.
+    const deleted = await this.#delete([...deletes, ...folded.deletes], tally)
+    const total = Number(tally.total) - deleted + plain.added.length + folded.inserts.length
+    if (total > Number(tally.total)) requireRecords(this.#resource, total, this.#options.recordsMax)
+    const inserted = await this.#insert([...plain.added, ...folded.inserts], tally)
+    const updated = await this.#update([...plain.changed, ...folded.updates], tally)
+    await this.#keys.change(current, folded.keys)
+    const becameExternal = this.#becomesExternal(tally, plain.added.length + counts.inserted)
+    const records = inserted + updated + deleted
+    if (records + counts.inserted > 0)
+      await this.#tick(tally, {
+        records,
+        added: inserted - deleted,
+        lastId: Math.max(highestId(plain.added), folded.highestInserted),
+        ownLastId: this.#resource.rowKey === undefined ? 0 : folded.highestInserted,
+        withoutImages: !hasImages(updated) || !hasImages(deleted),
+        becameExternal,
+      })
+    return {
+      inserted: plain.added.length + counts.inserted,
+      updated: updated - folded.updates.length + counts.updated,
+      deleted: deleted - folded.deletes.length + counts.deleted,
+      becameExternal,
+    }
+  }
+
+  #orderedRows(current: Resource, tally: LockedTally): OrderedRows {
+    return {
+      run: this.#runOne,
+      transaction: this.#rows,
+      scope: this.#scope,
+      resource: this.#resource,
+      current,
+      rowKey: this.#keys.rowKeyIn(current),
+      mode: this.#options.mode,
+      tally,
+      faultOfNew: (row) => this.#faultOfNew(row, tally),
+    }
+  }
+
+  /** Whether what a row does may depend on the rows before it, even if these name other records. */
+  #takesOrder(current: Resource): boolean {
+    const { mode } = this.#options
+    return mode === 'insert' || this.#resource.rowKey !== undefined || keyFieldsOf(current).length > 0
+  }
+
+  #forbidden({ rows, deletes, ordered }: BatchParts, tally: LockedTally): ReadonlyMap<string, string> {
+    if (this.#resource.rowKey !== undefined) return new Map()
+    const ids = [...rows, ...ordered, ...deletes].map(({ cells }) => cells[0] ?? '')
+    return idFaults(this.#options.mode, this.#resource, tally, ids)
   }
 
   /** Who assigned ids before the first batch. */
@@ -216,12 +228,16 @@ export class ImportSession {
       const tally = await this.#lockTally()
       const { version } = tally
       const batch = { version, versionBefore, from, to }
+      const current = await this.#keys.currentResource(tally)
+      const keys = await this.#keys.ofMissing(current, batch)
       const deleted = await this.#writes.deleteMissing(this.#runOne, this.#scope, this.#resource, batch)
+      await this.#keys.change(current, { removed: keys, added: [] })
       if (deleted > 0)
         await this.#tick(tally, {
           records: deleted,
           added: -deleted,
           lastId: 0,
+          ownLastId: 0,
           withoutImages: !hasImages(deleted),
           becameExternal: false,
         })
@@ -243,7 +259,8 @@ export class ImportSession {
   }
 
   #becomesExternal(tally: LockedTally, inserted: number): boolean {
-    return inserted > 0 && this.#options.mode === 'upsert' && idSourceOf(tally) === 'unassigned'
+    const isOfSender = this.#resource.rowKey === undefined && this.#options.mode !== 'load'
+    return inserted > 0 && isOfSender && idSourceOf(tally) === 'unassigned'
   }
 
   async #auditExternal(): Promise<void> {
@@ -279,19 +296,30 @@ export class ImportSession {
 
   /** Why no record can be created from the row. */
   #faultOfNew(row: ImportRow, tally: LockedTally): RowRejection | undefined {
-    const { name, fields } = this.#resource
-    const reason = newIdFault(this.#options.mode, this.#resource, tally, row[0] ?? '')
-    if (reason !== undefined) return { field: 'id', reason }
-    const missing = fields.find(({ absent }, i) => absent === 'required' && row[i] === undefined)
+    const { fields, rowKey } = this.#resource
+    const { mode } = this.#options
+    const { name: noun } = this.#resource
+    const address = rowKey?.name ?? 'id'
+    const reason =
+      rowKey === undefined
+        ? newIdFault(mode, this.#resource, tally, row[0] ?? '')
+        : mode === 'update'
+          ? unknownForUpdate(noun)
+          : undefined
+    if (reason !== undefined) return { field: address, reason }
+    const missing = fields.find(
+      ({ name, absent }, i) => absent === 'required' && name !== 'id' && row[i] === undefined,
+    )
     return (
-      missing && { field: missing.name, reason: `is required for a new ${name} (no ${name} has this id)` }
+      missing && {
+        field: missing.name,
+        reason: `is required for a new ${noun} (no ${noun} has this ${address})`,
+      }
     )
   }
 
   async #lockTally(): Promise<LockedTally> {
-    const run = async <Row extends pg.QueryResultRow>(statement: Statement) =>
-      (await this.#run<Row>(statement)).rows
-    const tally = await this.#connection.layout.form(lockTally)({ run }, this.#scope, this.#resource)
+    const tally = await this.#connection.layout.form(lockTally)(this.#rows, this.#scope, this.#resource)
     if (tally === undefined) throw new Error(`The account has no tally of ${this.#resource.plural}.`)
     return tally
   }
@@ -302,34 +330,14 @@ export class ImportSession {
       await this.#run(statement)
   }
 
-  async #existingIds(ids: readonly string[], lastId: number): Promise<ReadonlySet<string>> {
+  async #existingIds(rows: readonly InputRow[], lastId: number): Promise<ReadonlySet<string>> {
     // No record has an id above last_id, so the first import of a resource needs no query.
-    const candidates = ids.filter((id) => Number(id) <= lastId)
+    const candidates = rows.map(({ cells }) => cells[0] ?? '').filter((id) => Number(id) <= lastId)
     if (candidates.length === 0) return new Set()
-    const { rows } = await this.#run<{ id: string }>(
+    const found = await this.#rows.run<{ id: string }>(
       statements.existing(this.#scope, this.#resource, candidates),
     )
-    return new Set(rows.map(({ id }) => id))
-  }
-
-  /** The net effect of the lines of each id, which it finds by reading the records that exist. */
-  async #fold(repeated: readonly RepeatedId[], existing: ReadonlySet<string>, tally: LockedTally) {
-    const ids = repeated.flatMap(({ id }) => (existing.has(id) ? [id] : []))
-    const stored = new Map<string, ImportRow>()
-    if (ids.length > 0) {
-      const { rows } = await this.#run<{ cells: (string | null)[] }>(
-        statements.storedCells(this.#scope, this.#resource, ids),
-      )
-      for (const { cells } of rows) stored.set(cells[0] ?? '', cells.map(copyText))
-    }
-    const batch = { scope: this.#scope, resource: this.#resource, repeated, existing }
-    return foldAll(repeated, stored, {
-      defaults: defaultCells(this.#resource, tally.written_at),
-      writeDateIndex: this.#resource.fields.findIndex(({ name }) => name === 'write_date'),
-      writtenAt: tally.written_at,
-      faultOfNew: (row) => this.#faultOfNew(row, tally),
-      isStored: await storedEtags(this.#runOne, batch, tally),
-    })
+    return new Set(found.map(({ id }) => id))
   }
 
   /** Copies new records straight into the table. */
@@ -372,6 +380,11 @@ export class ImportSession {
   }
 
   readonly #runOne: Run = (statement) => this.#run(statement)
+
+  readonly #rows = {
+    run: async <Row extends pg.QueryResultRow>(statement: Statement): Promise<Row[]> =>
+      (await this.#run<Row>(statement)).rows,
+  }
 
   /** Prepared if it recurs: planning takes a third of the time of a write of one record. */
   #run<Row extends pg.QueryResultRow>(statement: Statement): Promise<pg.QueryResult<Row>> {

@@ -1,5 +1,4 @@
 import type { FieldType, RecordField } from '../catalog/field.ts'
-import { isOwnField } from '../catalog/own-fields.ts'
 import type { Resource } from '../catalog/resources.ts'
 import type { IdRange } from '../id-source.ts'
 import { limits } from '../limits/limits.ts'
@@ -7,11 +6,12 @@ import { keyOf, patchedOwn } from '../query/sql/field-columns.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
 import { deleteRecords, insertImages } from '../writes/journal.ts'
+import { keyTable } from '../writes/record-keys.ts'
 import { type LockedTally, tickTally } from '../writes/tick.ts'
 
 /** The fields that have a column: the first ones of the resource. */
 export function fieldColumns({ fields }: Resource): readonly RecordField[] {
-  return fields.filter((field) => !isOwnField(field))
+  return fields.filter((field) => field.customKey === undefined)
 }
 
 const columnTypes: Record<FieldType, Fragment> = {
@@ -87,6 +87,8 @@ export interface TickOfBatch {
   readonly records: number
   readonly added: number
   readonly lastId: number
+  /** The highest id that it has assigned; 0 if it has assigned none. */
+  readonly ownLastId: number
   readonly withoutImages: boolean
   /** From now on, another system assigns ids, and this service those from 2^32 on. */
   readonly becameExternal: boolean
@@ -103,9 +105,23 @@ export function updateTally(
     added: sql`${value(batch.added)}::bigint`,
     lastId: sql`greatest(t.last_id, ${value(batch.lastId)}::bigint)`,
     withoutImages: batch.withoutImages,
-    ...(batch.becameExternal ? { ownLastId: sql`${value(limits.externalIdMax)}::bigint` } : {}),
+    ...ownLastIdOf(batch, locked),
   }
   return tickTally(value(scope.accountId), resource, tick, locked).statement()
+}
+
+function ownLastIdOf({ becameExternal, ownLastId }: TickOfBatch, { own_last_id: before }: LockedTally) {
+  if (becameExternal) return { ownLastId: sql`${value(limits.externalIdMax)}::bigint` }
+  if (before === null || ownLastId === 0) return {}
+  return { ownLastId: sql`greatest(t.own_last_id, ${value(ownLastId)}::bigint)` }
+}
+
+export function copyKeys(resource: Resource): Statement {
+  return sql`copy ${keyTable(resource)} (account_id, field, value, id) from stdin`.statement()
+}
+
+export function missingIds(from: number, to: number): Statement {
+  return sql`select id::text as id from import_missing where n between ${value(from)}::bigint and ${value(to)}::bigint`.statement()
 }
 
 export function existing(scope: AccountScope, resource: Resource, ids: readonly string[]): Statement {
@@ -122,7 +138,7 @@ where account_id = ${value(scope.accountId)}::bigint and id = any(${value(ids)}:
 export function storedCells(scope: AccountScope, resource: Resource, ids: readonly string[]): Statement {
   const cells = resource.fields.map((field) => {
     const { name, type } = field
-    if (isOwnField(field)) return sql`(custom->${keyOf(field)})::text`
+    if (field.customKey !== undefined) return sql`(custom->${keyOf(field.customKey)})::text`
     const column = identifier(name)
     return type === 'timestamp'
       ? sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`

@@ -26,6 +26,8 @@ export const bulkLimits = {
   importCellsMax: 100,
   /** Blank lines of a file, which are skipped: up to 50 µs each in CSV. */
   importBlankLinesMax: 10_000,
+  /** What follows `{"$delete":` in a row that names its record by a unique field: 512 characters, each escaped as `\u0000`, and more. */
+  importDeleteCharactersMax: 4_096,
   /** The end marker of an export. */
   importEndCharactersMax: 1_000,
   /** Share of the records that `import --replace` deletes without `--max-delete`: a file that lacks more is probably truncated. */

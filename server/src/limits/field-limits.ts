@@ -12,6 +12,17 @@ export const fieldLimits = {
   dropStepRecords: 1_000,
   /** Fields of all accounts that a sweep checks: 5 ms. */
   droppedFieldsPage: 1_000,
+  /** Records whose values become keys in one transaction, about 7 µs each: 40 ms of the account's write lock. */
+  keyStepRecords: 5_000,
+  /** A request that writes ends within this time, even if it waits for locks. The first unique field of an account is built after it. */
+  keyFenceSeconds: 30,
+  /** How long a request that makes a field unique waits for its values: the rest is built in the background. */
+  keyBuildMsMax: 3_000,
+  /** Values that several records have, and records of each, that an error lists. */
+  duplicatesListed: 5,
+  duplicateIdsListed: 3,
+  /** How long `quartermaster types` waits for a document of about 200 KB. */
+  typesTimeoutMs: 30_000,
   /** The values of a deleted field stay for as long as a request that began before may read them: longer than any read or export. */
   dropDelayMinutes: 60,
 } as const

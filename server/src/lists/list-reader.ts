@@ -1,6 +1,5 @@
 import type { AccountReads } from '../accounts/account-reads.ts'
 import type { Verified } from '../accounts/verifications.ts'
-import { schemaNameOf } from '../catalog/resources.ts'
 import { internalError } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
@@ -56,7 +55,7 @@ export class ListReader {
   ): Promise<[ListRow, number]> {
     const { access, tally } = verified
     const { plan, templates, page, filterKey } = list
-    const key = listKey(access, schemaNameOf(plan.resource), filterKey)
+    const key = listKey(access, plan.resource.schemaName, filterKey)
     const hasFilter = plan.where !== undefined
     // In a small account, evaluating a filter again is cheaper than planning it or caching its total.
     const isSmallAccount = hasFilter && tally.total <= limits.smallAccountRecordsMax

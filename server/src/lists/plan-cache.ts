@@ -1,7 +1,7 @@
 import { print } from '@quartermaster/filter'
 import { LRUCache } from 'lru-cache'
 import type { Collection } from '../catalog/collection.ts'
-import { type Resource, schemaNameOf } from '../catalog/resources.ts'
+import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
 import { fieldsHash, hashOf, namesOf } from '../query/fields-hash.ts'
 import {
@@ -57,7 +57,7 @@ export class PlanCache {
   list(resource: Resource, raw: string, source: ListSource, admit?: () => void): ListQuery {
     const number = raw.includes('page=') ? plainPage.exec(raw)?.[2] : undefined
     const first = number === undefined ? raw : raw.replace(plainPage, '$1page=1')
-    const list = this.#cached(this.#lists, `${schemaNameOf(resource)} ${source} ${first}`, () => {
+    const list = this.#cached(this.#lists, `${resource.schemaName} ${source} ${first}`, () => {
       if (first.includes('filter=')) admit?.()
       return listQuery(resource, first, source)
     })
@@ -66,7 +66,7 @@ export class PlanCache {
   }
 
   record(resource: Resource, raw: string): RecordQuery {
-    return this.#cached(this.#records, `${schemaNameOf(resource)} ${raw}`, () => recordQuery(resource, raw))
+    return this.#cached(this.#records, `${resource.schemaName} ${raw}`, () => recordQuery(resource, raw))
   }
 
   #cached<Query extends object>(cache: LRUCache<string, Query>, text: string, create: () => Query): Query {
@@ -85,7 +85,7 @@ function listQuery(resource: Resource, raw: string, source: ListSource): ListQue
   const { request, plan } = planned(resource, () => parseListRequest(raw, source))
   const { page } = request
   const filterKey = filterKeyOf(request)
-  const listHash = hashOf(`${schemaNameOf(resource)} ${plan.limit} ${namesOf(plan.fields)} ${filterKey}`)
+  const listHash = hashOf(`${resource.schemaName} ${plan.limit} ${namesOf(plan.fields)} ${filterKey}`)
   const pageQuery = pageQueryOf(request, plan)
   const requestHash = pageHash(page, listHash)
   return { plan, templates: new Map(), page, filterKey, listHash, requestHash, pageQuery }
@@ -122,7 +122,7 @@ export function exportQuery(
     plan,
     filterKey,
     feedFilter: isWindow ? undefined : filterKey,
-    requestHash: hashOf(`${schemaNameOf(resource)} ${format} ${namesOf(plan.fields)} ${filterKey}`),
+    requestHash: hashOf(`${resource.schemaName} ${format} ${namesOf(plan.fields)} ${filterKey}`),
   }
 }
 

@@ -1,11 +1,17 @@
 import type { Verified } from '../accounts/verifications.ts'
 import { BatchQueue } from '../batch-queue.ts'
-import { perResource, type Resource } from '../catalog/resources.ts'
+import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
 import { fieldsHash } from '../query/fields-hash.ts'
-import { type RecordKey, type RecordRow, recordOf, recordsStatement } from '../query/sql/record-statement.ts'
+import {
+  keyedRecordsStatement,
+  type RecordKey,
+  type RecordRow,
+  recordOf,
+  recordsStatement,
+} from '../query/sql/record-statement.ts'
 import type { StateStatement } from '../sql.ts'
 import { isAtLeast, isOlder, recordEtag, type Tally } from '../tally-state.ts'
 import type { RecordQuery } from './plan-cache.ts'
@@ -19,7 +25,7 @@ export interface PendingRead extends RecordKey {
 /** The record of a request, and the members of its response. */
 export interface RecordRequest extends RecordQuery {
   readonly resource: Resource
-  readonly id: string
+  readonly address: { readonly id: string } | { readonly key: NonNullable<RecordKey['key']> }
 }
 
 /**
@@ -35,11 +41,14 @@ export class RecordReader {
   }
 
   /** The row of a record; undefined if the account has none of this resource. */
-  row({ resource, id }: RecordRequest, accountId: string): Promise<RecordRow | undefined> {
+  row({ resource, address }: RecordRequest, accountId: string): Promise<RecordRow | undefined> {
     // One statement reads the records of accounts with fields of their own, whatever fields these are.
-    const name = resource.schema === undefined ? resource.name : `${resource.name} with own fields`
+    const own = resource.schema === undefined ? '' : ' with own fields'
+    const isKeyed = 'key' in address
+    const name = `${resource.name}${isKeyed ? ' by key' : own}`
     const queue = this.#queues.get(name) ?? this.#queueOf(resource, name)
-    return new Promise((resolve, reject) => queue.add({ accountId, id, resolve, reject }))
+    const [id, key] = isKeyed ? ['', address.key] : [address.id, undefined]
+    return new Promise((resolve, reject) => queue.add({ accountId, id, key, resolve, reject }))
   }
 
   /** One record; undefined if no record has this id. `early`: its row, requested while the key was being verified. */
@@ -53,10 +62,11 @@ export class RecordReader {
     if (row === undefined || !isAtLeast(row, tally)) row = await this.row(request, access.accountId)
     if (row !== undefined && isOlder(row, tally)) throw failingOver()
     if (row === undefined || row.fields === null || row.record_version === null) return undefined
-    const { resource, id, members } = request
+    const { resource, address, members } = request
+    const id = 'id' in address ? address.id : (row.record_id ?? '')
     const position = { version: row.record_version, lineage: row.lineage }
     const etag = recordEtag(position, id, request.fieldsHash)
-    const record = recordOf(row.fields, members, () => recordEtag(position, id, hashOfAll[resource.name]))
+    const record = recordOf(row.fields, members, () => recordEtag(position, id, fieldsHash(resource)))
     return responseOf(row, etag, `{"data":${record}}`, undefined, 1)
   }
 
@@ -89,13 +99,11 @@ export class RecordReader {
   }
 }
 
-/** The hash in the ETag of a complete record. */
-const hashOfAll = perResource((resource) => fieldsHash(resource))
-
 /** The statements of a batch, each with the reads that it answers. */
 export function batchStatements(
   resource: Resource,
   batch: readonly PendingRead[],
 ): (readonly [StateStatement, readonly PendingRead[]])[] {
-  return [[recordsStatement(resource, batch), batch]]
+  const isKeyed = batch.some(({ key }) => key !== undefined)
+  return [[isKeyed ? keyedRecordsStatement(resource, batch) : recordsStatement(resource, batch), batch]]
 }

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Field } from '../catalog/field.ts'
-import { type Resource, schemaNameOf } from '../catalog/resources.ts'
+import type { Resource } from '../catalog/resources.ts'
 
 /** A hash of the resource and the fields. */
 export function fieldsHash(resource: Resource, fields: readonly Field[] = resource.fields): string {
-  return hashOf(`${schemaNameOf(resource)} ${namesOf(fields)}`)
+  return hashOf(`${resource.schemaName} ${namesOf(fields)}`)
 }
 
 /** 96 bits: short enough for an ETag, and long enough that collisions are improbable. */

@@ -135,12 +135,20 @@ export function parseRecordRequest(raw: string): readonly string[] | undefined {
 }
 
 /** `mode` of a batch. */
-export function parseBatchRequest(raw: string): 'upsert' | 'update' {
+export function parseBatchRequest(raw: string): BatchRequest {
   const faults = new Faults()
-  const parameters = parseParameters(raw, ['mode'], faults)
-  const { mode } = parseChoices(parameters, { mode: ['upsert', 'update'] }, faults)
+  const parameters = parseParameters(raw, ['mode', 'key'], faults)
+  const { mode } = parseChoices(parameters, { mode: batchModes }, faults)
   faults.throwIfAny()
-  return mode === 'update' ? mode : 'upsert'
+  return { mode: batchModes.find((one) => one === mode) ?? 'upsert', key: parameters.get('key') }
+}
+
+const batchModes = ['upsert', 'update', 'insert'] as const
+
+export interface BatchRequest {
+  readonly mode: (typeof batchModes)[number]
+  /** The unique field by which rows name their records. */
+  readonly key: string | undefined
 }
 
 /** A request without parameters. */

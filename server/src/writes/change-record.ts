@@ -1,5 +1,7 @@
+import { keyFieldsOf } from '../catalog/own-fields.ts'
 import type { Resource } from '../catalog/resources.ts'
-import { Failure, recordUnknown } from '../errors/errors.ts'
+import { Failure, keyValueUnknown, recordUnknown } from '../errors/errors.ts'
+import { excerpt } from '../errors/faults.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { patchedOwn } from '../query/sql/field-columns.ts'
 import { parameterTypes } from '../query/sql/parameter-types.ts'
@@ -8,7 +10,18 @@ import { type Fragment, identifier, join, type Statement, sql, value } from '../
 import { currentLineage, isValidPosition, type Lineages, positionOfEtag } from '../tally-state.ts'
 import type { IdempotentWrites, WriteResult, Written } from './idempotency.ts'
 import { insertImages, journaledDelete, trimJournal } from './journal.ts'
-import type { DeleteRow, PatchRow, Target } from './record-change.ts'
+import type { AddressedTarget, DeleteRow, PatchRow, Target } from './record-change.ts'
+import {
+  changeKeys,
+  holdersOf,
+  type KeyChanges,
+  keyChanges,
+  keyValues,
+  nameOfKey,
+  requireFree,
+  requireSameFields,
+  storedKeys,
+} from './record-keys.ts'
 import { type EtagOf, ownValues, type RecordValues, writableColumns } from './record-values.ts'
 import { checkedSums, type SumsRow, sumsStatement } from './sums.ts'
 import { dateOf, type LockedTally, lockTally, tickTally } from './tick.ts'
@@ -16,13 +29,13 @@ import { dateOf, type LockedTally, lockTally, tickTally } from './tick.ts'
 /** Sets the fields in `values`. If they have these values already, nothing is written and the version stays. */
 export async function patchRecord(
   idempotent: IdempotentWrites,
-  target: Target,
+  addressed: AddressedTarget,
   values: RecordValues,
   etagOf: EtagOf,
 ): Promise<Written> {
-  const { scope, idempotency } = target
+  const { scope, idempotency } = addressed
   return await idempotent.run(scope, idempotency, async (transaction) => {
-    const tally = await locked(transaction, target)
+    const { target, tally } = await locked(transaction, addressed)
     return await patched(transaction, target, values, tally, etagOf)
   })
 }
@@ -33,55 +46,109 @@ export async function patchRecord(
  */
 export async function adjustRecord(
   idempotent: IdempotentWrites,
-  target: Target,
+  addressed: AddressedTarget,
   deltas: RecordValues,
   etagOf: EtagOf,
 ): Promise<Written> {
-  const { scope, resource, id, idempotency } = target
+  const { scope, resource, idempotency } = addressed
   return await idempotent.run(scope, idempotency, async (transaction) => {
-    const tally = await locked(transaction, target)
+    const { target, tally } = await locked(transaction, addressed)
     const [row] = await transaction.run<SumsRow>(sumsStatement(target, deltas))
-    if (row === undefined) throw recordUnknown(resource.noun, id)
+    if (row === undefined) throw recordUnknown(resource.noun, target.id)
     requireMatch(resource, row.version, matchingVersions(target, tally))
     return await patched(transaction, target, checkedSums(resource, deltas, row), tally, etagOf)
   })
 }
 
-async function patched(
+export async function patched(
   transaction: Transaction,
   target: Target,
   values: RecordValues,
   tally: LockedTally,
   etagOf: EtagOf,
 ): Promise<WriteResult> {
-  const { resource, id } = target
+  const { scope, resource, id } = target
   const versions = matchingVersions(target, tally)
+  const keys = await changesOfKeys(transaction, target, values, versions)
   const row = await transaction.form(patchLocked)(transaction, target, values, tally, versions)
   if (row?.version_before == null || row.version === null) throw recordUnknown(resource.noun, id)
   requireMatch(resource, row.version_before, versions)
+  await changeKeys(transaction, scope, resource, keys)
   if (row.lineage !== null) await trim(transaction, target, tally)
   const lineage = row.lineage ?? currentLineage(tally)
   const etag = etagOf(id, { version: row.version, lineage })
   return { id, status: 200, etag, record: row.record }
 }
 
-export async function deleteRecord(idempotent: IdempotentWrites, target: Target): Promise<Written> {
-  const { scope, resource, id, idempotency } = target
+export async function deleteRecord(
+  idempotent: IdempotentWrites,
+  addressed: AddressedTarget,
+): Promise<Written> {
+  const { scope, resource, idempotency } = addressed
   return await idempotent.run(scope, idempotency, async (transaction) => {
-    const tally = await locked(transaction, target)
+    const { target, tally } = await locked(transaction, addressed)
+    const { id } = target
     const versions = matchingVersions(target, tally)
+    const keys = await keysOf(transaction, target)
     const row = await transaction.form(deleteLocked)(transaction, target, tally, versions)
     if (row?.version_before == null) throw recordUnknown(resource.noun, id)
     requireMatch(resource, row.version_before, versions)
+    await changeKeys(transaction, scope, resource, { removed: keys?.keys ?? [], added: [] })
     await trim(transaction, target, tally)
     return { id, status: 204, etag: null, record: null } satisfies WriteResult
   })
 }
 
-async function locked(transaction: Transaction, { scope, resource }: Target): Promise<LockedTally> {
+/** Locks the tally, and finds the record. */
+async function locked(
+  transaction: Transaction,
+  { address, ...target }: AddressedTarget,
+): Promise<{ readonly target: Target; readonly tally: LockedTally }> {
+  const { scope, resource } = target
+  const tally = await lockedTally(transaction, target)
+  if ('id' in address) return { target: { ...target, id: address.id }, tally }
+  const { key } = address
+  const id = (await holdersOf(transaction, scope, resource, [key])).get(nameOfKey(key))
+  if (id === undefined) throw keyValueUnknown(resource.noun, key.field.name, excerpt(key.value))
+  return { target: { ...target, id }, tally }
+}
+
+export async function lockedTally(
+  transaction: Transaction,
+  { scope, resource }: Pick<AddressedTarget, 'scope' | 'resource'>,
+): Promise<LockedTally> {
   const tally = await transaction.form(lockTally)(transaction, scope, resource)
   if (tally === undefined) throw new Error(`the account has no tally of ${resource.plural}`)
+  requireSameFields(scope, resource, tally)
   return tally
+}
+
+/** The unique values that the record has. Undefined if no field is unique, or if there is no record. */
+async function keysOf(transaction: Transaction, { scope, resource, id }: Target) {
+  if (keyFieldsOf(resource).length === 0) return undefined
+  const [stored] = await storedKeys(transaction, scope, resource, sql`r.id = ${value(id)}::bigint`)
+  return stored
+}
+
+/** How a patch changes the unique values of the record. Throws if another record has one of the new values. */
+async function changesOfKeys(
+  transaction: Transaction,
+  target: Target,
+  values: RecordValues,
+  versions: readonly string[] | undefined,
+): Promise<KeyChanges> {
+  const { scope, resource, id } = target
+  if (!keyFieldsOf(resource).some(({ name }) => values.has(name))) return { removed: [], added: [] }
+  const stored = await keysOf(transaction, target)
+  if (stored === undefined) throw recordUnknown(resource.noun, id)
+  requireMatch(resource, stored.version, versions)
+  const changes = keyChanges(
+    stored.keys.filter(({ field }) => values.has(field.name)),
+    keyValues(resource, values).map((key) => ({ ...key, id })),
+  )
+  const holders = await holdersOf(transaction, scope, resource, changes.added)
+  requireFree(resource, changes.added, holders)
+  return changes
 }
 
 async function trim(

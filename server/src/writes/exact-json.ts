@@ -53,6 +53,7 @@ export function scanObject(text: string, membersMax: number): ObjectScan | undef
       isValue = true
       if (names.length > membersMax) return { names, nested: undefined, isTooLong: true }
     } else if (char === ',') isValue = false
+    else if (char === '}') break
     else if ((char === '[' || char === '{') && isValue) {
       return { names, nested: { name: names.at(-1) ?? '', offset: at }, isTooLong: false }
     }

@@ -1,5 +1,4 @@
 import type { Field, RecordField } from '../catalog/field.ts'
-import { isOwnField } from '../catalog/own-fields.ts'
 import type { Resource } from '../catalog/resources.ts'
 import type { Position } from '../tally-state.ts'
 
@@ -21,7 +20,7 @@ export function writableFields({ fields }: Resource): readonly RecordField[] {
 
 /** Those that have a column. */
 export function writableColumns(resource: Resource): readonly RecordField[] {
-  return writableFields(resource).filter((field) => !isOwnField(field))
+  return writableFields(resource).filter((field) => field.customKey === undefined)
 }
 
 /**
@@ -33,10 +32,10 @@ export function ownValues(
   values: RecordValues,
   { withNulls }: { readonly withNulls: boolean },
 ): string | undefined {
-  const members = fields.filter(isOwnField).flatMap((field) => {
+  const members = fields.flatMap((field) => {
     const text = values.get(field.name)
-    if (text === undefined || (text === null && !withNulls)) return []
-    return [`"${field.number}":${ownJson(field, text)}`]
+    if (field.customKey === undefined || text === undefined || (text === null && !withNulls)) return []
+    return [`"${field.customKey}":${ownJson(field, text)}`]
   })
   return members.length === 0 ? undefined : `{${members.join(',')}}`
 }

@@ -1,9 +1,8 @@
 import type { Field } from '../catalog/field.ts'
-import { isOwnField } from '../catalog/own-fields.ts'
 import type { Resource } from '../catalog/resources.ts'
 import { Failure } from '../errors/errors.ts'
 import { Faults } from '../errors/faults.ts'
-import { columnOf } from '../query/sql/field-columns.ts'
+import { columnOf } from '../query/sql/where.ts'
 import { identifier, join, type Statement, sql, value } from '../sql.ts'
 import { valueOfText } from './field-value.ts'
 import type { Target } from './record-change.ts'
@@ -17,7 +16,7 @@ export interface SumsRow {
 
 /** The name of a field that the account has declared is no part of a statement's text. */
 function sumOf(field: Field): string {
-  return isOwnField(field) ? `own_${field.number}` : field.name
+  return field.customKey === undefined ? field.name : `own_${field.customKey}`
 }
 
 /** PostgreSQL adds: its decimals are exact. */

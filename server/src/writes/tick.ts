@@ -87,6 +87,8 @@ export interface LockedTally extends Lineages, IdColumns {
   readonly total: string
   /** The date of this write, in milliseconds. */
   readonly written_at: string
+  /** The version of the account's fields. Not read for an account that had none when the request was verified. */
+  readonly schema?: string
   /** With the newest lineage, if the statement that locked the row has evaluated them. Otherwise the tick does. */
   readonly series?: Series & { readonly lineage: string }
 }
@@ -114,11 +116,12 @@ export async function lockTally(
 /** `columns`: those of the lineages, and any others. */
 export function lockStatement(
   { accountId }: AccountScope,
-  { name }: Resource,
+  { name, schema }: Resource,
   { time, columns }: { readonly time: Fragment; readonly columns: Fragment },
 ): Statement {
+  const schemaColumn = schema === undefined ? sql`` : sql`t.schema::text as schema, `
   return sql`select (t.version + 1)::text as version, t.last_id::text as last_id, t.total::text as total, t.own_last_id::text as own_last_id,
-  t.sender_ids_from::text as sender_ids_from, t.service_ids, ${columns},
+  t.sender_ids_from::text as sender_ids_from, t.service_ids, ${schemaColumn}${columns},
   to_char(${dateOfWrite(time)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as written_at
 from tally t where t.account_id = ${value(accountId)}::bigint and t.resource = ${value(name)}
 for update`.statement()

@@ -1,7 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Page } from 'playwright-core'
+import { type Resource, resources } from '../../../server/src/catalog/resources.ts'
 import { demoCompanies, demoPartners, demoProducts } from '../../../server/src/cli/demo/demo-data.ts'
+import { resourcePath } from '../../../server/src/http/paths.ts'
 import { importRecords } from '../../../server/src/import/import-records.ts'
 import type { Check } from '../check.ts'
 import { Service } from '../service.ts'
@@ -38,13 +40,28 @@ export const referencePage: Check = {
       const operations = await operationsAt(port)
       const inspected = await inspect(port, operations)
       const samples = operations.flatMap((operation) => operation['x-codeSamples'])
-      const ran = await runSamples(context, samples, service.folder, {
+      const admin = new Administrator(port, key)
+      const keyed = new KeyedRecords(admin)
+      await keyed.declareFields()
+      const environment = {
         BASE_URL: `http://127.0.0.1:${port}`,
         KEY: key,
-        KEY_ID: await newKeyId(port, key),
-        WEBHOOK_ID: await newWebhookId(port, key),
-        FIELD_ID: await newFieldId(port, key),
-      })
+        KEY_ID: await admin.create('/manage/v1/keys', 'key_id', {
+          name: 'samples',
+          scopes: ['product:read'],
+        }),
+        // Its receiver does not exist.
+        WEBHOOK_ID: await admin.create('/manage/v1/webhooks', 'id', {
+          resource: 'product',
+          url: 'https://receiver.invalid/hook',
+        }),
+        FIELD_ID: await admin.create('/manage/v1/fields', 'id', {
+          resource: 'company',
+          name: 'x_sample',
+          type: 'text',
+        }),
+      }
+      const ran = await runSamples(context, samples, service.folder, environment, () => keyed.create())
       const faults = [...inspected.faults, ...ran.faults]
       return {
         value: `${faults.length} (${inspected.seen} operations seen, ${ran.count} samples run)`,
@@ -58,37 +75,74 @@ export const referencePage: Check = {
   },
 }
 
-/** A field that the samples about fields may change and delete. */
-async function newFieldId(port: number, key: string): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${port}/manage/v1/fields`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ resource: 'company', name: 'x_sample', type: 'text' }),
-  })
-  const created: { data: { id: string } } = JSON.parse(await response.text())
-  return created.data.id
+/** The records that samples address by a unique field: each must exist when its sample runs, and one of them deletes it. */
+class KeyedRecords {
+  readonly #admin: Administrator
+  readonly #paths: readonly string[]
+
+  constructor(admin: Administrator) {
+    this.#admin = admin
+    this.#paths = Object.values(resources).map((resource) => {
+      const { name, example } = uniqueFieldOf(resource)
+      return `${resourcePath(resource)}/${name}/${encodeURIComponent(String(example))}`
+    })
+  }
+
+  async declareFields(): Promise<void> {
+    for (const resource of Object.values(resources)) {
+      // The first field of a resource would take half a minute to become unique.
+      await this.#admin.send('POST', '/manage/v1/fields', {
+        resource: resource.name,
+        name: 'x_first',
+        type: 'text',
+      })
+      const { name } = uniqueFieldOf(resource)
+      await this.#admin.send('POST', '/manage/v1/fields', { resource: resource.name, name, unique: true })
+    }
+  }
+
+  async create(): Promise<void> {
+    for (const path of this.#paths)
+      await this.#admin.send('PATCH', path, {
+        name: 'sample',
+        ...(path.includes('company') ? { branch_user: 'sample' } : {}),
+      })
+  }
 }
 
-/** A key that the samples about keys may rotate and revoke. */
-async function newKeyId(port: number, key: string): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${port}/manage/v1/keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'samples', scopes: ['product:read'] }),
-  })
-  const created: { data: { key_id: string } } = JSON.parse(await response.text())
-  return created.data.key_id
+function uniqueFieldOf({ plural, fields }: Resource) {
+  const field = fields.find(({ canBeUnique }) => canBeUnique)
+  if (field === undefined) throw new Error(`no field of ${plural} can be unique`)
+  return field
 }
 
-/** A webhook that the samples may change and delete. Its receiver does not exist. */
-async function newWebhookId(port: number, key: string): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${port}/manage/v1/webhooks`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ resource: 'product', url: 'https://receiver.invalid/hook' }),
-  })
-  const created: { data: { id: string } } = JSON.parse(await response.text())
-  return created.data.id
+/** Sends requests with the key of the account. */
+class Administrator {
+  readonly #origin: string
+  readonly #key: string
+
+  constructor(port: number, key: string) {
+    this.#origin = `http://127.0.0.1:${port}`
+    this.#key = key
+  }
+
+  /** Returns the member `data` of the response. */
+  async send(method: string, path: string, body: object): Promise<Readonly<Record<string, unknown>>> {
+    const response = await fetch(this.#origin + path, {
+      method,
+      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${text}`)
+    const { data }: { data: Readonly<Record<string, unknown>> } = JSON.parse(text)
+    return data
+  }
+
+  /** Something that the samples may change and delete. */
+  async create(path: string, member: string, body: object): Promise<string> {
+    return String((await this.send('POST', path, body))[member])
+  }
 }
 
 async function operationsAt(port: number): Promise<readonly Operation[]> {

@@ -12,18 +12,20 @@ export interface Sample {
 
 const client = fileURLToPath(new URL('../../../client/', import.meta.url))
 
-/** Runs every sample unchanged, in an empty folder, with only the environment variables that the reference names. */
+/** Runs every sample unchanged, in an empty folder, with only the environment variables that the reference names, after `before`. */
 export async function runSamples(
   context: Context,
   samples: readonly Sample[],
   folder: string,
   environment: Readonly<Record<string, string>>,
+  before: () => Promise<void>,
 ): Promise<{ count: number; faults: string[] }> {
   const built = await run('npm', ['run', '--silent', 'build'], client, {})
   if (built !== undefined) throw new Error(`The client cannot be built: ${built}`)
   const faults: string[] = []
   const progress = context.progress('samples', samples.length)
   for (const sample of samples) {
+    await before()
     const fault = await runOne(sample, folder, environment)
     if (fault !== undefined) faults.push(`${sample.label}:\n${sample.source}\n${fault}`)
     progress.step()

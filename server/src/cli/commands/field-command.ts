@@ -1,12 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { accountNamed } from '../../accounts/directory.ts'
 import type { Config } from '../../config/config.ts'
+import { buildKey } from '../../fields/key-build.ts'
 import {
+  buildOf,
   changeField,
   createField,
   deleteField,
+  getField,
   listFields,
   type NewField,
   type OwnField,
+  parseFieldId,
+  uniqueTypes,
 } from '../../fields/manage-fields.ts'
+import { inTransaction, type Transaction } from '../../postgres/transaction.ts'
+import { asOwner } from '../database/owner.ts'
 import { operator } from '../operator.ts'
 import { note, printJson, printLine, printTable } from '../print.ts'
 import type { JsonOption } from './account-command.ts'
@@ -26,17 +35,48 @@ export async function fieldList(config: Config, options: FieldOptions): Promise<
   else if (fields.length === 0) note(`${options.account} has declared no fields.`)
   else
     printTable(
-      ['ID', 'TYPE', 'CREATED', 'LABEL'],
-      fields.map(({ id, type, created_at, label }) => [id, type, created_at, label]),
+      ['ID', 'TYPE', 'UNIQUE', 'CREATED', 'LABEL'],
+      fields.map((field) => [field.id, field.type, uniqueText(field), field.created_at, field.label]),
     )
 }
 
 export async function fieldCreate(config: Config, options: CreateFieldOptions): Promise<void> {
-  const { account, resource, name, type, label } = options
+  const { account, resource, name, type, label, unique } = options
+  if (unique && !uniqueTypes.includes(type))
+    throw new Error(`Only a field of type ${uniqueTypes.join(' or ')} can be unique.`)
   const field = await changeAccount(config, account, 'field', (transaction, scope) =>
-    createField(transaction, scope, operator(), { resource, name, type, label }),
+    createField(transaction, scope, operator(), { resource, name, type, label, unique }),
   )
   print(field, options, 'was declared')
+}
+
+/** Waits until the values of all records have been read: other processes read them, too. */
+export async function fieldUnique(config: Config, id: string, options: FieldOptions): Promise<void> {
+  const parsed = parseFieldId(id)
+  if (parsed === undefined) throw new Error(`There is no field ${id}.`)
+  await changeAccount(config, options.account, 'field', (transaction, scope) =>
+    createField(transaction, scope, operator(), { ...parsed, type: 'text', label: '', unique: true }),
+  )
+  note(`Reading the values of ${id} …`)
+  const field = await asOwner(config, async (client) => {
+    const scope = await accountNamed(client, options.account)
+    const write = <T>(work: (transaction: Transaction) => Promise<T>) => inTransaction(client, work)
+    for (;;) {
+      const build = await write((transaction) => buildOf(transaction, scope, parsed))
+      if (build === undefined) return await write((transaction) => getField(transaction, scope, id))
+      await buildKey(write, build, () => false)
+      await sleep(1_000)
+    }
+  })
+  if (field.state === 'duplicates')
+    throw new Error(
+      `Meanwhile two records got the same ${id}, so it is not unique. Delete the field, correct the records, and run the command again.`,
+    )
+  print(field, options, 'is unique')
+}
+
+function uniqueText({ unique, state }: OwnField): string {
+  return !unique ? '' : state === 'ready' ? 'yes' : state
 }
 
 export async function fieldLabel(

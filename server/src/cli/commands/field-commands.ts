@@ -2,6 +2,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { isOwnFieldName } from '../../catalog/own-fields.ts'
 import { resources } from '../../catalog/resources.ts'
 import type { Config } from '../../config/config.ts'
+import { uniqueCandidates } from '../../fields/manage-fields.ts'
 import { limits } from '../../limits/limits.ts'
 import type { CreateFieldOptions, FieldOptions } from './field-command.ts'
 
@@ -35,12 +36,26 @@ export function fieldCommands(config: Config): Command {
         'timestamp',
       ]),
     )
+    .option('--unique', 'no two records may have the same value: a text or an integer', false)
     .addOption(account())
     .addOption(label().default(''))
     .addOption(json())
     .action(async (resource, name, type, options: Omit<CreateFieldOptions, 'resource' | 'name' | 'type'>) =>
       (await commands()).fieldCreate(config, { ...options, resource, name, type }),
     )
+  command
+    .command('unique')
+    .description('make a field unique that every account has, and wait until its values have been read')
+    .addArgument(
+      new Argument('<id>', 'field').choices(
+        Object.values(resources).flatMap(({ name }) =>
+          uniqueCandidates(name).map((field) => `${name}.${field}`),
+        ),
+      ),
+    )
+    .addOption(account())
+    .addOption(json())
+    .action(async (id, options: FieldOptions) => (await commands()).fieldUnique(config, id, options))
   command
     .command('label')
     .description('change the label of a field')

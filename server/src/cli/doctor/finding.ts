@@ -15,6 +15,7 @@ export interface Finding {
     | 'distribution'
     | 'webhooks'
     | 'tallies'
+    | 'keys'
   readonly status: 'ok' | 'problem' | 'repaired' | 'unchecked'
   readonly message: string
   readonly repair?: string

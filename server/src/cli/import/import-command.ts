@@ -2,13 +2,15 @@ import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { DatabaseError } from 'pg'
 import { accountNamed } from '../../accounts/directory.ts'
-import { type ResourceName, resources } from '../../catalog/resources.ts'
+import { type KeyField, keyFieldsOf } from '../../catalog/own-fields.ts'
+import { type Resource, type ResourceName, resources } from '../../catalog/resources.ts'
 import { type DefinitionsRow, readDefinitions } from '../../fields/definitions.ts'
 import { ImportError } from '../../import/columns.ts'
 import { csvRows } from '../../import/csv.ts'
 import type { ImportFormat } from '../../import/decode.ts'
 import { type ImportTotals, importRows, type MaxDelete, noTotals } from '../../import/import-rows.ts'
 import { ndjsonRows } from '../../import/ndjson.ts'
+import type { RowResource } from '../../import/row-resource.ts'
 import { limits } from '../../limits/limits.ts'
 import { withClient } from '../../postgres/client.ts'
 import { databaseFault } from '../database/database-fault.ts'
@@ -26,7 +28,9 @@ export interface ImportOptions {
   readonly file: string
   readonly format?: ImportFormat | undefined
   readonly replace: boolean
-  readonly mode?: 'upsert' | 'update' | undefined
+  readonly mode?: 'upsert' | 'update' | 'insert' | undefined
+  /** The unique field by which rows name their records. */
+  readonly key?: string | undefined
   readonly maxDelete?: MaxDelete | undefined
   readonly dryRun?: boolean | undefined
   readonly rejects?: string | undefined
@@ -68,11 +72,12 @@ async function importFile(options: ImportOptions, totals: ImportTotals, rejects:
   const input = await openInput(options.file, options.format, options.stdin ?? process.stdin)
   await withClient(options.ownerUrl, async (client) => {
     const scope = await accountNamed(client, options.account)
-    const { resource } = await readDefinitions(
+    const { resource: own } = await readDefinitions(
       (statement) => client.read<DefinitionsRow>(statement),
       scope,
       options.resource,
     )
+    const resource: RowResource = { ...own, rowKey: rowKeyOf(own, options.key) }
     const endProgress = showProgress(options.stderr, 'rows', () => ({
       done: totals.read,
       fraction: fractionOf(input),
@@ -99,7 +104,26 @@ async function importFile(options: ImportOptions, totals: ImportTotals, rejects:
   })
 }
 
-function checkCombination({ replace, mode, maxDelete }: ImportOptions): void {
+function rowKeyOf(resource: Resource, key: string | undefined): KeyField | undefined {
+  if (key === undefined) return undefined
+  const fields = keyFieldsOf(resource).filter((field) => field.key.isReady)
+  const found = fields.find(({ name }) => name === key)
+  if (found !== undefined) return found
+  const names = fields.length === 0 ? 'has none' : `are ${fields.map(({ name }) => name).join(', ')}`
+  throw new ImportError(
+    `${JSON.stringify(key)} is not a unique field of ${resource.plural} whose values have been read: those of the account ${names}. Nothing was written.`,
+  )
+}
+
+function checkCombination({ replace, mode, maxDelete, key }: ImportOptions): void {
+  if (replace && key !== undefined)
+    throw new ImportError(
+      '--replace cannot be used with --key: it deletes records by their ids, which the rows do not have. Nothing was written.',
+    )
+  if (replace && mode === 'insert')
+    throw new ImportError(
+      '--replace cannot be used with --mode insert, which changes no record. Nothing was written.',
+    )
   if (replace && mode === 'update')
     throw new ImportError(
       '--replace cannot be used with --mode update: --replace expects all records of the other system, ' +

@@ -111,6 +111,12 @@ export const parameters = {
     schema: { type: 'string' },
     example: '*',
   },
+  ifNoneMatchAny: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: '`*`: if the record exists, the response is 412, and nothing is written.',
+    schema: { type: 'string', enum: ['*'] },
+  },
   idempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
@@ -255,7 +261,7 @@ const shared = {
   ),
   fieldConflict: error(
     409,
-    'The account has a field with this name, or has reached its limit of fields or audit entries. `code` says which.',
+    'The account has a field with this name, several records have the same value of a field that is to be unique, or the account has reached its limit of fields or audit entries. `code` says which.',
   ),
   webhookConflict: error(
     409,
@@ -264,8 +270,9 @@ const shared = {
   webhooksUnavailable: error(501, 'This service is not configured to send webhooks.'),
   conflict: error(
     409,
-    'The first request with this `Idempotency-Key` is still running, or the account has reached its limit of records. `code` says which.',
+    'The first request with this `Idempotency-Key` is still running, another record has the value of a unique field, or the account has reached its limit of records. `code` says which.',
   ),
+  keyNotReady: error(409, 'The values of the unique field are still being read. Try again shortly.'),
   adjustmentConflict: error(
     409,
     'A field cannot have the sum, or is null; the first request with this `Idempotency-Key` is still running. `code` says which.',

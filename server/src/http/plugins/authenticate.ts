@@ -6,7 +6,7 @@ import type { KeyVerifier } from '../../accounts/key-verifier.ts'
 import type { RateLimiter } from '../../accounts/rate-limits/rate-limiter.ts'
 import type { Access, Verified } from '../../accounts/verifications.ts'
 import type { ResourceName } from '../../catalog/resources.ts'
-import { Failure, unauthenticated } from '../../errors/errors.ts'
+import { Failure, pathUnknown, unauthenticated } from '../../errors/errors.ts'
 import type { ConnectionShares } from '../../scheduler/shares.ts'
 import type { Tally } from '../../tally-state.ts'
 import { isRepeated, rejectRepeated } from '../request/headers.ts'
@@ -20,6 +20,8 @@ declare module 'fastify' {
     readonly scopes?: readonly Scope[]
     /** The resource of the route: its tally is read together with the key. */
     readonly resource?: ResourceName
+    /** For an account that has declared no field of the resource, the path does not exist. */
+    readonly needsDefinitions?: boolean
     /** The handler verifies the key, to read at the same time. No request of such a route has a body. */
     readonly isVerifiedInHandler?: boolean
   }
@@ -96,6 +98,12 @@ export async function finishVerification(
   const { accountId } = request.verified.access
   if (!connections.onAccepted(request.raw.socket, accountId)) reply.header('connection', 'close')
   countRequest(request.verified.access, reply, rateLimiter)
+}
+
+/** The same error as that of a path that no account has, whatever the scopes of the key and the method. */
+export function requireDefinitions(request: FastifyRequest): void {
+  if (routeOf(request).config.needsDefinitions !== true) return
+  if (request.verified?.tally?.schema === 0) throw pathUnknown()
 }
 
 /** Sets the headers of draft-ietf-httpapi-ratelimit-headers on the response, also on errors that are thrown later. */

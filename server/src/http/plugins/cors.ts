@@ -130,8 +130,7 @@ export class Cors {
 }
 
 /** Run after the headers of the response are known: a response that can be cached already varies by others. */
-export function varyByOrigin({ allowedOrigin }: FastifyRequest, reply: FastifyReply): void {
-  if (allowedOrigin === undefined) return
+export function varyByOrigin(reply: FastifyReply): void {
   const vary = reply.getHeader('vary')
   if (vary !== 'origin') reply.header('vary', `${String(vary)}, origin`)
 }

@@ -110,6 +110,11 @@ const faults: Record<RequestFault, Text> = {
     cause: 'A member of the body has the wrong type, or a value that the field does not accept.',
     remedy: 'Correct the member that pointer names; the message says what it accepts.',
   },
+  value_taken: {
+    place: 'errors of a 409 key_taken',
+    cause: 'Another record has this value of a unique field; record is its id.',
+    remedy: 'Send another value, or change that record.',
+  },
   json_invalid: { cause: 'The body is not a JSON object.', remedy: 'Send one JSON object, in UTF-8.' },
   content_type_invalid: {
     cause:

@@ -116,6 +116,25 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy:
       'Look for a program that changes keys or webhooks in a loop. The operator of the service can raise the quota.',
   },
+  key_taken: {
+    when: 'Another record has this value of a field that the account has made unique. errors has the field and, as record, the id of that record. Nothing was written.',
+    remedy:
+      'Read that record. To create or change whichever record has the value, send PATCH to …/{key}/{value}.',
+  },
+  key_unknown: {
+    when: 'The path or the parameter key names a field that is not unique among the records of this account. detail has those that are.',
+    remedy:
+      'Address the record by its id, or by one of these fields. An administrator can declare a unique field at /manage/v1/fields.',
+  },
+  key_not_ready: {
+    when: 'The field is being made unique, and the values of the records that existed before are still being read. Or two of them have one value, so that it cannot become unique.',
+    remedy:
+      'Try again after the time in Retry-After. /manage/v1/fields has the state of the field: building, ready or duplicates.',
+  },
+  values_not_unique: {
+    when: 'Several records have the same value of the field that is to be unique. detail has the first of these values, with their records. Nothing was changed.',
+    remedy: 'Give each record a value of its own, or null, and declare the field again.',
+  },
   field_exists: {
     when: 'The account has declared a field with this name for this resource.',
     remedy: 'Use that field, or another name. The list of fields has all of them.',

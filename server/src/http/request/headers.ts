@@ -180,6 +180,18 @@ export function ifMatchOf(request: FastifyRequest): readonly string[] | undefine
   })
 }
 
+/** Whether If-None-Match is `*`, the only value that a write supports. */
+export function isIfNoneMatchAny({ headers }: FastifyRequest): boolean {
+  const header = headers['if-none-match']
+  if (header === undefined || header.trim() === '*') return header !== undefined
+  throw invalid({
+    parameter: 'If-None-Match',
+    code: 'header_invalid',
+    message: 'If-None-Match of a write must be *: the record must not exist.',
+    expected: ['*'],
+  })
+}
+
 function isEtag(text: string): boolean {
   return /^(?:W\/)?"[^"]*"$/.test(text)
 }

@@ -7,7 +7,6 @@ import { parseNoParameters } from '../../query/list-request.ts'
 import { adjustRecord } from '../../writes/change-record.ts'
 import { isFlat, parseExactJson } from '../../writes/exact-json.ts'
 import { valueOfJson } from '../../writes/field-value.ts'
-import type { Target } from '../../writes/record-change.ts'
 import { adjustableFields, type RecordValues } from '../../writes/record-values.ts'
 import {
   cachedRecordHeaders,
@@ -21,73 +20,85 @@ import { curl, literalOf, sendsJson, typescript } from '../openapi/samples.ts'
 import { bodySchema, exampleRecord, ref, type Schema, schemaName } from '../openapi/schemas.ts'
 import { adjustPath, resourcePath } from '../paths.ts'
 import { accessFor } from '../plugins/authenticate.ts'
-import { ownResource } from '../plugins/own-resource.ts'
 import { clientSignal, contextOf, rawQueryOf, timed } from '../plugins/request-context.ts'
+import { writeOwn } from '../plugins/write-own.ts'
 import { jsonBody, pointerTo } from '../request/body.ts'
 import { ifMatchOf } from '../request/headers.ts'
 import { sendPatched } from '../respond.ts'
 import { etagOfRecord, idempotencyOf } from './create.ts'
-import { requireId } from './record.ts'
-import type { Handler, Route, RouteParts } from './route.ts'
+import { type AddressOf, addressPath, byId } from './record-address.ts'
+import type { Handler, Operation, Route, RouteParts } from './route.ts'
 
 /** `POST …/{id}/adjust`, for a resource with decimals: adds to them. */
 export function adjustRoutes(resource: Resource): Route[] {
-  return adjustableFields(resource).length === 0 ? [] : [adjustRoute(resource)]
+  const operation = adjustOperation(resource, `${resourcePath(resource)}/7`, '7')
+  if (operation === undefined) return []
+  return [
+    {
+      methods: ['POST'],
+      path: adjustPath(resource),
+      ...adjustAccess(resource),
+      operation,
+      handler: (parts) => adjustHandler(parts, resource, byId),
+    },
+  ]
 }
 
-function adjustRoute(resource: Resource): Route {
-  const { name, noun, plural } = resource
-  const schema = `${schemaName(resource)}Adjustment`
-  const example = exampleOf(resource)
-  const key = `sale-4711-${name}`
+export function adjustAccess({ name }: Resource) {
   return {
-    methods: ['POST'],
-    path: adjustPath(resource),
     scopes: [`${name}:write`],
     resource: name,
     bodies: ['application/json'],
     writeHeaders: ['if-match', 'idempotency-key'],
-    operation: {
-      operationId: `adjust_${name}`,
-      tag: resourceTag(resource),
-      summary: `Add to numbers of a ${noun}`,
-      samples: [
-        curl(
-          '',
-          `${resourcePath(resource)}/7/adjust`,
-          sendsJson,
-          `-H 'Idempotency-Key: ${key}'`,
-          `-d '${JSON.stringify(example)}'`,
-        ),
-        typescript(
-          `const adjusted = await qm.${plural}.adjust(7, ${literalOf(example)})`,
-          `console.log(adjusted.${Object.keys(example)[0]})`,
-        ),
-      ],
-      description: `Adds each number to the field, exactly, whatever other clients write at the same time: none of their changes is overwritten. Needs an
+  } as const
+}
+
+/** Undefined for a resource without decimals. `path` and `argument` name the record of the samples. */
+export function adjustOperation(resource: Resource, path: string, argument: string) {
+  if (adjustableFields(resource).length === 0) return undefined
+  const { name, noun, plural } = resource
+  const schema = `${schemaName(resource)}Adjustment`
+  const example = exampleOf(resource)
+  const key = `sale-4711-${path.slice(path.lastIndexOf('/') + 1)}`
+  return {
+    operationId: `adjust_${name}`,
+    tag: resourceTag(resource),
+    summary: `Add to numbers of a ${noun}`,
+    samples: [
+      curl(
+        '',
+        `${path}/adjust`,
+        sendsJson,
+        `-H 'Idempotency-Key: ${key}'`,
+        `-d '${JSON.stringify(example)}'`,
+      ),
+      typescript(
+        `const adjusted = await qm.${plural}.adjust(${argument}, ${literalOf(example)})`,
+        `console.log(adjusted.${Object.keys(example)[0]})`,
+      ),
+    ],
+    description: `Adds each number to the field, exactly, whatever other clients write at the same time: none of their changes is overwritten. Needs an
 \`Idempotency-Key\`, because an adjustment that is sent twice would count twice.`,
-      parameters: ['id', 'ifMatch', { ...parameters.idempotencyKey, required: true }],
-      body: json(ref('schemas', schema), example),
-      responses: {
-        '200': jsonResponse(
-          `The complete ${noun} after the change.`,
-          `Changed${schemaName(resource)}Response`,
-          { data: exampleRecord(resource) },
-          cachedRecordHeaders,
-        ),
-        ...respondsWith(
-          'invalid',
-          'notFound',
-          'adjustmentConflict',
-          'preconditionFailed',
-          'tooLarge',
-          'mismatch',
-        ),
-      },
-      schemas: { [schema]: schemaOf(resource) },
+    parameters: ['id', 'ifMatch', { ...parameters.idempotencyKey, required: true }],
+    body: json(ref('schemas', schema), example),
+    responses: {
+      '200': jsonResponse(
+        `The complete ${noun} after the change.`,
+        `Changed${schemaName(resource)}Response`,
+        { data: exampleRecord(resource) },
+        cachedRecordHeaders,
+      ),
+      ...respondsWith(
+        'invalid',
+        'notFound',
+        'adjustmentConflict',
+        'preconditionFailed',
+        'tooLarge',
+        'mismatch',
+      ),
     },
-    handler: (parts) => adjustHandler(parts, resource),
-  }
+    schemas: { [schema]: schemaOf(resource) },
+  } satisfies Operation
 }
 
 function schemaOf(resource: Resource): Schema {
@@ -111,23 +122,26 @@ function exampleOf(resource: Resource): Record<string, number> {
   )
 }
 
-function adjustHandler({ writes, idempotent, definitions }: RouteParts, route: Resource): Handler {
+export function adjustHandler(
+  { writes, idempotent, definitions }: RouteParts,
+  route: Resource,
+  addressOf: AddressOf,
+): Handler {
   const etagOfRoute = etagOfRecord(route)
   return async (request, reply) => {
     const scope = accessFor(request)
     parseNoParameters(rawQueryOf(request))
-    const { id } = request.params
-    requireId(route, id)
-    const found = ownResource(request, definitions, route)
-    const resource = found instanceof Promise ? await found : found
-    const etagOf = resource === route ? etagOfRoute : etagOfRecord(resource)
-    const deltas = deltasOf(request, resource)
-    const idempotency = idempotencyOf(request, `${resourcePath(resource)}/${id}/adjust`, deltas)
-    if (idempotency === undefined) throw keyRequired()
-    const target: Target = { scope, resource, id, etags: ifMatchOf(request), idempotency }
-    const written = await timed(request, () =>
-      writes.run(scope, clientSignal(reply), () => adjustRecord(idempotent, target, deltas, etagOf)),
-    )
+    const written = await writeOwn(request, definitions, route, async (resource) => {
+      const address = addressOf(request, resource)
+      const etagOf = resource === route ? etagOfRoute : etagOfRecord(resource)
+      const deltas = deltasOf(request, resource)
+      const idempotency = idempotencyOf(request, `${addressPath(resource, address)}/adjust`, deltas)
+      if (idempotency === undefined) throw keyRequired()
+      const target = { scope, resource, address, etags: ifMatchOf(request), idempotency }
+      return await timed(request, () =>
+        writes.run(scope, clientSignal(reply), () => adjustRecord(idempotent, target, deltas, etagOf)),
+      )
+    })
     contextOf(request).records = 1
     return sendPatched(reply, written)
   }

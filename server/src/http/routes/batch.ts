@@ -4,11 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { BatchClient } from '../../batches/batch-client.ts'
 import { batchRows } from '../../batches/batch-input.ts'
 import { endLine, resultLines } from '../../batches/result-lines.ts'
+import { keyFieldsOf } from '../../catalog/own-fields.ts'
 import type { Resource } from '../../catalog/resources.ts'
 import { clientDisconnected, Failure, internalError, invalid } from '../../errors/errors.ts'
 import { ImportError } from '../../import/columns.ts'
 import type { ImportFormat } from '../../import/decode.ts'
 import { type ImportTotals, noTotals, writeRows } from '../../import/import-rows.ts'
+import type { RowResource } from '../../import/row-resource.ts'
 import { limits } from '../../limits/limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import { parseBatchRequest } from '../../query/list-request.ts'
@@ -16,14 +18,14 @@ import { endReceiveTimeout, leaveFlow } from '../http-server.ts'
 import { resourceTag, respondsWith, responseHeaders } from '../openapi/parts.ts'
 import { curl, literalOf, typescript } from '../openapi/samples.ts'
 import { batchPath } from '../paths.ts'
-import { accessFor } from '../plugins/authenticate.ts'
-import { ownResource } from '../plugins/own-resource.ts'
+import { verifiedFor } from '../plugins/authenticate.ts'
 import { actorOf, clientSignal, contextOf, rawQueryOf } from '../plugins/request-context.ts'
 import { problemBody } from '../problem.ts'
 import { acceptedBody } from '../request/body.ts'
 import { closeAfterResponse, reportDefect } from '../respond.ts'
 import { exampleOf } from './create.ts'
 import { jsonBatch, jsonBatchBody, jsonBatchContent, jsonBatchSchemas } from './json-batch.ts'
+import { readyKey } from './record-address.ts'
 import type { Handler, Route, RouteParts } from './route.ts'
 
 const formats: Readonly<Record<string, ImportFormat | 'json'>> = {
@@ -65,16 +67,7 @@ export function batchRoute(resource: Resource): Route {
         ),
       ],
       description,
-      parameters: [
-        {
-          name: 'mode',
-          in: 'query',
-          description:
-            '`upsert`: the ids are those of your system. `update`: the ids were read here; a row with an unknown id is rejected.',
-          schema: { type: 'string', enum: ['upsert', 'update'], default: 'upsert' },
-          example: 'upsert',
-        },
-      ],
+      parameters,
       body: {
         ...jsonBatchBody(resource, rows),
         'application/x-ndjson': { schema: { type: 'string' }, example: ndjsonOf(rows) },
@@ -98,6 +91,24 @@ export function batchRoute(resource: Resource): Route {
   }
 }
 
+const parameters = [
+  {
+    name: 'mode',
+    in: 'query',
+    description:
+      '`upsert`: rows change records or insert them; ids are those of your system. `update`: rows only change records; the ids were read here. `insert`: rows only insert records.',
+    schema: { type: 'string', enum: ['upsert', 'update', 'insert'], default: 'upsert' },
+    example: 'upsert',
+  },
+  {
+    name: 'key',
+    in: 'query',
+    description:
+      'The unique field by which rows name their records, instead of the id: `x_sku`. The service assigns the ids of the records that rows insert.',
+    schema: { type: 'string' },
+  },
+] as const
+
 const description = `The body is NDJSON or CSV with a header, also gzip, of any length. A row inserts the record with its \`id\`, or changes the fields that the row
 has. In NDJSON \`{"$delete":5}\` deletes the record 5. The rows are written as they arrive, ${limits.batchRows} in each transaction, with the rules of \`quartermaster import\`. Rows
 of one record take effect in their order. A row with \`"$if_match"\`, the \`etag\` of its record, is written only if the record still has it; otherwise it is rejected with the code \`changed\`.
@@ -107,6 +118,9 @@ The response streams a line for each rejected row. Its last line is \`{"$end":{â
 
 Ids below 4294967296 are either yours or assigned by the service: the first rows with ids decide, and \`$end\` then has \`"idsNow":"external"\`. If the service
 assigns them, only \`mode=update\` may change or delete its records. An id that the service assigned is never used again. A row may create a record with an id of yours that was deleted.
+
+With \`key=x_sku\`, rows have that unique field instead of an id, and \`{"$delete":{"x_sku":"4711"}}\` deletes a record. A row whose value no record has inserts one, with an id that the service assigns. So the batch can
+be repeated, and needs no table of ids. A row with a unique value of another record is rejected with the code \`key_taken\`.
 
 An error before anything is written is a normal error response.
 
@@ -129,10 +143,10 @@ function csvOf(rows: readonly object[]): string {
 function batchHandler(parts: RouteParts, route: Resource): Handler {
   const { authentication, batches, definitions, shares, emit, limits: injected } = parts
   return async (request, reply) => {
-    const scope = accessFor(request)
-    const mode = parseBatchRequest(rawQueryOf(request))
-    const found = ownResource(request, definitions, route)
-    const resource = found instanceof Promise ? await found : found
+    const { access: scope, tally } = verifiedFor(request)
+    const { mode, key } = parseBatchRequest(rawQueryOf(request))
+    const found = definitions.of(scope, route, tally.schema)
+    const resource = rowResource(found instanceof Promise ? await found : found, key)
     const actor = actorOf(request, scope, authentication.trustedProxies)
     const format = formatOf(request)
     const isGzipped = request.headers['content-encoding'] === 'gzip'
@@ -181,6 +195,19 @@ function batchHandler(parts: RouteParts, route: Resource): Handler {
     void finish(running, results, totals, { request, reply, emit, signal })
     return reply.header('cache-control', 'no-store').type('application/x-ndjson').send(results.stream)
   }
+}
+
+/** `key`: the unique field by which the rows name their records. */
+function rowResource(resource: Resource, key: string | undefined): RowResource {
+  if (key === undefined) return resource
+  const unknown = (message: string) =>
+    invalid({
+      parameter: 'key',
+      code: 'field_unknown',
+      message,
+      expected: keyFieldsOf(resource).map(({ name }) => name),
+    })
+  return { ...resource, rowKey: readyKey(resource, key, unknown) }
 }
 
 interface BatchResponse {
@@ -245,8 +272,8 @@ class Results {
 
   startingWith(writer: Parameters<typeof writeRows>[0]): Parameters<typeof writeRows>[0] {
     return {
-      write: async (rows, deletes, repeated) => {
-        const outcome = await writer.write(rows, deletes, repeated)
+      write: async (parts) => {
+        const outcome = await writer.write(parts)
         this.#start()
         return outcome
       },

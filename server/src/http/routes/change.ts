@@ -2,7 +2,6 @@ import type { Resource } from '../../catalog/resources.ts'
 import { Failure } from '../../errors/errors.ts'
 import { parseNoParameters } from '../../query/list-request.ts'
 import { deleteRecord, patchRecord } from '../../writes/change-record.ts'
-import type { Target } from '../../writes/record-change.ts'
 import {
   cachedRecordHeaders,
   json,
@@ -15,18 +14,25 @@ import { curl, literalOf, typescript } from '../openapi/samples.ts'
 import { bodySchema, exampleRecord, ref, responseSchema, schemaName } from '../openapi/schemas.ts'
 import { resourcePath } from '../paths.ts'
 import { accessFor } from '../plugins/authenticate.ts'
-import { ownResource } from '../plugins/own-resource.ts'
 import { clientSignal, contextOf, rawQueryOf, timed } from '../plugins/request-context.ts'
+import { writeOwn } from '../plugins/write-own.ts'
 import { bodyOf, mergePatchMediaType } from '../request/body.ts'
 import { ifMatchOf } from '../request/headers.ts'
 import { sendDeleted, sendPatched } from '../respond.ts'
 import { bodyProperties, etagOfRecord, idempotencyOf, recordValues } from './create.ts'
-import { requireId } from './record.ts'
+import { type AddressOf, addressPath, byId } from './record-address.ts'
 import type { Handler, Route, RouteParts } from './route.ts'
 
-const writeHeaders = ['if-match', 'idempotency-key'] as const
+export const writeHeaders = ['if-match', 'idempotency-key'] as const
 const parameters = ['id', 'ifMatch', 'idempotencyKey'] as const
-const errors = respondsWith('invalid', 'notFound', 'conflict', 'preconditionFailed', 'tooLarge', 'mismatch')
+export const writeErrors = respondsWith(
+  'invalid',
+  'notFound',
+  'conflict',
+  'preconditionFailed',
+  'tooLarge',
+  'mismatch',
+)
 
 /** `PATCH …/{id}` with a JSON merge patch (RFC 7396). */
 export function patchRoute(resource: Resource): Route {
@@ -68,7 +74,7 @@ export function patchRoute(resource: Resource): Route {
           { data: exampleRecord(resource) },
           cachedRecordHeaders,
         ),
-        ...errors,
+        ...writeErrors,
       },
       schemas: {
         [patch]: {
@@ -88,22 +94,16 @@ function patchHandler({ writes, idempotent, definitions }: RouteParts, route: Re
   return async (request, reply) => {
     const scope = accessFor(request)
     parseNoParameters(rawQueryOf(request))
-    const { id } = request.params
-    requireId(route, id)
-    const found = ownResource(request, definitions, route)
-    const resource = found instanceof Promise ? await found : found
-    const etagOf = resource === route ? etagOfRoute : etagOfRecord(resource)
-    const values = recordValues(request, resource)
-    const target: Target = {
-      scope,
-      resource,
-      id,
-      etags: ifMatchOf(request),
-      idempotency: idempotencyOf(request, `${resourcePath(resource)}/${id}`, values),
-    }
-    const written = await timed(request, () =>
-      writes.run(scope, clientSignal(reply), () => patchRecord(idempotent, target, values, etagOf)),
-    )
+    const address = byId(request, route)
+    const written = await writeOwn(request, definitions, route, async (resource) => {
+      const etagOf = resource === route ? etagOfRoute : etagOfRecord(resource)
+      const values = recordValues(request, resource)
+      const idempotency = idempotencyOf(request, addressPath(resource, address), values)
+      const target = { scope, resource, address, etags: ifMatchOf(request), idempotency }
+      return await timed(request, () =>
+        writes.run(scope, clientSignal(reply), () => patchRecord(idempotent, target, values, etagOf)),
+      )
+    })
     contextOf(request).records = 1
     return sendPatched(reply, written)
   }
@@ -127,29 +127,32 @@ export function deleteRoute(resource: Resource): Route {
       parameters,
       responses: {
         '204': { description: `The ${noun} has been deleted.`, headers: responseHeaders },
-        ...errors,
+        ...writeErrors,
       },
     },
-    handler: (parts) => deleteHandler(parts, resource),
+    handler: (parts) => deleteHandler(parts, resource, byId),
   }
 }
 
-function deleteHandler({ writes, idempotent, definitions }: RouteParts, route: Resource): Handler {
+export function deleteHandler(
+  { writes, idempotent, definitions }: RouteParts,
+  route: Resource,
+  addressOf: AddressOf,
+): Handler {
   return async (request, reply) => {
     const scope = accessFor(request)
     parseNoParameters(rawQueryOf(request))
     if (bodyOf(request).length > 0)
       throw new Failure('body_invalid', 'A DELETE request must not have a body.')
-    const { id } = request.params
-    requireId(route, id)
     // Its before-image has the values of the account's own fields.
-    const found = ownResource(request, definitions, route)
-    const resource = found instanceof Promise ? await found : found
-    const idempotency = idempotencyOf(request, `${resourcePath(resource)}/${id}`)
-    const target: Target = { scope, resource, id, etags: ifMatchOf(request), idempotency }
-    const written = await timed(request, () =>
-      writes.run(scope, clientSignal(reply), () => deleteRecord(idempotent, target)),
-    )
+    const written = await writeOwn(request, definitions, route, async (resource) => {
+      const address = addressOf(request, resource)
+      const idempotency = idempotencyOf(request, addressPath(resource, address))
+      const target = { scope, resource, address, etags: ifMatchOf(request), idempotency }
+      return await timed(request, () =>
+        writes.run(scope, clientSignal(reply), () => deleteRecord(idempotent, target)),
+      )
+    })
     contextOf(request).records = 1
     return sendDeleted(reply, written)
   }

@@ -20,7 +20,6 @@ import { curl, typescript } from '../openapi/samples.ts'
 import { exampleRecord, ref, type Schema, schemaName, unlisted } from '../openapi/schemas.ts'
 import { changesPath } from '../paths.ts'
 import { verifiedFor } from '../plugins/authenticate.ts'
-import { ownResource } from '../plugins/own-resource.ts'
 import { clientSignal, contextOf, timed } from '../plugins/request-context.ts'
 import { formMediaType } from '../request/body.ts'
 import { acceptsEventStream } from '../request/headers.ts'
@@ -191,7 +190,7 @@ function schemasOf(resource: Resource): Record<string, Schema> {
 function changesHandler({ feed, definitions }: RouteParts, route: Resource): Handler {
   return async (request, reply) => {
     const { access, tally } = verifiedFor(request)
-    const found = ownResource(request, definitions, route)
+    const found = definitions.of(access, route, tally.schema)
     const resource = found instanceof Promise ? await found : found
     const raw = rawParameters(request)
     const client: FeedClient = { access, tally, caller: reply.raw, signal: clientSignal(reply) }

@@ -27,8 +27,8 @@ import { curl, literalOf, sendsJson, typescript } from '../openapi/samples.ts'
 import { bodySchema, propertiesOf, ref, responseSchema, type Schema, schemaName } from '../openapi/schemas.ts'
 import { resourcePath } from '../paths.ts'
 import { accessFor } from '../plugins/authenticate.ts'
-import { ownResource } from '../plugins/own-resource.ts'
 import { clientSignal, contextOf, rawQueryOf, timed } from '../plugins/request-context.ts'
+import { writeOwn } from '../plugins/write-own.ts'
 import { type JsonBody, jsonBody, pointerTo, textMember } from '../request/body.ts'
 import { idempotencyKeyOf } from '../request/headers.ts'
 import { sendCreated } from '../respond.ts'
@@ -113,26 +113,18 @@ function createHandler(parts: RouteParts, route: Resource): Handler {
   return async (request, reply) => {
     const scope = accessFor(request)
     parseNoParameters(rawQueryOf(request))
-    const found = ownResource(request, parts.definitions, route)
-    const resource = found instanceof Promise ? await found : found
-    const etagOf = resource === route ? etagOfRoute : etagOfRecord(resource)
-    const values = recordValues(request, resource)
-    const idempotency = idempotencyOf(request, path, values)
-    const created = await timed(request, () =>
-      parts.writes.run(scope, clientSignal(reply), () =>
-        createRecord(
-          parts,
-          resource,
-          {
-            scope,
-            values,
-            custom: ownValues(resource, values, { withNulls: false }),
-            recordsMax: scope.recordsMax,
-          },
-          { etagOf, idempotency },
+    const created = await writeOwn(request, parts.definitions, route, async (resource) => {
+      const values = recordValues(request, resource)
+      const custom = ownValues(resource, values, { withNulls: false })
+      const create = { scope, values, custom, recordsMax: scope.recordsMax }
+      const etagOf = resource === route ? etagOfRoute : etagOfRecord(resource)
+      const idempotency = idempotencyOf(request, path, values)
+      return await timed(request, () =>
+        parts.writes.run(scope, clientSignal(reply), () =>
+          createRecord(parts, resource, create, { etagOf, idempotency }),
         ),
-      ),
-    )
+      )
+    })
     contextOf(request).records = 1
     if (created.replayed) reply.header('idempotent-replayed', 'true')
     if (created.etag !== null) reply.header('etag', created.etag)

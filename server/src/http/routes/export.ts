@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Verified } from '../../accounts/verifications.ts'
-import { type Resource, schemaNameOf } from '../../catalog/resources.ts'
+import type { Resource } from '../../catalog/resources.ts'
 import { snapshotCursor } from '../../changes/feed-page.ts'
 import { Failure } from '../../errors/errors.ts'
 import { exportBody } from '../../lists/exports/export-body.ts'
@@ -73,7 +73,7 @@ export async function sendExport(
   // A write was committed meanwhile. If it declared a field, the records lack it, and the cursor says that the client has it.
   while (running.version !== tally.version) {
     const { resource } = await definitions.current(access, query.plan.resource)
-    if (schemaNameOf(resource) === schemaNameOf(query.plan.resource)) break
+    if (resource.schemaName === query.plan.resource.schemaName) break
     running.end()
     query = planned.plan(resource)
     running = await exports.acquire(access, clientSignal(reply))
@@ -114,7 +114,7 @@ function setExportHeaders(
   { plan, filterKey, feedFilter }: ExportQuery,
   pageCache: PageCache,
 ): void {
-  const name = listKey(access, schemaNameOf(plan.resource), filterKey)
+  const name = listKey(access, plan.resource.schemaName, filterKey)
   const cached = pageCache.get(name, running)
   const total =
     plan.where === undefined ? running.total : cached?.isCurrent === true ? cached.entry.total : undefined

@@ -5,15 +5,23 @@ import { isOwnFieldName } from '../../catalog/own-fields.ts'
 import { type ResourceName, resources } from '../../catalog/resources.ts'
 import { views } from '../../catalog/views.ts'
 import { excerpt, Faults } from '../../errors/faults.ts'
+import { buildKey, type KeyBuild } from '../../fields/key-build.ts'
 import {
+  buildOf,
   changeField,
   createField,
   deleteField,
+  getField,
   type NewField,
   type OwnField,
   parseFieldId,
+  uniqueCandidates,
+  uniqueTypes,
 } from '../../fields/manage-fields.ts'
 import { limits } from '../../limits/limits.ts'
+import type { Database } from '../../postgres/database.ts'
+import type { Transaction } from '../../postgres/transaction.ts'
+import type { AccountScope } from '../../scope.ts'
 import {
   bodyContent,
   bodySchemas,
@@ -48,6 +56,8 @@ const example = exampleRecord(views.field)
 const types: readonly FieldType[] = ['text', 'integer', 'decimal', 'boolean', 'timestamp']
 const resourceNames = Object.keys(resources)
 
+const candidates = Object.values(resources).flatMap(({ name }) => uniqueCandidates(name))
+
 const label = {
   type: 'string',
   maxLength: limits.fieldLabelCharactersMax,
@@ -59,12 +69,26 @@ const createShape: BodyShape = {
   title: 'New field request',
   members: {
     resource: { type: 'string', enum: resourceNames },
-    name: { type: 'string', pattern: '^x_[a-z][a-z0-9_]{0,58}$' },
-    type: { type: 'string', enum: types },
+    name: {
+      type: 'string',
+      pattern: `^(x_[a-z][a-z0-9_]{0,58}|${candidates.join('|')})$`,
+      description:
+        'Begins with `x_`. Or the name of a field that every account has, to make it unique: `default_code` of a product, `email` of a partner, `company_code` of a company.',
+    },
+    type: {
+      type: 'string',
+      enum: types,
+      description: 'Required, except to make a field unique that every account has.',
+    },
     label,
+    unique: {
+      type: 'boolean',
+      default: false,
+      description: 'Whether no two records may have the same value: a text or an integer.',
+    },
   },
-  required: ['resource', 'name', 'type'],
-  what: 'A field is declared by resource, name, type and label',
+  required: ['resource', 'name'],
+  what: 'A field is declared by resource, name, type, label and unique',
   example: '{"resource":"product","name":"x_barcode","type":"text"}',
 }
 
@@ -107,7 +131,9 @@ export const createFieldRoute: Route = {
       ),
     ],
     description:
-      'From the next request on, records of the resource have the field, with null until it is set. It is a write to the resource: its version changes.',
+      'From the next request on, records of the resource have the field, with null until it is set. It is a write to the resource: its version changes.\n\n' +
+      'Records can be addressed by a unique field, `…/product/x_sku/4711`, and batches can name them by it. If the values of a field that every account has are not unique, the response is 409 ' +
+      '`values_not_unique` with the first of them. Until the values of all records have been read, its `state` is `building`: in most cases a few milliseconds, and half a minute for the first field of an account.',
     body: bodyContent(createShape, { resource: 'company', name: 'x_region', type: 'text', label: 'Region' }),
     responses: {
       '201': { ...fieldResponse, headers: createdHeaders('field') },
@@ -118,7 +144,12 @@ export const createFieldRoute: Route = {
   handler: (parts) => async (request, reply) => {
     const { access, actor, write } = administrationOf(request, reply, parts)
     const created = newFieldOf(request)
-    const field = await write((transaction) => createField(transaction, access, actor, created))
+    const field = await write(async (transaction) => {
+      const declared = await createField(transaction, access, actor, created)
+      return { declared, build: await buildOf(transaction, access, declared) }
+    }).then(({ declared, build }) =>
+      build === undefined ? declared : built(parts.database, access, declared, build),
+    )
     contextOf(request).records = 1
     return sendCreated(reply.header('cache-control', 'no-store'), `${path}/${field.id}`, bodyWith(field))
   },
@@ -177,33 +208,67 @@ export const deleteFieldRoute: Route = {
   },
 }
 
+/** Reads the values of the field's records for a while. The sweep of any process reads the rest. */
+async function built(
+  database: Database,
+  scope: AccountScope,
+  { id }: OwnField,
+  build: KeyBuild,
+): Promise<OwnField> {
+  const until = performance.now() + limits.keyBuildMsMax
+  const write = <T>(work: (transaction: Transaction) => Promise<T>) => database.writeTo(scope, work)
+  await buildKey(write, build, () => performance.now() > until)
+  return await write((transaction) => getField(transaction, scope, id))
+}
+
 function sendField(reply: FastifyReply, field: OwnField): FastifyReply {
   contextOf(reply.request).records = 1
   return sendUncached(reply, bodyWith(field))
 }
 
 function bodyWith(field: OwnField): string {
-  const { id, resource, name, type, label: text, created_at } = field
-  return JSON.stringify({ data: { id, resource, name, type, label: text, created_at } })
+  const { id, resource, name, type, label: text, unique, state, created_at } = field
+  return JSON.stringify({ data: { id, resource, name, type, label: text, unique, state, created_at } })
 }
 
 function newFieldOf(request: FastifyRequest): NewField {
   const body = jsonBody(request, createShape)
   const faults = new Faults()
   addUnknownMembers(body, createShape, faults)
+  const resource = oneOf<ResourceName>(
+    body,
+    'resource',
+    Object.values(resources).map(({ name }) => name),
+    faults,
+  )
+  const name = nameIn(body, resource, faults)
   const created = {
-    resource: oneOf<ResourceName>(
-      body,
-      'resource',
-      Object.values(resources).map(({ name }) => name),
-      faults,
-    ),
-    name: nameIn(body, faults),
-    type: oneOf<FieldType>(body, 'type', types, faults),
+    resource,
+    name,
+    type: typeIn(body, resource, name, faults),
     label: labelIn(body, faults, false),
+    unique: body['unique'] === true,
   }
+  addUniqueFaults(body, created, faults)
   faults.throwIfAny('body_invalid')
   return created
+}
+
+/** A field that every account has keeps its type. */
+function typeIn(body: JsonBody, resource: ResourceName, name: string, faults: Faults): FieldType {
+  const field = resources[resource].fields.find((one) => one.name === name)
+  if (field === undefined) return oneOf<FieldType>(body, 'type', types, faults)
+  return body['type'] === undefined ? field.type : oneOf<FieldType>(body, 'type', [field.type], faults)
+}
+
+function addUniqueFaults(body: JsonBody, { name, type, unique }: NewField, faults: Faults): void {
+  const given = body['unique']
+  if (given !== undefined && typeof given !== 'boolean')
+    addFault(faults, 'unique', given, 'must be true or false', ['true', 'false'])
+  else if (unique && !uniqueTypes.includes(type))
+    addFault(faults, 'unique', given, `is only possible for ${uniqueTypes.join(' and ')}`, ['false'])
+  else if (!unique && candidates.includes(name))
+    addFault(faults, 'unique', given, `must be true: every account has the field ${name}`, ['true'])
 }
 
 function oneOf<Of extends string>(body: JsonBody, member: string, values: readonly Of[], faults: Faults): Of {
@@ -215,12 +280,14 @@ function oneOf<Of extends string>(body: JsonBody, member: string, values: readon
   return first
 }
 
-function nameIn(body: JsonBody, faults: Faults): string {
+function nameIn(body: JsonBody, resource: ResourceName, faults: Faults): string {
   const { name } = body
-  if (typeof name === 'string' && isOwnFieldName(name)) return name
+  const existing = uniqueCandidates(resource)
+  if (typeof name === 'string' && (isOwnFieldName(name) || existing.includes(name))) return name
   const rule =
-    'must begin with x_ and a lowercase letter, and have only a-z, 0-9 and _, at most 61 characters'
-  addFault(faults, 'name', name, rule, ['a name such as x_barcode'])
+    'must begin with x_ and a lowercase letter, and have only a-z, 0-9 and _, at most 61 characters' +
+    (existing.length === 0 ? '' : `; or be ${existing.join(' or ')}, to make it unique`)
+  addFault(faults, 'name', name, rule, ['a name such as x_barcode', ...existing])
   return ''
 }
 

@@ -4,7 +4,8 @@ import { rejectedRows } from '../../batches/result-lines.ts'
 import { etagField } from '../../catalog/field.ts'
 import type { Resource } from '../../catalog/resources.ts'
 import { type BatchWriter, noTotals, writeRows } from '../../import/import-rows.ts'
-import type { RowFault } from '../../import/row.ts'
+import { type RowFault, rowCodes } from '../../import/row.ts'
+import type { RowResource } from '../../import/row-resource.ts'
 import { limits } from '../../limits/limits.ts'
 import { json } from '../openapi/parts.ts'
 import { bodySchema, propertiesOf, ref, responseSchema, type Schema, schemaName } from '../openapi/schemas.ts'
@@ -14,7 +15,7 @@ import { bodyProperties } from './create.ts'
 
 /** A batch as one JSON object: its response is one as well, sent after its only transaction. */
 export interface JsonBatch {
-  readonly resource: Resource
+  readonly resource: RowResource
   readonly body: AsyncGenerator<Buffer>
   readonly isGzipped: boolean
   readonly nextSlice: () => Promise<void>
@@ -83,11 +84,14 @@ export function jsonBatchSchemas(resource: Resource): Record<string, Schema> {
           examples: [etagField.example],
         },
         $delete: {
-          ...propertiesOf(id === undefined ? [] : [id])['id'],
-          description: `The id of a ${noun} to delete.`,
+          description: `The ${noun} to delete: its id, or with \`key\` an object with its unique field.`,
+          oneOf: [
+            propertiesOf(id === undefined ? [] : [id])['id'] ?? {},
+            { type: 'object', additionalProperties: true, minProperties: 1, maxProperties: 1 },
+          ],
         },
       }),
-      description: `Inserts the ${noun} with this \`id\`, or changes the fields that the row has; or deletes one by \`$delete\`. Every row has one of both.`,
+      description: `Inserts the ${noun} with this \`id\`, or changes the fields that the row has; or deletes one by \`$delete\`. Every row has one of both; with \`key\`, the unique field instead of the \`id\`.`,
     },
     ...resultSchemas,
   }
@@ -99,8 +103,9 @@ const faultProperties: Record<string, Schema> = {
   value: { ...text, description: 'The beginning of the value.' },
   code: {
     ...text,
-    enum: ['changed', 'record_unknown'],
-    description: 'If the condition of the row failed.',
+    enum: rowCodes,
+    description:
+      'If the row is valid, but cannot be written: its condition failed, its record exists already (`mode=insert`), or another record has one of its unique values.',
   },
 }
 
@@ -136,7 +141,8 @@ const resultSchemas: Record<string, Schema> = {
     required: ['index', 'field', 'reason', 'value'],
     properties: {
       index: { ...count, description: 'The position in `rows`, from 0.' },
-      id: { type: 'integer', format: 'int64', description: 'Of the record, if the row has a valid one.' },
+      id: { type: 'integer', format: 'int64', description: 'Of the record, if it is known.' },
+      key: { ...text, description: 'The value of the unique field that names the record.' },
       ...faultProperties,
       more: { type: 'array', items: ref('schemas', 'RowFault'), description: 'Further faults of the row.' },
     },

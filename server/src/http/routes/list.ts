@@ -17,7 +17,6 @@ import { curl, type Sample, typescript } from '../openapi/samples.ts'
 import { collectionSchemas } from '../openapi/schemas.ts'
 import { resourcePath } from '../paths.ts'
 import { verifiedFor } from '../plugins/authenticate.ts'
-import { ownResource } from '../plugins/own-resource.ts'
 import { contextOf, rawQueryOf, recordSource, timed } from '../plugins/request-context.ts'
 import { acceptedBody, bodyOf, contentTypeFailure, formMediaType } from '../request/body.ts'
 import { exportFormatOf } from '../request/headers.ts'
@@ -67,7 +66,7 @@ function listHandler(parts: RouteParts, route: Resource): Handler {
   const path = resourcePath(route)
   return async (request, reply) => {
     const verified = verifiedFor(request)
-    const found = ownResource(request, definitions, route)
+    const found = definitions.of(verified.access, route, verified.tally.schema)
     const resource = found instanceof Promise ? await found : found
     const [raw, source] = rawParameters(request)
     const format = exportFormatOf(request.headers.accept)

@@ -1,8 +1,5 @@
 import type { Access } from '../../accounts/verifications.ts'
 import type { Resource } from '../../catalog/resources.ts'
-import { recordUnknown } from '../../errors/errors.ts'
-import { excerpt } from '../../errors/faults.ts'
-import { limits } from '../../limits/limits.ts'
 import type { PlanCache } from '../../lists/plan-cache.ts'
 import type { RecordRequest } from '../../lists/record-reader.ts'
 import type { RecordRow } from '../../query/sql/record-statement.ts'
@@ -16,11 +13,16 @@ import {
 import { curl, typescript } from '../openapi/samples.ts'
 import { exampleRecord, schemaName, singleSchemas } from '../openapi/schemas.ts'
 import { resourcePath } from '../paths.ts'
-import { finishVerification, startVerification, verifiedFor } from '../plugins/authenticate.ts'
-import { ownResource } from '../plugins/own-resource.ts'
+import {
+  finishVerification,
+  requireDefinitions,
+  startVerification,
+  verifiedFor,
+} from '../plugins/authenticate.ts'
 import { contextOf, rawQueryOf, recordSource, timed } from '../plugins/request-context.ts'
 import { rejectUnsupported } from '../request/headers.ts'
 import { sendRead } from '../respond.ts'
+import { type AddressOf, byId, unknownAt } from './record-address.ts'
 import { type Handler, type Route, type RouteParts, type RouteRequest, readMethods } from './route.ts'
 
 export function recordRoute(resource: Resource): Route {
@@ -55,30 +57,31 @@ export function recordRoute(resource: Resource): Route {
       },
       schemas: singleSchemas(resource),
     },
-    handler: (parts) => recordHandler(parts, resource),
+    handler: (parts) => recordHandler(parts, resource, byId),
   }
 }
 
 /** The key is verified here, so that the record of a key that was accepted lately is read at the same time. */
-function recordHandler(parts: RouteParts, route: Resource): Handler {
+export function recordHandler(parts: RouteParts, route: Resource, addressOf: AddressOf): Handler {
   const { authentication, definitions, plans, recordReader, responseCache } = parts
   return async (request, reply) => {
     const verification = startVerification(request, authentication)
-    const early = readBeforehand(parts, route, request, verification.recent)
+    const early = readBeforehand(parts, route, request, { access: verification.recent, addressOf })
     await finishVerification(request, reply, verification, authentication)
     rejectUnsupported(request)
+    requireDefinitions(request)
     const verified = verifiedFor(request)
-    const found = ownResource(request, definitions, route)
+    const found = definitions.of(verified.access, route, verified.tally.schema)
     const resource = found instanceof Promise ? await found : found
     const isEarly = early?.record.resource === resource
-    const record = isEarly ? early.record : recordRequestOf(request, resource, plans)
+    const record = isEarly ? early.record : recordRequestOf(request, resource, plans, addressOf)
     const context = contextOf(request)
     const read = async () => {
       context.source = 'read'
       const response = await timed(request, () =>
         recordReader.read(verified, record, isEarly ? early.row : undefined),
       )
-      if (response === undefined) throw recordUnknown(resource.noun, record.id)
+      if (response === undefined) throw unknownAt(resource, record.address)
       return response
     }
     const response = await recordSource(
@@ -101,11 +104,11 @@ function readBeforehand(
   { definitions, plans, recordReader, responseCache }: RouteParts,
   route: Resource,
   request: RouteRequest,
-  access: Access | undefined,
+  { access, addressOf }: { readonly access: Access | undefined; readonly addressOf: AddressOf },
 ): EarlyRead | undefined {
   if (access?.scopes.has(`${route.name}:read`) !== true) return undefined
   try {
-    const record = recordRequestOf(request, definitions.latest(access, route), plans)
+    const record = recordRequestOf(request, definitions.latest(access, route), plans, addressOf)
     if (responseCache.has(access, cacheKeyOf(record))) return { record, row: undefined }
     const row = recordReader.row(record, access.accountId)
     // Reported by the handler, if it needs the row.
@@ -117,19 +120,20 @@ function readBeforehand(
   }
 }
 
-function recordRequestOf(request: RouteRequest, resource: Resource, plans: PlanCache): RecordRequest {
+function recordRequestOf(
+  request: RouteRequest,
+  resource: Resource,
+  plans: PlanCache,
+  addressOf: AddressOf,
+): RecordRequest {
+  const address = addressOf(request, resource)
   const { members, fieldsHash } = plans.record(resource, rawQueryOf(request))
-  const { id } = request.params
-  requireId(resource, id)
-  return { resource, id, members, fieldsHash }
+  return { resource, address, members, fieldsHash }
 }
 
-function cacheKeyOf({ id, fieldsHash }: RecordRequest): string {
-  return `${id}-${fieldsHash}`
-}
-
-/** A positive integer without leading zeros that a JSON number represents exactly. No record has any other id. */
-export function requireId({ noun }: Resource, text: string): void {
-  if (!/^[1-9]\d{0,15}$/.test(text) || Number(text) > limits.integerMax)
-    throw recordUnknown(noun, excerpt(text))
+/** No id contains a slash, so a value cannot be taken for one. */
+function cacheKeyOf({ address, fieldsHash }: RecordRequest): string {
+  if ('id' in address) return `${address.id}-${fieldsHash}`
+  const { field, value } = address.key
+  return `${field.key.number}/${value}-${fieldsHash}`
 }

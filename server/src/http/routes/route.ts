@@ -39,7 +39,7 @@ export interface Route extends FastifyContextConfig {
 }
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
-export type RouteRequest = FastifyRequest<{ Params: { id: string } }>
+export type RouteRequest = FastifyRequest<{ Params: { id: string; key?: string; value?: string } }>
 export type Handler = (request: RouteRequest, reply: FastifyReply) => Promise<unknown>
 
 /** The parts of an OpenAPI operation that the rest of the route does not imply. */
@@ -63,9 +63,9 @@ export interface Operation {
   readonly sharedParameters?: Readonly<Record<string, object>>
 }
 
-/** The path as Fastify names it: `/manage/v1/keys/:id`. */
+/** The path as Fastify names it: `/manage/v1/keys/:id`, and with a unique field `…/product/:key/:value`. */
 export function urlOf({ path }: Route): string {
-  return path.replace(/\{\w+\}/, ':id')
+  return path.replace(/\{(\w+)\}/g, (_, name) => (name === 'key' || name === 'value' ? `:${name}` : ':id'))
 }
 
 export const readMethods = ['GET', 'HEAD'] as const

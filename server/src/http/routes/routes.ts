@@ -2,6 +2,7 @@ import { type Resource, type ResourceName, resources } from '../../catalog/resou
 import { views } from '../../catalog/views.ts'
 import { adjustRoutes } from './adjust.ts'
 import { batchRoute } from './batch.ts'
+import { byKeyRoutes } from './by-key.ts'
 import { deleteRoute, patchRoute } from './change.ts'
 import { changesRoute } from './changes.ts'
 import { changeCorsRoute, corsRoute } from './cors.ts'
@@ -31,6 +32,7 @@ export const routesOf = (own: Readonly<Record<ResourceName, Resource>>): readonl
     patchRoute(resource),
     deleteRoute(resource),
     ...adjustRoutes(resource),
+    ...byKeyRoutes(resource),
     batchRoute(resource),
     changesRoute(resource),
   ]),

@@ -181,7 +181,7 @@ function changeJson(resource: Resource, fields: readonly Field[], isFiltered: bo
   return sql`case when r.deleted then '{"change":"deleted","id":' || ${ids} || '}'${isFiltered ? removed : sql``}
     else case when r.version <= ${baseVersion}::bigint or (r.created_version, r.id) > ${after}
       then '{"change":"created","id":' else '{"change":"updated","id":' end
-      || ${ids} || ',"etag":' || ${etagJson(etag)} || ',"record":' || ${recordJson(fields, etag)} || '}' end`
+      || ${ids} || ',"etag":' || ${etagJson(etag)} || ',"record":' || ${recordJson(fields, () => etag)} || '}' end`
 }
 
 /** For requests without a filter and without `fields`. */

@@ -1,5 +1,4 @@
 import { etagField, type Field, type FieldType } from '../../catalog/field.ts'
-import { isOwnField } from '../../catalog/own-fields.ts'
 import type { AccountScope } from '../../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, value } from '../../sql.ts'
 import type { ListPlan } from '../plan.ts'
@@ -25,13 +24,13 @@ export function exportStatement(scope: AccountScope, plan: ListPlan, format: Exp
   const condition = plan.where === undefined ? account : sql`${account} and ${where(plan.where)}`
   const table = identifier(plan.resource.name)
   // The select list then has parameters, too, and the account stays the first one.
-  const hasOwn = plan.fields.some(isOwnField)
+  const hasOwn = plan.fields.some(({ customKey }) => customKey !== undefined)
   const head = hasOwn ? sql`with r as not materialized (select * from ${table} where ${condition}) ` : sql``
   const source = hasOwn ? sql`from r order by r.id` : sql`from ${table} r where ${condition} order by r.id`
   const copy =
     format === 'ndjson'
       ? // JSON escapes both characters, so COPY quotes nothing and each line is the JSON itself.
-        sql`copy (${head}select ${recordJson(plan.fields, etag)} ${source})
+        sql`copy (${head}select ${recordJson(plan.fields, () => etag)} ${source})
 to stdout (format csv, delimiter E'\\x01', quote E'\\x02')`
       : sql`copy (${head}select ${cells(plan.fields, format, etag)} ${source}) to stdout (format csv${quoted(plan.fields)})`
   return copy.statement()
@@ -44,22 +43,23 @@ function cells(fields: readonly Field[], format: 'csv' | 'spreadsheet', etag: Fr
     fields.map((field) => {
       const name = cellName(field)
       if (field === etagField) return sql`'"' || ${etag} || '"' as ${name}`
-      if (isOwnField(field)) return sql`${ownCell(field, format)} as ${name}`
-      return sql`${cell[field.type](sql`r.${name}`)} as ${name}`
+      const { customKey, type } = field
+      if (customKey !== undefined) return sql`${ownCell(type, customKey, format)} as ${name}`
+      return sql`${cell[type](sql`r.${name}`)} as ${name}`
     }),
     ', ',
   )
 }
 
 /** The texts in `custom` are those of JSON. */
-function ownCell(field: Field & { readonly number: number }, format: 'csv' | 'spreadsheet'): Fragment {
-  const text = sql`(r.custom->>${keyOf(field)})`
-  return format === 'spreadsheet' && field.type === 'text' ? withoutFormulas(text) : text
+function ownCell(type: FieldType, customKey: string, format: 'csv' | 'spreadsheet'): Fragment {
+  const text = sql`(r.custom->>${keyOf(customKey)})`
+  return format === 'spreadsheet' && type === 'text' ? withoutFormulas(text) : text
 }
 
 /** For `force_quote`. The header is not written by PostgreSQL, so it does not need the name of a field of the account. */
 function cellName(field: Field): Fragment {
-  return identifier(isOwnField(field) ? `own_${field.number}` : field.name)
+  return identifier(field.customKey === undefined ? field.name : `own_${field.customKey}`)
 }
 
 const exactCell: Record<FieldType, (column: Fragment) => Fragment> = {

@@ -131,7 +131,7 @@ function listTemplate(plan: ListPlan, path: AccessPath): StateTemplate {
   return sql`${head}select ${stateColumns}${lineage}, ${total} as total${carried}, p.count, p.records, p.last_id
 from tally t
 cross join (
-  select count(*) as count, coalesce(string_agg(${recordJson(plan.fields, etagOfSnapshot(plan.resource, account))}, ','${order}), '') as records,
+  select count(*) as count, coalesce(string_agg(${recordJson(plan.fields, () => etagOfSnapshot(plan.resource, account))}, ','${order}), '') as records,
     max(r.id) as last_id
   from (
 ${rows}

@@ -1,18 +1,17 @@
 import { etagField, type Field, type FieldType } from '../../catalog/field.ts'
-import { isOwnField } from '../../catalog/own-fields.ts'
 import { resources } from '../../catalog/resources.ts'
-import { type Fragment, identifier, join, sql, value } from '../../sql.ts'
+import { type Fragment, identifier, join, nameInText, sql, value } from '../../sql.ts'
 
 /**
  * SQL that builds a record as JSON text, its fields in the requested order. It concatenates the members, because
  * `row_to_json` builds a row first, which takes a tenth of the statement's time. Decimals are stored in their shortest
- * form. `etag`: `etagText` of the statement, if the fields may have it.
+ * form. `etag`: the ETag in this statement, if the fields may have it.
  */
-export function recordJson(fields: readonly Field[], etag?: Fragment): Fragment {
+export function recordJson(fields: readonly Field[], etag?: () => Fragment): Fragment {
   return ofAllFields.get(fields) ?? jsonOfFields(fields, etag)
 }
 
-function jsonOfFields(fields: readonly Field[], etag?: Fragment): Fragment {
+function jsonOfFields(fields: readonly Field[], etag?: () => Fragment): Fragment {
   const members: Fragment[] = []
   for (let i = 0; i < fields.length; ) {
     const own = fields.slice(i, endOfOwn(fields, i))
@@ -20,8 +19,8 @@ function jsonOfFields(fields: readonly Field[], etag?: Fragment): Fragment {
     if (field === undefined) break
     if (own.length > 0) members.push(ownMembers(own, i === 0))
     else {
-      const name = identifier(field.name)
-      const json = field === etagField ? etagJson(etag) : jsonOf(field)
+      const name = nameInText(field.name)
+      const json = field === etagField ? etagJson(etag?.()) : jsonOf(field)
       members.push(i === 0 ? sql`'{"${name}":' || ${json}` : sql`',"${name}":' || ${json}`)
     }
     i += Math.max(1, own.length)
@@ -32,14 +31,14 @@ function jsonOfFields(fields: readonly Field[], etag?: Fragment): Fragment {
 /** Where the fields of the account that begin here end. */
 function endOfOwn(fields: readonly Field[], start: number): number {
   let end = start
-  while (fields[end]?.number !== undefined) end++
+  while (fields[end]?.customKey !== undefined) end++
   return end
 }
 
 /** Members from `custom`, in this order. Their names are parameters, so that they are no part of a statement's text. */
 function ownMembers(fields: readonly Field[], isFirst: boolean): Fragment {
   const labels = fields.map(({ name }, i) => `${i === 0 && isFirst ? '{' : ','}"${name}":`)
-  const keys = fields.map(({ number }) => String(number))
+  const keys = fields.map(({ customKey }) => customKey)
   return sql`(select string_agg(f.label || coalesce((r.custom->f.key)::text, 'null'), '' order by f.n)
     from unnest(${value(labels)}::text[], ${value(keys)}::text[]) with ordinality f(label, key, n))`
 }
@@ -65,8 +64,10 @@ export function etagJson(etag: Fragment | undefined): Fragment {
 
 /** The columns that it reads besides the id. The ETag is computed from the version. */
 export function columnNames(fields: readonly Field[]): readonly string[] {
-  const own = fields.some(isOwnField) ? ['custom'] : []
-  const columns = fields.filter((field) => !isOwnField(field) && field.name !== 'id' && field !== etagField)
+  const own = fields.some(({ customKey }) => customKey !== undefined) ? ['custom'] : []
+  const columns = fields.filter(
+    (field) => field.customKey === undefined && field.name !== 'id' && field !== etagField,
+  )
   return [...columns.map(({ name }) => name), ...own]
 }
 

@@ -1,5 +1,5 @@
 import { etagField, type Field } from '../../catalog/field.ts'
-import { isOwnField } from '../../catalog/own-fields.ts'
+import type { KeyField } from '../../catalog/own-fields.ts'
 import { perResource, type Resource } from '../../catalog/resources.ts'
 import { identifier, placeholder, type StateStatement, type StateTemplate, sql, value } from '../../sql.ts'
 import { currentLineageColumn, stateColumns, type TallyState } from '../../tally-state.ts'
@@ -9,7 +9,9 @@ import { jsonValues, valueSeparator } from './record-json.ts'
 /** A record to read. */
 export interface RecordKey {
   readonly accountId: string
+  /** Empty if the record is named by the value of a unique field. */
   readonly id: string
+  readonly key?: { readonly field: KeyField; readonly value: string } | undefined
 }
 
 export interface RecordRow extends TallyState {
@@ -17,6 +19,8 @@ export interface RecordRow extends TallyState {
   readonly n: string
   /** The current lineage: with the version of the record, it identifies the record's content. */
   readonly lineage: string
+  /** Only of a record that was named by a key. */
+  readonly record_id?: string | null
   /** Null if there is no record with this id. */
   readonly record_version: string | null
   /**
@@ -30,13 +34,29 @@ export interface RecordRow extends TallyState {
  * Tallies and records of any accounts in one statement, so from one snapshot. It reads all fields, so that requests for any
  * fields in any order share it.
  */
-export function recordsStatement(resource: Resource, keys: readonly RecordKey[]): StateStatement {
-  // Array literals of PostgreSQL: integers need no quotes.
+export function recordsStatement(resource: Resource, reads: readonly RecordKey[]): StateStatement {
   const { plain, own } = templates[resource.name]
-  return (resource.schema === undefined ? plain : own)([
-    `{${keys.map(({ accountId }) => accountId).join(',')}}`,
-    `{${keys.map(({ id }) => id).join(',')}}`,
-  ])
+  return (resource.schema === undefined ? plain : own)([accountsOf(reads), idsOf(reads)])
+}
+
+/** The same for records that are named by the values of unique fields. */
+export function keyedRecordsStatement(resource: Resource, reads: readonly RecordKey[]): StateStatement {
+  return templates[resource.name].keyed([accountsOf(reads), ...keysOf(reads)])
+}
+
+// Array literals of PostgreSQL: integers need no quotes.
+function accountsOf(reads: readonly RecordKey[]): string {
+  return `{${reads.map(({ accountId }) => accountId).join(',')}}`
+}
+
+export function idsOf(reads: readonly RecordKey[]): string {
+  return `{${reads.map(({ id }) => id).join(',')}}`
+}
+
+/** The numbers of the unique fields, and the values. */
+export function keysOf(reads: readonly RecordKey[]): readonly [numbers: string, texts: readonly string[]] {
+  const keys = reads.flatMap(({ key }) => key ?? [])
+  return [`{${keys.map(({ field }) => field.key.number).join(',')}}`, keys.map((key) => key.value)]
 }
 
 /** A member of a record's JSON object, and the position of its value among all fields; undefined for the ETag. */
@@ -49,10 +69,10 @@ export interface RecordMember {
 
 /** The members of a JSON object with these fields, in this order. */
 export function membersOf(resource: Resource, fields: readonly Field[]): readonly RecordMember[] {
-  const columns: readonly Field[] = resource.fields.filter((field) => !isOwnField(field))
+  const columns: readonly Field[] = resource.fields.filter((field) => field.customKey === undefined)
   return fields.map((field) => {
     const prefix = `"${field.name}":`
-    if (isOwnField(field)) return { prefix, position: columns.length, key: String(field.number) }
+    if (field.customKey !== undefined) return { prefix, position: columns.length, key: field.customKey }
     return { prefix, position: field === etagField ? undefined : columns.indexOf(field), key: undefined }
   })
 }
@@ -72,6 +92,8 @@ export function recordOf(text: string, members: readonly RecordMember[], etag: (
 
 const accounts = placeholder()
 const ids = placeholder()
+const keyFields = placeholder()
+const keyTexts = placeholder()
 
 /** The columns of `RecordRow`. */
 export const recordColumns = ({ fields }: Resource, withOwn: boolean) =>
@@ -87,7 +109,23 @@ left join ${identifier(resource.name)} r on r.account_id = q.account_id and r.id
 where t.account_id = any(${accounts}::bigint[])`.template([accounts, ids], 'record', 'pipelined')
 }
 
+/** Accounts with unique fields have definitions, so `custom` is always read. */
+function keyedTemplate(resource: Resource): StateTemplate {
+  const resourceName = value(resource.name)
+  return sql`select r.id as record_id, ${recordColumns(resource, true)}
+from unnest(${accounts}::bigint[], ${keyFields}::bigint[], ${keyTexts}::text[]) with ordinality q(account_id, field, value, n)
+join tally t on t.account_id = q.account_id and t.resource = ${resourceName}::text
+left join ${identifier(`${resource.name}_key`)} k on k.account_id = q.account_id and k.field = q.field and k.value = q.value
+left join ${identifier(resource.name)} r on r.account_id = q.account_id and r.id = k.id
+where t.account_id = any(${accounts}::bigint[])`.template(
+    [accounts, keyFields, keyTexts],
+    'record',
+    'pipelined',
+  )
+}
+
 const templates = perResource((resource) => ({
   plain: recordsTemplate(resource, false),
   own: recordsTemplate(resource, true),
+  keyed: keyedTemplate(resource),
 }))

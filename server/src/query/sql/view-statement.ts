@@ -64,9 +64,8 @@ const sources: Record<ViewName, (account: Value, chosen: Chosen) => Fragment> = 
     case when position_id = 9223372036854775807 or position_version = 0 then position_version else position_version - 1 end as delivered_version,
     failures, failing_since, due_at
     from webhook where account_id = ${account}::bigint`,
-  field: (
-    account,
-  ) => sql`select (resource || '.' || name) collate "C" as id, resource, name, type, label, created_at
+  field: (account) => sql`select (resource || '.' || name) collate "C" as id, resource, name, type, label,
+    unique_state is not null as "unique", (case unique_state when 'waiting' then 'building' else coalesce(unique_state, 'ready') end) collate "C" as state, created_at
     from field where account_id = ${account}::bigint and state = 'stored'`,
   delivery: (
     account,

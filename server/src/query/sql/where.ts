@@ -1,9 +1,9 @@
 import type { Field } from '../../catalog/field.ts'
-import { isOwnField } from '../../catalog/own-fields.ts'
 import { limits } from '../../limits/limits.ts'
-import { type Fragment, join, sql, value } from '../../sql.ts'
+import { type Fragment, identifier, join, sql, value } from '../../sql.ts'
 import type { Bound, Predicate, Range, Ranges } from '../predicate.ts'
-import { columnOf, parameterOf, parameterTypeOf } from './field-columns.ts'
+import { ownColumn, ownParameter, ownParameterTypes } from './field-columns.ts'
+import { parameterTypes } from './parameter-types.ts'
 
 /** The predicate as SQL over the columns of one record. */
 export function where(predicate: Predicate): Fragment {
@@ -44,7 +44,8 @@ export function where(predicate: Predicate): Fragment {
  */
 export function disjunctsOf(predicate: Predicate): readonly Fragment[] {
   // No index has a field of the account, so each scan would read all of its records.
-  const ranges = predicate.kind === 'ranges' && !isOwnField(predicate.field) ? rangesOf(predicate) : []
+  const ranges =
+    predicate.kind === 'ranges' && predicate.field.customKey === undefined ? rangesOf(predicate) : []
   return ranges.length > 1 && ranges.length <= limits.filterDisjunctsMax ? ranges : [where(predicate)]
 }
 
@@ -114,7 +115,7 @@ export function hasEquality(predicate: Predicate): boolean {
 }
 
 function isEquality(predicate: Predicate): boolean {
-  if (predicate.kind !== 'one-of' || isOwnField(predicate.field)) return false
+  if (predicate.kind !== 'one-of' || predicate.field.customKey !== undefined) return false
   return predicate.values.length === 1 && !predicate.orNull
 }
 
@@ -166,11 +167,21 @@ function inRange(field: Field, { from, to }: Range): Fragment {
 }
 
 function bound(field: Field, { value: limit }: Bound): Fragment {
-  return sql`${value(parameterOf(field, limit))}::${parameterTypeOf(field)}`
+  const parameter = field.customKey === undefined ? limit : ownParameter(field.type, limit)
+  return sql`${value(parameter)}::${parameterTypeOf(field)}`
+}
+
+/** A field of the catalog has a column. */
+export function columnOf({ name, type, customKey }: Field): Fragment {
+  return customKey === undefined ? identifier(name) : ownColumn(type, customKey)
+}
+
+function parameterTypeOf({ type, customKey }: Field): Fragment {
+  return customKey === undefined ? parameterTypes[type] : ownParameterTypes[type]
 }
 
 /** Whether it refers to a field that the account has declared. */
 export function refersToOwnField(predicate: Predicate): boolean {
   if (predicate.kind === 'all' || predicate.kind === 'any') return predicate.terms.some(refersToOwnField)
-  return isOwnField(predicate.field)
+  return predicate.field.customKey !== undefined
 }

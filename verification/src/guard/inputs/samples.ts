@@ -11,24 +11,28 @@ const samples: Readonly<Record<string, string>> = {
   '/console/*': 'products',
   ...Object.fromEntries(
     routes.flatMap((route) => {
-      const [start] = /^.*:id/.exec(urlOf(route)) ?? []
-      const shared = (route.operation.parameters ?? []).filter((one) => typeof one === 'string')
-      const inPath = shared.map((name) => parameters[name]).find((one) => one.in === 'path')
-      return start === undefined || inPath === undefined ? [] : [[start, String(inPath.example)]]
+      const examples = (route.operation.parameters ?? []).flatMap((one) => {
+        const parameter = typeof one === 'string' ? parameters[one] : one
+        const isInPath = 'in' in parameter && parameter.in === 'path'
+        return isInPath && 'example' in parameter ? [String(parameter.example)] : []
+      })
+      return [...urlOf(route).matchAll(/:\w+/g)].flatMap(({ index, 0: name }, i) => {
+        const example = examples[i]
+        return example === undefined ? [] : [[urlOf(route).slice(0, index + name.length), example]]
+      })
     }),
   ),
 }
 
-/** The path of the route with a value for its parameter; undefined if no value is known. */
+/** The path of the route with a value for each parameter; undefined if one is not known. `value`: that of the last one. */
 export function samplePath({ url }: Route, value?: string): string | undefined {
-  const at = url.search(/[:*]/)
-  if (at < 0) return url
-  const end = url.indexOf('/', at)
-  const start = end < 0 ? url : url.slice(0, end)
-  const sample = samples[start]
-  if (sample === undefined) return undefined
-  const path = url.slice(0, at) + (value ?? sample) + (end < 0 ? '' : url.slice(end))
-  return /[:*]/.test(path.replace(value ?? sample, '')) ? undefined : path
+  const found = [...url.matchAll(/:\w+|\*/g)]
+  const values = found.map(({ index, 0: name }, i) => {
+    const isGiven = value !== undefined && i === found.length - 1
+    return isGiven ? value : samples[url.slice(0, index + name.length)]
+  })
+  if (values.includes(undefined)) return undefined
+  return url.replace(/:\w+|\*/g, () => values.shift() ?? '')
 }
 
 /** The members that a JSON body of the route may have. */

@@ -94,6 +94,12 @@ export async function accounts({ shell }: OperatorMachine): Promise<void> {
     /^Field product.x_barcode of globex, text, was declared\.$/m,
     /^Field .* was deleted\.$/m,
   )
+  const keys = await shell.run(documented('account-keys'))
+  expectOutput(
+    keys,
+    /^Field partner.x_customer of globex, text, was declared\.$/m,
+    /^Field product.default_code of globex, text, is unique\.$/m,
+  )
   const limited = await shell.run(documented('account-limit'))
   expectOutput(limited, /^requests per minute: 120000; per key: 20000$/m)
   expectOutput(limited, /^requests per minute: default; per key: 20000$/m)

@@ -59,6 +59,12 @@ function indexesOf({ name: table, fields }: Resource): ExpectedIndex[] {
       kind: 'primary',
       columns: ['account_id', 'version', 'id'],
     },
+    {
+      table: `${table}_key`,
+      name: `${table}_key_pkey`,
+      kind: 'primary',
+      columns: ['account_id', 'field', 'value'],
+    },
   ]
 }
 

@@ -19,6 +19,7 @@ interface Rights {
 
 const records = Object.keys(resources)
 const images = records.map((name) => `${name}_before`)
+const keys = records.map((name) => `${name}_key`)
 const forAll = (names: readonly string[], granted: readonly Privilege[]) =>
   Object.fromEntries(names.map((name) => [name, granted]))
 
@@ -28,7 +29,7 @@ const reading: Rights = {
   tables: forAll(
     'account api_key cors_origins tally audit field request usage webhook delivery tombstone migration'
       .split(' ')
-      .concat(records, images),
+      .concat(records, images, keys),
     ['select'],
   ),
   updatableColumns: {},
@@ -46,13 +47,16 @@ const writing: Rights = {
     api_key: ['select', 'insert', 'delete'],
     audit: ['select', 'insert'],
     cors_origins: ['select', 'insert', 'update'],
-    ...forAll(['request', 'delivery', 'tombstone', 'field', ...images], ['select', 'insert', 'delete']),
+    ...forAll(
+      ['request', 'delivery', 'tombstone', 'field', ...images, ...keys],
+      ['select', 'insert', 'delete'],
+    ),
     ...forAll([...records, 'usage', 'idempotency', 'webhook'], ['select', 'insert', 'update', 'delete']),
   },
   updatableColumns: {
     tally: tallyColumns.split(' '),
     api_key: ['expires_at', 'revoked_at', 'rotated_to', 'last_used_on'],
-    field: ['label', 'state', 'dropped_at'],
+    field: ['label', 'state', 'dropped_at', 'unique_state', 'build_after', 'built_to'],
   },
   createsTemporaryTables: true,
 }

@@ -3,6 +3,7 @@ import { limits } from '../../../limits/limits.ts'
 import type { Connection } from '../../../postgres/connection.ts'
 import { note } from '../../print.ts'
 import { type Finding, type Findings, ok, problem, repaired, unchecked } from '../finding.ts'
+import { checkKeys } from './keys.ts'
 import { countTallies, repairTally, tallyFaults } from './tally-count.ts'
 
 export interface TallyOptions {
@@ -90,7 +91,7 @@ async function checkAccount(client: Connection, account: Account, options: Tally
       findings.push(problem('tallies', message, `quartermaster doctor --repair --account ${account.name}`))
     }
   }
-  return findings
+  return [...findings, ...(await checkKeys(client, account, options))]
 }
 
 async function accountsAfter(client: Connection, accountId: string, limit: number): Promise<Account[]> {

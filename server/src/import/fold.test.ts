@@ -1,21 +1,31 @@
 import { describe, expect, it } from 'vitest'
-import { foldLines } from './repeated-ids.ts'
+import { resources } from '../catalog/resources.ts'
+import { Fold } from './fold.ts'
+import { KeyLedger } from './key-ledger.ts'
 
 /** A record has an id, a required name, a price (0 unless given) and a write_date. */
 const context = {
+  mode: 'upsert',
+  noun: 'product',
   defaults: ['required', 'required', '0', 'now'],
   writeDateIndex: 3,
   writtenAt: 'now',
   faultOfNew: (row: readonly (string | undefined)[]) =>
     row[1] === undefined ? { field: 'name', reason: 'is required' } : undefined,
   isStored: (etag: string) => etag === 'stored',
-}
+  keys: new KeyLedger(resources.product, resources.product),
+} as const
 const row = (line: number, ...cells: (string | undefined)[]) => ({ line, cells: ['1', ...cells] })
 const deletion = (line: number) => ({ line, cells: ['1'], isDelete: true as const })
 const fold = (
   stored: string[] | undefined,
   ...lines: ((ReturnType<typeof row> | ReturnType<typeof deletion>) & { ifMatch?: string })[]
-) => foldLines({ id: '1', lines }, stored, context)
+) => {
+  const all = new Fold(new Map(stored === undefined ? [] : [['1', stored]]), context)
+  for (const line of lines) all.apply(line)
+  const { deletes, inserts, updates, counts, rejected } = all.result()
+  return { isDeleted: deletes.length > 0, inserted: inserts[0], updated: updates[0], counts, rejected }
+}
 
 describe('the lines of a record that does not exist', () => {
   it('are validated one by one: the first that creates it must have every required field', () => {

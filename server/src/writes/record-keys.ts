@@ -1,0 +1,202 @@
+import { type KeyField, keyFieldsOf } from '../catalog/own-fields.ts'
+import type { Resource } from '../catalog/resources.ts'
+import { Failure } from '../errors/errors.ts'
+import { excerpt } from '../errors/faults.ts'
+import type { Transaction } from '../postgres/transaction.ts'
+import { keyText } from '../query/sql/field-columns.ts'
+import type { AccountScope } from '../scope.ts'
+import { type Fragment, identifier, join, type Statement, sql, value } from '../sql.ts'
+import type { RecordValues } from './record-values.ts'
+import type { LockedTally } from './tick.ts'
+
+/**
+ * The values of unique fields. Each is a row of a table whose primary key is account, field and value, so that PostgreSQL finds a record
+ * by it and rejects a second one. All functions run after the tally was locked: until the transaction ends, nobody else changes a value.
+ * Each statement writes one table of one account, so they are the same in every layout.
+ */
+export interface KeyValue {
+  readonly field: KeyField
+  readonly value: string
+}
+
+/** Which record has a value of a key. */
+export interface HeldKey extends KeyValue {
+  readonly id: string
+}
+
+type Runs = Pick<Transaction, 'run'>
+
+/** Thrown by a write whose account has changed its fields since the request was verified. The write is then repeated with these. */
+export class DefinitionsChanged extends Failure {
+  constructor() {
+    super('overloaded', 'The fields of the account are being changed. Nothing was written; try again.')
+  }
+}
+
+/** Under the lock of the tally, the definitions of the account do not change any more. */
+export function requireSameFields({ accountId }: AccountScope, resource: Resource, tally: LockedTally): void {
+  if (!hasFieldsOf({ accountId }, resource, tally.schema)) throw new DefinitionsChanged()
+}
+
+/** Whether the resource has the fields of this version. Without a version: the resource has none, and nothing was read. */
+export function hasFieldsOf(
+  { accountId }: AccountScope,
+  { schema }: Resource,
+  version: string | undefined,
+): boolean {
+  return version === undefined || schema === (version === '0' ? undefined : `${accountId}.${version}`)
+}
+
+/** The unique values among those of a record. */
+export function keyValues(resource: Resource, values: RecordValues): KeyValue[] {
+  return keyFieldsOf(resource).flatMap((field) => {
+    const text = values.get(field.name)
+    return text == null ? [] : [{ field, value: text }]
+  })
+}
+
+/** The version of the account's fields, for a writer that had none when it began. */
+export function currentSchema({ accountId }: AccountScope, { name }: Resource): Statement {
+  return sql`select t.schema::text as schema from tally t
+where t.account_id = ${value(accountId)}::bigint and t.resource = ${value(name)}::text`.statement('update')
+}
+
+export function nameOfKey({ field, value: text }: KeyValue): string {
+  return `${field.key.number} ${text}`
+}
+
+/** The records that have these values, by `nameOfKey`. */
+export async function holdersOf(
+  transaction: Runs,
+  { accountId }: AccountScope,
+  resource: Resource,
+  wanted: readonly KeyValue[],
+): Promise<Map<string, string>> {
+  const holders = new Map<string, string>()
+  const account = value(accountId)
+  for (const [field, keys] of Map.groupBy(wanted, (key) => key.field)) {
+    const values = [...new Set(keys.map((key) => key.value))]
+    // The record is read as well: a value that it does not have is one that it had before the field was unique.
+    const rows = await transaction.run<{ value: string; id: string }>(
+      sql`select k.value, k.id::text as id from ${keyTable(resource)} k
+join ${identifier(resource.name)} r on r.account_id = ${account}::bigint and r.id = k.id and ${keyText(field, sql`r`)} = k.value
+where k.account_id = ${account}::bigint and k.field = ${value(field.key.number)}::bigint
+  and k.value = any(${value(values)}::text[])`.statement('update'),
+    )
+    for (const row of rows) holders.set(nameOfKey({ field, value: row.value }), row.id)
+  }
+  return holders
+}
+
+export interface StoredKeys {
+  readonly id: string
+  readonly version: string
+  readonly keys: readonly HeldKey[]
+}
+
+/** The versions and unique values of the records that match `condition`, in addition to the account. */
+export async function storedKeys(
+  transaction: Runs,
+  { accountId }: AccountScope,
+  resource: Resource,
+  condition: Fragment,
+): Promise<StoredKeys[]> {
+  const fields = keyFieldsOf(resource)
+  const texts = fields.map((field) => keyText(field, sql`r`))
+  const rows = await transaction.run<{ id: string; version: string; texts: (string | null)[] }>(
+    sql`select r.id::text as id, r.version::text as version, array[${join(texts, ', ')}]::text[] as texts
+from ${identifier(resource.name)} r where r.account_id = ${value(accountId)}::bigint and ${condition}`.statement(
+      'update',
+    ),
+  )
+  return rows.map(({ id, version, texts: found }) => ({
+    id,
+    version,
+    keys: fields.flatMap((field, i) => {
+      const text = found[i]
+      return text == null ? [] : [{ field, value: text, id }]
+    }),
+  }))
+}
+
+/** Throws if a record has one of the values. */
+export function requireFree(
+  resource: Resource,
+  wanted: readonly KeyValue[],
+  holders: ReadonlyMap<string, string>,
+): void {
+  const taken = wanted.flatMap((key) => {
+    const id = holders.get(nameOfKey(key))
+    return id === undefined ? [] : [{ ...key, id }]
+  })
+  const [first] = taken
+  if (first === undefined) return
+  throw new Failure(
+    'key_taken',
+    `${takenText(resource, first)} Nothing was written.`,
+    taken.map((key) => ({
+      pointer: `/${key.field.name}`,
+      code: 'value_taken',
+      message: takenText(resource, key),
+      record: Number(key.id),
+    })),
+  )
+}
+
+function takenText({ noun }: Resource, { field, value: text, id }: HeldKey): string {
+  return `${field.name} ${JSON.stringify(excerpt(text))} is that of ${noun} ${id}.`
+}
+
+/** The difference between the values that records had and those that they have now. */
+export function keyChanges(before: readonly HeldKey[], after: readonly HeldKey[]): KeyChanges {
+  const nameOf = (key: HeldKey) => `${key.id} ${nameOfKey(key)}`
+  const [had, have] = [new Set(before.map(nameOf)), new Set(after.map(nameOf))]
+  return {
+    removed: before.filter((key) => !have.has(nameOf(key))),
+    added: after.filter((key) => !had.has(nameOf(key))),
+  }
+}
+
+/** Removes the values of records that have lost them, and adds those that others have gained. */
+export async function changeKeys(
+  transaction: Runs,
+  scope: AccountScope,
+  resource: Resource,
+  { removed, added }: KeyChanges,
+): Promise<void> {
+  for (const statement of removeKeys(scope, resource, [...removed, ...added]))
+    await transaction.run(statement)
+  if (added.length > 0) await transaction.run(insertKeys(scope, resource, added))
+}
+
+export interface KeyChanges {
+  readonly removed: readonly HeldKey[]
+  readonly added: readonly HeldKey[]
+}
+
+/** Also those that are added: a record that does not exist any more may have one of them. */
+export function removeKeys(
+  { accountId }: AccountScope,
+  resource: Resource,
+  keys: readonly KeyValue[],
+): Statement[] {
+  return [...Map.groupBy(keys, ({ field }) => field.key.number)].map(([field, found]) =>
+    sql`delete from ${keyTable(resource)} where account_id = ${value(accountId)}::bigint and field = ${value(field)}::bigint
+  and value = any(${value(found.map((key) => key.value))}::text[])`.statement('update'),
+  )
+}
+
+function insertKeys({ accountId }: AccountScope, resource: Resource, added: readonly HeldKey[]): Statement {
+  const account = value(accountId)
+  const rows = added.map(
+    ({ field, value: text, id }) =>
+      sql`(${account}::bigint, ${value(field.key.number)}::bigint, ${value(text)}::text, ${value(id)}::bigint)`,
+  )
+  return sql`insert into ${keyTable(resource)} (account_id, field, value, id) values ${join(rows, ', ')}`.statement(
+    'update',
+  )
+}
+
+export function keyTable({ name }: Pick<Resource, 'name'>): Fragment {
+  return identifier(`${name}_key`)
+}
