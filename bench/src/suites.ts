@@ -4,6 +4,9 @@ import { feedPage } from './changes/feed-page.ts'
 import { feedWaiters } from './changes/feed-waiters.ts'
 import { journalCost } from './changes/journal-cost.ts'
 import { listWhileWritten } from './changes/list-while-written.ts'
+import { batchByKey, importTenFields } from './fields/bulk-by-key.ts'
+import { declaredFilters } from './fields/declared-filters.ts'
+import { getByKey } from './fields/get-by-key.ts'
 import { attackBenchmarks } from './guard/attacks.ts'
 import { growthBound } from './guard/growth.ts'
 import { inputsLinear } from './guard/inputs-linear.ts'
@@ -60,5 +63,6 @@ export const suites: Readonly<Record<string, readonly Check[]>> = {
     overload,
     abuse,
   ],
+  fields: [getByKey, ...declaredFilters, batchByKey, importTenFields],
   guard: [inputsLinear, ...slowSenders, ...attackBenchmarks, growthBound],
 }

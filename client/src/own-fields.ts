@@ -41,7 +41,7 @@ export type UniqueValue<K> = {
 
 /** The end of the path of a record. */
 export function pathOf(address: object | number): string {
-  if (typeof address === 'number') return checkedId(address)
+  if (typeof address !== 'object') return checkedId(address)
   const [[name, value] = [], ...others] = Object.entries(address)
   if (name === undefined || others.length > 0 || (typeof value !== 'string' && typeof value !== 'number'))
     throw new TypeError("A record is addressed by its id or by one unique field: { x_sku: '4711' }.")

@@ -4,6 +4,8 @@ import { Client, type HttpResponse, headersFor } from './client.ts'
 import { inParallel } from './parallel.ts'
 import { grouped } from './progress.ts'
 import { Random } from './random.ts'
+import { RetryingSender } from './retrying-sender.ts'
+import { ServerKills } from './server-kills.ts'
 import { type ServerProcess, Service } from './service.ts'
 
 const postsPerKey = 20
@@ -34,8 +36,8 @@ async function measure(context: Context, client: Client, key: string, servers: r
   const killsMin = context.size(10, 3)
   const wrong: string[] = []
   const ids = new Map<string, Set<number>>()
-  const sender = new Sender(client, servers, key)
-  const chaos = new Chaos(servers, context.seed)
+  const sender = new RetryingSender(client, servers)
+  const chaos = new ServerKills(servers, context.seed)
   const progress = context.progress('creates', keys * postsPerKey)
   await inParallel(keys * 5, 5, async (index) => {
     // On a busy machine a server takes so long to start that more keys are sent before it can be killed often enough.
@@ -44,7 +46,19 @@ async function measure(context: Context, client: Client, key: string, servers: r
     const found = new Set<number>()
     ids.set(name, found)
     await inParallel(postsPerKey, postsPerKey, async (copy) => {
-      const response = await sender.create(name, new Random(context.seed, 7, index, copy))
+      const create = {
+        method: 'POST',
+        path,
+        headers: [
+          ...headersFor(account, key),
+          'Content-Type',
+          'application/json',
+          'Idempotency-Key',
+          `key of ${name}`,
+        ],
+        body: JSON.stringify({ name }),
+      }
+      const response = await sender.send(create, new Random(context.seed, 7, index, copy))
       if (response.status === 201) found.add(idOf(response))
       else wrong.push(`${name}: ${response.status} ${response.text.slice(0, 200)}`)
       progress.step()
@@ -67,85 +81,6 @@ async function measure(context: Context, client: Client, key: string, servers: r
     samples: Math.min(ids.size, chaos.kills, sender.retries),
     ok: wrong.length === 0 && chaos.kills >= killsMin && sender.retries > 0,
     note,
-  }
-}
-
-/** Retries at either server, after a broken connection, 409, 429 or 5xx, until the outcome is known. */
-class Sender {
-  readonly #client: Client
-  readonly #servers: readonly ServerProcess[]
-  readonly #key: string
-  readonly #reasons = new Map<string, number>()
-  retries = 0
-
-  constructor(client: Client, servers: readonly ServerProcess[], key: string) {
-    this.#client = client
-    this.#servers = servers
-    this.#key = key
-  }
-
-  async create(name: string, random: Random): Promise<HttpResponse> {
-    const until = Date.now() + 120_000
-    for (;;) {
-      const { port } = random.pick(this.#servers)
-      const headers = [
-        ...headersFor(account, this.#key),
-        'Content-Type',
-        'application/json',
-        'Idempotency-Key',
-        `key of ${name}`,
-      ]
-      let reason: string
-      try {
-        const response = await this.#client.send({
-          port,
-          method: 'POST',
-          path,
-          headers,
-          body: JSON.stringify({ name }),
-        })
-        if (response.status !== 409 && response.status !== 429 && response.status < 500) return response
-        if (Date.now() > until) return response
-        reason = String(response.status)
-      } catch (error) {
-        if (Date.now() > until) throw error
-        reason = codeOf(error)
-      }
-      this.retries += 1
-      this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + 1)
-      await sleep(random.integer(20, 200))
-    }
-  }
-
-  reasons(): string {
-    return [...this.#reasons].map(([reason, count]) => `${reason}: ${grouped(count)}`).join(', ')
-  }
-}
-
-/** Kills a random server at random moments and restarts it before the next kill, so that one is always available. */
-class Chaos {
-  readonly #ended: Promise<void>
-  #isRunning = true
-  kills = 0
-
-  constructor(servers: readonly ServerProcess[], seed: number) {
-    this.#ended = this.#run(servers, new Random(seed, 8))
-  }
-
-  async end(): Promise<void> {
-    this.#isRunning = false
-    await this.#ended
-  }
-
-  async #run(servers: readonly ServerProcess[], random: Random): Promise<void> {
-    while (this.#isRunning) {
-      await sleep(random.integer(50, 400))
-      if (!this.#isRunning) return
-      const server = random.pick(servers)
-      await server.kill()
-      this.kills += 1
-      await server.start()
-    }
   }
 }
 
@@ -181,8 +116,4 @@ async function verifyPartners(
 function idOf({ text }: HttpResponse): number {
   const body: { data?: { id?: number } } | number = JSON.parse(text)
   return typeof body === 'number' ? body : (body.data?.id ?? 0)
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'broken'
 }

@@ -33,6 +33,11 @@ export class Random {
     return picked
   }
 
+  shuffled<T>(from: readonly T[]): T[] {
+    const places = from.map((value) => ({ place: this.next(), value }))
+    return places.toSorted((a, b) => a.place - b.place).map(({ value }) => value)
+  }
+
   digits(count: number): string {
     return Array.from({ length: count }, () => this.integer(0, 9)).join('')
   }

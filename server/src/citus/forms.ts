@@ -11,6 +11,7 @@ import { deliveryStore } from '../webhooks/delivery-store.ts'
 import { deleteLocked, patchLocked } from '../writes/change-record.ts'
 import { insertBatched, insertRecord } from '../writes/create-record.ts'
 import { accountsWithImages } from '../writes/journal-sweep.ts'
+import { deleteKeys } from '../writes/record-keys.ts'
 import { lockTally } from '../writes/tick.ts'
 import { groupsByAccount, insertRequestValues } from './activity.ts'
 import { findAllowedByAccount } from './allowed-origins.ts'
@@ -19,6 +20,7 @@ import { readChangedRows } from './changed-tallies.ts'
 import { settingsOnBoth } from './export-settings.ts'
 import { accountsWithImagesGrouped } from './images.ts'
 import { verifyKeysByAccount } from './key-verifications.ts'
+import { deleteKeysByValue } from './keys.ts'
 import { lockTallyWithSeries } from './lock-tally.ts'
 import { statementsByAccount } from './record-statements.ts'
 import { candidatePagesOfReachable, deliveryStoreByTable } from './webhooks.ts'
@@ -39,6 +41,7 @@ export const forms: ReadonlyMap<object, object> = new Map([
   form(insertRecord, insertRecordByTable),
   form(lockTally, lockTallyWithSeries),
   form(patchLocked, patchLockedByTable),
+  form(deleteKeys, deleteKeysByValue),
   form(deleteLocked, deleteLockedByTable),
   form(batchWrites, batchWritesByTable),
   form(accountsWithImages, accountsWithImagesGrouped),

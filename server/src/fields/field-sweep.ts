@@ -117,8 +117,8 @@ function removeKeyPage({ accountId, resource, number }: DroppedField): Statement
   const table = keyTable({ name: resource })
   const ofField = sql`account_id = ${value(accountId)}::bigint and field = ${value(number)}::bigint`
   return sql`with gone as (
-  delete from ${table} where ${ofField} and value = any(array(
-    select value from ${table} where ${ofField} order by value limit ${value(limits.keyStepRecords)}::int))
+  delete from ${table} where ${ofField} and value <= (
+    select max(value) from (select value from ${table} where ${ofField} order by value limit ${value(limits.keyStepRecords)}::int) page)
   returning value
 )
 select count(*) = ${value(limits.keyStepRecords)}::int as found from gone`.statement('activity')

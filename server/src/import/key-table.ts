@@ -23,13 +23,13 @@ import * as statements from './statements.ts'
 /** The unique fields of an account in the transactions of an import, after each has locked the tally. */
 export class KeyTable {
   readonly #connection: Connection
-  readonly #transaction: Pick<Transaction, 'run'>
+  readonly #transaction: Pick<Transaction, 'run' | 'form'>
   readonly #scope: AccountScope
   readonly #resource: RowResource
 
   constructor(
     connection: Connection,
-    transaction: Pick<Transaction, 'run'>,
+    transaction: Pick<Transaction, 'run' | 'form'>,
     scope: AccountScope,
     resource: RowResource,
   ) {
@@ -63,8 +63,7 @@ export class KeyTable {
 
   /** Copies what is new: 10,000 rows have more values than a statement may have parameters. */
   async change(current: Resource, { removed, added }: KeyChanges): Promise<void> {
-    for (const statement of removeKeys(this.#scope, current, [...removed, ...added]))
-      await this.#transaction.run(statement)
+    await removeKeys(this.#transaction, this.#scope, current, [...removed, ...added])
     if (added.length === 0) return
     const lines = added.map(({ field, value: text, id }) =>
       [this.#scope.accountId, field.key.number, copyText(text), id].join('\t'),

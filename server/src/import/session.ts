@@ -5,7 +5,7 @@ import type { Resource } from '../catalog/resources.ts'
 import { type IdColumns, type IdRange, type IdSource, idSourceOf, senderIds } from '../id-source.ts'
 import { limits } from '../limits/limits.ts'
 import type { Connection } from '../postgres/connection.ts'
-import { inTransaction } from '../postgres/transaction.ts'
+import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
 import type { Statement } from '../sql.ts'
 import { hasImages, trimJournal } from '../writes/journal.ts'
@@ -381,7 +381,8 @@ export class ImportSession {
 
   readonly #runOne: Run = (statement) => this.#run(statement)
 
-  readonly #rows = {
+  readonly #rows: Pick<Transaction, 'run' | 'form'> = {
+    form: (plain) => this.#connection.layout.form(plain),
     run: async <Row extends pg.QueryResultRow>(statement: Statement): Promise<Row[]> =>
       (await this.#run<Row>(statement)).rows,
   }

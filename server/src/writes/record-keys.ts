@@ -5,14 +5,14 @@ import { excerpt } from '../errors/faults.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { keyText } from '../query/sql/field-columns.ts'
 import type { AccountScope } from '../scope.ts'
-import { type Fragment, identifier, join, type Statement, sql, value } from '../sql.ts'
+import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
 import type { RecordValues } from './record-values.ts'
 import type { LockedTally } from './tick.ts'
 
 /**
  * The values of unique fields. Each is a row of a table whose primary key is account, field and value, so that PostgreSQL finds a record
  * by it and rejects a second one. All functions run after the tally was locked: until the transaction ends, nobody else changes a value.
- * Each statement writes one table of one account, so they are the same in every layout.
+ * Each statement writes one table of one account.
  */
 export interface KeyValue {
   readonly field: KeyField
@@ -76,12 +76,13 @@ export async function holdersOf(
   const account = value(accountId)
   for (const [field, keys] of Map.groupBy(wanted, (key) => key.field)) {
     const values = [...new Set(keys.map((key) => key.value))]
-    // The record is read as well: a value that it does not have is one that it had before the field was unique.
+    // The record is read as well: a value that it does not have is one that it had before the field was unique. Value by value: for
+    // "value = any(…)" a planner that expects few keys of the account reads all of them.
     const rows = await transaction.run<{ value: string; id: string }>(
-      sql`select k.value, k.id::text as id from ${keyTable(resource)} k
-join ${identifier(resource.name)} r on r.account_id = ${account}::bigint and r.id = k.id and ${keyText(field, sql`r`)} = k.value
-where k.account_id = ${account}::bigint and k.field = ${value(field.key.number)}::bigint
-  and k.value = any(${value(values)}::text[])`.statement('update'),
+      sql`select q.value, k.id::text as id from unnest(${value(values)}::text[]) q(value)
+cross join lateral (${keyWith(resource, account, field, sql`id`)}) k
+cross join lateral (select from ${identifier(resource.name)} r where r.account_id = ${account}::bigint and r.id = k.id
+  and ${keyText(field, sql`r`)} = q.value limit 1) r`.statement('update'),
     )
     for (const row of rows) holders.set(nameOfKey({ field, value: row.value }), row.id)
   }
@@ -159,13 +160,12 @@ export function keyChanges(before: readonly HeldKey[], after: readonly HeldKey[]
 
 /** Removes the values of records that have lost them, and adds those that others have gained. */
 export async function changeKeys(
-  transaction: Runs,
+  transaction: Pick<Transaction, 'run' | 'form'>,
   scope: AccountScope,
   resource: Resource,
   { removed, added }: KeyChanges,
 ): Promise<void> {
-  for (const statement of removeKeys(scope, resource, [...removed, ...added]))
-    await transaction.run(statement)
+  await removeKeys(transaction, scope, resource, [...removed, ...added])
   if (added.length > 0) await transaction.run(insertKeys(scope, resource, added))
 }
 
@@ -174,16 +174,36 @@ export interface KeyChanges {
   readonly added: readonly HeldKey[]
 }
 
-/** Also those that are added: a record that does not exist any more may have one of them. */
-export function removeKeys(
-  { accountId }: AccountScope,
+/** Also of values that are added: a record that does not exist any more may have one of them. */
+export async function removeKeys(
+  transaction: Pick<Transaction, 'run' | 'form'>,
+  scope: AccountScope,
   resource: Resource,
   keys: readonly KeyValue[],
-): Statement[] {
-  return [...Map.groupBy(keys, ({ field }) => field.key.number)].map(([field, found]) =>
-    sql`delete from ${keyTable(resource)} where account_id = ${value(accountId)}::bigint and field = ${value(field)}::bigint
-  and value = any(${value(found.map((key) => key.value))}::text[])`.statement('update'),
-  )
+): Promise<void> {
+  const statementOf = transaction.form(deleteKeys)
+  for (const [field, found] of Map.groupBy(keys, (key) => key.field)) {
+    const values = found.map((key) => key.value)
+    await transaction.run(statementOf(scope, resource, field, values))
+  }
+}
+
+/** By their addresses: so PostgreSQL finds each by its complete key, however few keys it expects of the account. */
+export function deleteKeys(
+  { accountId }: AccountScope,
+  resource: Resource,
+  field: KeyField,
+  values: readonly string[],
+): Statement {
+  return sql`delete from ${keyTable(resource)} where ctid = any(array(
+  select k.ctid from unnest(${value(values)}::text[]) q(value)
+  cross join lateral (${keyWith(resource, value(accountId), field, sql`ctid`)}) k))`.statement('update')
+}
+
+/** The column of the key with the value `q.value`. */
+function keyWith(resource: Resource, account: Value, { key }: KeyField, column: Fragment): Fragment {
+  return sql`select ${column} from ${keyTable(resource)} where account_id = ${account}::bigint
+  and field = ${value(key.number)}::bigint and value = q.value limit 1`
 }
 
 function insertKeys({ accountId }: AccountScope, resource: Resource, added: readonly HeldKey[]): Statement {

@@ -85,7 +85,7 @@ export class FeedCopy {
       this.#version = version
       if (change === 'deleted') this.names.delete(id)
       else this.names.set(id, record?.name ?? '')
-      if (this.#account.kind !== 'grow' && this.#account.kind !== 'probe') continue
+      if (this.#account.kind === 'change' || this.#account.kind === 'batch') continue
       // Ids have no gaps here, and nothing is changed or deleted.
       if (id > this.#lastCreated + 1) wrong = `the feed skipped from ${this.#lastCreated} to ${id}`
       this.#lastCreated = Math.max(this.#lastCreated, id)

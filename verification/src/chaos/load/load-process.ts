@@ -7,7 +7,7 @@ import { FeedCopy } from './feed.ts'
 import type { Acknowledged, LedgerAccount, LedgerFile, LoadAccount, LoadOptions } from './messages.ts'
 import { read, type Watched } from './readers.ts'
 import { Contradiction, Sender, type Server } from './sender.ts'
-import { batch, type Created, change, createdId, grow } from './writers.ts'
+import { batch, type Created, change, createdId, grow, upsert } from './writers.ts'
 
 /**
  * The load, in a process and a network namespace of its own. Its argument is a file with the options. It ends when the supervisor
@@ -15,6 +15,7 @@ import { batch, type Created, change, createdId, grow } from './writers.ts'
  */
 const readers = 6
 const creators = 8
+const upserters = 20
 const probeMs = 200
 const probesInFlightMax = 80
 const readyMs = 500
@@ -35,7 +36,7 @@ process.once('disconnect', () => process.exit(1))
 const accounts = options.accounts.map(
   (account, at): Written => ({
     account,
-    oracle: account.kind === 'grow' || account.kind === 'probe' ? new Growing() : new Ledger([]),
+    oracle: account.kind === 'change' || account.kind === 'batch' ? new Ledger([]) : new Growing(),
     tags: new Map(),
     created: { acknowledged: new Map(), unknown: new Set() },
     copy: new FeedCopy(account, sender, new Random(seed, 94, at)),
@@ -64,6 +65,8 @@ function written({ account, oracle, created }: Written, at: number): Promise<voi
   const writing = (n: number) => ({ sender, account, random: new Random(seed, 92, at, n), isOver })
   if (oracle instanceof Ledger) return [(account.kind === 'change' ? change : batch)(writing(0), oracle)]
   if (account.kind === 'probe') return servers.map((server) => probe(account, server, oracle, created))
+  if (account.kind === 'upsert')
+    return Array.from({ length: upserters }, (_, n) => upsert(writing(n), oracle, created))
   return Array.from({ length: creators }, (_, n) => grow(writing(n), oracle, created, n))
 }
 

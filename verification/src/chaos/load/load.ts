@@ -6,9 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { waitUntil } from '../../wait-until.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { AccountKind, Acknowledged, Event, LedgerFile, LoadAccount, LoadOptions } from './messages.ts'
+import { keyField } from './writers.ts'
 
 const program = fileURLToPath(new URL('load-process.ts', import.meta.url))
-const kinds: readonly AccountKind[] = ['grow', 'grow', 'probe', 'change', 'change', 'batch']
+const kinds: readonly AccountKind[] = ['grow', 'grow', 'probe', 'change', 'change', 'batch', 'upsert']
 
 /** The loads that this process has started. */
 let started = 0
@@ -43,6 +44,8 @@ export class Load {
     for (const [at, kind] of kinds.entries()) {
       const name = `${label}-${kind}-${at}`
       accounts.push({ name, kind, key: await cluster.account(name) })
+      if (kind === 'upsert')
+        await cluster.command(['field', 'create', 'partner', keyField, 'text', '--unique', '--account', name])
     }
     return new Load(cluster, label, accounts, seed)
   }

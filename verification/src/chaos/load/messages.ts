@@ -12,9 +12,9 @@ export interface LoadOptions {
 /**
  * What is written to an account. `grow`: creates by several writers, each retried until it is acknowledged. `probe`: creates at a
  * fixed rate that are never retried. `change`: creates, patches and deletes, one after the other. `batch`: batches, one after the
- * other.
+ * other. `upsert`: clients that upsert the same records by a unique field, each until it is acknowledged.
  */
-export type AccountKind = 'grow' | 'probe' | 'change' | 'batch'
+export type AccountKind = 'grow' | 'probe' | 'change' | 'batch' | 'upsert'
 
 export interface LoadAccount {
   readonly name: string
@@ -22,7 +22,7 @@ export interface LoadAccount {
   readonly kind: AccountKind
 }
 
-export const writeKinds = ['create', 'probe', 'patch', 'delete', 'batch'] as const
+export const writeKinds = ['create', 'probe', 'patch', 'delete', 'batch', 'upsert'] as const
 export const readKinds = ['list', 'one', 'feed'] as const
 export type RequestKind = (typeof writeKinds)[number] | (typeof readKinds)[number] | 'ready'
 
@@ -51,7 +51,7 @@ export interface LedgerAccount {
   readonly name: string
   /** `change` and `batch`: every record, completely. */
   readonly rows?: readonly Row[]
-  /** `grow` and `probe`: the id of each acknowledged name, and the names of unknown outcome. */
+  /** `grow`, `probe` and `upsert`: the id of each acknowledged name, and the names of unknown outcome. */
   readonly created?: readonly (readonly [name: string, id: number])[]
   readonly unknown?: readonly string[]
   /** The copy of a consumer of the change feed: id and name. */

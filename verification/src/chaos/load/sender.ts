@@ -78,17 +78,22 @@ export class Sender {
   }
 
   /** Sends a write to any server until it is acknowledged, with the same Idempotency-Key. */
-  async write(account: LoadAccount, random: Random, sent: Outgoing, expected: number): Promise<HttpResponse> {
+  async write(
+    account: LoadAccount,
+    random: Random,
+    sent: Outgoing,
+    ...expected: readonly number[]
+  ): Promise<HttpResponse> {
     const mayRetry = (status: number) =>
       status === 0 || status === 200 || status === 409 || status === 429 || status >= 500
     const judge = ({ status, text }: HttpResponse) =>
-      status === expected || mayRetry(status)
+      expected.includes(status) || mayRetry(status)
         ? undefined
         : `${account.name} ${sent.method} ${sent.path}: ${status} ${text.slice(0, 200)}`
     for (;;) {
       const response = await this.send(account, random.pick(this.servers), sent, judge)
       const { status, text, event } = response
-      if (status === expected && !text.includes('"$error"')) {
+      if (expected.includes(status) && !text.includes('"$error"')) {
         this.acknowledged += 1
         return response
       }

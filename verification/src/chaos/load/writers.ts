@@ -54,6 +54,40 @@ export async function grow(
   }
 }
 
+/** The unique field of accounts whose records are upserted. */
+export const keyField = 'x_number'
+const keysOfRound = 200
+
+/** Upserts 200 partners after the other, as other clients do at the same time. Each is created by the first one that is acknowledged. */
+export async function upsert(writing: Writing, oracle: Growing, created: Created): Promise<void> {
+  const { sender, account, random } = writing
+  for (let round = 0; !writing.isOver(); round++) {
+    for (let n = 0; n < keysOfRound && !writing.isOver(); n++) {
+      const name = `upsert ${round}-${n}`
+      if (!created.acknowledged.has(name) && !created.unknown.has(name)) {
+        oracle.begin()
+        created.unknown.add(name)
+      }
+      const sent = {
+        kind: 'upsert',
+        method: 'PATCH',
+        path: `${partnerPath}/${keyField}/${encodeURIComponent(name)}`,
+        headers: ['Content-Type', 'application/json'],
+        body: JSON.stringify({ name }),
+      } as const
+      const { text } = await sender.write(account, random, sent, 200, 201)
+      const id = createdId(text)
+      const before = created.acknowledged.get(name)
+      if (before !== undefined && before !== id)
+        throw new Contradiction(`${account.name}: ${name} is ${id}, and was ${before}`)
+      if (before === undefined) oracle.acknowledged(id, name)
+      created.acknowledged.set(name, id)
+      created.unknown.delete(name)
+      await sleep(random.integer(200, 600))
+    }
+  }
+}
+
 export function createdId(text: string): number {
   const { data }: { data: { id: number } } = JSON.parse(text)
   return data.id
