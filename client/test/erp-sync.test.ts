@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Erp } from '../../examples/erp-sync.ts'
 import { atEnd, temporaryFolder } from '../../server/test/at-end.ts'
 import { account, type TestAccount } from '../../server/test/database.ts'
 import { freshService } from '../../server/test/service.ts'
@@ -17,8 +16,8 @@ import { NotFound, Quartermaster } from '../src/index.ts'
 const example = fileURLToPath(new URL('../../examples/erp-sync.ts', import.meta.url))
 const clientSource = new URL('client-source.ts', import.meta.url).href
 let acme: TestAccount
-let qm: Quartermaster
-let number = 0
+let qm: ReturnType<typeof clientOf>
+let accounts = 0
 /** Called with each request of the example, and again with its response before the example gets it. */
 let interfere: ((moment: 'request' | 'response', path: string) => Promise<void>) | undefined
 
@@ -43,9 +42,17 @@ const folder = temporaryFolder('erp-sync')
 
 beforeEach(async () => {
   interfere = undefined
-  acme = await account(database, `erp${++number}`)
-  qm = new Quartermaster({ baseUrl: `http://127.0.0.1:${service.port}`, apiKey: acme.key, fetch: asAccount })
+  acme = await account(database, `erp${++accounts}`)
+  const field = { resource: 'partner', name: 'x_number', type: 'integer', unique: true }
+  expect((await service.post(acme, '/manage/v1/fields', field)).status).toBe(201)
+  qm = clientOf(acme)
 })
+
+function clientOf({ key }: TestAccount) {
+  const fields = { partner: { x_number: 'integer' } } as const
+  const baseUrl = `http://127.0.0.1:${service.port}`
+  return new Quartermaster({ baseUrl, apiKey: key, fetch: asAccount, fields })
+}
 
 const asAccount: typeof fetch = async (input, init) => {
   const headers = new Headers(init?.headers)
@@ -54,7 +61,7 @@ const asAccount: typeof fetch = async (input, init) => {
 }
 
 async function forwarded(method: string, path: string, sent: NodeJS.Dict<string | string[]>, body: Buffer) {
-  const names = ['authorization', 'content-type', 'accept', 'idempotency-key']
+  const names = ['authorization', 'content-type', 'accept', 'idempotency-key', 'if-match']
   const headers = names.flatMap((name): [string, string][] => {
     const value = sent[name]
     return typeof value === 'string' ? [[name, value]] : []
@@ -71,14 +78,33 @@ async function forwarded(method: string, path: string, sent: NodeJS.Dict<string 
   }
 }
 
-const file = () => join(folder, `${acme.name}.json`)
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the example has written it
-const readErp = () => JSON.parse(readFileSync(file(), 'utf8')) as Erp
-const editErp = (edit: (erp: Erp) => void) => {
-  const erp = readErp()
-  edit(erp)
-  writeFileSync(file(), JSON.stringify(erp))
+const file = () => join(folder, `${acme.name}.db`)
+
+/** What people do with the ERP, beside the example. */
+function inErp<T>(work: (erp: DatabaseSync) => T): T {
+  const erp = new DatabaseSync(file(), { timeout: 60_000 })
+  try {
+    return work(erp)
+  } finally {
+    erp.close()
+  }
 }
+
+const editErp = (sql: string, ...values: readonly (string | number)[]) =>
+  inErp((erp) => Number(erp.prepare(sql).run(...values).changes))
+
+const change = (number: number, name: string) =>
+  editErp('update partner set name = ?, changed = changed + 1 where number = ?', name, number)
+
+function remove(number: number): void {
+  editErp('delete from partner where number = ?', number)
+  editErp('insert into deleted values (?)', number)
+}
+
+const partnerInErp = (number: number) =>
+  inErp((erp) => ({
+    ...erp.prepare('select name, email, changed from partner where number = ?').get(number),
+  }))
 
 /** Starts the example. Resolves with what it has printed, or undefined if it was killed. */
 async function run(onStart: (child: ChildProcess) => void = () => {}): Promise<string | undefined> {
@@ -87,6 +113,7 @@ async function run(onStart: (child: ChildProcess) => void = () => {}): Promise<s
   const child = spawn(process.execPath, ['--import', clientSource, example, file()], {
     env: {
       ...process.env,
+      NODE_NO_WARNINGS: '1',
       QUARTERMASTER_URL: `http://127.0.0.1:${address.port}`,
       QUARTERMASTER_KEY: acme.key,
     },
@@ -101,22 +128,35 @@ async function run(onStart: (child: ChildProcess) => void = () => {}): Promise<s
   return printed
 }
 
-async function inQuartermaster(): Promise<Record<number, unknown>> {
-  const all: Record<number, unknown> = {}
-  for await (const { id, name, email } of qm.partners.export()) all[id] = { name, email }
+async function inQuartermaster(): Promise<Record<string, unknown>> {
+  const all: Record<string, unknown> = {}
+  for await (const { x_number, name, email } of qm.partners.export()) {
+    // A second partner with a number, or one without, would replace it.
+    expect(all).not.toHaveProperty(String(x_number))
+    all[String(x_number)] = { name, email }
+  }
   return all
 }
 
-const inErp = () =>
-  Object.fromEntries(readErp().partners.map(({ id, ref, name, email }) => [ref ?? id, { name, email }]))
+const allInErp = () =>
+  inErp((erp) =>
+    Object.fromEntries(
+      erp
+        .prepare('select number, name, email from partner')
+        .all()
+        .map(({ number: key, name, email }) => [String(key), { name, email }]),
+    ),
+  )
 
 /** No row is left to send, and another run finds nothing to do. */
 async function expectIdentical(): Promise<void> {
-  expect(inErp()).toEqual(await inQuartermaster())
-  const { partners, deleted } = readErp()
-  expect([partners.filter(({ changed }) => changed), deleted]).toEqual([[], []])
+  expect(allInErp()).toEqual(await inQuartermaster())
+  const waiting = inErp((erp) =>
+    erp.prepare('select number from partner where changed > 0 union select number from deleted').all(),
+  )
+  expect(waiting).toEqual([])
   expect(await run()).toBe(
-    'received { created: 0, changed: 0, deleted: 0 }\nsent { inserted: 0, updated: 0, unchanged: 0, deleted: 0, rejected: 0 }\n',
+    'received 0\nsent { inserted: 0, updated: 0, unchanged: 0, deleted: 0, rejected: 0 }\n',
   )
 }
 
@@ -125,34 +165,80 @@ const tooLong = 'x'.repeat(600)
 describe('a program that keeps an ERP and an account in step', () => {
   it('sends a rejected row again until it is corrected', async () => {
     await run()
-    editErp(({ partners: [one] }) => Object.assign(one ?? {}, { name: tooLong, changed: true }))
+    change(900_001, tooLong)
     for (const _ of [1, 2]) {
       expect(await run()).toContain('partner 900001: name has 600 characters; at most 512 are allowed')
     }
     // A change of the other side does not replace the one that waits.
-    await qm.partners.update(900_001, { email: 'other@example.com' })
+    await qm.partners.update({ x_number: 900_001 }, { email: 'other@example.com' })
     await run()
-    expect(readErp().partners[0]).toMatchObject({ name: tooLong, email: null, changed: true })
-    editErp(({ partners: [one] }) => Object.assign(one ?? {}, { name: 'Corrected' }))
+    expect(partnerInErp(900_001)).toEqual({ name: tooLong, email: null, changed: 1 })
+    editErp(`update partner set name = 'Corrected' where number = 900001`)
     await run()
     expect(await inQuartermaster()).toMatchObject({ 900001: { name: 'Corrected', email: null } })
     await run()
     await expectIdentical()
   })
 
+  it('numbers what was created in Quartermaster, but not twice', async () => {
+    await run()
+    await qm.partners.create({ name: 'Created in Quartermaster', email: 'a@example.com' })
+    await qm.partners.create({ name: 'Taken', x_number: 900_003 })
+    expect(await run()).toContain('received 4')
+    expect(allInErp()).toMatchObject({
+      900003: { name: 'Taken', email: null },
+      900004: { name: 'Created in Quartermaster', email: 'a@example.com' },
+    })
+    await expectIdentical()
+  })
+
   it('deletes in Quartermaster what was deleted in the ERP, although it is changed there', async () => {
     await run()
-    const { id: ref } = await qm.partners.create({ name: 'Created in Quartermaster' })
+    await qm.partners.create({ name: 'Created in Quartermaster' })
     await run()
-    editErp((erp) => {
-      erp.partners = []
-      erp.deleted = [900_001, 900_002, ref]
+    for (const key of [900_001, 900_002, 900_003]) remove(key)
+    await qm.partners.update({ x_number: 900_001 }, { name: 'Changed meanwhile' })
+    await qm.partners.update({ x_number: 900_003 }, { name: 'Changed meanwhile' })
+    await run()
+    await run()
+    expect([allInErp(), await inQuartermaster()]).toEqual([{}, {}])
+    await expectIdentical()
+  })
+
+  it('does not create again what was deleted in Quartermaster, although it is changed in the ERP', async () => {
+    await run()
+    await run()
+    change(900_001, 'Changed meanwhile')
+    interfere = async (moment, path) => {
+      if (moment !== 'request' || !path.includes('/batch')) return
+      interfere = undefined
+      await qm.partners.delete({ x_number: 900_001 })
+    }
+    expect(await run()).toContain('rejected: 1')
+    expect(await run()).toContain('received 1')
+    expect(Object.keys(allInErp())).toEqual(['900002'])
+    await expectIdentical()
+  })
+
+  it.each([
+    ['the ERP has lost every id and the cursor', forgetEverything],
+    ['the cursor has expired', loseTrack],
+  ])('doubles and loses nothing if %s', async (_, lose) => {
+    await run()
+    await qm.partners.create({ name: 'Created in Quartermaster' })
+    await run()
+    await run()
+    await lose()
+    await qm.partners.delete({ x_number: 900_002 })
+    editErp(`insert into partner (number, name) values (900005, 'Created in the ERP')`)
+    change(900_001, 'Changed in the ERP')
+    await run()
+    await run()
+    expect(allInErp()).toEqual({
+      900001: { name: 'Changed in the ERP', email: null },
+      900003: { name: 'Created in Quartermaster', email: null },
+      900005: { name: 'Created in the ERP', email: null },
     })
-    await qm.partners.update(900_001, { name: 'Changed meanwhile' })
-    await qm.partners.update(ref, { name: 'Changed meanwhile' })
-    await run()
-    await run()
-    expect([inErp(), await inQuartermaster()]).toEqual([{}, {}])
     await expectIdentical()
   })
 
@@ -162,13 +248,16 @@ describe('a program that keeps an ERP and an account in step', () => {
     let kills = 0
     for (let round = 0; kills < 20; round++) {
       expect(round).toBeLessThan(200)
-      editErp((erp) => changeErp(erp, random))
+      changeErp(random)
       await changeQuartermaster(random)
       // The moment of the kill does not depend on the speed of the machine.
       let moments = random(8)
       let child: ChildProcess | undefined
       interfere = async (moment, path) => {
-        if (moment === 'request' && path.includes('/batch')) await changeQuartermaster(random)
+        if (moment === 'request' && path.includes('/batch')) {
+          await changeQuartermaster(random)
+          changeErp(random)
+        }
         if (moments-- === 0) {
           if (random(2) === 0) child?.kill('SIGKILL')
           // Or while it processes the response, and saves.
@@ -178,16 +267,26 @@ describe('a program that keeps an ERP and an account in step', () => {
       if ((await run((started) => (child = started))) === undefined) kills += 1
       interfere = undefined
     }
-    editErp(({ partners }) => {
-      for (const partner of partners)
-        if (partner.name === tooLong) Object.assign(partner, { name: 'Short', changed: true })
-    })
+    editErp(`update partner set name = 'Short', changed = changed + 1 where length(name) > 512`)
     await run()
     await run()
     expect(Object.keys(await inQuartermaster()).length).toBeGreaterThan(5)
     await expectIdentical()
   })
 })
+
+async function forgetEverything(): Promise<void> {
+  editErp('update partner set id = null')
+  editErp('update last set cursor = null')
+}
+
+/** A write that did not go through the service, so that the feed does not know what was deleted before. */
+async function loseTrack(): Promise<void> {
+  await database.query(
+    `update tally set version = version + 1 where account_id = $1 and resource = 'partner'`,
+    [acme.accountId],
+  )
+}
 
 /** Integers from 0 to below `max`, the same in every run (mulberry32). */
 function randomNumbers(seed: number): (max: number) => number {
@@ -200,31 +299,34 @@ function randomNumbers(seed: number): (max: number) => number {
   }
 }
 
-function changeErp(erp: Erp, random: (max: number) => number): void {
+function changeErp(random: (max: number) => number): void {
   for (let edits = random(4); edits > 0; edits--) {
-    const at = random(erp.partners.length)
-    const partner = erp.partners[at]
-    const kind = random(6)
+    const numbers = inErp((erp) => erp.prepare('select number from partner order by number').all())
+    const chosen = numbers[random(numbers.length)]?.['number']
+    const kind = random(7)
     const name = random(4) === 0 ? tooLong : `ERP ${random(1_000_000)}`
-    if (kind < 2 || partner === undefined)
-      erp.partners.push({ id: erp.nextId++, name, email: null, changed: true })
-    else if (kind < 5) Object.assign(partner, { name, changed: true })
-    else {
-      erp.partners.splice(at, 1)
-      erp.deleted.push(partner.ref ?? partner.id)
-    }
+    if (kind < 3 || typeof chosen !== 'number') {
+      inErp((erp) => {
+        erp.exec('begin immediate')
+        erp.exec('update last set number = max(number, (select ifnull(max(number), 0) from partner)) + 1')
+        erp.prepare('insert into partner (number, name) select number, ? from last').run(name)
+        erp.exec('commit')
+      })
+    } else if (kind < 6) change(chosen, name)
+    else remove(chosen)
   }
 }
 
 async function changeQuartermaster(random: (max: number) => number): Promise<void> {
-  const ids = Object.keys(await inQuartermaster()).map(Number)
+  const ids: number[] = []
+  for await (const { id } of qm.partners.export({ fields: ['id'] })) ids.push(id)
   for (let edits = random(3); edits > 0; edits--) {
     const at = random(ids.length)
     const id = ids[at]
-    const kind = random(5)
+    const kind = random(6)
     const email = `${random(1_000_000)}@example.com`
-    if (kind < 2 || id === undefined) await qm.partners.create({ name: `Quartermaster ${email}`, email })
-    else if (kind < 4) await unlessGone(qm.partners.update(id, { email }))
+    if (kind < 3 || id === undefined) await qm.partners.create({ name: `Quartermaster ${email}`, email })
+    else if (kind < 5) await unlessGone(qm.partners.update(id, { email }))
     else await unlessGone(qm.partners.delete(ids.splice(at, 1)[0] ?? 0))
   }
 }

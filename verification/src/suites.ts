@@ -43,6 +43,7 @@ import { cors } from './fields/cors.ts'
 import { declarationsUnderLoad } from './fields/declarations-under-load.ts'
 import { declaredFields } from './fields/declared-fields.ts'
 import { keysOneRecord } from './fields/keys-one-record.ts'
+import { syncWithoutMapping } from './fields/sync-without-mapping.ts'
 import { exportProof } from './filter-proof/export-proof.ts'
 import { noInjection } from './filter-proof/injection.ts'
 import { largeProof } from './filter-proof/large-proof.ts'
@@ -207,6 +208,6 @@ export const suites: Record<string, readonly Check[]> = {
   // No key can hurt another account, and the documented way to follow changes loses none.
   guard: [errorSizes, incrementalSync],
   // Conditional writes, and what only accounts have that have configured it.
-  fields: [adjustExact, keysOneRecord, declaredFields, declarationsUnderLoad, cors],
+  fields: [adjustExact, keysOneRecord, declaredFields, declarationsUnderLoad, syncWithoutMapping, cors],
   trust: [revocation, secrets, alertFires, cardinality, epoch, switchover],
 }

@@ -13,7 +13,10 @@ const guides = [
   'warehouse',
   'errors-and-limits',
   'writing-records',
-  // The last one: its batch shows that another system assigns the ids of the account.
+  'from-odoo',
+  'from-erpnext',
+  'from-business-central',
+  'from-csv',
   'erp-sync',
 ]
 
