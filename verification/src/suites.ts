@@ -31,6 +31,7 @@ import { generatedByJava, generatedClients } from './console/generated-clients.t
 import { browse, create, keys, palette, request, usage } from './console/journeys.ts'
 import { keyLifecycle } from './console/keys.ts'
 import { loadFailures } from './console/load-failures.ts'
+import { ownFields } from './console/own-fields.ts'
 import { csp, keysNowhere } from './console/secrecy.ts'
 import { bundleSize, firstView, scrolling } from './console/speed.ts'
 import { usageDetails } from './console/usage.ts'
@@ -158,6 +159,7 @@ export const suites: Record<string, readonly Check[]> = {
     generatedByJava,
     browse,
     filter,
+    ownFields,
     request,
     create,
     keys,

@@ -6,6 +6,7 @@ import { currentKey } from '../session.ts'
 import { type CollectionName, collections } from './catalog.ts'
 import { type Read, RequestFailed, recorded } from './exchange.ts'
 import { sendManage } from './manage.ts'
+import { quoteInexact } from './own-fields.ts'
 
 /** Lists and records, read with the TypeScript client. Lists for administrators have no client methods: `manage.ts`. */
 
@@ -98,8 +99,14 @@ function clientWith(recording: typeof fetch): Quartermaster<'string'> {
     // A number would lose the digits beyond the 15th.
     decimals: 'string',
     cache,
-    fetch: recording,
+    fetch: async (input, init) => exact(await recording(input, init)),
   })
+}
+
+/** The client knows the decimals of the service, but not those of the account. */
+async function exact(response: Response): Promise<Response> {
+  const { ok, status, headers } = response
+  return ok ? new Response(quoteInexact(await response.text()), { status, headers }) : response
 }
 
 function resourceOf(

@@ -3,13 +3,15 @@ import { adviceOf } from '../lib/advice.ts'
 import { signOut } from '../session.ts'
 import { Button } from './button.tsx'
 
-interface ProblemViewProps {
+export interface ProblemViewProps {
   readonly problem: Problem
   readonly onRetry?: (() => void) | undefined
+  /** Further actions. */
+  readonly children?: React.ReactNode
 }
 
 /** An error of the service: what is wrong, and what to do. */
-export function ProblemView({ problem, onRetry }: ProblemViewProps) {
+export function ProblemView({ problem, onRetry, children }: ProblemViewProps) {
   const { code, title, detail, status, request_id: requestId, errors = [] } = problem
   // With several errors, the detail repeats the first one.
   const more = errors.filter(({ message }) => message !== detail || errors.length > 1)
@@ -32,6 +34,7 @@ export function ProblemView({ problem, onRetry }: ProblemViewProps) {
             Try again
           </Button>
         )}
+        {children}
         {isKeyProblem && (
           <Button size="xs" onClick={signOut}>
             Use another key

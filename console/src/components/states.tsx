@@ -1,17 +1,35 @@
 import type { Collection } from '../api/catalog.ts'
-import type { Problem } from '../api/exchange.ts'
+import { adviceOf } from '../lib/advice.ts'
 import { grouped } from '../lib/format.ts'
 import type { RecordsSearch } from '../lib/records/records-search.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
-import { ProblemView } from './problem-view.tsx'
+import { ProblemView, type ProblemViewProps } from './problem-view.tsx'
 
 /** What a list shows instead of rows. */
 
-export function ProblemState(props: { readonly problem: Problem; readonly onRetry?: () => void }) {
+export function ProblemState(props: ProblemViewProps) {
   return (
     <div className="state">
       <ProblemView {...props} />
+    </div>
+  )
+}
+
+/** Above the rows, which are shown without the fields that the account has declared. */
+export function OwnFieldsProblem({ problem, onRetry }: ProblemViewProps) {
+  return (
+    <div className="notice list-notice" data-tone="warn" role="alert">
+      <div>
+        <b>The fields of this account could not be loaded</b>
+        <p>
+          {problem.detail} The list is shown without them. {adviceOf(problem.code)}
+        </p>
+      </div>
+      <span className="spacer" />
+      <Button size="xs" variant="default" onClick={onRetry}>
+        Try again
+      </Button>
     </div>
   )
 }

@@ -1,6 +1,7 @@
 import type { Fault } from '@quartermaster/client'
 import { type Filter, FilterError, parse } from '@quartermaster/filter'
 import { type Collection, type Field, operatorsOf } from '../api/catalog.ts'
+import { type AccountCollection, isOwnName } from '../api/own-fields.ts'
 
 /** An error in a filter, at its position. */
 export interface Diagnostic {
@@ -17,8 +18,10 @@ export interface Checked {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+type Checkable = Collection & Partial<AccountCollection>
+
 /** What can be known without the service: the syntax, unknown fields, and operators that a type does not have. */
-export function check(text: string, collection: Collection): Checked {
+export function check(text: string, collection: Checkable): Checked {
   if (text.trim() === '') return { filter: undefined, diagnostics: [] }
   try {
     const filter = parse(text)
@@ -45,10 +48,12 @@ function conditionsOf(filter: Filter): readonly Condition[] {
 
 function faultsOf(
   { field: name, operator, operatorSpan }: Condition,
-  { noun, fields }: Collection,
+  { noun, fields, isComplete = true }: Checkable,
 ): Diagnostic[] {
   const field = fields.find((one) => one.name === name.text)
   if (field === undefined) {
+    // Only the service knows whether it is declared.
+    if (!isComplete && isOwnName(name.text)) return []
     const message = `A ${noun} has no field "${name.text}".`
     return [{ offset: name.offset, length: name.length, message, suggestion: undefined }]
   }

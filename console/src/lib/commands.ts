@@ -1,6 +1,7 @@
 import { FilterError, parse } from '@quartermaster/filter'
 import type { Access } from '../api/access.ts'
 import { type Collection, collections } from '../api/catalog.ts'
+import { type OwnFields, withOwnFields } from '../api/own-fields.ts'
 import { check } from '../filter/diagnostics.ts'
 import type { SavedView } from './records/saved-views.ts'
 import { parseSearch } from './search.ts'
@@ -33,6 +34,8 @@ interface Situation {
   readonly to: string
   readonly search: Record<string, string>
   readonly access: Access | undefined
+  /** The declared fields of the account, if they are loaded. */
+  readonly own: OwnFields | undefined
   readonly views: readonly SavedView[]
 }
 
@@ -47,7 +50,7 @@ export function commandsFor(situation: Situation): readonly Command[] {
 }
 
 /** Commands made from what was typed: a record by its id, or a filter. */
-function computed(typed: string, { access }: Situation): Command[] {
+function computed(typed: string, { access, own }: Situation): Command[] {
   const pages = recordPages.filter(([name]) => access?.[name] !== false)
   if (/^\d{1,16}$/.test(typed)) {
     return pages.map(([name, to]) => ({
@@ -57,7 +60,7 @@ function computed(typed: string, { access }: Situation): Command[] {
     }))
   }
   return pages
-    .filter(([name]) => isFilterOf(typed, collections[name]))
+    .filter(([name]) => isFilterOf(typed, withOwnFields(collections[name], own)))
     .map(([name, to, title]) => ({
       label: `Filter ${title.toLowerCase()} by ${typed}`,
       hint: collections[name].path,

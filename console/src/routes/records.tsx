@@ -1,5 +1,5 @@
 import { lazy, memo, Suspense, useCallback } from 'react'
-import { type CollectionName, collections } from '../api/catalog.ts'
+import type { CollectionName } from '../api/catalog.ts'
 import { problemFrom, RequestFailed } from '../api/exchange.ts'
 import { Button } from '../components/button.tsx'
 import { FilterBar } from '../components/filter/filter-bar.tsx'
@@ -8,15 +8,15 @@ import { Grid } from '../components/records/grid.tsx'
 import { Pager } from '../components/records/pager.tsx'
 import type { RecordPanelProps } from '../components/records/record-panel.tsx'
 import { withMantine } from '../components/shell/with-mantine.ts'
-import { EmptyState, ProblemState } from '../components/states.tsx'
+import { EmptyState, OwnFieldsProblem, ProblemState } from '../components/states.tsx'
 import { narrowed } from '../filter/narrowed.ts'
 import { grouped } from '../lib/format.ts'
 import { fieldsParameter, moved } from '../lib/records/columns.ts'
+import { unknownOwnNames } from '../lib/records/outdated.ts'
 import { defaultLimit, type RecordsSearch, unknownParameters } from '../lib/records/records-search.ts'
 import { type RecordsView, useRecords } from '../lib/records/use-records.ts'
 import { presentations } from '../lib/records/views.ts'
 import { stringifySearch } from '../lib/search.ts'
-import { useIdleAfter } from '../lib/use-idle-after.ts'
 
 /** Loaded after the first view: it needs neither menus nor panels nor dialogs. */
 const menus = () => import('../components/records/menus.ts')
@@ -42,8 +42,7 @@ const noFaults: readonly [] = []
 /** A list in a grid, with a side panel. Its state is the URL. */
 export function RecordsPage({ name, search }: RecordsPageProps) {
   const view = useRecords(name, search)
-  const { collection, query, go } = view
-  const isReady = useIdleAfter(query.data !== undefined || query.error !== null)
+  const { collection, own, query, isReady, go } = view
   const list = query.error === null ? view.list : undefined
   const applyFilter = useCallback(
     (text: string) => go({ filter: text === '' ? undefined : text, page: undefined, record: undefined }),
@@ -57,6 +56,7 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
     <>
       <Head
         name={name}
+        collection={collection}
         search={search}
         list={list}
         fields={view.fields}
@@ -75,6 +75,9 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
       />
       <div className="workspace">
         <section className="list" aria-label={`List of ${collection.plural}`}>
+          {own.error !== null && query.error === null && (
+            <OwnFieldsProblem problem={problemFrom(own.error)} onRetry={own.reload} />
+          )}
           <Rows view={view} />
           <Pager
             list={list}
@@ -100,14 +103,16 @@ interface PartProps {
 }
 
 interface HeadProps
-  extends Pick<RecordsView, 'name' | 'search' | 'list' | 'fields' | 'names' | 'go' | 'toggleRequest'> {
+  extends Pick<
+    RecordsView,
+    'name' | 'collection' | 'search' | 'list' | 'fields' | 'names' | 'go' | 'toggleRequest'
+  > {
   readonly refetch: RecordsView['query']['refetch']
   readonly isReady: boolean
 }
 
 const Head = memo(function Head(props: HeadProps) {
-  const { name, search, list, fields, names, go, toggleRequest, refetch, isReady } = props
-  const collection = collections[name]
+  const { name, collection, search, list, fields, names, go, toggleRequest, refetch, isReady } = props
   const createLabel = createLabels[name]
   const isRequestShown = search.panel === 'request'
   return (
@@ -183,7 +188,18 @@ function Rows({ view }: PartProps) {
   const { name, search, collection, list, query, fields, names, go, selection } = view
   const unknown = unknownParameters(search)
   if (query.error !== null) {
-    return <ProblemState problem={problemFrom(query.error)} onRetry={() => void query.refetch()} />
+    const problem = problemFrom(query.error)
+    const gone = unknownOwnNames(problem.errors ?? [], { fields: view.parameters.fields })
+    const others = names.filter((one) => !gone.includes(one))
+    return (
+      <ProblemState problem={problem} onRetry={() => void query.refetch()}>
+        {others.length > 0 && others.length < names.length && (
+          <Button size="xs" onClick={() => go({ fields: fieldsParameter(collection, others) })}>
+            Show the other columns
+          </Button>
+        )}
+      </ProblemState>
+    )
   }
   if (unknown.length > 0) return <ProblemState problem={unknownProblem(unknown)} />
   if (list?.data.length === 0) {

@@ -68,7 +68,7 @@ export const axeFindings: Check = {
       await fixture.withPage({ scheme }, async (page) => {
         await page.goto(`${fixture.origin}/console`)
         await page.getByLabel('API key').waitFor()
-        findings.push(...(await findingsOn(page, `sign-in, ${scheme}`)))
+        findings.push(...(await axeFindingsOn(page, `sign-in, ${scheme}`)))
         pages += 1
       })
       findings.push(...(await signedIn(fixture, scheme, () => (pages += 1))))
@@ -92,14 +92,15 @@ async function signedIn(
     for (const [name, { path, until }] of Object.entries(views)) {
       await page.goto(`${fixture.origin}/console${path}`)
       await until(page)
-      findings.push(...(await findingsOn(page, `${name}, ${scheme}`)))
+      findings.push(...(await axeFindingsOn(page, `${name}, ${scheme}`)))
       onPage()
     }
     return findings
   })
 }
 
-async function findingsOn(page: Page, name: string): Promise<string[]> {
+/** The serious and critical findings on this page. */
+export async function axeFindingsOn(page: Page, name: string): Promise<string[]> {
   // Not a script element, which the Content-Security-Policy would reject.
   await page.evaluate(axe.source)
   // Half-transparent colours during a transition have another contrast.

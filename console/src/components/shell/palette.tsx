@@ -7,6 +7,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { accessQuery } from '../../api/access.ts'
+import { ownFieldsQuery } from '../../api/own-fields-query.ts'
 import { chooseColorScheme, useColorScheme } from '../../lib/color-scheme.ts'
 import { type Command, commandsFor } from '../../lib/commands.ts'
 import { readViews } from '../../lib/records/saved-views.ts'
@@ -23,13 +24,14 @@ interface PaletteProps {
 export function Palette({ onClose, onHelp }: PaletteProps) {
   const { pathname, search } = useLocation()
   const { data: access } = useQuery(accessQuery)
+  const { data: own } = useQuery(ownFieldsQuery)
   const [typed, setTyped] = useState('')
   const [active, setActive] = useState(0)
   const list = useRef<HTMLUListElement>(null)
   const commands = useMemo(() => {
     const parameters = textsOf(search)
-    return commandsFor({ typed, to: pathname, search: parameters, access, views: readViews() })
-  }, [typed, pathname, search, access])
+    return commandsFor({ typed, to: pathname, search: parameters, access, own, views: readViews() })
+  }, [typed, pathname, search, access, own])
   useEffect(() => {
     list.current?.children[active]?.scrollIntoView({ block: 'nearest' })
   }, [active])

@@ -31,6 +31,14 @@ it('writes a call of the TypeScript client', () => {
   expect(text).toContain("qm.companies.list({\n  fields: ['id', 'name'],\n")
 })
 
+it('passes the fields of the account to the TypeScript client, if the view names one', () => {
+  const named = { ...parameters, fields: 'id,x_sku' }
+  const text = requestText('TypeScript', origin, collections.product, named)
+  expect(text).toContain("import { fields } from './fields.ts'\n")
+  expect(text).toContain("apiKey: process.env.KEY ?? '', fields })\n")
+  expect(requestText('TypeScript', origin, collections.product, parameters)).not.toContain('./fields.ts')
+})
+
 it('writes a Python program that parses', () => {
   const text = requestText('Python', origin, collections.product, parameters)
   execFileSync('python3', ['-c', 'import ast, sys; ast.parse(sys.argv[1])', text])

@@ -1,4 +1,5 @@
 import type { Collection } from '../../api/catalog.ts'
+import { isOwnName } from '../../api/own-fields.ts'
 import type { ListParameters } from './records-search.ts'
 
 /** The request of a view for other programs. The key is always the variable KEY. */
@@ -53,10 +54,17 @@ function typescriptOf(origin: string, collection: Collection, parameters: ListPa
     ...(page === undefined ? [] : [`  page: ${page},\n`]),
     ...(limit === undefined ? [] : [`  limit: ${limit},\n`]),
   ]
+  const hasOwn = fields?.split(',').some(isOwnName) === true
   return [
     "import { Quartermaster } from '@quartermaster/client'",
+    ...(hasOwn
+      ? [
+          `// quartermaster types --url ${shell(origin)} < key.txt > fields.ts`,
+          "import { fields } from './fields.ts'",
+        ]
+      : []),
     '',
-    `const qm = new Quartermaster({ baseUrl: ${script(origin)}, apiKey: process.env.KEY ?? '' })`,
+    `const qm = new Quartermaster({ baseUrl: ${script(origin)}, apiKey: process.env.KEY ?? ''${hasOwn ? ', fields' : ''} })`,
     `const page = await qm.${plural}.list({\n${options.join('')}})`,
     'console.log(page.meta.total, page.data)',
   ].join('\n')

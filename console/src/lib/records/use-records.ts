@@ -1,11 +1,15 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useState } from 'react'
-import { type CollectionName, collections } from '../../api/catalog.ts'
+import type { CollectionName } from '../../api/catalog.ts'
+import { type Read, RequestFailed } from '../../api/exchange.ts'
 import { type List, listQuery, type Row } from '../../api/read.ts'
 import { useHotkeys } from '../hotkeys.ts'
+import { useIdleAfter } from '../use-idle-after.ts'
 import { fieldsOf } from './columns.ts'
-import { defaultLimit, listParameters, type RecordsSearch } from './records-search.ts'
+import { isOutdatedBy, unknownOwnNames } from './outdated.ts'
+import { defaultLimit, type ListParameters, listParameters, type RecordsSearch } from './records-search.ts'
+import { useOwnFields } from './use-own-fields.ts'
 import { presentations } from './views.ts'
 
 /** Changes parameters of the address; `replace` without an entry in the history. */
@@ -13,12 +17,15 @@ type Go = (change: Partial<RecordsSearch>, replace?: boolean) => void
 
 /** What a page with a list shows and does, derived from its address. */
 export function useRecords(name: CollectionName, search: RecordsSearch) {
-  const collection = collections[name]
   const navigate = useNavigate()
   const limit = search.limit ?? defaultLimit
   const parameters = listParameters(name, search)
   const query = useQuery({ ...listQuery(name, parameters), placeholderData: keepPreviousData })
   const list = query.data?.body
+  const isReady = useIdleAfter(query.data !== undefined || query.error !== null)
+  const own = useOwnFields(name, isReady)
+  const { collection } = own
+  useCurrentDefinitions(own, parameters, query)
   const fields = useMemo(() => fieldsOf(collection, parameters.fields), [collection, parameters.fields])
   // Callbacks are the same as long as the address is, so that a change of the selection renders only the grid.
   const go: Go = useCallback(
@@ -43,6 +50,8 @@ export function useRecords(name: CollectionName, search: RecordsSearch) {
     name,
     search,
     collection,
+    own,
+    isReady,
     limit,
     parameters,
     query,
@@ -57,6 +66,31 @@ export function useRecords(name: CollectionName, search: RecordsSearch) {
 }
 
 export type RecordsView = ReturnType<typeof useRecords>
+
+/** Loads the declared fields again when a response shows that they have changed. */
+function useCurrentDefinitions(
+  { collection, reload }: ReturnType<typeof useOwnFields>,
+  parameters: ListParameters,
+  {
+    data,
+    error,
+    isPlaceholderData,
+  }: Pick<UseQueryResult<Read<List>>, 'data' | 'error' | 'isPlaceholderData'>,
+) {
+  // Only when a response or the definitions are new: the same definitions again would not help.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the response is to these parameters
+  useEffect(() => {
+    if (!collection.isComplete || isPlaceholderData) return
+    const faults = error instanceof RequestFailed ? (error.problem.errors ?? []) : []
+    const isOutdated =
+      error === null
+        ? data !== undefined && isOutdatedBy(collection, parameters, data.body.data)
+        : unknownOwnNames(faults, parameters).some((name) =>
+            collection.fields.some((field) => field.name === name),
+          )
+    if (isOutdated) reload()
+  }, [collection, data, error, isPlaceholderData])
+}
 
 /** Which row is selected, and which record is open. */
 function useSelection(idField: string | undefined, list: List | undefined, search: RecordsSearch, go: Go) {
