@@ -17,11 +17,14 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 /** What `--only` may name with `--against`. */
 export const comparable: readonly string[] = [...workloads.map(({ name }) => name), idleName]
 
+/** Processes of one build differ by up to 8 % for as long as they run, so several of each are compared. */
+const pairsOfProcesses = 4
+
 /** Both builds, each with the name of its side. */
 type Builds = readonly { readonly name: string; readonly server: Server }[]
 
 /**
- * Compares this build with another commit on the same database: both servers run and are loaded alternately. Returns whether
+ * Compares this build with another commit on the same database: servers of both run and are loaded alternately. Returns whether
  * all bounds are met.
  */
 export async function compareWith(
@@ -31,15 +34,39 @@ export async function compareWith(
 ): Promise<boolean> {
   const fixture = await mainFixture(context)
   const folder = checkoutOf(revision, join(fixture.folder, 'other'), context)
-  const other = await Server.start(fixture.url, fixture.folder, false, {}, folder)
-  try {
-    return await compareAll(context, fixture, only, [
-      { name: revision, server: other },
-      { name: 'this build', server: fixture.server },
-    ])
-  } finally {
-    await other.stop()
+  const measured = new Map<string, Interval[][][]>()
+  const pairs = context.size(pairsOfProcesses, 1)
+  for (let n = 0; n < pairs; n++) {
+    const builds = await startBoth(fixture, revision, folder, n % 2 === 0)
+    try {
+      await measurePair(context, fixture, only, builds, measured)
+    } finally {
+      await Promise.all(builds.map(({ server }) => server.stop()))
+    }
+    context.log(`pair ${n + 1} of ${pairs}`)
   }
+  print(['workload', '', 'other', 'this', 'ratio', 'quartiles'])
+  for (const [name, ofPairs] of measured) printIntervals(name, ofPairs)
+  return isIdleFast(measured.get(idleName))
+}
+
+/** The one that is started first is not always the same. */
+async function startBoth(
+  fixture: Fixture,
+  revision: string,
+  folder: string,
+  otherFirst: boolean,
+): Promise<Builds> {
+  const start = async (name: string, checkout: string | undefined) => ({
+    name,
+    server: await Server.start(fixture.url, fixture.folder, false, {}, checkout),
+  })
+  const startThis = () => start('this build', undefined)
+  if (!otherFirst) {
+    const own = await startThis()
+    return [await start(revision, folder), own]
+  }
+  return [await start(revision, folder), await startThis()]
 }
 
 /** A revision is checked out in `folder` and installed. A path is used as it is: a checkout that has been installed before. */
@@ -62,35 +89,35 @@ function commitOf(revision: string): string {
   return execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
 }
 
-async function compareAll(
+async function measurePair(
   context: Context,
   fixture: Fixture,
   only: readonly string[],
   builds: Builds,
-): Promise<boolean> {
+  measured: Map<string, Interval[][][]>,
+): Promise<void> {
   const database = await DatabaseCpu.of(fixture.url)
-  print(['workload', '', 'other', 'this', 'ratio', 'quartiles'])
+  const measure = async (name: string, sides: readonly Side[], rounds: number, seconds: number) => {
+    const intervals = await inIntervals(sides, { rounds, seconds, database })
+    measured.set(name, [...(measured.get(name) ?? []), intervals])
+  }
   for (const workload of workloads.filter(({ name }) => only.includes(name))) {
     const sides: Side[] = []
     for (const build of builds) sides.push(await sideOf(context, fixture, workload, build))
-    printIntervals(
-      workload.name,
-      await inIntervals(sides, { rounds: context.size(15, 6), seconds: 1, database }),
-    )
+    await measure(workload.name, sides, context.size(8, 6), 1)
   }
-  if (!only.includes(idleName)) return true
+  if (!only.includes(idleName)) return
   const sides: Side[] = []
   for (const build of builds) sides.push(await idleSide(context, fixture, build))
-  const intervals = await inIntervals(sides, {
-    rounds: context.size(120, 40),
-    seconds: idleTurnSeconds,
-    database,
-  })
-  printIntervals(idleName, intervals)
-  // An interval has about 110 requests. Its p99 is the second longest, which differs too much from interval to interval.
-  const [before = 0, now = 0] = intervals.map((ofSide) =>
+  await measure(idleName, sides, context.size(30, 40), idleTurnSeconds)
+}
+
+/** An interval has about 110 requests. Its p99 is the second longest, which differs too much from interval to interval. */
+function isIdleFast(ofPairs: readonly Interval[][][] | undefined): boolean {
+  if (ofPairs === undefined) return true
+  const [before = 0, now = 0] = [0, 1].map((side) =>
     percentile(
-      ofSide.flatMap(({ timesMs }) => timesMs),
+      ofPairs.flatMap((sides) => (sides[side] ?? []).flatMap(({ timesMs }) => timesMs)),
       99,
     ),
   )
@@ -110,8 +137,9 @@ const columns = [
   { key: 'p99Ms', label: 'p99 ms', digits: 2 },
 ] as const
 
-/** A line for each measured value: the medians of both builds, and of the ratios of pairs the median and the quartiles. */
-function printIntervals(name: string, [before = [], now = []]: readonly Interval[][]): void {
+/** A line for each measured value: the medians of both builds, of the ratios of pairs of intervals the median and the quartiles, and the rates of each pair of processes. */
+function printIntervals(name: string, ofPairs: readonly Interval[][][]): void {
+  const [before = [], now = []] = [0, 1].map((side) => ofPairs.flatMap((sides) => sides[side] ?? []))
   for (const [i, { key, label, digits }] of columns.entries()) {
     const ratios = ratiosOf(column(now, key), column(before, key))
     print([
@@ -122,6 +150,10 @@ function printIntervals(name: string, [before = [], now = []]: readonly Interval
       [25, 75].map((percent) => percentile(ratios, percent).toFixed(2)).join(' to '),
     ])
   }
+  const rates = ofPairs.map(([others = [], ours = []]) =>
+    median(ratiosOf(column(ours, 'rate'), column(others, 'rate'))).toFixed(2),
+  )
+  if (rates.length > 1) print(['', `pairs of processes ${rates.join(', ')}`])
   const [steal = '', other = ''] = (['stealPercent', 'otherPercent'] as const).map((key) =>
     median(column([...before, ...now], key)).toFixed(1),
   )

@@ -22,11 +22,9 @@ export function OwnFieldsProblem({ problem, onRetry }: ProblemViewProps) {
     <div className="notice list-notice" data-tone="warn" role="alert">
       <div>
         <b>The fields of this account could not be loaded</b>
-        <p>
-          {problem.detail} The list is shown without them. {adviceOf(problem.code)}
-        </p>
+        <p>The list is shown without them. {adviceOf(problem.code)}</p>
+        <p>{problem.detail}</p>
       </div>
-      <span className="spacer" />
       <Button size="xs" variant="default" onClick={onRetry}>
         Try again
       </Button>

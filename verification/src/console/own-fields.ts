@@ -22,8 +22,17 @@ const declared = [
   ['x_checked', 'timestamp', 'Last check'],
 ] as const
 const serviceColumns = [
-  ...['id', 'name', 'default_code', 'list_price', 'qty_available', 'active', 'categ_id', 'product_tmpl_id'],
-  ...['is_rsd_product', 'create_date', 'write_date'],
+  'id',
+  'name',
+  'default_code',
+  'list_price',
+  'qty_available',
+  'active',
+  'categ_id',
+  'product_tmpl_id',
+  'is_rsd_product',
+  'create_date',
+  'write_date',
 ]
 const ownColumns = declared.map(([name]) => name)
 /** A JavaScript number has 17 of these digits. */

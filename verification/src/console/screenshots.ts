@@ -73,6 +73,17 @@ const shots: Readonly<Record<string, Shot>> = {
     },
   },
   'create-key': { path: '/keys?dialog=create', prepare: (page) => page.getByLabel('Name').waitFor() },
+  'own-fields': {
+    path: '/companies?fields=id,name,x_vat,x_turnover,x_founded&filter=x_turnover>1000000&record=3',
+    prepare: async (page) => {
+      await rows(page)
+      await page.getByRole('complementary').getByText('x_founded').waitFor()
+      await page.keyboard.press('/')
+      await page.keyboard.press('End')
+      await page.keyboard.type('&x_')
+      await page.getByRole('option', { name: /x_vat/ }).waitFor()
+    },
+  },
   audit: { path: '/audit', prepare: rows },
   requests: {
     path: '/requests?filter=status%3E=400',
@@ -107,7 +118,7 @@ const shots: Readonly<Record<string, Shot>> = {
   },
 }
 
-/** Requests and keys, so that no page is empty. */
+/** Requests, keys and declared fields, so that no page is empty. */
 async function useService(fixture: ConsoleFixture): Promise<void> {
   const post = async (path: string, body: unknown) =>
     await fetch(`http://127.0.0.1:${fixture.server.port}${path}`, {
@@ -121,6 +132,18 @@ async function useService(fixture: ConsoleFixture): Promise<void> {
     ['reporting', '2027-11-01'],
   ] as const) {
     await post('/manage/v1/keys', { name, scopes: ['product:read', 'partner:read'], expires_at })
+  }
+  for (const [name, type, label] of [
+    ['x_vat', 'text', 'VAT number'],
+    ['x_turnover', 'decimal', 'Turnover of the last year, in EUR'],
+    ['x_founded', 'timestamp', 'Founded'],
+  ] as const) {
+    await post('/manage/v1/fields', { resource: 'company', name, type, label })
+  }
+  for (let id = 1; id <= 12; id++) {
+    const values = { x_vat: `DE${811_907_980 + id * 7}`, x_turnover: id * 412_305.75 }
+    const body = JSON.stringify({ ...values, x_founded: `${1970 + id * 3}-04-01T00:00:00Z` })
+    await fixture.patch(`/api/v1/resources/company/${id}`, body)
   }
   for (let minute = 0; minute < 3; minute++) {
     for (let i = 0; i < 40 + 25 * minute; i++) {

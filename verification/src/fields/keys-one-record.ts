@@ -40,7 +40,7 @@ async function measure(
   headers: readonly string[],
   servers: readonly ServerProcess[],
 ) {
-  const rounds = context.size(25, 2)
+  const rounds = context.size(25, 1)
   const killsMin = context.size(20, 2)
   const sender = new RetryingSender(client, servers)
   const kills = new ServerKills(servers, context.seed)

@@ -73,19 +73,8 @@ export function erpPair(file: string, send: Send): Pair {
         expected.created('local', name, email)
         return
       }
-      erp((db) => {
-        const row = anyRow(db, 'select number as key, name from partner order by number', random)
-        if (row === undefined) return
-        if (kind === 'change') {
-          const change = 'update partner set email = ?, changed = changed + 1 where number = ?'
-          db.prepare(change).run(email, row.key)
-          expected.changed('local', row.name, email)
-        } else {
-          expected.deleted('local', row.name)
-          db.prepare('delete from partner where number = ?').run(row.key)
-          db.prepare('insert or ignore into deleted values (?)').run(row.key)
-        }
-      })
+      const table = { name: 'partner', key: 'number', value: 'email' }
+      erp((db) => changeRow(db, table, { kind, value: email }, random, expected))
     },
     async writeThere(random, expected) {
       const kind = kindOf(random)
@@ -97,16 +86,8 @@ export function erpPair(file: string, send: Send): Pair {
         return
       }
       const record = await there.any(random)
-      if (record === undefined) return
-      if (kind === 'delete') {
-        expected.deleted('remote', record.name)
-        requireStatus(await send('DELETE', `${partners}/${record.id}`), [204, 404])
-        return
-      }
-      const onlyName = random.chance(0.3)
-      const change = onlyName ? { name: renamed(record.name, random) } : { email }
-      const response = requireStatus(await send('PATCH', `${partners}/${record.id}`, change), [200, 404])
-      if (response.status === 200 && !onlyName) expected.changed('remote', record.name, email)
+      const target = { send, path: `${partners}/${record?.id}`, member: 'email' }
+      if (record !== undefined) await changeRecord(target, record, { kind, value: email }, random, expected)
     },
     loseIds: () =>
       erp((db) => {
@@ -148,19 +129,8 @@ export function warehousePair(file: string, send: Send): Pair {
         expected.created('local', sku, quantity)
         return
       }
-      warehouse((db) => {
-        const row = anyRow(db, 'select sku as key, name from product order by sku', random)
-        if (row === undefined) return
-        if (kind === 'change') {
-          const change = 'update product set quantity = ?, changed = changed + 1 where sku = ?'
-          db.prepare(change).run(quantity, row.key)
-          expected.changed('local', row.name, quantity)
-        } else {
-          expected.deleted('local', row.name)
-          db.prepare('delete from product where sku = ?').run(row.key)
-          db.prepare('insert or ignore into deleted values (?)').run(row.key)
-        }
-      })
+      const table = { name: 'product', key: 'sku', value: 'quantity' }
+      warehouse((db) => changeRow(db, table, { kind, value: quantity }, random, expected))
     },
     async writeThere(random, expected) {
       const kind = kindOf(random)
@@ -178,15 +148,8 @@ export function warehousePair(file: string, send: Send): Pair {
       }
       const record = await there.any(random)
       if (record === undefined || record['x_sku'] === null) return
-      if (kind === 'delete') {
-        expected.deleted('remote', record.name)
-        requireStatus(await send('DELETE', `${products}/${record.id}`), [204, 404])
-        return
-      }
-      const onlyName = random.chance(0.3)
-      const change = onlyName ? { name: renamed(record.name, random) } : { qty_available: quantity }
-      const response = requireStatus(await send('PATCH', `${products}/${record.id}`, change), [200, 404])
-      if (response.status === 200 && !onlyName) expected.changed('remote', record.name, quantity)
+      const target = { send, path: `${products}/${record.id}`, member: 'qty_available' }
+      await changeRecord(target, record, { kind, value: quantity }, random, expected)
     },
     loseIds: () =>
       warehouse((db) => {
@@ -208,6 +171,57 @@ export function warehousePair(file: string, send: Send): Pair {
           : { key: String(record['x_sku']), name: record.name, value: String(record['qty_available']) },
       ),
   }
+}
+
+interface Edit {
+  readonly kind: ReturnType<typeof kindOf>
+  readonly value: string
+}
+
+/** Changes the value of a row, or deletes it. The names are those of the table and of its columns. */
+function changeRow(
+  db: DatabaseSync,
+  {
+    name: table,
+    key,
+    value: column,
+  }: { readonly name: string; readonly key: string; readonly value: string },
+  { kind, value }: Edit,
+  random: Random,
+  expected: Expected,
+): void {
+  const row = anyRow(db, `select ${key} as key, name from ${table} order by ${key}`, random)
+  if (row === undefined) return
+  if (kind === 'change') {
+    db.prepare(`update ${table} set ${column} = ?, changed = changed + 1 where ${key} = ?`).run(
+      value,
+      row.key,
+    )
+    expected.changed('local', row.name, value)
+    return
+  }
+  expected.deleted('local', row.name)
+  db.prepare(`delete from ${table} where ${key} = ?`).run(row.key)
+  db.prepare('insert or ignore into deleted values (?)').run(row.key)
+}
+
+/** Changes the value or the name of a record, or deletes it. The program may have deleted it since it was listed. */
+async function changeRecord(
+  { send, path: target, member }: { readonly send: Send; readonly path: string; readonly member: string },
+  { name }: { readonly name: string },
+  { kind, value }: Edit,
+  random: Random,
+  expected: Expected,
+): Promise<void> {
+  if (kind === 'delete') {
+    expected.deleted('remote', name)
+    requireStatus(await send('DELETE', target), [204, 404])
+    return
+  }
+  const onlyName = random.chance(0.3)
+  const change = onlyName ? { name: renamed(name, random) } : { [member]: value }
+  const response = requireStatus(await send('PATCH', target, change), [200, 404])
+  if (response.status === 200 && !onlyName) expected.changed('remote', name, value)
 }
 
 /** The records of a resource, as lists return them. */
