@@ -15,6 +15,7 @@ import { FeedWaiters } from './changes/waiters.ts'
 import { type Config, writeRoleOf } from './config/config.ts'
 import { Definitions } from './fields/definitions.ts'
 import { FieldSweep } from './fields/field-sweep.ts'
+import { ValueIndexes } from './fields/value-indexes.ts'
 import { tuneHeap } from './heap-tuning.ts'
 import { type Admin, startAdmin } from './http/admin-server.ts'
 import type { AuthenticationParts } from './http/plugins/authenticate.ts'
@@ -152,6 +153,7 @@ async function createParts(
   const ready = readiness(database, stopping, limits.readinessCacheMs)
   const accountReads = accountReadsOf(config, database, limits, { replicas, workers: worker?.workers })
   const definitions = new Definitions(database)
+  const valueIndexes = new ValueIndexes(database, emit, limits)
   const webhooks = webhooksOf(config, { database, definitions, accountReads, emit, limits })
   const authentication = authenticationOf(config, keyVerifier, sharedCounters, limits)
   const { rateLimiter, trustedProxies } = authentication
@@ -160,7 +162,7 @@ async function createParts(
   const app = buildServer({
     ...parts,
     readMsMax,
-    ...readersOf(database, accountReads),
+    ...readersOf(database, accountReads, valueIndexes),
     ...bulk,
     writes: new AccountWrites(database, config.QUARTERMASTER_DATABASE_POOL_MAX, limits.accountWriteWaitMsMax),
     creates: new CreateBatches(database),
@@ -174,7 +176,7 @@ async function createParts(
     emit: emitOfRequest,
   })
   const close = async (admin: Admin | undefined) => {
-    await webhooks.close()
+    await Promise.all([webhooks.close(), valueIndexes.close()])
     await activity.close()
     await admin?.close()
     await Promise.all([metrics?.close(), traces?.close()])
@@ -244,13 +246,13 @@ export function accountReadsOf(
 }
 
 /** Lists and records, with their caches. */
-function readersOf(database: Database, accountReads: AccountReads) {
+function readersOf(database: Database, accountReads: AccountReads, valueIndexes: ValueIndexes) {
   const pageCache = new PageCache()
   return {
     plans: new PlanCache(),
     responseCache: new ResponseCache(),
     pageCache,
-    listReader: new ListReader(accountReads, pageCache),
+    listReader: new ListReader(accountReads, pageCache, valueIndexes),
     recordReader: new RecordReader(database),
   }
 }

@@ -209,7 +209,7 @@ export function constant(integer: number): Fragment {
 
 export function join(
   parts: readonly Fragment[],
-  separator: ', ' | ' and ' | ' or ' | ' || ' | " || e'\\x1f' || " | ' union all ' | '',
+  separator: ', ' | ' and ' | ' or ' | ' + ' | ' || ' | " || e'\\x1f' || " | ' union all ' | '',
 ): Fragment {
   if (parts.length === 0) return Fragment.of([''], [])
   return Fragment.of(['', ...Array<string>(parts.length - 1).fill(separator), ''], parts)

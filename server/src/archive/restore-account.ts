@@ -117,10 +117,13 @@ class Restore {
     this.#replaced = true
     await this.#run(statements.lockTallies(existing))
     const names = Object.keys(resources)
-    const journal = ['tombstone', ...names.flatMap((resource) => [`${resource}_before`, `${resource}_key`])]
+    const journal = [
+      'tombstone',
+      ...names.flatMap((resource) => [`${resource}_before`, `${resource}_key`, `${resource}_value`]),
+    ]
     const { rows } = await this.#run<{ schema: number }>(statements.highestSchema(existing))
     this.#numbersFrom = rows[0]?.schema ?? 0
-    for (const table of [...names, ...journal, 'idempotency', 'field']) {
+    for (const table of [...names, ...journal, 'value_index', 'idempotency', 'field']) {
       await this.#run(statements.deleteRows(existing, table))
     }
   }

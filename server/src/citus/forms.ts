@@ -3,6 +3,7 @@ import { verifyKeys } from '../accounts/key-verifier.ts'
 import { groupsOf } from '../activity/batch-writer.ts'
 import { insertRequests } from '../activity/request-log.ts'
 import { readChanged } from '../changes/check-statements.ts'
+import { deleteValues } from '../fields/value-steps.ts'
 import { batchWrites } from '../import/batch-writes.ts'
 import { settingsFor } from '../lists/exports/export-copy.ts'
 import { batchStatements } from '../lists/record-reader.ts'
@@ -23,6 +24,7 @@ import { verifyKeysByAccount } from './key-verifications.ts'
 import { deleteKeysByValue } from './keys.ts'
 import { lockTallyWithSeries } from './lock-tally.ts'
 import { statementsByAccount } from './record-statements.ts'
+import { deleteValuesById } from './values.ts'
 import { candidatePagesOfReachable, deliveryStoreByTable } from './webhooks.ts'
 import {
   deleteLockedByTable,
@@ -42,6 +44,7 @@ export const forms: ReadonlyMap<object, object> = new Map([
   form(lockTally, lockTallyWithSeries),
   form(patchLocked, patchLockedByTable),
   form(deleteKeys, deleteKeysByValue),
+  form(deleteValues, deleteValuesById),
   form(deleteLocked, deleteLockedByTable),
   form(batchWrites, batchWritesByTable),
   form(accountsWithImages, accountsWithImagesGrouped),

@@ -9,6 +9,7 @@ import { identifier, type Statement, sql, value } from '../sql.ts'
 import { keyTable } from '../writes/record-keys.ts'
 import { lockTally } from '../writes/tick.ts'
 import { buildKey } from './key-build.ts'
+import { deleteValuesOfField } from './value-steps.ts'
 
 /** A deleted field whose values are still stored. */
 interface DroppedField extends AccountScope {
@@ -98,6 +99,8 @@ async function removeValues(database: Database, field: DroppedField): Promise<vo
         return undefined
       }
       if (page.ids.length > 0) await transaction.run(withoutValue(field, page.ids))
+      const range = { from: start, to: page.last }
+      await transaction.run(deleteValuesOfField(field, { name: field.resource }, field.number, range))
       return page.last
     })
   }

@@ -21,6 +21,23 @@ export const fieldLimits = {
   /** Values that several records have, and records of each, that an error lists. */
   duplicatesListed: 5,
   duplicateIdsListed: 3,
+  /**
+   * Records of which a step writes the values: 0.1 s for ten values each. The values of a field are marked where they are missing, if at
+   * least this share of the first and last records of the account has one.
+   */
+  valueStepRecords: 1_000,
+  denseSampleRecords: 1_000,
+  denseShareMin: 0.95,
+  /** Changed records up to which the table of values answers a filter: evaluating them takes 20 ms. */
+  staleValuesMax: 10_000,
+  /** Above this number, a filter has them written. */
+  staleValuesMin: 100,
+  /** Rows that are removed in one transaction if the table must be written again. */
+  removedValuesStep: 10_000,
+  /** Accounts and resources whose values a process knows to be written, and those that wait until they are. */
+  valueIndexesKnown: 10_000,
+  valueIndexesWaiting: 1_000,
+  valuePauseMsMin: 20,
   /** How long `quartermaster types` waits for a document of about 200 KB. */
   typesTimeoutMs: 30_000,
   /** The values of a deleted field stay for as long as a request that began before may read them: longer than any read or export. */

@@ -6,6 +6,8 @@
 export const defaultLimits = {
   /** Interval of the sweep for expired before-images and tombstones, which visits `journalSweepAccounts`. */
   journalSweepMs: 60_000,
+  /** From this number of records on, filters on declared fields use the table of values: evaluating fewer takes 2 ms. */
+  indexedRecordsMin: 2_000,
   /** Interval at which request log, usage and last use of keys are written. */
   activityFlushMs: 200,
   /** Usage is aggregated in memory for this long: the longer, the more requests share a row. */

@@ -1,9 +1,11 @@
 import type { AccountReads } from '../accounts/account-reads.ts'
 import type { Verified } from '../accounts/verifications.ts'
 import { internalError } from '../errors/errors.ts'
+import type { ValueIndexes } from '../fields/value-indexes.ts'
 import { limits } from '../limits/limits.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
 import { type ListHints, type ListRow, listStatement } from '../query/sql/list-statement.ts'
+import { refersToOwnField } from '../query/sql/where.ts'
 import { isOlder, isSameState, type Tally } from '../tally-state.ts'
 import {
   addEnd,
@@ -21,10 +23,12 @@ import { etagOf, linkHeader, listBody, pageNumbers, type ReadResponse, responseO
 export class ListReader {
   readonly #accountReads: AccountReads
   readonly #pageCache: PageCache
+  readonly #valueIndexes: ValueIndexes
 
-  constructor(accountReads: AccountReads, pageCache: PageCache) {
+  constructor(accountReads: AccountReads, pageCache: PageCache, valueIndexes: ValueIndexes) {
     this.#accountReads = accountReads
     this.#pageCache = pageCache
+    this.#valueIndexes = valueIndexes
   }
 
   /** `path`: the path of the resource, for the `Link` header. */
@@ -67,12 +71,24 @@ export class ListReader {
     if (knownTotal !== undefined && skipped >= knownTotal)
       return [{ ...tally, total: null, count: '0', records: '', last_id: null }, knownTotal]
     const toCarry = cached && hintsToCarry(cached, skipped, hasFilter)
-    const read = async (hints: ListHints) => {
+    const send = async (hints: ListHints) => {
       const statement = listStatement(access, plan, page, hints, templates)
       const at = { resource: plan.resource.name, tally }
       const [row] = await this.#accountReads.readAt<ListRow>(access, statement, at, signal)
       if (row === undefined) throw internalError()
       return row
+    }
+    const values =
+      plan.where !== undefined && refersToOwnField(plan.where)
+        ? this.#valueIndexes.of(access, plan.resource, tally.total)
+        : undefined
+    const read = async (hints: ListHints) => {
+      if (values === undefined) return await send(hints)
+      const row = await send({ ...hints, values })
+      if (row.answered === undefined) return row
+      const { stale_values: stale = null } = row
+      this.#valueIndexes.found(access, plan.resource, stale === null ? null : Number(stale))
+      return row.answered === 't' ? row : await send(hints)
     }
     let hints = (isCurrent ? cached && hintsAt(cached, skipped) : toCarry) ?? { isSmallAccount }
     let row = await read(hints)

@@ -137,6 +137,7 @@ export type Event =
   | { readonly kind: 'webhook-stopped'; readonly reason: StopReason }
   | { readonly kind: 'webhook-sweep-failed'; readonly error: unknown }
   | { readonly kind: 'activity-unwritten'; readonly error: unknown }
+  | { readonly kind: 'values-unwritten'; readonly error: unknown }
   /** The trace collector did not accept them. */
   | { readonly kind: 'spans-dropped'; readonly spans: number; readonly cause: string }
   /** The collector did not accept the metrics. They are cumulative: the next ones include these. */

@@ -31,6 +31,7 @@ const levels: Record<Event['kind'], Level> = {
   'requests-unlogged': 'warn',
   'requests-uncounted': 'warn',
   'activity-unwritten': 'warn',
+  'values-unwritten': 'warn',
   'webhook-sent': 'debug',
   'webhook-stopped': 'warn',
   'webhook-sweep-failed': 'warn',
@@ -211,6 +212,7 @@ function loggable(event: Exclude<Event, RequestCompleted>): object {
       return { reason: event.reason }
     case 'webhook-sweep-failed':
     case 'activity-unwritten':
+    case 'values-unwritten':
       return { cause: messageOf(event.error) }
     case 'connection-broken':
       return { cause: event.error.message }

@@ -250,6 +250,7 @@ export class Metrics {
         this.#failedSweeps.add(1)
         return
       case 'activity-unwritten':
+      case 'values-unwritten':
       case 'delivering':
       case 'listening':
       case 'stopping':

@@ -16,6 +16,7 @@ export interface Finding {
     | 'webhooks'
     | 'tallies'
     | 'keys'
+    | 'values'
   readonly status: 'ok' | 'problem' | 'repaired' | 'unchecked'
   readonly message: string
   readonly repair?: string

@@ -25,7 +25,9 @@ import {
   type RankedId,
 } from './carry.ts'
 import { etagOfSnapshot } from './etag.ts'
+import { type IndexedParts, indexedParts } from './indexed-list.ts'
 import { columnsAfterId, recordJson } from './record-json.ts'
+import { valueFilter } from './value-sets.ts'
 import {
   anyOf,
   disjunctsOf,
@@ -44,6 +46,10 @@ export interface ListRow extends TallyState {
   readonly lineage?: string | null
   readonly gained?: CarryColumns['gained']
   readonly lost?: CarryColumns['lost']
+  /** Only with `values`. `f`: the table of values had no answer, and the row has none. */
+  readonly answered?: string
+  /** The number of records whose values in the table are outdated; null if the table cannot be used. */
+  readonly stale_values?: string | null
   readonly count: string
   /** The records as JSON objects, separated by commas. Many of them are a Buffer. */
   readonly records: string | Buffer
@@ -61,6 +67,8 @@ export interface ListHints {
   readonly end?: RankedId
   /** If total and page ends were cached at an earlier version. */
   readonly carry?: CarrySource
+  /** If the values of the account's own fields are in a table: the fields of which it marks missing ones. */
+  readonly values?: { readonly dense: ReadonlySet<string> } | undefined
 }
 
 /** The templates of a plan's statements, by access path. They live as long as whoever keeps the plan. */
@@ -93,24 +101,32 @@ const skipped = placeholder()
 /** How the page is found. Together with the plan, it determines the text of the statement. */
 interface AccessPath {
   /** The number of matches compared with the sort threshold, if known. In a small account it does not matter. */
-  readonly total: 'small-account' | 'unknown' | 'below-threshold' | 'above-threshold' | 'carried'
+  readonly total: 'small-account' | 'unknown' | 'below-threshold' | 'above-threshold' | 'carried' | 'indexed'
   /** Whether the scan starts at a cached page end, not at the first record. */
   readonly fromEnd: boolean
   /** Matches between the start of the scan and the page. */
   readonly skipped: number
   readonly isFar: boolean
+  /** If the total is `indexed`. */
+  readonly indexed: (() => IndexedParts) | undefined
   readonly name: string
 }
 
-function accessPathOf({ where, limit }: ListPlan, page: number, hints: ListHints): AccessPath {
-  const total = totalOf(hints)
+function accessPathOf({ resource, where, limit }: ListPlan, page: number, hints: ListHints): AccessPath {
+  const known = totalOf(hints)
+  const mayBeIndexed = hints.values !== undefined && (known === 'unknown' || known === 'below-threshold')
+  const table = { account, resource: resource.name, dense: hints.values?.dense ?? new Set<string>() }
+  const filter = mayBeIndexed && where !== undefined ? valueFilter(where, table) : undefined
+  const indexed = filter && where && (() => indexedParts(where, filter, table))
+  const total = indexed === undefined ? known : 'indexed'
   // Below the threshold all matches are sorted on every request, so a page end saves nothing.
   const from = where === undefined || total === 'above-threshold' ? hints.end?.rank : undefined
   const before = (page - 1) * limit
   const count = before - (from ?? 0)
   const isFar = (hints.carry === undefined ? count : before - hints.carry.start.rank) > limits.pageRecordsMax
   const fromEnd = from !== undefined
-  return { total, fromEnd, skipped: count, isFar, name: `${total} ${fromEnd} ${isFar}` }
+  const name = `${total} ${fromEnd} ${isFar} ${filter?.dense.join() ?? ''}`
+  return { total, fromEnd, skipped: count, isFar, indexed, name }
 }
 
 function totalOf({ isSmallAccount = false, total, carry }: ListHints): AccessPath['total'] {
@@ -121,14 +137,17 @@ function totalOf({ isSmallAccount = false, total, carry }: ListHints): AccessPat
 }
 
 function listTemplate(plan: ListPlan, path: AccessPath): StateTemplate {
-  const { head, total, rows, inOrder } = partsOf(plan, path)
+  const { head, total, rows, inOrder, answered = sql`` } = partsOf(plan, path)
   const order = inOrder ? sql`` : sql` order by r.id`
   const carried = path.total === 'carried' ? sql`, ${carryColumns}` : sql``
   const execution = executionOf(plan, path)
   // Of a pipelined list nothing is cached that could be carried.
-  const isCounted = path.total === 'carried' || (path.total === 'unknown' && execution !== 'pipelined')
+  const isCounted =
+    path.total === 'carried' ||
+    path.total === 'indexed' ||
+    (path.total === 'unknown' && execution !== 'pipelined')
   const lineage = isCounted ? sql`, ${lineageColumn}` : sql``
-  return sql`${head}select ${stateColumns}${lineage}, ${total} as total${carried}, p.count, p.records, p.last_id
+  return sql`${head}select ${stateColumns}${lineage}, ${total} as total${carried}${answered}, p.count, p.records, p.last_id
 from tally t
 cross join (
   select count(*) as count, coalesce(string_agg(${recordJson(plan.fields, () => etagOfSnapshot(plan.resource, account))}, ','${order}), '') as records,
@@ -162,6 +181,8 @@ interface Parts {
   readonly rows: Fragment
   /** Whether the rows are already sorted by id, so that the aggregate need not sort them. */
   readonly inOrder: boolean
+  /** Further columns. */
+  readonly answered?: Fragment
 }
 
 interface Selection {
@@ -174,7 +195,7 @@ interface Selection {
   readonly isFar: boolean
 }
 
-function partsOf(plan: ListPlan, { total, fromEnd, isFar }: AccessPath): Parts {
+function partsOf(plan: ListPlan, { total, fromEnd, isFar, indexed }: AccessPath): Parts {
   const selection: Selection = {
     table: identifier(plan.resource.name),
     columns: columnsAfterId(plan.fields),
@@ -187,6 +208,7 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar }: AccessPath): Parts {
     const condition = isFar || plan.fields.every(isId) ? sql`` : noIndexOnlyScan
     return { head: sql``, total: sql`t.total`, rows: orderedScan(selection, condition), inOrder: !isFar }
   }
+  if (indexed !== undefined) return byValues(selection, plan.where, indexed())
   if (total === 'small-account') return inSmallAccount(selection, plan.where)
   if (total === 'unknown') return withUnknownTotal(selection, plan.where)
   const known = { head: sql``, total: sql`null` }
@@ -285,6 +307,30 @@ function withUnknownTotal(selection: Selection, predicate: Predicate): Parts {
       sql` and ${condition}
       and (select n from size) > ${threshold}::int`,
     )})`,
+  }
+}
+
+/** By the table of values. Its matches are sorted if they are few; otherwise they are frequent enough for the ordered scan. */
+function byValues(selection: Selection, predicate: Predicate, parts: IndexedParts): Parts {
+  const { head, total, ids, isSorted, isAnswered, stale } = parts
+  const scan = (condition: Fragment) =>
+    orderedScan(selection, sql`${orderedCondition(predicate)} and ${isAnswered}${condition}`)
+  const sorted = ids && byIds(selection, ids)
+  const rows =
+    sorted === undefined
+      ? scan(sql``)
+      : isSorted === undefined
+        ? sorted
+        : sql`${sorted} and ${isSorted}
+    union all
+    (${scan(sql` and not (${isSorted})`)})`
+  return {
+    head: sql`${head}
+`,
+    total: sql`case when ${isAnswered} then ${total} end`,
+    rows,
+    inOrder: false,
+    answered: sql`, ${isAnswered} as answered, ${stale} as stale_values`,
   }
 }
 

@@ -101,7 +101,7 @@ function conditionsOf(predicate: Predicate): number {
   }
 }
 
-function hasContains(predicate: Predicate): boolean {
+export function hasContains(predicate: Predicate): boolean {
   if (predicate.kind === 'all' || predicate.kind === 'any') return predicate.terms.some(hasContains)
   return predicate.kind === 'contains'
 }

@@ -6,6 +6,8 @@ export interface ExpectedIndex {
   readonly name: string
   readonly kind: 'primary' | 'unique' | 'btree' | 'text'
   readonly columns: readonly string[]
+  /** Only of rows in which this column is not null. */
+  readonly present?: string
 }
 
 const ownTables: readonly ExpectedIndex[] = [
@@ -25,6 +27,7 @@ const ownTables: readonly ExpectedIndex[] = [
   { table: 'tally', name: 'tally_pkey', kind: 'primary', columns: ['account_id', 'resource'] },
   { table: 'idempotency', name: 'idempotency_pkey', kind: 'primary', columns: ['account_id', 'key'] },
   { table: 'idempotency', name: 'idempotency_by_age', kind: 'btree', columns: ['account_id', 'created_at'] },
+  { table: 'value_index', name: 'value_index_pkey', kind: 'primary', columns: ['account_id', 'resource'] },
   { table: 'field', name: 'field_pkey', kind: 'primary', columns: ['account_id', 'resource', 'number'] },
   {
     table: 'tombstone',
@@ -65,24 +68,54 @@ function indexesOf({ name: table, fields }: Resource): ExpectedIndex[] {
       kind: 'primary',
       columns: ['account_id', 'field', 'value'],
     },
+    ...valueIndexes(`${table}_value`),
+  ]
+}
+
+function valueIndexes(table: string): ExpectedIndex[] {
+  const ofColumn = (present: 'number' | 'text') => ({
+    table,
+    name: `${table}_${present}`,
+    kind: 'btree' as const,
+    columns: ['account_id', 'field', present, 'id'],
+    present,
+  })
+  return [
+    { table, name: `${table}_pkey`, kind: 'primary', columns: ['account_id', 'id', 'field'] },
+    ofColumn('number'),
+    ofColumn('text'),
+    {
+      table,
+      name: `${table}_words`,
+      kind: 'text',
+      columns: ['account_id', 'field', 'text'],
+      present: 'text',
+    },
   ]
 }
 
 /** The SQL that creates it; indexes without blocking writes. */
-export function createStatement({ table, name, kind, columns }: ExpectedIndex): string {
+export function createStatement({ table, name, kind, columns, present }: ExpectedIndex): string {
+  const where = present === undefined ? '' : ` where ${present} is not null`
   switch (kind) {
     case 'primary':
       return `alter table ${table} add constraint ${name} primary key (${columns.join(', ')});`
     case 'unique':
       return `alter table ${table} add constraint ${name} unique (${columns.join(', ')});`
     case 'btree':
-      return `create index concurrently ${name} on ${table} (${columns.join(', ')});`
+      return `create index concurrently ${name} on ${table} (${columns.join(', ')})${where};`
     case 'text': {
-      const [account, ...texts] = columns
-      const searched = texts.map((column) => `${column} collate "default" gin_trgm_ops`)
-      return `create index concurrently ${name} on ${table} using gin (${[account, ...searched].join(', ')}) with (fastupdate = on, gin_pending_list_limit = 1024);`
+      const searched = columns.map((column) =>
+        isNumber(column) ? column : `${column} collate "default" gin_trgm_ops`,
+      )
+      return `create index concurrently ${name} on ${table} using gin (${searched.join(', ')}) with (fastupdate = on, gin_pending_list_limit = 1024)${where};`
     }
     default:
       return kind satisfies never
   }
+}
+
+/** Of a text index: one of the columns that are compared, not searched. */
+export function isNumber(column: string): boolean {
+  return column === 'account_id' || column === 'field'
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { type Finding, ok, problem } from '../finding.ts'
-import { createStatement, type ExpectedIndex, expectedIndexes } from './expected-indexes.ts'
+import { createStatement, type ExpectedIndex, expectedIndexes, isNumber } from './expected-indexes.ts'
 
 interface Index {
   readonly table: string
@@ -41,8 +41,8 @@ function faultOf(expected: ExpectedIndex, indexes: readonly Index[]): Finding[] 
   return [problem('indexes', `${message}.`, createStatement(expected))]
 }
 
-function matches(index: Index, { table, kind, columns }: ExpectedIndex): boolean {
-  if (index.table !== table || index.partial) return false
+function matches(index: Index, { table, kind, columns, present }: ExpectedIndex): boolean {
+  if (index.table !== table || index.partial !== (present !== undefined)) return false
   if (kind === 'text')
     return index.method === 'gin' && columns.every((column) => supportsContains(index, column))
   if (kind === 'primary' && !index.primary) return false
@@ -53,7 +53,7 @@ function matches(index: Index, { table, kind, columns }: ExpectedIndex): boolean
 /** "Contains" uses the default collation, so PostgreSQL cannot use an index with another collation or operator class. */
 function supportsContains(index: Index, column: string): boolean {
   const at = index.columns.indexOf(column)
-  if (at < 0 || column === 'account_id') return at >= 0
+  if (at < 0 || isNumber(column)) return at >= 0
   return index.operators[at] === 'gin_trgm_ops' && index.collations[at] === 'default'
 }
 

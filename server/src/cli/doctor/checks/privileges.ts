@@ -20,6 +20,7 @@ interface Rights {
 const records = Object.keys(resources)
 const images = records.map((name) => `${name}_before`)
 const keys = records.map((name) => `${name}_key`)
+const values = ['value_index', ...records.map((name) => `${name}_value`)]
 const forAll = (names: readonly string[], granted: readonly Privilege[]) =>
   Object.fromEntries(names.map((name) => [name, granted]))
 
@@ -29,7 +30,7 @@ const reading: Rights = {
   tables: forAll(
     'account api_key cors_origins tally audit field request usage webhook delivery tombstone migration'
       .split(' ')
-      .concat(records, images, keys),
+      .concat(records, images, keys, values),
     ['select'],
   ),
   updatableColumns: {},
@@ -48,7 +49,7 @@ const writing: Rights = {
     audit: ['select', 'insert'],
     cors_origins: ['select', 'insert', 'update'],
     ...forAll(
-      ['request', 'delivery', 'tombstone', 'field', ...images, ...keys],
+      ['request', 'delivery', 'tombstone', 'field', ...images, ...keys, ...values],
       ['select', 'insert', 'delete'],
     ),
     ...forAll([...records, 'usage', 'idempotency', 'webhook'], ['select', 'insert', 'update', 'delete']),
@@ -57,6 +58,7 @@ const writing: Rights = {
     tally: tallyColumns.split(' '),
     api_key: ['expires_at', 'revoked_at', 'rotated_to', 'last_used_on'],
     field: ['label', 'state', 'dropped_at', 'unique_state', 'build_after', 'built_to'],
+    value_index: ['version', 'id'],
   },
   createsTemporaryTables: true,
 }

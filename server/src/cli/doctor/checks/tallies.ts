@@ -5,6 +5,7 @@ import { note } from '../../print.ts'
 import { type Finding, type Findings, ok, problem, repaired, unchecked } from '../finding.ts'
 import { checkKeys } from './keys.ts'
 import { countTallies, repairTally, tallyFaults } from './tally-count.ts'
+import { checkValues } from './values.ts'
 
 export interface TallyOptions {
   readonly account?: string
@@ -91,7 +92,11 @@ async function checkAccount(client: Connection, account: Account, options: Tally
       findings.push(problem('tallies', message, `quartermaster doctor --repair --account ${account.name}`))
     }
   }
-  return [...findings, ...(await checkKeys(client, account, options))]
+  return [
+    ...findings,
+    ...(await checkKeys(client, account, options)),
+    ...(await checkValues(client, account, options)),
+  ]
 }
 
 async function accountsAfter(client: Connection, accountId: string, limit: number): Promise<Account[]> {
