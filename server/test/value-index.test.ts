@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { compareOwnSet, lineOf, type OwnSet, randomOwnSet } from '../../verification/src/fields/own-fields.ts'
+import { areValuesWritten } from '../../verification/src/fields/values-written.ts'
 import { Random } from '../../verification/src/random.ts'
 import { checkValues } from '../src/cli/doctor/checks/values.ts'
 import { limits } from '../src/limits/limits.ts'
@@ -74,13 +75,7 @@ async function written(
   await passes(async () => {
     n += 1
     await list(of, `${resource.path}?fields=id&limit=1&filter=${own[0]?.name}!%3Dnull%26id%3E-${n}`)
-    const { rows } = await client.query<{ done: boolean }>(
-      `select i.version >= t.version and not exists (select from ${client.escapeIdentifier(resource.name)} r
-         where r.account_id = i.account_id and (r.version, r.id) > (i.version, i.id)) as done
-       from value_index i join tally t using (account_id, resource) where account_id = $1`,
-      [of.accountId],
-    )
-    expect(rows).toEqual([{ done: true }])
+    expect(await areValuesWritten(client, resource.name, of.name)).toBe(true)
   })
 }
 

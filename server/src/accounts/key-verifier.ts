@@ -1,7 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { BatchQueue } from '../batch-queue.ts'
-import type { ResourceName } from '../catalog/resources.ts'
 import { overloaded } from '../errors/errors.ts'
 import { keyIsValid } from '../key-state.ts'
 import { limits } from '../limits/limits.ts'
@@ -11,7 +10,7 @@ import type { Database } from '../postgres/database.ts'
 import { constant, type Fragment, placeholder, type StateStatement, type StateTemplate, sql } from '../sql.ts'
 import { epoch, epochColumn, writerColumn } from '../tally-state.ts'
 import { hashOfKey, scopeSet } from './key-format.ts'
-import type { Access, LastVerification, Verification, Verified } from './verifications.ts'
+import type { Access, LastVerification, Requested, Verification, Verified } from './verifications.ts'
 
 export interface AccountRow {
   readonly name: string
@@ -27,9 +26,9 @@ const NO_ACCOUNT_NAME = '-'
 interface AcceptedKey extends LastVerification {
   readonly accountName: string
   readonly accountId: string
-  /** The last verification: its result, the resource of its tally, and when it ended, by `performance.now()`. */
+  /** The last verification: its result, what it read, and when it ended, by `performance.now()`. */
   verified: Verified
-  resource: ResourceName | undefined
+  requested: Requested | undefined
   verifiedAt: number
 }
 
@@ -93,37 +92,37 @@ export class KeyVerifier {
   verify(
     accountName: string = NO_ACCOUNT_NAME,
     key: string,
-    resource: ResourceName | undefined,
+    requested: Requested | undefined,
   ): KeyVerification {
     const hash = hashOfKey(key)
     if (hash === undefined) return { recent: undefined, result: Promise.resolve(undefined) }
     const accepted = this.#accepted.get(hash)
     if (accepted?.accountName !== accountName)
-      return { recent: undefined, result: this.#verifyNew(accountName, hash, resource) }
+      return { recent: undefined, result: this.#verifyNew(accountName, hash, requested) }
     const isRecent = performance.now() - accepted.verifiedAt <= this.#readAheadMs
     const recent = isRecent ? accepted.verified.access : undefined
-    return { recent, result: this.#verifyAgain(accepted, hash, resource) }
+    return { recent, result: this.#verifyAgain(accepted, hash, requested) }
   }
 
   /** A key that has been accepted before costs one statement. */
   async #verifyAgain(
     accepted: AcceptedKey,
     hash: string,
-    resource: ResourceName | undefined,
+    requested: Requested | undefined,
   ): Promise<Verified | undefined> {
     const { accountName } = accepted
-    const verified = await this.#verifyIn(accepted.accountId, hash, resource, accepted)
+    const verified = await this.#verifyIn(accepted.accountId, hash, requested, accepted)
     if (verified !== undefined) {
       accepted.verifiedAt = performance.now()
       accepted.verified = verified
-      accepted.resource = resource
+      accepted.requested = requested
     } else {
       // Revoked or expired meanwhile. Two statements, as for every other rejection, so that the time reveals nothing.
       this.#accepted.delete(hash)
       const accountId = await this.#accountId(accountName)
       // After a restore the account may have another id.
       if (accountId != null && accountId !== accepted.accountId)
-        return await this.#verifyIn(accountId, hash, resource)
+        return await this.#verifyIn(accountId, hash, requested)
     }
     return verified
   }
@@ -135,16 +134,16 @@ export class KeyVerifier {
   async #verifyNew(
     accountName: string,
     hash: string,
-    resource: ResourceName | undefined,
+    requested: Requested | undefined,
   ): Promise<Verified | undefined> {
     const accountId = await this.#accountId(accountName)
     if (accountId == null) {
-      await this.#verifyIn(this.#decoyId, wrongHashOf(hash), resource)
+      await this.#verifyIn(this.#decoyId, wrongHashOf(hash), requested)
       return undefined
     }
-    const verified = await this.#verifyIn(accountId, hash, resource)
+    const verified = await this.#verifyIn(accountId, hash, requested)
     if (verified === undefined) return undefined
-    this.#accepted.set(hash, { accountName, accountId, verified, resource, verifiedAt: performance.now() })
+    this.#accepted.set(hash, { accountName, accountId, verified, requested, verifiedAt: performance.now() })
     this.#decoyId = accountId
     return verified
   }
@@ -153,12 +152,12 @@ export class KeyVerifier {
   #verifyIn(
     accountId: string,
     hash: string,
-    resource: ResourceName | undefined,
+    requested: Requested | undefined,
     last?: LastVerification,
   ): Promise<Verified | undefined> {
     if (this.waiting >= limits.verificationsWaitingMax) return Promise.reject(overloaded())
     return new Promise((resolve, reject) => {
-      this.#queue.add({ accountId, hash, resource, since: performance.now(), last, resolve, reject })
+      this.#queue.add({ accountId, hash, requested, since: performance.now(), last, resolve, reject })
     })
   }
 
@@ -208,7 +207,8 @@ left join account a on a.name = q.name`.template([names], 'account', 'pipelined'
 interface VerificationRow {
   /** Of the server that ran the statement. */
   readonly epoch: string
-  /** `n key_id scope+scope rate key_rate records_max epoch version xid total schema writer` for each valid key, separated by commas. */
+  /** `n key_id scope+scope rate key_rate records_max schema epoch version xid total writer` for each valid key, separated by commas; without
+   * `epoch` and all that follows if only the schema was requested. */
   readonly found: string | null
 }
 
@@ -250,12 +250,12 @@ function resultsOf(
  * request, at the cost of the garbage collector.
  */
 function unchangedResult(
-  { last, resource }: Verification,
+  { last, requested }: Verification,
   found: string,
   start: number,
   end: number,
 ): Verified | undefined {
-  if (last?.verified.text === undefined || last.resource !== resource) return undefined
+  if (last?.verified.text === undefined || last.requested !== requested) return undefined
   const { text } = last.verified
   return text.length === end - start && found.startsWith(text, start) ? last.verified : undefined
 }
@@ -269,11 +269,11 @@ function resultOf({ accountId }: Verification, entry: string, current: string): 
     rate,
     keyRate,
     recordsMax,
+    schema,
     server = '',
     version,
     xid = '',
     total,
-    schema,
     writer,
   ] = text.split(' ')
   return {
@@ -296,6 +296,7 @@ function resultOf({ accountId }: Verification, entry: string, current: string): 
             schema: Number(schema),
             writer,
           },
+    schema: schema === undefined ? undefined : Number(schema),
     text,
   }
 }
@@ -303,6 +304,7 @@ function resultOf({ accountId }: Verification, entry: string, current: string): 
 const accounts = placeholder()
 const hashes = placeholder()
 const requestedResources = placeholder()
+const requestedTallies = placeholder()
 
 /**
  * The left joins make PostgreSQL find the key before it reads the account and the tally, so that a wrong key takes the same time in
@@ -312,14 +314,14 @@ const verification = (more: Fragment) =>
   sql`select ${epochColumn}, string_agg(
   concat_ws(' ', q.n, k.key_id, array_to_string(k.scopes, '+'), coalesce(a.requests_per_minute, 0),
     coalesce(a.key_requests_per_minute, 0),
-    coalesce(a.records_max, ${constant(limits.recordsMax)}), ${epoch}, t.version, t.xmin, t.total, t.schema${more}), ',')
+    coalesce(a.records_max, ${constant(limits.recordsMax)}), t.schema, case when q.reads_tally and t.version is not null then concat_ws(' ', ${epoch}, t.version, t.xmin, t.total${more}) end), ',')
   filter (where a.status = 'active') as found
-from unnest(${accounts}::bigint[], ${hashes}::text[], ${requestedResources}::text[]) with ordinality q(account_id, hash, resource, n)
+from unnest(${accounts}::bigint[], ${hashes}::text[], ${requestedResources}::text[], ${requestedTallies}::boolean[]) with ordinality q(account_id, hash, resource, reads_tally, n)
 join api_key k on k.account_id = q.account_id and k.hash = decode(q.hash, 'hex')
 left join account a on a.account_id = k.account_id
 left join tally t on t.account_id = k.account_id and t.resource = q.resource
 where k.account_id = any(${accounts}::bigint[]) and ${keyIsValid}`.template(
-    [accounts, hashes, requestedResources],
+    [accounts, hashes, requestedResources, requestedTallies],
     'verify_key',
     'pipelined',
   )
@@ -331,7 +333,8 @@ function verificationStatement(template: StateTemplate, batch: readonly Verifica
   return template([
     arrayOf(batch.map(({ accountId }) => accountId)),
     arrayOf(batch.map(({ hash }) => hash)),
-    arrayOf(batch.map(({ resource }) => resource ?? 'none')),
+    arrayOf(batch.map(({ requested }) => requested?.resource ?? 'none')),
+    arrayOf(batch.map(({ requested }) => (requested?.reads === 'tally' ? 't' : 'f'))),
   ])
 }
 

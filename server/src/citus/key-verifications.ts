@@ -40,7 +40,7 @@ async function verifyOfAccount(
   accountId: string,
   batch: readonly Verification[],
 ): Promise<void> {
-  const requested = batch.flatMap(({ resource }) => resource ?? [])
+  const requested = batch.flatMap(({ requested: read }) => read?.resource ?? [])
   const reads = database.nodeOf({ accountId })
   try {
     const [keys, tallies, [account]] = await Promise.all([
@@ -48,9 +48,9 @@ async function verifyOfAccount(
       reads.read<TallyRow>(talliesTemplate([accountId, arrayOf([...new Set(requested)])])),
       reads.read<AccountLimits>(accountTemplate([accountId])),
     ])
-    for (const { hash, resource, resolve } of batch) {
+    for (const { hash, requested: read, resolve } of batch) {
       const key = keys.find((row) => row.hash === hash)
-      const tally = tallies.find((row) => row.resource === resource)
+      const tally = tallies.find((row) => row.resource === read?.resource)
       resolve(
         account &&
           key && {
@@ -63,6 +63,7 @@ async function verifyOfAccount(
               recordsMax: Number(account.records_max),
             },
             tally: tally && { ...tally, total: Number(tally.total), schema: Number(tally.schema) },
+            schema: tally && Number(tally.schema),
           },
       )
     }

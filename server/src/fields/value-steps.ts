@@ -1,7 +1,7 @@
 import type { Resource, ResourceName } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
 import type { Transaction } from '../postgres/transaction.ts'
-import { valueTable } from '../query/sql/value-sets.ts'
+import { deleteValues, valueTable } from '../query/sql/value-sets.ts'
 import type { AccountScope } from '../scope.ts'
 import { identifier, join, type Statement, sql, value } from '../sql.ts'
 
@@ -32,46 +32,46 @@ interface ChangedRow {
 
 /** A transaction that ends in a fraction of a second. */
 export async function writeNextValues(
-  { run, form }: Transaction,
+  transaction: Transaction,
   scope: AccountScope,
   resource: Resource,
 ): Promise<ValueStep> {
-  const found = await run<IndexRow>(lockIndex(scope, resource))
-  const [index] = found.length > 0 ? found : await begin({ run }, scope, resource)
+  const found = await transaction.run<IndexRow>(lockIndex(scope, resource))
+  const [index] = found.length > 0 ? found : await begin(transaction, scope, resource)
   const dense = new Set(index?.dense)
   if (index === undefined) return { state: 'busy', dense }
-  if (!index.is_valid) return await removeStep({ run }, scope, resource)
-  const changed = await run<ChangedRow>(nextChanged(scope, resource, index))
+  if (!index.is_valid) return await removeStep(transaction, scope, resource)
+  const changed = await transaction.run<ChangedRow>(nextChanged(scope, resource, index))
   const last = changed.at(-1)
   if (last === undefined) return { state: 'done', dense }
   const ids = [...new Set(changed.map(({ id }) => id))]
-  await run(form(deleteValues)(scope, resource, ids))
-  await run(insertValues(scope, resource, ids))
-  if (dense.size > 0) await run(insertMarks(scope, resource, ids, index.dense))
-  await run(moveTo(scope, resource, last))
+  await transaction.run(transaction.form(deleteValues)(scope, resource, ids))
+  await transaction.run(insertValues(scope, resource, ids))
+  if (dense.size > 0) await transaction.run(insertMarks(scope, resource, ids, index.dense))
+  await transaction.run(moveTo(scope, resource, last))
   return { state: changed.length < limits.valueStepRecords ? 'done' : 'more', dense }
 }
 
 /** Returns no row if another process holds the lock, or begins at the same time. */
 async function begin(
-  { run }: Pick<Transaction, 'run'>,
+  transaction: Pick<Transaction, 'run'>,
   scope: AccountScope,
   resource: Resource,
 ): Promise<IndexRow[]> {
-  const [{ dense } = { dense: [] }] = await run<{ dense: string[] }>(denseFields(scope, resource))
-  await run(insertIndex(scope, resource, dense))
-  return await run<IndexRow>(lockIndex(scope, resource))
+  const [{ dense } = { dense: [] }] = await transaction.run<{ dense: string[] }>(denseFields(scope, resource))
+  await transaction.run(insertIndex(scope, resource, dense))
+  return await transaction.run<IndexRow>(lockIndex(scope, resource))
 }
 
 /** Deletions are missing that concern rows of the table, so it is emptied, and begins again. */
 async function removeStep(
-  { run }: Pick<Transaction, 'run'>,
+  transaction: Pick<Transaction, 'run'>,
   scope: AccountScope,
   resource: Resource,
 ): Promise<ValueStep> {
-  const [page] = await run<{ last: string | null }>(lastOfPage(scope, resource))
-  if (page?.last == null) await run(deleteIndex(scope, resource))
-  else await run(deleteUpTo(scope, resource, page.last))
+  const [page] = await transaction.run<{ last: string | null }>(lastOfPage(scope, resource))
+  if (page?.last == null) await transaction.run(deleteIndex(scope, resource))
+  else await transaction.run(deleteUpTo(scope, resource, page.last))
   return { state: 'more', dense: new Set() }
 }
 
@@ -122,20 +122,6 @@ function nextChanged({ accountId }: AccountScope, { name }: Resource, { version,
   union all
   (select version, id from tombstone where account_id = ${account}::bigint and resource = ${value(name)}::text and ${after})
 ) c order by c.version, c.id limit ${value(limits.valueStepRecords)}::int`.statement('fields')
-}
-
-/** By their addresses: so PostgreSQL finds each record by the primary key, whatever it expects of the account. */
-export function deleteValues(
-  { accountId }: AccountScope,
-  { name }: Resource,
-  ids: readonly string[],
-): Statement {
-  const table = valueTable(name)
-  return sql`delete from ${table} where ctid = any(array(
-  select v.ctid from unnest(${value(ids)}::bigint[]) q(id)
-  cross join lateral (select ctid from ${table} where account_id = ${value(accountId)}::bigint and id = q.id offset 0) v))`.statement(
-    'fields',
-  )
 }
 
 /** The columns `number` and `text` of a value: of the field `f`, in the record `r`. */

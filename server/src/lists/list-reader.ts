@@ -1,11 +1,12 @@
 import type { AccountReads } from '../accounts/account-reads.ts'
 import type { Verified } from '../accounts/verifications.ts'
+import type { Resource } from '../catalog/resources.ts'
 import { internalError } from '../errors/errors.ts'
-import type { ValueIndexes } from '../fields/value-indexes.ts'
 import { limits } from '../limits/limits.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
 import { type ListHints, type ListRow, listStatement } from '../query/sql/list-statement.ts'
 import { refersToOwnField } from '../query/sql/where.ts'
+import type { AccountScope } from '../scope.ts'
 import { isOlder, isSameState, type Tally } from '../tally-state.ts'
 import {
   addEnd,
@@ -19,16 +20,24 @@ import {
 import type { ListQuery } from './plan-cache.ts'
 import { etagOf, linkHeader, listBody, pageNumbers, type ReadResponse, responseOf } from './response.ts'
 
+/** The tables of values of declared fields. */
+export interface ValueTables {
+  /** Undefined if the table of a resource with this number of records has no answers. */
+  of(scope: AccountScope, resource: Resource, records: number): ListHints['values']
+  /** The number of outdated values that a filter has found; null: the table has no answers. */
+  found(scope: AccountScope, resource: Resource, stale: number | null): void
+}
+
 /** Reads one page of a list. The cached total and page ends of the list determine the access path. */
 export class ListReader {
   readonly #accountReads: AccountReads
   readonly #pageCache: PageCache
-  readonly #valueIndexes: ValueIndexes
+  readonly #valueTables: ValueTables
 
-  constructor(accountReads: AccountReads, pageCache: PageCache, valueIndexes: ValueIndexes) {
+  constructor(accountReads: AccountReads, pageCache: PageCache, valueTables: ValueTables) {
     this.#accountReads = accountReads
     this.#pageCache = pageCache
-    this.#valueIndexes = valueIndexes
+    this.#valueTables = valueTables
   }
 
   /** `path`: the path of the resource, for the `Link` header. */
@@ -80,14 +89,14 @@ export class ListReader {
     }
     const values =
       plan.where !== undefined && refersToOwnField(plan.where)
-        ? this.#valueIndexes.of(access, plan.resource, tally.total)
+        ? this.#valueTables.of(access, plan.resource, tally.total)
         : undefined
     const read = async (hints: ListHints) => {
       if (values === undefined) return await send(hints)
       const row = await send({ ...hints, values })
       if (row.answered === undefined) return row
       const { stale_values: stale = null } = row
-      this.#valueIndexes.found(access, plan.resource, stale === null ? null : Number(stale))
+      this.#valueTables.found(access, plan.resource, stale === null ? null : Number(stale))
       return row.answered === 't' ? row : await send(hints)
     }
     let hints = (isCurrent ? cached && hintsAt(cached, skipped) : toCarry) ?? { isSmallAccount }

@@ -24,6 +24,7 @@ const verified = (accountId: string, version: string, epoch = '1') => ({
     recordsMax: 0,
   },
   tally: { epoch, version, xid: '500', total: 1, schema: 0 },
+  schema: 0,
 })
 const response = (version: string, text: string, epoch = '1'): ReadResponse =>
   responseOf({ epoch, version, xid: '500' }, `"${version}"`, text, undefined, 1)

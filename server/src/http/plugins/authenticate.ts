@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Scope } from '../../accounts/key-format.ts'
 import type { KeyVerifier } from '../../accounts/key-verifier.ts'
 import type { RateLimiter } from '../../accounts/rate-limits/rate-limiter.ts'
-import type { Access, Verified } from '../../accounts/verifications.ts'
+import { type Access, type Requested, requestedOf, type Verified } from '../../accounts/verifications.ts'
 import type { ResourceName } from '../../catalog/resources.ts'
 import { Failure, pathUnknown, unauthenticated } from '../../errors/errors.ts'
 import type { ConnectionShares } from '../../scheduler/shares.ts'
@@ -18,7 +18,7 @@ declare module 'fastify' {
     readonly isPublic?: boolean | ((request: FastifyRequest) => boolean)
     /** Any of them allows the request. */
     readonly scopes?: readonly Scope[]
-    /** The resource of the route: its tally is read together with the key. */
+    /** The resource of the route: what the request needs of it is read together with the key. */
     readonly resource?: ResourceName
     /** For an account that has declared no field of the resource, the path does not exist. */
     readonly needsDefinitions?: boolean
@@ -78,10 +78,18 @@ export function startVerification(
   const startedAt = performance.now()
   if (key === undefined) return { recent: undefined, startedAt, result: Promise.resolve(undefined) }
   const account = accountNameOf(hostOf(request.raw, trustedProxies), hosts)
-  const { recent, result } = keyVerifier.verify(account, key, routeOf(request).config.resource)
+  const { recent, result } = keyVerifier.verify(account, key, requestedBy(request))
   const isWithinRate = recent !== undefined && rateLimiter.hasLeft(recent)
   return { recent: isWithinRate ? recent : undefined, startedAt, result }
 }
+
+/** A write needs no tally before it locks it. */
+function requestedBy(request: FastifyRequest): Requested | undefined {
+  const { resource } = routeOf(request).config
+  return resource && requestedOf[resource][readingMethods.has(request.method) ? 'tally' : 'schema']
+}
+
+const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY'])
 
 /** Throws if the key is not valid, or exceeds a rate limit. */
 export async function finishVerification(
@@ -103,7 +111,7 @@ export async function finishVerification(
 /** The same error as that of a path that no account has, whatever the scopes of the key and the method. */
 export function requireDefinitions(request: FastifyRequest): void {
   if (routeOf(request).config.needsDefinitions !== true) return
-  if (request.verified?.tally?.schema === 0) throw pathUnknown()
+  if (request.verified?.schema === 0) throw pathUnknown()
 }
 
 /** Sets the headers of draft-ietf-httpapi-ratelimit-headers on the response, also on errors that are thrown later. */
@@ -135,7 +143,15 @@ export function verifiedFor(request: FastifyRequest): Verified & { readonly tall
   const access = accessFor(request)
   const tally = request.verified?.tally
   if (tally === undefined) throw new Error(`the account ${access.accountId} has no tally for the route`)
-  return { access, tally }
+  return { access, tally, schema: tally.schema }
+}
+
+/** Also has the version of the account's fields of the route's resource. */
+export function accessAndSchema(request: FastifyRequest): Verified & { readonly schema: number } {
+  const access = accessFor(request)
+  const schema = request.verified?.schema
+  if (schema === undefined) throw new Error(`the account ${access.accountId} has no tally for the route`)
+  return { access, tally: undefined, schema }
 }
 
 /** The bearer token. No regular expression: `RegExp.lastMatch` and its siblings would retain the key. */

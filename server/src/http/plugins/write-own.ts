@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Resource } from '../../catalog/resources.ts'
 import type { Definitions } from '../../fields/definitions.ts'
 import { DefinitionsChanged } from '../../writes/record-keys.ts'
-import { verifiedFor } from './authenticate.ts'
+import { accessAndSchema } from './authenticate.ts'
 
 /** How often a write starts again because the account has changed its fields meanwhile. */
 const attemptsMax = 5
@@ -14,8 +14,8 @@ export async function writeOwn<Result>(
   route: Resource,
   write: (resource: Resource) => Promise<Result>,
 ): Promise<Result> {
-  const { access, tally } = verifiedFor(request)
-  const found = definitions.of(access, route, tally.schema)
+  const { access, schema } = accessAndSchema(request)
+  const found = definitions.of(access, route, schema)
   let resource = found instanceof Promise ? await found : found
   for (let attempts = 1; ; attempts++) {
     try {

@@ -18,7 +18,7 @@ import { endReceiveTimeout, leaveFlow } from '../http-server.ts'
 import { resourceTag, respondsWith, responseHeaders } from '../openapi/parts.ts'
 import { curl, literalOf, typescript } from '../openapi/samples.ts'
 import { batchPath } from '../paths.ts'
-import { verifiedFor } from '../plugins/authenticate.ts'
+import { accessAndSchema } from '../plugins/authenticate.ts'
 import { actorOf, clientSignal, contextOf, rawQueryOf } from '../plugins/request-context.ts'
 import { problemBody } from '../problem.ts'
 import { acceptedBody } from '../request/body.ts'
@@ -143,9 +143,9 @@ function csvOf(rows: readonly object[]): string {
 function batchHandler(parts: RouteParts, route: Resource): Handler {
   const { authentication, batches, definitions, shares, emit, limits: injected } = parts
   return async (request, reply) => {
-    const { access: scope, tally } = verifiedFor(request)
+    const { access: scope, schema } = accessAndSchema(request)
     const { mode, key } = parseBatchRequest(rawQueryOf(request))
-    const found = definitions.of(scope, route, tally.schema)
+    const found = definitions.of(scope, route, schema)
     const resource = rowResource(found instanceof Promise ? await found : found, key)
     const actor = actorOf(request, scope, authentication.trustedProxies)
     const format = formatOf(request)

@@ -1,5 +1,7 @@
 import type { Field, FieldType } from '../../catalog/field.ts'
-import { type Fragment, identifier, join, sql, type Value, value } from '../../sql.ts'
+import type { Resource } from '../../catalog/resources.ts'
+import type { AccountScope } from '../../scope.ts'
+import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../../sql.ts'
 import type { All, Any, Bound, PlainValue, Predicate, Range } from '../predicate.ts'
 import { disjunctsOf, hasContains, refersToOwnField, where } from './where.ts'
 
@@ -172,4 +174,18 @@ function storedValue(type: FieldType, plain: PlainValue): PlainValue {
 /** `Date` knows years of more than four digits only with a sign. */
 function millisecondsOf(timestamp: string): number {
   return Date.parse(timestamp.startsWith('10000-') ? `+0${timestamp}` : timestamp)
+}
+
+/** Deletes the rows of these records. By their addresses: so PostgreSQL finds each record by the primary key, whatever it expects of the account. */
+export function deleteValues(
+  { accountId }: AccountScope,
+  { name }: Resource,
+  ids: readonly string[],
+): Statement {
+  const table = valueTable(name)
+  return sql`delete from ${table} where ctid = any(array(
+  select v.ctid from unnest(${value(ids)}::bigint[]) q(id)
+  cross join lateral (select ctid from ${table} where account_id = ${value(accountId)}::bigint and id = q.id offset 0) v))`.statement(
+    'fields',
+  )
 }
