@@ -58,6 +58,12 @@ const missingText = (table: string, ...columns: string[]): [string, string] => [
     `${columns.map((column) => `${column} collate "default" gin_trgm_ops`).join(', ')}) with (fastupdate = on, gin_pending_list_limit = 1024);`,
 ]
 
+const missingWords = (resource: string): [string, string] => [
+  `There is no text index on ${resource}_value (account_id, field, text).`,
+  `create index concurrently ${resource}_value_words on ${resource}_value using gin (account_id, field, ` +
+    'text collate "default" gin_trgm_ops) with (fastupdate = on, gin_pending_list_limit = 1024) where text is not null;',
+]
+
 const company = (id: number, version: number) =>
   `insert into company (account_id, id, version, name, branch_user, create_date, write_date)
    values (1, ${id}, ${version}, 'Quayside', '001', now(), now())`
@@ -212,8 +218,11 @@ describe('doctor', () => {
     await foundAndRepaired(trigrams, [
       ['The extension pg_trgm is missing.', 'create extension pg_trgm;'],
       missingText('product', 'name', 'default_code'),
+      missingWords('product'),
       missingText('partner', 'name', 'email', 'phone'),
+      missingWords('partner'),
       missingText('company', 'name', 'company_code', 'branch_user'),
+      missingWords('company'),
     ])
     const found = await faults({ DATABASE_URL: await databaseAfter('drop extension btree_gin cascade') })
     expect(found[0]).toEqual(['The extension btree_gin is missing.', 'create extension btree_gin;'])
