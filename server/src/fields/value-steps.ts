@@ -125,9 +125,9 @@ function nextChanged({ accountId }: AccountScope, { name }: Resource, { version,
 }
 
 /** The columns `number` and `text` of a value: of the field `f`, in the record `r`. */
-const typedValue = sql`case f.type when 'text' then null when 'boolean' then (r.custom->f.number::text)::boolean::int
-    when 'timestamp' then extract(epoch from (r.custom->>f.number::text)::timestamptz) * 1000 else (r.custom->f.number::text)::numeric end,
-  case f.type when 'text' then r.custom->>f.number::text end`
+const typedValue = sql`case when f.type = 'text' then null when f.type = 'boolean' then (r.custom->f.number::text)::boolean::int
+    when f.type = 'timestamp' then extract(epoch from (r.custom->>f.number::text)::timestamptz) * 1000 else (r.custom->f.number::text)::numeric end as number,
+  case when f.type = 'text' then r.custom->>f.number::text end as text`
 
 /** Of fields that were deleted, nothing is written. */
 function insertValues({ accountId }: AccountScope, { name }: Resource, ids: readonly string[]): Statement {

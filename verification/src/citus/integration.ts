@@ -15,6 +15,9 @@ const files = [
   'import-replace',
   'webhook-delivery',
   'webhook-master-key',
+  'fields',
+  'unique-fields',
+  'value-index',
 ]
 
 /**
