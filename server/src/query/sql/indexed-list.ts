@@ -17,7 +17,7 @@ export interface IndexedParts {
   readonly total: Fragment
   /** Selects the ids of all matches, if they are at most the sort threshold. */
   readonly ids: Fragment | undefined
-  /** Whether the page is found by `ids`, and not by an ordered scan. Undefined: as `ids` are there. */
+  /** Whether the page is found by `ids`, and not by an ordered scan. Undefined: if there are `ids`. */
   readonly isSorted: Fragment | undefined
 }
 

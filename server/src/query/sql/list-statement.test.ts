@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { withOwnFields } from '../../catalog/own-fields.ts'
 import { resources } from '../../catalog/resources.ts'
+import { limits } from '../../limits/limits.ts'
 import { parseListRequest } from '../list-request.ts'
 import { planList } from '../plan.ts'
 import { type ListHints, listStatement } from './list-statement.ts'
@@ -242,5 +244,23 @@ select encode(timestamptz_send(pg_postmaster_start_time()), 'hex') || substr(pg_
       ).execution
     expect(executionOf('name*a&create_date>2026-01-01')).toBe('generic')
     expect(executionOf('id>5|name=a')).toBeUndefined()
+  })
+
+  it('uses the table of values of declared fields up to a number of conditions', () => {
+    const definition = { number: 3, name: 'x_color', type: 'text', label: '' } as const
+    const own = withOwnFields(resources.product, '12.3', [definition])
+    const textOf = (filter: string) => {
+      const raw = `fields=id&limit=7&filter=${encodeURIComponent(filter)}`
+      const values = { dense: new Set<string>() }
+      return listStatement({ accountId: '12' }, planList(own, parseListRequest(raw, 'url')), 1, { values })
+        .text
+    }
+    expect(textOf('x_color=red')).toContain('from product_value')
+    expect(textOf('name=red')).not.toContain('product_value')
+    const contains = (count: number) => Array.from({ length: count }, (_, i) => `x_color*${i}`).join('|')
+    expect(textOf(contains(limits.filterDisjunctsMax))).toContain('from product_value')
+    expect(textOf(contains(limits.filterDisjunctsMax + 1))).not.toContain('product_value')
+    // A record without a value matches, and has no row.
+    expect(textOf('x_color!=red&name=a')).not.toContain('product_value')
   })
 })

@@ -1,5 +1,6 @@
 import type { Field, FieldType } from '../../catalog/field.ts'
 import type { Resource } from '../../catalog/resources.ts'
+import { limits } from '../../limits/limits.ts'
 import type { AccountScope } from '../../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../../sql.ts'
 import type { All, Any, Bound, PlainValue, Predicate, Range } from '../predicate.ts'
@@ -32,7 +33,7 @@ interface Candidates {
   readonly dense: readonly string[]
 }
 
-/** A part of a set, in the table of values: the condition of `rows`, in addition to the account. */
+/** The table of values of a resource. */
 export interface ValueTable {
   readonly account: Value
   readonly resource: string
@@ -51,7 +52,7 @@ export function valueFilter(predicate: Predicate, table: ValueTable): ValueFilte
     const ordered = candidatesOf(predicate, table, dense).toSorted(
       (a, b) => Number(a.isSlow) - Number(b.isSlow),
     )
-    const sets = ordered.slice(0, candidateSetsMax).map(({ rows }) => rows)
+    const sets = ordered.slice(0, candidateSetsMax).map(({ selects }) => join(selects, ' union all '))
     return sets.length === 0 ? undefined : { kind: 'candidates', sets, dense: [...dense] }
   }
   if (predicate.field.customKey === undefined) return undefined
@@ -62,7 +63,8 @@ export function valueFilter(predicate: Predicate, table: ValueTable): ValueFilte
 }
 
 interface CandidateSet {
-  readonly rows: Fragment
+  /** Selects of ids. */
+  readonly selects: readonly Fragment[]
   readonly isSlow: boolean
 }
 
@@ -70,34 +72,29 @@ function candidatesOf(predicate: Predicate, table: ValueTable, dense: Set<string
   if (predicate.kind === 'all') return predicate.terms.flatMap((term) => candidatesOf(term, table, dense))
   if (predicate.kind === 'any') return unionOf(predicate, table, dense)
   if (predicate.field.customKey === undefined) return []
-  const parts = partsOf(predicate, table, dense)
-  if (parts === undefined) return []
-  return [
-    {
-      rows: join(
-        parts.map((part) => idsWith(table, part)),
-        ' union all ',
-      ),
-      isSlow: hasContains(predicate),
-    },
-  ]
+  const selects = partsOf(predicate, table, dense)?.map((part) => idsWith(table, part))
+  return selects === undefined ? [] : [{ selects, isSlow: hasContains(predicate) }]
 }
 
 /** Every term needs a set. Those without fields of the account have the indexes of the records. */
 function unionOf(any: Any, table: ValueTable, dense: Set<string>): readonly CandidateSet[] {
   if (!refersToOwnField(any)) return []
-  const sets: Fragment[] = []
+  const selects: Fragment[] = []
   for (const term of any.terms) {
     if (refersToOwnField(term)) {
       const [first] = candidatesOf(term, table, dense)
       if (first === undefined) return []
-      sets.push(first.rows)
+      selects.push(...first.selects)
     } else {
       const records = identifier(table.resource)
-      sets.push(sql`select id from ${records} where account_id = ${table.account}::bigint and ${where(term)}`)
+      selects.push(
+        sql`select id from ${records} where account_id = ${table.account}::bigint and ${where(term)}`,
+      )
     }
+    // Planning more of them would take longer than evaluating every record.
+    if (selects.length > limits.filterDisjunctsMax) return []
   }
-  return [{ rows: join(sets, ' union all '), isSlow: hasContains(any) }]
+  return [{ selects, isSlow: hasContains(any) }]
 }
 
 type Leaf = Exclude<Predicate, All | Any>
