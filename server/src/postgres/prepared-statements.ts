@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { limits } from '../limits/limits.ts'
@@ -10,7 +11,10 @@ declare module 'pg' {
 
 /**
  * The statements that a connection has prepared: those whose text recurs. Each uses memory of PostgreSQL, so there are at most
- * `preparedStatementsMax`, and the least recently used one is closed. Names are never reused.
+ * `preparedStatementsMax`, and the least recently used one is closed.
+ *
+ * A name always stands for the same text. If a pooler exchanges the backend, PostgreSQL either does not know the name, or runs
+ * exactly this text: never the statement that another connection has prepared under the name.
  */
 export class PreparedStatements {
   readonly #connection: pg.Connection
@@ -18,7 +22,6 @@ export class PreparedStatements {
   readonly #names = new LRUCache<string, string>({ max: limits.preparedStatementsMax })
   /** Uses of texts that are not prepared. */
   readonly #uses = new LRUCache<string, number>({ max: limits.preparedCandidatesMax })
-  #lastNumber = 0
 
   constructor(connection: pg.Connection) {
     this.#connection = connection
@@ -35,7 +38,7 @@ export class PreparedStatements {
   }
 
   #prepare(text: string): string {
-    const name = `q${++this.#lastNumber}`
+    const name = `q${hash('sha256', text, 'base64url').slice(0, 22)}`
     this.#uses.delete(text)
     this.#names.set(text, name)
     this.#closeReplaced()
