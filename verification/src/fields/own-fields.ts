@@ -101,7 +101,7 @@ async function compareFilter(
 ): Promise<number | string> {
   const expected = evaluate(filter, resource, rows).map((row) => Number(row['id']))
   const query = `fields=id&filter=${encodeURIComponent(text)}`
-  const list: Page = JSON.parse(await read(`${query}&limit=1000`, 'application/json'))
+  const list = await readAll(query, read)
   const ids = list.data.map(({ id }) => id).join()
   if (ids !== expected.join()) return `the list has ${ids}, not ${expected.join()}`
   if (list.meta.total !== expected.length) return `the total is ${list.meta.total}, not ${expected.length}`
@@ -116,6 +116,17 @@ async function compareFilter(
 interface Page {
   readonly data: readonly { readonly id: number }[]
   readonly meta: { readonly total: number }
+  readonly pagination: { readonly nextPage: number | null }
+}
+
+/** All records, by as few pages as possible, and the total of the last page. */
+async function readAll(query: string, read: Read): Promise<Page> {
+  const data: { readonly id: number }[] = []
+  for (let number = 1; ; number++) {
+    const page: Page = JSON.parse(await read(`${query}&limit=1000&page=${number}`, 'application/json'))
+    data.push(...page.data)
+    if (page.pagination.nextPage === null) return { ...page, data }
+  }
 }
 
 /** The records of an export, without its last line. */
