@@ -47,6 +47,8 @@ const candidateSetsMax = 3
 /** Undefined if the table of values does not help. */
 export function valueFilter(predicate: Predicate, table: ValueTable): ValueFilter | undefined {
   const dense = new Set<string>()
+  const found = predicate.kind === 'all' ? amongIds(predicate, table, dense) : undefined
+  if (found !== undefined) return { kind: 'one-condition', parts: found, dense: [...dense] }
   if (predicate.kind === 'all' || predicate.kind === 'any') {
     // A "contains" may first find all records with a frequent word.
     const ordered = candidatesOf(predicate, table, dense).toSorted(
@@ -60,6 +62,26 @@ export function valueFilter(predicate: Predicate, table: ValueTable): ValueFilte
   if (parts !== undefined) return { kind: 'one-condition', parts, dense: [...dense] }
   const hasValue = valueCondition(predicate)
   return { kind: 'complement', parts: [ofField(predicate.field, sql`not (${where(hasValue)})`)], dense: [] }
+}
+
+/** One condition, and others on the id, such as `after_id` of the request: the table of values has the ids. */
+function amongIds(all: All, table: ValueTable, dense: Set<string>): Fragment[] | undefined {
+  const terms = termsOf(all)
+  const [first, ...more] = terms.filter((term) => !refersToIdOnly(term))
+  if (first === undefined || more.length > 0 || first.kind === 'all' || first.kind === 'any') return undefined
+  if (first.field.customKey === undefined) return undefined
+  const onIds = terms.filter((term) => term !== first).map(where)
+  return partsOf(first, table, dense)?.map((part) => join([part, ...onIds], ' and '))
+}
+
+/** The window of ids and the filter of a request are terms, and each can have terms. */
+function termsOf({ terms }: All): readonly Predicate[] {
+  return terms.flatMap((term) => (term.kind === 'all' ? termsOf(term) : [term]))
+}
+
+function refersToIdOnly(predicate: Predicate): boolean {
+  if (predicate.kind === 'all' || predicate.kind === 'any') return predicate.terms.every(refersToIdOnly)
+  return predicate.field.name === 'id'
 }
 
 interface CandidateSet {
