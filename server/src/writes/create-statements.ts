@@ -29,6 +29,9 @@ export interface InsertedRow extends Position {
   readonly id: string
 }
 
+/** The same for every account: values of fields that it has declared have no columns. */
+const columnsOf = perResource(writableColumns)
+
 /** Increments the tally and inserts the record with the new id and version, in one statement. Returns no row if the account is at its quota. */
 export function insertStatement(resource: Resource, create: Create): Statement {
   const { scope, values, custom, recordsMax } = create
@@ -40,7 +43,7 @@ export function insertStatement(resource: Resource, create: Create): Statement {
 /** The same for different accounts, except those whose tally another transaction has locked, and those at their quota. */
 export function insertAllStatement(resource: Resource, creates: readonly Create[]): Statement {
   const rows = creates.map(({ values }) => valuesOf(resource, values))
-  const columns = writableColumns(resource).map((_, i) => rows.map((row) => row[i]))
+  const columns = columnsOf[resource.name].map((_, i) => rows.map((row) => row[i]))
   const passed = [
     creates.map(({ scope }) => scope.accountId),
     creates.map(({ recordsMax }) => String(recordsMax)),
@@ -51,8 +54,8 @@ export function insertAllStatement(resource: Resource, creates: readonly Create[
   return own.all([...passed, creates.map(({ custom }) => custom ?? null)])
 }
 
-export function valuesOf(resource: Resource, values: RecordValues): (string | null)[] {
-  return writableColumns(resource).map(({ name, absent }) => {
+export function valuesOf({ name: resource }: Resource, values: RecordValues): (string | null)[] {
+  return columnsOf[resource].map(({ name, absent }) => {
     const given = values.get(name)
     if (given !== undefined) return given
     return absent === null ? null : String(absent)
@@ -74,7 +77,7 @@ interface InsertedColumn {
 
 /** `withOwn`: also the values of fields that the account has declared. */
 export function insertedColumns(resource: Resource, withOwn: boolean): readonly InsertedColumn[] {
-  const columns = writableColumns(resource).map(({ name, type }) => ({ name, type: parameterTypes[type] }))
+  const columns = columnsOf[resource.name].map(({ name, type }) => ({ name, type: parameterTypes[type] }))
   return withOwn ? [...columns, { name: 'custom', type: sql`jsonb` }] : columns
 }
 

@@ -28,10 +28,11 @@ export function writableColumns(resource: Resource): readonly RecordField[] {
  * null clears the field; a new record has no nulls.
  */
 export function ownValues(
-  { fields }: Resource,
+  { fields, schema }: Resource,
   values: RecordValues,
   { withNulls }: { readonly withNulls: boolean },
 ): string | undefined {
+  if (schema === undefined) return undefined
   const members = fields.flatMap((field) => {
     const text = values.get(field.name)
     if (field.customKey === undefined || text === undefined || (text === null && !withNulls)) return []
