@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,6 +22,14 @@ it('passes if every benchmark has measured something', () => {
   const { code, out } = bench('good')
   expect(out).toMatch(/^works +1\.00 +≤ 2 +ok\ngood: 1 passed, 0 failed, 0 skipped\n$/)
   expect(code).toBe(0)
+})
+
+it('leaves the chart in docs alone unless it measures all ratios', () => {
+  const chart = fileURLToPath(new URL('../../docs/bench.svg', import.meta.url))
+  const before = readFileSync(chart, 'utf8')
+  bench('good')
+  expect(readFileSync(chart, 'utf8')).toBe(before)
+  expect(readFileSync(join(folder, 'bench.svg'), 'utf8')).toContain('The service and its baselines')
 })
 
 it('fails if a benchmark throws, and names the cause', () => {

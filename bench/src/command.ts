@@ -85,7 +85,7 @@ function readOptions(args: string[], suites: Suites): Options | undefined {
     return {
       suite: suite ?? 'bench',
       benchmarks: all.filter(({ name }) => only.includes(name)),
-      isForChart: !quick && (suites['ratios'] ?? []).every(({ name }) => only.includes(name)),
+      isForChart: !quick && suites['ratios']?.every(({ name }) => only.includes(name)) === true,
       quick,
       profile: values.profile ?? false,
       against: values.against,
