@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { suites } from '../verification/src/suites.ts'
+
+/** The pages for those who decide: each claim has its test or its source. documents.test.ts checks that links have targets. */
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+interface Link {
+  readonly label: string
+  readonly target: string
+}
+
+const linksIn = (text: string): Link[] =>
+  [...text.matchAll(/\[([^\]]+)\]\(([^)#]*)[^)]*\)/g)].map(([, label = '', target = '']) => ({
+    label,
+    target,
+  }))
+/** The cells of all rows of the tables in a text, without those of headings. */
+const rowsIn = (text: string): string[][] =>
+  text
+    .split('\n')
+    .filter(
+      (line, at, lines) =>
+        line.startsWith('|') && !line.startsWith('|---') && !lines[at + 1]?.startsWith('|---'),
+    )
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    )
+
+describe('docs/consistency.md', () => {
+  const [guaranteed = ''] = read('docs/consistency.md').split('\n## What is not guaranteed\n')
+  const rows = rowsIn(guaranteed)
+  const shown = rows.flatMap((cells) => linksIn(cells.at(-1) ?? ''))
+
+  it('has a test or proof for every guarantee', () => {
+    expect(rows.length).toBeGreaterThan(30)
+    expect(rows.filter((cells) => linksIn(cells.at(-1) ?? '').length === 0)).toEqual([])
+  })
+
+  it('names proofs that exist, in the files that verification/README.md names', () => {
+    const names = new Set(Object.values(suites).flatMap((checks) => checks.map(({ name }) => name)))
+    const proofs = shown.filter(({ label }) => label.startsWith('`'))
+    expect(proofs.length).toBeGreaterThan(20)
+    const wrong = proofs.filter(({ label, target }) => {
+      const file = target.replace('../verification/src/', '')
+      const listed = read('verification/README.md').includes(`| ${label} | \`${file}\` |`)
+      return !names.has(label.replaceAll('`', '')) || !listed
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('names tests that exist, by a part of their title', () => {
+    const tests = shown.filter(({ label }) => !label.startsWith('`'))
+    expect(tests.length).toBeGreaterThan(35)
+    const titled = (file: string, title: string) =>
+      [...read(file).matchAll(/\b(?:it|test)(?:\.each\([^)]*\))?\(\s*(['"`])(.*?)\1,/g)].some(
+        ([, , found = '']) => found.includes(title),
+      )
+    expect(tests.filter(({ label, target }) => !titled(join('docs', target), label))).toEqual([])
+  })
+})
+
+describe('docs/compare.md', () => {
+  const [, ...sections] = read('docs/compare.md').split(/^## (?=Servers|The ERP|Your own)/m)
+
+  it('has a source in every cell, or makes no statement', () => {
+    const cells = sections.flatMap((section) => rowsIn(section)).flatMap(([, ...rest]) => rest)
+    expect(cells.length).toBeGreaterThan(80)
+    expect(cells.filter((cell) => cell !== '—' && linksIn(cell).length === 0)).toEqual([])
+  })
+
+  it('has the figures of docs/proof.md', () => {
+    const figures = [...read('docs/compare.md').matchAll(/\[([\d.]+) times as many\]\(proof\.md/g)].map(
+      ([, figure = '']) => figure,
+    )
+    expect(figures.length).toBeGreaterThan(4)
+    expect(figures.filter((figure) => !read('docs/proof.md').includes(`**${figure} times**`))).toEqual([])
+  })
+})

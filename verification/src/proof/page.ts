@@ -1,0 +1,36 @@
+import type { Proof, ProofRecord, ProofSection } from './records.ts'
+
+/** The text of docs/proof.md. */
+export function proofPage({ sections }: Proof): string {
+  const records = sections.flatMap((section) => section.records)
+  const missed = records.filter(({ met }) => !met)
+  return `${[
+    '<!-- Written by `npm run proof` from docs/proof.json. -->',
+    '# Proof',
+    `Every figure here was measured by a command of this repository, which you can run. ${records.length} figures are recorded; ${missed.length} of them miss their bound, and are marked so.`,
+    `- **Bound** is what the check requires, as it prints it. A check that misses its bound prints \`SHORT\`, and its command exits with 1.
+- **Recorded** has the date, the commit, and the machine. With a link, the commit is the one that recorded the figure in that document; without, the one that was measured.
+- A figure is of its date and machine. The code has changed since, and all machines were small and shared: the load generator and PostgreSQL use the same cores. Repeat what matters to you.
+- \`npm run proof -- verification/out/SUITE.json\` replaces figures by those of a full run, and writes this page again.`,
+    ...sections.flatMap(sectionText),
+  ].join('\n\n')}\n`
+}
+
+function sectionText({ title, text, picture, records }: ProofSection): string[] {
+  const shown = picture === undefined ? [] : [`![${picture.description}](${picture.file})`]
+  const rows = records.map(row).join('\n')
+  const table = `| Claim | Figure | Bound | Command | Recorded |\n|---|---|---|---|---|\n${rows}`
+  return [`## ${title}`, text, ...shown, table]
+}
+
+function row(record: ProofRecord): string {
+  const { claim, figure, bound, met, note, command, commit, date, machine, source } = record
+  const measured = [
+    `**${figure}**`,
+    ...(met ? [] : ['misses its bound']),
+    ...(note === undefined ? [] : [note]),
+  ]
+  const recorded = source === undefined ? date : `[${date}](${source})`
+  const cells = [claim, measured.join('; '), bound, `\`${command}\``, `${recorded}, ${commit}, ${machine}`]
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
