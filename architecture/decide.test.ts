@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { suites } from '../verification/src/suites.ts'
@@ -82,5 +82,25 @@ describe('docs/compare.md', () => {
     )
     expect(figures.length).toBeGreaterThan(4)
     expect(figures.filter((figure) => !read('docs/proof.md').includes(`**${figure} times**`))).toEqual([])
+  })
+})
+
+describe('README.md', () => {
+  const readme = read('README.md')
+
+  it('links to every page for those who decide, and each of them to another', () => {
+    const pages = ['docs/compare.md', 'docs/consistency.md', 'docs/proof.md', 'docs/scope.md']
+    const linked = (file: string) => linksIn(read(file)).map(({ target }) => join(dirname(file), target))
+    expect(pages.filter((page) => !linked('README.md').includes(page))).toEqual([])
+    for (const page of pages)
+      expect(linked(page).some((target) => pages.includes(target) && target !== page)).toBe(true)
+  })
+
+  it('has four claims, each with figures of docs/proof.md', () => {
+    const claims = [...readme.matchAll(/^- \*\*.*\[Proof\]\(docs\/proof\.md#.*$/gm)].map(([line]) => line)
+    expect(claims).toHaveLength(4)
+    const figures = claims.flatMap((claim) => claim.match(/\d+,\d{3}/g) ?? [])
+    expect(figures).toHaveLength(4)
+    expect(figures.filter((figure) => !read('docs/proof.md').includes(figure))).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
@@ -57,7 +58,13 @@ it('every dependency has an exact version', () => {
 })
 
 it('the tools are installed by exact version and hash', () => {
-  expect(tools).toEqual(['.ci/tools/node24', '.ci/tools/node26', '.ci/tools/npm11', '.ci/tools/postgres18'])
+  expect(tools.map((tool) => basename(tool))).toEqual([
+    'node24',
+    'node26',
+    'node26-macos',
+    'npm11',
+    'postgres18',
+  ])
   for (const tool of tools) {
     const { version, dependencies, optionalDependencies } = json(`${tool}/package.json`)
     // PostgreSQL's package adds the number of its own build to PostgreSQL's version.
