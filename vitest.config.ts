@@ -7,6 +7,7 @@ const suites: Record<string, string[]> = {
     'filter/src/**/*.test.ts',
     'server/src/**/*.test.ts',
     'client/src/**/*.test.ts',
+    'clients/python/*.test.ts',
     'console/src/**/*.test.ts',
     'verification/src/**/*.test.ts',
     'bench/src/**/*.test.ts',
