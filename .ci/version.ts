@@ -25,6 +25,10 @@ if (changesets.length > 0) {
 
 const version = versionIn('server/package.json')
 edit('package.json', (text) => text.replace(`"version": "${before}"`, `"version": "${version}"`))
+edit('clients/python/pyproject.toml', (text) =>
+  text.replace(`version = "${before}"`, `version = "${version}"`),
+)
+edit('clients/python/src/quartermaster/_version.py', (text) => text.replace(`"${before}"`, `"${version}"`))
 const date = new Date().toISOString().slice(0, 10)
 edit('CHANGELOG.md', (text) =>
   text.replace(

@@ -199,11 +199,11 @@ class Transport:
     """The connections of a client. Any number of threads can use it: each has a connection of its own while it needs one."""
 
     def __init__(self, url: SplitResult, context: Optional[ssl.SSLContext]) -> None:
-        self._url = url
-        self._context = context if context is not None or url.scheme != "https" else ssl.create_default_context()
         self._lock = threading.Lock()
         self._idle: List[Connection] = []
         self._process = os.getpid()
+        self._url = url
+        self._context = context if context is not None or url.scheme != "https" else ssl.create_default_context()
 
     def start(self, method: str, path: str, headers: Mapping[str, str], body: Optional[bytes], seconds: float, once_only: bool) -> Exchange:
         """
