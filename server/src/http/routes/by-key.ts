@@ -13,6 +13,7 @@ import {
   jsonResponse,
   resourceTag,
   respondsWith,
+  responseHeaders,
 } from '../openapi/parts.ts'
 import { curl, literalOf, typescript } from '../openapi/samples.ts'
 import { exampleRecord, ref, schemaName } from '../openapi/schemas.ts'
@@ -228,7 +229,10 @@ function deleteRoute(resource: Resource): Route {
       ],
       description: `Its id is never reused; another ${noun} may have the value. ${notFoundText}`,
       parameters: [...keyParameters(resource), 'ifMatch', 'idempotencyKey'],
-      responses: { '204': { description: `The ${noun} has been deleted.` }, ...writeErrors },
+      responses: {
+        '204': { description: `The ${noun} has been deleted.`, headers: responseHeaders },
+        ...writeErrors,
+      },
     },
     handler: (parts) => deleteHandler(parts, resource, byKey),
   }
