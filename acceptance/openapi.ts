@@ -14,6 +14,9 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response>>
   /** The media types of an export. */
   readonly 'x-export'?: Readonly<Record<string, Media>>
+  /** The media types of a streamed batch, and of its response. */
+  readonly 'x-stream-body'?: Readonly<Record<string, Media>>
+  readonly 'x-stream-response'?: Readonly<Record<string, Media>>
   readonly security?: readonly unknown[]
 }
 

@@ -15,7 +15,7 @@ import { limits } from '../../limits/limits.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import { parseBatchRequest } from '../../query/list-request.ts'
 import { endReceiveTimeout, leaveFlow } from '../http-server.ts'
-import { resourceTag, respondsWith, responseHeaders } from '../openapi/parts.ts'
+import { resourceTag, respondsWith } from '../openapi/parts.ts'
 import { curl, literalOf, typescript } from '../openapi/samples.ts'
 import { batchPath } from '../paths.ts'
 import { accessAndSchema } from '../plugins/authenticate.ts'
@@ -24,7 +24,7 @@ import { problemBody } from '../problem.ts'
 import { acceptedBody } from '../request/body.ts'
 import { closeAfterResponse, reportDefect } from '../respond.ts'
 import { exampleOf } from './create.ts'
-import { jsonBatch, jsonBatchBody, jsonBatchContent, jsonBatchSchemas } from './json-batch.ts'
+import { jsonBatch, jsonBatchBody, jsonBatchResponse, jsonBatchSchemas } from './json-batch.ts'
 import { readyKey } from './record-address.ts'
 import type { Handler, Route, RouteParts } from './route.ts'
 
@@ -68,21 +68,10 @@ export function batchRoute(resource: Resource): Route {
       ],
       description,
       parameters,
-      body: {
-        ...jsonBatchBody(resource, rows),
-        'application/x-ndjson': { schema: { type: 'string' }, example: ndjsonOf(rows) },
-        'text/csv': { schema: { type: 'string' }, example: csvOf(rows) },
-      },
+      extension: streamedContent(rows),
+      body: jsonBatchBody(resource, rows),
       responses: {
-        '200': {
-          description:
-            'The rejected rows, and the totals. As NDJSON, a line for each rejected row, and one with the totals.',
-          headers: responseHeaders,
-          content: {
-            ...jsonBatchContent,
-            'application/x-ndjson': { schema: { type: 'string' }, example: resultExample },
-          },
-        },
+        '200': jsonBatchResponse,
         ...respondsWith('invalid', 'tooLarge', 'encodingUnsupported'),
       },
       schemas: jsonBatchSchemas(resource),
@@ -109,11 +98,14 @@ const parameters = [
   },
 ] as const
 
-const description = `The body is NDJSON or CSV with a header, also gzip, of any length. A row inserts the record with its \`id\`, or changes the fields that the row
-has. In NDJSON \`{"$delete":5}\` deletes the record 5. The rows are written as they arrive, ${limits.batchRows} in each transaction, with the rules of \`quartermaster import\`. Rows
+const description = `The body is \`{"rows":[…]}\` as \`application/json\`, with up to ${limits.batchRows} rows. They are written in one transaction, and the response is one JSON object with the totals and the
+rejected rows. If no row is valid, it is 400.
+
+To send any number of rows, stream them as NDJSON (\`application/x-ndjson\`) or as CSV with a header (\`text/csv\`), also gzip. A row inserts the record with its \`id\`, or changes the fields that the row
+has. \`{"$delete":5}\` deletes the record 5, except in CSV. Streamed rows are written as they arrive, ${limits.batchRows} in each transaction, with the rules of \`quartermaster import\`. Rows
 of one record take effect in their order. A row with \`"$if_match"\`, the \`etag\` of its record, is written only if the record still has it; otherwise it is rejected with the code \`changed\`.
 
-The response streams a line for each rejected row. Its last line is \`{"$end":{…}}\` with the numbers of rows, or \`{"$error":{…}}\` with a problem document. Without
+The response to a stream has a line for each rejected row. Its last line is \`{"$end":{…}}\` with the numbers of rows, or \`{"$error":{…}}\` with a problem document. Without
 \`$end\`, send the batch again: rows that were written are then unchanged, unless someone else has changed the record in the meantime; the row then overwrites that change. Read the response while you send, because the service does not read rows while results are waiting.
 
 Ids below 4294967296 are either yours or assigned by the service: the first rows with ids decide, and \`$end\` then has \`"idsNow":"external"\`. If the service
@@ -122,14 +114,31 @@ assigns them, only \`mode=update\` may change or delete its records. An id that 
 With \`key=x_sku\`, rows have that unique field instead of an id, and \`{"$delete":{"x_sku":"4711"}}\` deletes a record. A row whose value no record has inserts one, with an id that the service assigns. So the batch can
 be repeated, and needs no table of ids. A row with a unique value of another record is rejected with the code \`key_taken\`.
 
-An error before anything is written is a normal error response.
-
-As \`application/json\`, the body is \`{"rows":[…]}\` with up to ${limits.batchRows} rows, of the same form as lines of NDJSON. They are written in one transaction, and the response is one JSON object with the totals and the
-rejected rows. If no row is valid, it is 400.`
+An error before anything is written is a normal error response.`
 
 const resultExample =
   '{"line":17,"id":4,"field":"name","reason":"has 600 characters; at most 512 are allowed","value":"Hex bolt…"}\n' +
   '{"$end":{"read":1000,"inserted":990,"updated":9,"unchanged":0,"deleted":0,"rejected":1}}\n'
+
+/**
+ * The media types of a streamed batch, in extensions. As further media types of the body and of the 200 response they break the JSON batch
+ * in generated clients: orval sends the body without a Content-Type and returns the raw stream, and in openapi-fetch both become a union with a string.
+ */
+function streamedContent(rows: readonly object[]) {
+  const text = (meaning: string, example: string) => ({
+    schema: { type: 'string', description: meaning },
+    example,
+  })
+  return {
+    'x-stream-body': {
+      'application/x-ndjson': text('One row per line.', ndjsonOf(rows)),
+      'text/csv': text('A header, and one row per line.', csvOf(rows)),
+    },
+    'x-stream-response': {
+      'application/x-ndjson': text('A line for each rejected row, and one with the totals.', resultExample),
+    },
+  }
+}
 
 function ndjsonOf(rows: readonly object[]): string {
   return [...rows, { $delete: 2_000_000 }].map((row) => `${JSON.stringify(row)}\n`).join('')

@@ -7,7 +7,7 @@ import { type BatchWriter, noTotals, writeRows } from '../../import/import-rows.
 import { type RowFault, rowCodes } from '../../import/row.ts'
 import type { RowResource } from '../../import/row-resource.ts'
 import { limits } from '../../limits/limits.ts'
-import { json } from '../openapi/parts.ts'
+import { json, jsonResponse } from '../openapi/parts.ts'
 import { bodySchema, propertiesOf, ref, responseSchema, type Schema, schemaName } from '../openapi/schemas.ts'
 import { contextOf } from '../plugins/request-context.ts'
 import { sendUncached } from '../respond.ts'
@@ -57,7 +57,9 @@ const example = {
   rejected: [],
 }
 
-export const jsonBatchContent = json(ref('schemas', 'BatchResponse'), { data: example })
+export const jsonBatchResponse = jsonResponse('The totals, and the rejected rows.', 'BatchResponse', {
+  data: example,
+})
 
 const count = { type: 'integer', minimum: 0 }
 const text: Schema = { type: 'string' }
