@@ -43,8 +43,7 @@ export class Fixture implements Stoppable {
   }
 }
 
-/** For checks that only read three products. */
-export const smallFixture = shared(async () => {
+export async function startWithThreeProducts(): Promise<Fixture> {
   const fixture = await Fixture.start()
   await fixture.import('product', [
     { id: 1, name: 'Hex bolt', list_price: 12.5 },
@@ -52,4 +51,7 @@ export const smallFixture = shared(async () => {
     { id: 3, name: 'Gear', list_price: 99 },
   ])
   return fixture
-})
+}
+
+/** For checks that only read. */
+export const smallFixture = shared(startWithThreeProducts)

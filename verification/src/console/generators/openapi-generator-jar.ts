@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from './run.ts'
+import { run } from '../run.ts'
 
 /** The hash of the release on Maven Central, as Homebrew's formula of this version has it. Any copy with it is the release. */
 const sha256 = '80e8e9d71bdbdf513b8c65cf7d3fc2fe3d88aaeb4e39a2c6e20831f00032c775'
