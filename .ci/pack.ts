@@ -58,14 +58,15 @@ function buildClient(folder: string): void {
   describe('client', folder, { files: ['dist', 'CHANGELOG.md'] })
 }
 
-/** Contains the filter package and the built console, so that one tarball is enough to install the service. */
+/** Contains the filter package, the built console and the built site, so that one tarball is enough to install the service. */
 function buildServer(folder: string): void {
   compile('server', folder, {})
   for (const part of ['bin', 'migrations'])
     cpSync(`${root}server/${part}`, join(folder, part), { recursive: true })
   execFileSync(process.execPath, [`${root}console/build.ts`, join(folder, 'console')], { stdio: 'inherit' })
+  execFileSync(process.execPath, [`${root}site/build.ts`, join(folder, 'site')], { stdio: 'inherit' })
   describe('server', folder, {
-    files: ['bin/*.js', 'console', 'dist', 'migrations', 'CHANGELOG.md'],
+    files: ['bin/*.js', 'console', 'dist', 'migrations', 'site', 'CHANGELOG.md'],
     imports: { '#main': './dist/main.js' },
     exports: { './package.json': './package.json' },
     bundleDependencies,

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { bundled } from '../site/bundled.ts'
 
 /**
  * Writes what the service and its development consist of, in CycloneDX, into sbom/. It is read from the lock file alone.
@@ -49,8 +50,15 @@ function write(file: string, bom: Bom): void {
 }
 
 mkdirSync(`${root}sbom`, { recursive: true })
-// The console's libraries are shipped inside its built files.
-const service = bomOf('--workspace=server', '--workspace=console', '--omit=dev')
+const development = bomOf()
+// The libraries of the console and of the site are shipped inside their built files. Those of the site are a small part of what builds it.
+const withConsole = bomOf('--workspace=server', '--workspace=console', '--omit=dev')
+const ofSite = development.components.filter(({ purl }) =>
+  bundled.some((name) => decodeURIComponent(purl).startsWith(`pkg:npm/${name}@`)),
+)
+if (ofSite.length !== bundled.length)
+  throw new Error('site/bundled.ts names a package that is not installed.')
+const service = { ...withConsole, components: [...withConsole.components, ...ofSite] }
 const unverified = service.components.filter(({ purl, hashes }) => !ours.test(purl) && hashes === undefined)
 if (service.bomFormat !== 'CycloneDX' || unverified.length > 0) {
   throw new Error(
@@ -58,4 +66,4 @@ if (service.bomFormat !== 'CycloneDX' || unverified.length > 0) {
   )
 }
 write('service.cdx.json', service)
-write('development.cdx.json', bomOf())
+write('development.cdx.json', development)

@@ -50,6 +50,20 @@ test('[B3] a browser is led from / to the console, which needs no key; other cli
   expect((await send('/console', { ...withoutAccount, method: 'DELETE' })).status).toBe(405)
 })
 
+test('[B3] the documentation needs no key', async () => {
+  const redirect = await send('/docs', withoutAccount)
+  expect([redirect.status, redirect.headers['location']]).toEqual([308, '/docs/'])
+  for (const path of ['/docs/', '/docs/guides/changes.html']) {
+    const page = await send(path, withoutAccount)
+    // 503 in a checkout in which the site is not built.
+    expect([200, 503]).toContain(page.status)
+    expect(page.headers['content-type']).toMatch(/^text\/html\b/)
+    if (page.status === 503) continue
+    expect(page.headers['content-security-policy']).not.toContain('unsafe')
+  }
+  expect((await send('/docs/', { ...withoutAccount, method: 'DELETE' })).status).toBe(405)
+})
+
 async function document(): Promise<Document> {
   const response = await send('/openapi.json', withoutAccount)
   expect(response.status).toBe(200)

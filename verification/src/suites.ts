@@ -88,6 +88,14 @@ import { restoredRoles } from './ship/restores/restored-roles.ts'
 import { secretsShipped } from './ship/secrets-shipped.ts'
 import { systemdUnits } from './ship/systemd.ts'
 import { tarballAlone, tarballs } from './ship/tarballs.ts'
+import {
+  ownHost,
+  axeFindings as siteAxe,
+  firstView as siteFirstView,
+  requests as siteRequests,
+} from './site/browser.ts'
+import { links, navigation } from './site/links.ts'
+import { search } from './site/search.ts'
 import { alertFires } from './trust/alert-fires.ts'
 import { cardinality } from './trust/cardinality.ts'
 import { revocation } from './trust/revocation.ts'
@@ -211,5 +219,7 @@ export const suites: Record<string, readonly Check[]> = {
   guard: [errorSizes, incrementalSync],
   // Conditional writes, and what only accounts have that have configured it.
   fields: [adjustExact, keysOneRecord, declaredFields, declarationsUnderLoad, syncWithoutMapping, cors],
+  // `requests` reads what the browser did in the checks before it.
+  site: [links, navigation, search, ownHost, siteAxe, siteFirstView, siteRequests],
   trust: [revocation, secrets, alertFires, cardinality, epoch, switchover],
 }

@@ -14,6 +14,7 @@ import { Failure, internalError, pathUnknown } from '../errors/errors.ts'
 import type { Definitions } from '../fields/definitions.ts'
 import { limits } from '../limits/limits.ts'
 import { acceptsHtml, consoleRoutes, rootRoute } from './console/routes.ts'
+import { docsRoutes } from './docs/routes.ts'
 import { clientErrorHandler, createHttpServer } from './http-server.ts'
 import { accountNameOf, authenticate, hostOf, isPublic, requireDefinitions } from './plugins/authenticate.ts'
 import { Cors, varyByOrigin } from './plugins/cors.ts'
@@ -173,10 +174,11 @@ function registerRoute(app: FastifyInstance, route: Route, parts: RouteParts): v
   })
 }
 
-/** The reference and the console, which need no key, and / for browsers. The OpenAPI document is that of the account if there is a key. */
+/** The reference, the documentation and the console, which need no key, and / for browsers. The OpenAPI document is that of the account if there is a key. */
 function pageRoutes(app: FastifyInstance, definitions: Definitions): void {
   const method: HTTPMethods[] = [...readMethods]
-  for (const [url, handler] of Object.entries({ ...referenceRoutes(definitions), ...consoleRoutes() })) {
+  const pages = { ...referenceRoutes(definitions), ...docsRoutes(), ...consoleRoutes() }
+  for (const [url, handler] of Object.entries(pages)) {
     const isAlwaysPublic = url !== '/openapi.json'
     app.route({ method, url, config: { isPublic: isAlwaysPublic || isWithoutKey }, handler })
     allowOnly(app, url, method, { isPublic: true })

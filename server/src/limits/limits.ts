@@ -75,6 +75,8 @@ export const limits = {
   /** Files of the built console, and their bytes before compression, all held in memory: it has about 20 with 1.5 MB. */
   consoleFilesMax: 200,
   consoleBytesMax: 16 * 1024 * 1024,
+  /** Files of the documentation that stay in memory: all of its pages and scripts, compressed by Brotli, have 3 MB. */
+  siteBytesMax: 8 * 1024 * 1024,
   /** A Content-Type: the longest in use have about 80 characters. */
   contentTypeCharactersMax: 256,
   /** The body of a create: a name of 512 characters, each escaped in JSON as a surrogate pair, needs 6 KB. */

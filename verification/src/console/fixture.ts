@@ -10,7 +10,7 @@ import { type ServerProcess, Service } from '../service.ts'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 export const dist = `${root}console/dist/`
 
-const flags = [
+export const flags = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -29,7 +29,7 @@ const storedTexts =
 export const violationPrefix = 'policy violation:'
 
 /** Evaluated in the page: names the directive, the source and the element of everything that the policy blocks. */
-const reportViolations = `document.addEventListener('securitypolicyviolation', (event) => {
+export const reportViolations = `document.addEventListener('securitypolicyviolation', (event) => {
   const { effectiveDirective, blockedURI, sourceFile, lineNumber, sample } = event
   const [element] = event.composedPath()
   const html = element instanceof Element ? element.outerHTML.slice(0, 200) : ''

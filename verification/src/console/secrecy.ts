@@ -54,7 +54,7 @@ export const keysNowhere: Check = {
 }
 
 /** Errors of pages, and what the policy blocked: as the page described it, otherwise as the browser reports it. */
-function violationsIn(messages: readonly string[]): string[] {
+export function violationsIn(messages: readonly string[]): string[] {
   const errors = messages.filter((text) => text.startsWith('page error'))
   const described = messages.filter((text) => text.startsWith(violationPrefix))
   const blocked = messages.filter((text) => /content security policy/i.test(text))

@@ -1,0 +1,18 @@
+import { onContentUpdated, type Theme, useRoute } from 'vitepress'
+import DefaultTheme from 'vitepress/theme-without-fonts'
+import { Audiences } from './audiences.ts'
+import { showOwnHost } from './own-host.ts'
+import './style.css'
+
+const theme: Theme = {
+  extends: DefaultTheme,
+  enhanceApp({ app }) {
+    app.component('Audiences', Audiences)
+  },
+  setup() {
+    const route = useRoute()
+    onContentUpdated(() => showOwnHost(route.path))
+  },
+}
+
+export default theme

@@ -1,0 +1,5 @@
+import { sourcePage, sources } from '../pages.ts'
+
+export default {
+  paths: () => sources.map((path) => ({ params: { path }, content: sourcePage(path) })),
+}
