@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { deadLinks } from '../site/dead-links.ts'
 import { navigation, startPage } from '../site/navigation.ts'
 import { addressOf, isRecord, linked, pages, resolveLink, sitePath, sources } from '../site/pages.ts'
+import { spread, termsOf } from '../site/search.ts'
 
 /** The site has every document, and its navigation leads to each. `npm run verify -- site` verifies the built pages. */
 
@@ -34,6 +35,20 @@ it('links to other files of the repository lead to pages and copies of the site'
   expect(resolveLink('README.md', 'LICENSE')).toBe('/source/LICENSE.md')
   expect(linked).toContain('LICENSE')
   expect(() => resolveLink('README.md', 'nope.md')).toThrow('leads to no file')
+})
+
+it('the search leaves out words that say nothing, and does not list one page only', () => {
+  expect(termsOf('How do I get started?')).toBe('started?')
+  expect(termsOf('how to do it')).toBe('how to do it')
+  const ids = ['/a#1', '/a#2', '/a#3', '/b#1', '/c', '/a#4']
+  expect(spread(ids.map((id) => ({ id }))).map(({ id }) => id)).toEqual([
+    '/a#1',
+    '/a#2',
+    '/b#1',
+    '/c',
+    '/a#3',
+    '/a#4',
+  ])
 })
 
 it('the build finds dead links, dead anchors, and what is loaded from another host', () => {

@@ -42,7 +42,7 @@ export function extendMarkdown(markdown: MarkdownRenderer): void {
     if (fileOf(env) !== startPage) return
     const first = tokens.findIndex(({ type, tag }) => type === 'heading_open' && tag === 'h2')
     const block = new Token('html_block', '', 0)
-    block.content = '<Audiences />\n'
+    block.content = '<SiteAudiences />\n'
     tokens.splice(first, 0, block)
   })
 }

@@ -37,10 +37,23 @@ export const navigation: readonly Audience[] = [
     sections: [
       {
         pages: [
-          { text: 'What is Quartermaster?', file: startPage },
-          { text: 'First request', file: 'docs/guides/first-request.md' },
-          { text: 'The console', file: 'docs/console.md' },
-          { text: 'All guides', file: 'docs/guides/README.md' },
+          {
+            text: 'What is Quartermaster?',
+            file: startPage,
+            words: 'introduction overview getting started install demo quick start tutorial what is this',
+          },
+          {
+            text: 'First request',
+            file: 'docs/guides/first-request.md',
+            words: 'getting started begin quick start tutorial hello world example first steps',
+          },
+          {
+            text: 'The console',
+            file: 'docs/console.md',
+            words:
+              'web interface admin panel user interface UI dashboard browse data log in sign in audit log who changed usage screenshots',
+          },
+          { text: 'All guides', file: 'docs/guides/README.md', words: 'tutorials examples how-to samples' },
         ],
       },
     ],
@@ -52,17 +65,44 @@ export const navigation: readonly Audience[] = [
     sections: [
       {
         pages: [
-          { text: 'Which ids and keys?', file: 'docs/guides/ids-and-keys.md' },
-          { text: 'Both ways with an ERP', file: 'docs/guides/erp-sync.md' },
+          {
+            text: 'Which ids and keys?',
+            file: 'docs/guides/ids-and-keys.md',
+            words:
+              'external id foreign key mapping table SKU article number own identifier primary key reference natural key',
+          },
+          {
+            text: 'Both ways with an ERP',
+            file: 'docs/guides/erp-sync.md',
+            words:
+              'two-way two way bidirectional sync synchronisation integration echo endless loop conflict push pull',
+          },
         ],
       },
       {
         text: 'From your system',
         pages: [
-          { text: 'Odoo', file: 'docs/guides/from-odoo.md' },
-          { text: 'ERPNext', file: 'docs/guides/from-erpnext.md' },
-          { text: 'Business Central', file: 'docs/guides/from-business-central.md' },
-          { text: 'A CSV file', file: 'docs/guides/from-csv.md' },
+          {
+            text: 'Odoo',
+            file: 'docs/guides/from-odoo.md',
+            words: 'Odoo OpenERP XML-RPC JSON-RPC connector import migrate product.product default_code',
+          },
+          {
+            text: 'ERPNext',
+            file: 'docs/guides/from-erpnext.md',
+            words: 'ERPNext Frappe connector import migrate item code doctype',
+          },
+          {
+            text: 'Business Central',
+            file: 'docs/guides/from-business-central.md',
+            words: 'Microsoft Dynamics 365 BC NAV Navision connector import migrate GUID OData',
+          },
+          {
+            text: 'A CSV file',
+            file: 'docs/guides/from-csv.md',
+            words:
+              'spreadsheet Excel XLSX semicolon delimiter columns header upload bulk import file decimal comma',
+          },
         ],
       },
     ],
@@ -75,26 +115,72 @@ export const navigation: readonly Audience[] = [
       {
         text: 'Keep a copy in step',
         pages: [
-          { text: 'Change feed', file: 'docs/guides/changes.md' },
-          { text: 'Receiving webhooks', file: 'docs/guides/webhooks.md' },
-          { text: 'A million products', file: 'docs/guides/warehouse.md' },
-          { text: 'Incremental sync', file: 'docs/guides/incremental-sync.md' },
-          { text: 'Full sync', file: 'docs/guides/full-sync.md' },
+          {
+            text: 'Change feed',
+            file: 'docs/guides/changes.md',
+            words:
+              'poll polling updates since last sync delta deleted deletions replicate cursor long poll server-sent events SSE stream real time CDC change data capture keep copy in sync',
+          },
+          {
+            text: 'Receiving webhooks',
+            file: 'docs/guides/webhooks.md',
+            words: 'callback push notification event HMAC signature verify secret endpoint receive',
+          },
+          {
+            text: 'A million products',
+            file: 'docs/guides/warehouse.md',
+            words:
+              'download everything all products full export bulk initial load resume interrupted crash restart large data warehouse BI Python',
+          },
+          {
+            text: 'Incremental sync',
+            file: 'docs/guides/incremental-sync.md',
+            words: 'modified since updated after timestamp write_date delta polling',
+          },
+          {
+            text: 'Full sync',
+            file: 'docs/guides/full-sync.md',
+            words: 'nightly refresh download everything not modified 304 cache ETag conditional request',
+          },
         ],
       },
       {
         text: 'Write',
         pages: [
-          { text: 'Writing records', file: 'docs/guides/writing-records.md' },
-          { text: 'Creating partners', file: 'docs/guides/creating-partners.md' },
+          {
+            text: 'Writing records',
+            file: 'docs/guides/writing-records.md',
+            words:
+              'create update edit modify delete remove upsert insert patch put optimistic locking concurrency If-Match ETag lost update',
+          },
+          {
+            text: 'Creating partners',
+            file: 'docs/guides/creating-partners.md',
+            words:
+              'create customer contact supplier avoid duplicate records twice retry safely exactly once Idempotency-Key idempotent POST',
+          },
         ],
       },
       {
         text: 'Every client',
         pages: [
-          { text: 'TypeScript client', file: 'client/README.md' },
-          { text: 'Pages in a browser', file: 'docs/guides/browsers.md' },
-          { text: 'Errors and limits', file: 'docs/guides/errors-and-limits.md' },
+          {
+            text: 'TypeScript client',
+            file: 'client/README.md',
+            words: 'SDK library package npm install JavaScript TypeScript Node wrapper typed',
+          },
+          {
+            text: 'Pages in a browser',
+            file: 'docs/guides/browsers.md',
+            words:
+              'CORS cross-origin Access-Control-Allow-Origin frontend JavaScript fetch React single-page app browser error blocked',
+          },
+          {
+            text: 'Errors and limits',
+            file: 'docs/guides/errors-and-limits.md',
+            words:
+              'error handling exceptions status codes retry backoff 429 too many requests 503 unavailable rate limit throttling Retry-After timeout',
+          },
         ],
       },
     ],
@@ -106,9 +192,19 @@ export const navigation: readonly Audience[] = [
     sections: [
       {
         pages: [
-          { text: 'API', file: 'docs/api.md' },
-          { text: 'Filter language', file: 'docs/filter-language.md' },
-          { text: 'Limits', file: 'docs/operating/limits.md' },
+          {
+            text: 'API',
+            file: 'docs/api.md',
+            words:
+              'endpoints REST HTTP OpenAPI Swagger pagination pages paging limit offset authentication bearer token authorization headers custom fields own fields sort order batch export usage',
+          },
+          {
+            text: 'Filter language',
+            file: 'docs/filter-language.md',
+            words:
+              'query search where condition operators and or not brackets parentheses like contains substring text syntax greater less between in list null date',
+          },
+          { text: 'Limits', file: 'docs/operating/limits.md', words: 'maximum size quota' },
         ],
       },
     ],
@@ -120,45 +216,147 @@ export const navigation: readonly Audience[] = [
       {
         text: 'Install',
         pages: [
-          { text: 'Overview', file: 'docs/operating/README.md' },
-          { text: 'Install', file: 'docs/operating/install.md' },
-          { text: 'Configure', file: 'docs/operating/configure.md' },
-          { text: 'TLS and hosts', file: 'docs/operating/tls-and-hosts.md' },
-          { text: 'More than one process', file: 'docs/operating/processes.md' },
-          { text: 'Container image', file: 'docs/operating/container.md' },
-          { text: 'Deployment files', file: 'deploy/README.md' },
+          {
+            text: 'Overview',
+            file: 'docs/operating/README.md',
+            words: 'administration operations manual runbook self-host hosting deploy',
+          },
+          {
+            text: 'Install',
+            file: 'docs/operating/install.md',
+            words:
+              'installation set up system requirements prerequisites Node PostgreSQL version database roles migrate first account deploy',
+          },
+          {
+            text: 'Configure',
+            file: 'docs/operating/configure.md',
+            words: 'configuration settings options environment variables env secrets .env flags',
+          },
+          {
+            text: 'TLS and hosts',
+            file: 'docs/operating/tls-and-hosts.md',
+            words: 'HTTPS SSL certificate encryption domain DNS subdomain host name wildcard proxy headers',
+          },
+          {
+            text: 'More than one process',
+            file: 'docs/operating/processes.md',
+            words:
+              'workers cores CPU cluster systemd service restart rolling health check readiness shutdown several machines load balancer',
+          },
+          {
+            text: 'Container image',
+            file: 'docs/operating/container.md',
+            words: 'Docker Podman OCI image build registry',
+          },
+          {
+            text: 'Deployment files',
+            file: 'deploy/README.md',
+            words:
+              'Kubernetes k8s Helm manifests Docker Compose nginx HAProxy reverse proxy load balancer systemd unit Grafana dashboard Prometheus',
+          },
         ],
       },
       {
         text: 'Database',
         pages: [
-          { text: 'Servers and poolers', file: 'docs/operating/database-servers.md' },
-          { text: 'A Patroni cluster', file: 'docs/operating/patroni.md' },
-          { text: 'Scale', file: 'docs/scale.md' },
+          {
+            text: 'Servers and poolers',
+            file: 'docs/operating/database-servers.md',
+            words: 'PostgreSQL standby read replica primary failover connection pool pooler PgBouncer',
+          },
+          {
+            text: 'A Patroni cluster',
+            file: 'docs/operating/patroni.md',
+            words: 'high availability HA failover cluster switchover etcd standby outage',
+          },
+          {
+            text: 'Scale',
+            file: 'docs/scale.md',
+            words:
+              'sharding shard Citus several database servers horizontal scaling distribute millions of accounts large growth',
+          },
         ],
       },
       {
         text: 'Accounts',
         pages: [
-          { text: 'Accounts, keys and quotas', file: 'docs/operating/accounts.md' },
-          { text: 'Import and export', file: 'docs/operating/import-and-export.md' },
-          { text: 'Webhooks', file: 'docs/operating/webhooks.md' },
+          {
+            text: 'Accounts, keys and quotas',
+            file: 'docs/operating/accounts.md',
+            words:
+              'tenant customer create account API key token scopes permissions rotate revoke leaked suspend quota rate limit audit',
+          },
+          {
+            text: 'Import and export',
+            file: 'docs/operating/import-and-export.md',
+            words: 'load data bulk import CSV NDJSON command line dump',
+          },
+          {
+            text: 'Webhooks',
+            file: 'docs/operating/webhooks.md',
+            words: 'outgoing allowed addresses private network SSRF egress delivery secret',
+          },
         ],
       },
       {
         text: 'Run',
         pages: [
-          { text: 'Watch', file: 'docs/operating/watch.md' },
-          { text: 'Incidents', file: 'docs/operating/incidents.md' },
-          { text: 'Check an installation', file: 'docs/operating/doctor.md' },
-          { text: 'Capacity', file: 'docs/operating/capacity.md' },
-          { text: 'Concurrency and overload', file: 'docs/operating/overload.md' },
-          { text: 'Upgrade', file: 'docs/operating/upgrade.md' },
-          { text: 'Back up', file: 'docs/operating/backup.md' },
-          { text: 'Restore', file: 'docs/operating/restore.md' },
+          {
+            text: 'Watch',
+            file: 'docs/operating/watch.md',
+            words:
+              'monitoring observability metrics Prometheus Grafana OpenTelemetry traces tracing logs logging alerts alerting',
+          },
+          {
+            text: 'Incidents',
+            file: 'docs/operating/incidents.md',
+            words:
+              'troubleshooting problem slow error emergency outage runbook down alert what to do debug performance',
+          },
+          {
+            text: 'Check an installation',
+            file: 'docs/operating/doctor.md',
+            words: 'diagnose self-test verify installation consistency repair health',
+          },
+          {
+            text: 'Capacity',
+            file: 'docs/operating/capacity.md',
+            words:
+              'sizing hardware memory RAM disk space CPU storage throughput requests per second performance estimate',
+          },
+          {
+            text: 'Concurrency and overload',
+            file: 'docs/operating/overload.md',
+            words: 'load shedding backpressure queue concurrency fair noisy neighbour 503',
+          },
+          {
+            text: 'Upgrade',
+            file: 'docs/operating/upgrade.md',
+            words: 'update new version release zero downtime rolling migration rollback downgrade',
+          },
+          {
+            text: 'Back up',
+            file: 'docs/operating/backup.md',
+            words: 'backup dump pg_dump pgBackRest snapshot archive save database',
+          },
+          {
+            text: 'Restore',
+            file: 'docs/operating/restore.md',
+            words: 'recover recovery undelete deleted account point in time disaster restore backup',
+          },
         ],
       },
-      { text: 'Security', pages: [{ text: 'Security', file: 'docs/security.md' }] },
+      {
+        text: 'Security',
+        pages: [
+          {
+            text: 'Security',
+            file: 'docs/security.md',
+            words:
+              'secure OWASP threat model vulnerabilities isolation encryption compliance audit penetration',
+          },
+        ],
+      },
     ],
   },
   {
@@ -167,13 +365,34 @@ export const navigation: readonly Audience[] = [
     sections: [
       {
         pages: [
-          { text: 'Architecture', file: 'ARCHITECTURE.md' },
-          { text: 'A cluster with faults', file: 'docs/chaos/README.md' },
-          { text: 'Verification', file: 'verification/README.md' },
-          { text: 'Benchmarks', file: 'bench/README.md' },
+          {
+            text: 'Architecture',
+            file: 'ARCHITECTURE.md',
+            words: 'design internals how it works source code tally',
+          },
+          {
+            text: 'A cluster with faults',
+            file: 'docs/chaos/README.md',
+            words: 'chaos engineering fault injection data loss proof Jepsen reliability',
+          },
+          { text: 'Verification', file: 'verification/README.md', words: 'proofs correctness checks tests' },
+          {
+            text: 'Benchmarks',
+            file: 'bench/README.md',
+            words: 'performance benchmark comparison speed latency throughput',
+          },
         ],
       },
-      { text: 'Decisions', pages: [{ text: 'Decisions in an hour', file: 'docs/adr/README.md' }] },
+      {
+        text: 'Decisions',
+        pages: [
+          {
+            text: 'Decisions in an hour',
+            file: 'docs/adr/README.md',
+            words: 'ADR decision records why rationale',
+          },
+        ],
+      },
     ],
   },
   {
@@ -182,10 +401,22 @@ export const navigation: readonly Audience[] = [
     sections: [
       {
         pages: [
-          { text: 'Contributing', file: 'CONTRIBUTING.md' },
-          { text: 'Coverage of the tests', file: 'acceptance/COVERAGE.md' },
-          { text: 'Report a vulnerability', file: 'SECURITY.md' },
-          { text: 'Changelog', file: 'CHANGELOG.md' },
+          {
+            text: 'Contributing',
+            file: 'CONTRIBUTING.md',
+            words: 'develop development build pull request code style tests',
+          },
+          {
+            text: 'Coverage of the tests',
+            file: 'acceptance/COVERAGE.md',
+            words: 'specification requirements',
+          },
+          {
+            text: 'Report a vulnerability',
+            file: 'SECURITY.md',
+            words: 'report a vulnerability security issue disclosure responsible contact CVE',
+          },
+          { text: 'Changelog', file: 'CHANGELOG.md', words: 'release notes what is new versions history' },
         ],
       },
     ],

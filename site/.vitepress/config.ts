@@ -49,7 +49,9 @@ const searchable: DefaultTheme.LocalSearchOptions['_render'] = (text, env, markd
   markdown.options.highlight = null
   const html = markdown.render(text, env)
   markdown.options.highlight = highlight ?? null
-  return html.replace('</h1>', `</h1><p>${wordsOf[file] ?? ''}</p>`)
+  const [, title = ''] = /^# (.+)$/m.exec(text) ?? []
+  // An entry for the page as a whole, besides those of its headings.
+  return `<h1>${title.replaceAll('`', '')} <a href="#">#</a></h1>${wordsOf[file] ?? ''}${html}`
 }
 
 /** `search.ts` in the place of `minisearch`, in the dialog only. */
@@ -74,6 +76,8 @@ export default defineConfig({
   // Pages are .html, so that any host of static files can serve them.
   cleanUrls: false,
   metaChunk: true,
+  // The text is painted before the scripts of the page are loaded and run.
+  shouldPreload: () => false,
   // The Content-Security-Policy allows no style element.
   appearance: { disableTransition: false },
   head: [

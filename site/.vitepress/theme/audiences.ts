@@ -3,8 +3,8 @@ import { defineComponent, h } from 'vue'
 import { data as audiences } from './audiences.data.ts'
 
 /** The start page: one card for each kind of reader. */
-export const Audiences = defineComponent({
-  name: 'Audiences',
+export const SiteAudiences = defineComponent({
+  name: 'SiteAudiences',
   render: () =>
     h(
       'nav',

@@ -1,13 +1,13 @@
 import { onContentUpdated, type Theme, useRoute } from 'vitepress'
 import DefaultTheme from 'vitepress/theme-without-fonts'
-import { Audiences } from './audiences.ts'
+import { SiteAudiences } from './audiences.ts'
 import { showOwnHost } from './own-host.ts'
 import './style.css'
 
 const theme: Theme = {
   extends: DefaultTheme,
   enhanceApp({ app }) {
-    app.component('Audiences', Audiences)
+    app.component('SiteAudiences', SiteAudiences)
   },
   setup() {
     const route = useRoute()
