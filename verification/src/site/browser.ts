@@ -13,7 +13,7 @@ const forms = (['light', 'dark'] as const).flatMap((scheme) =>
 
 /** axe-core finds nothing serious or critical on any page, light and dark, on a desktop and on a phone. */
 export const axeFindings: Check = {
-  name: 'axe',
+  name: 'page_axe',
   bound: '0 serious or critical',
   async run(context) {
     const fixture = await siteFixture(context)
@@ -57,7 +57,7 @@ async function firstViewMs(fixture: SiteFixture, path: string): Promise<number> 
 
 /** The start page and the longest page, with a CPU a fourth as fast and nothing cached: the higher of the two medians. */
 export const firstView: Check = {
-  name: 'first_view',
+  name: 'first_paint',
   bound: `<= ${firstViewMsMax} ms`,
   async run(context) {
     const fixture = await siteFixture(context)
