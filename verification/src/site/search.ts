@@ -17,8 +17,8 @@ async function resultsOf(page: Page, question: string): Promise<string[]> {
   await box.locator('.result, .no-results').first().waitFor()
   const hrefs = await box
     .locator('a.result')
-    .evaluateAll((all) => all.map((one) => (one as unknown as { href: string }).href))
-  return hrefs.slice(0, topMax).map((href) => href.replace(/#.*$/, ''))
+    .evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? ''))
+  return hrefs.slice(0, topMax).map((href) => new URL(href, page.url()).href.replace(/#.*$/, ''))
 }
 
 /** The search in Chromium lists the page that answers a question among the first three results. */
