@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { deadLinks } from '../site/dead-links.ts'
 import { navigation, startPage } from '../site/navigation.ts'
-import { addressOf, isRecord, linked, pages, resolveLink, sitePath, sources } from '../site/pages.ts'
+import { addressOf, folders, isRecord, linked, pages, resolveLink, sitePath } from '../site/pages.ts'
 import { spread, termsOf } from '../site/search.ts'
 
 /** The site has every document, and its navigation leads to each. `npm run verify -- site` verifies the built pages. */
@@ -20,7 +20,7 @@ it('every page, decision records aside, is in the navigation exactly once: add i
 })
 
 it('every page has an address of its own', () => {
-  const addresses = [...pages, ...sources.map((path) => `site/source/${path}.md`)].map((file) =>
+  const addresses = [...pages, ...folders.map((path) => `site/source/${path}.md`)].map((file) =>
     addressOf(file),
   )
   expect(new Set(addresses).size).toBe(addresses.length)
@@ -32,7 +32,7 @@ it('every page has an address of its own', () => {
 it('links to other files of the repository lead to pages and copies of the site', () => {
   expect(resolveLink('docs/guides/changes.md', '../api.md#changes')).toBe('/api.md#changes')
   expect(resolveLink('docs/guides/README.md', '../../examples')).toBe('/source/examples.md')
-  expect(resolveLink('README.md', 'LICENSE')).toBe('/source/LICENSE.md')
+  expect(resolveLink('README.md', 'LICENSE')).toBe('/files/LICENSE.txt')
   expect(linked).toContain('LICENSE')
   expect(() => resolveLink('README.md', 'nope.md')).toThrow('leads to no file')
 })

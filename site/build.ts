@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { deadLinks } from './dead-links.ts'
-import { pages, root, sources } from './pages.ts'
+import { copies, pages, root } from './pages.ts'
 
 /**
  * Builds the site, and checks its links and anchors:
@@ -92,7 +92,9 @@ function inlineScripts(html: string): string[] {
 
 /** Pictures are compressed already. */
 async function compressFiles(outDir: string): Promise<void> {
-  const texts = filesIn(outDir).filter((name) => ['.html', '.js', '.css', '.svg'].includes(extname(name)))
+  const texts = filesIn(outDir).filter((name) =>
+    ['.html', '.js', '.css', '.svg', '.txt'].includes(extname(name)),
+  )
   await Promise.all(
     texts.map(async (name) => {
       const file = join(outDir, name)
@@ -124,7 +126,7 @@ function hashOfInputs(): string {
     ...own.map((name) => `site/${name}`),
     ...filesIn(`${root}docs`).map((name) => `docs/${name}`),
     ...pages,
-    ...sources.filter((path) => statSync(root + path).isFile()),
+    ...copies.keys(),
     'package.json',
     'package-lock.json',
   ])

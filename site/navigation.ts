@@ -53,6 +53,22 @@ export const navigation: readonly Audience[] = [
             words:
               'web interface admin panel user interface UI dashboard browse data log in sign in audit log who changed usage screenshots',
           },
+          {
+            text: 'First sync in Python',
+            file: 'docs/guides/python.md',
+            words: 'tutorial Python script example SQLite copy urllib requests pandas',
+          },
+          {
+            text: 'Compare',
+            file: 'docs/compare.md',
+            words:
+              'alternatives PostgREST Supabase Directus Hasura Odoo API versus better build it yourself why choose',
+          },
+          {
+            text: 'What it does not do',
+            file: 'docs/scope.md',
+            words: 'limitations missing features not supported out of scope orders invoices',
+          },
           { text: 'All guides', file: 'docs/guides/README.md', words: 'tutorials examples how-to samples' },
         ],
       },
@@ -170,6 +186,11 @@ export const navigation: readonly Audience[] = [
             words: 'SDK library package npm install JavaScript TypeScript Node wrapper typed',
           },
           {
+            text: 'Python client',
+            file: 'clients/python/README.md',
+            words: 'Python SDK library package pip install wheel PyPI',
+          },
+          {
             text: 'Pages in a browser',
             file: 'docs/guides/browsers.md',
             words:
@@ -193,7 +214,7 @@ export const navigation: readonly Audience[] = [
       {
         pages: [
           {
-            text: 'API',
+            text: 'API reference',
             file: 'docs/api.md',
             words:
               'endpoints REST HTTP OpenAPI Swagger pagination pages paging limit offset authentication bearer token authorization headers custom fields own fields sort order batch export usage',
@@ -217,7 +238,7 @@ export const navigation: readonly Audience[] = [
         text: 'Install',
         pages: [
           {
-            text: 'Overview',
+            text: 'All chapters',
             file: 'docs/operating/README.md',
             words: 'administration operations manual runbook self-host hosting deploy',
           },
@@ -369,6 +390,17 @@ export const navigation: readonly Audience[] = [
             text: 'Architecture',
             file: 'ARCHITECTURE.md',
             words: 'design internals how it works source code tally',
+          },
+          {
+            text: 'Consistency',
+            file: 'docs/consistency.md',
+            words:
+              'guarantees snapshot isolation read your writes stale ordering exactly once durability ACID',
+          },
+          {
+            text: 'Proof',
+            file: 'docs/proof.md',
+            words: 'measured figures evidence results claims tested numbers',
           },
           {
             text: 'A cluster with faults',

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, extname, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { navigation } from './navigation.ts'
+import { type NavigationPage, navigation } from './navigation.ts'
 
-/** Which files of the repository are pages of the site, and where. Everything else that a page links to becomes a page or a copy. */
+/** Which files of the repository are pages of the site, and where. Everything else that a page links to is copied. */
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -22,10 +22,10 @@ export const pages: readonly string[] = [
 
 const isPage = new Set(pages)
 
-/** The words that the navigation adds to a page for the search. */
-export const wordsOf: Readonly<Record<string, string>> = Object.fromEntries(
-  navigated.map(({ file, words = '' }) => [file, words]),
-)
+/** The entry of a page in the navigation; undefined for a decision record. */
+export function entryOf(file: string): NavigationPage | undefined {
+  return navigated.find((page) => page.file === file)
+}
 
 /** Where the site has a page: `docs/guides/README.md` is `guides/index.md`. */
 export function sitePath(file: string): string {
@@ -41,8 +41,10 @@ export const addressOf = (file: string) =>
     .replace(/\.md$/, '.html')
     .replace(/(^|\/)index\.html$/, '$1')
 
-/** Shown as they are: copied to `files/`. */
-const isImage = (file: string) => ['.png', '.svg'].includes(extname(file))
+/** Pictures keep their names. Everything else is copied as text, which a browser shows instead of saving it. */
+const copyOf = (file: string) => `files/${file}${['.png', '.svg'].includes(extname(file)) ? '' : '.txt'}`
+
+const isFolder = (path: string) => statSync(root + path).isDirectory()
 
 /** The target of a relative link of a page, as a path of the repository. */
 function targetOf(page: string, link: string): string {
@@ -61,41 +63,27 @@ export const linked: readonly string[] = [
   ),
 ].toSorted()
 
-export const linkedImages = linked.filter(isImage)
-
-/** Sources and folders that are linked become pages of their own, so that no link leaves the site. Folders bring their files. */
-export const sources: readonly string[] = [
-  ...new Set(
-    linked
-      .filter((path) => !isImage(path))
-      .flatMap((path) =>
-        statSync(root + path).isDirectory()
-          ? [path, ...filesOf(path).map((name) => `${path}/${name}`)]
-          : [path],
-      ),
-  ),
-].toSorted()
+/** Folders that are linked have a page with the list of their files. */
+export const folders = linked.filter(isFolder)
 
 function filesOf(folder: string): string[] {
   return readdirSync(root + folder, { withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(?:ts|py|md|json|sh)$/.test(entry.name))
-    .map(({ name }) => name)
+    .map(({ name }) => `${folder}/${name}`)
 }
 
-/** The Markdown of the page of a source file or a folder. */
-export function sourcePage(path: string): string {
-  const heading = `# ${path}\n\n`
-  if (statSync(root + path).isDirectory()) {
-    return (
-      heading +
-      filesOf(path)
-        .map((name) => `- [${name}](/source/${path}/${name}.md)\n`)
-        .join('')
-    )
-  }
-  const text = readFileSync(root + path, 'utf8')
-  const language = extname(path).slice(1) || 'text'
-  return `${heading}\`\`\`\`${language}\n${text.replace(/\n?$/, '\n')}\`\`\`\`\n`
+/** Sources and pictures that are linked, and where the site has a copy of each, so that no link leaves the site. */
+export const copies: ReadonlyMap<string, string> = new Map(
+  [...linked.filter((path) => !isFolder(path)), ...folders.flatMap(filesOf)].map((file) => [
+    file,
+    copyOf(file),
+  ]),
+)
+
+/** The Markdown of the page of a folder. */
+export function folderPage(folder: string): string {
+  const items = filesOf(folder).map((file) => `- [${basename(file)}](/${copyOf(file)})\n`)
+  return `# ${folder}\n\n${items.join('')}`
 }
 
 /** Where a link of a page leads on the site. Throws if it leads nowhere. */
@@ -105,7 +93,8 @@ export function resolveLink(page: string, href: string): string {
   const target = targetOf(page, path)
   const hash = anchor === undefined ? '' : `#${anchor}`
   if (isPage.has(target)) return `/${sitePath(target)}${hash}`
-  if (linkedImages.includes(target)) return `/files/${target}`
-  if (sources.includes(target)) return `/source/${target}.md${hash}`
+  const copy = copies.get(target)
+  if (copy !== undefined) return `/${copy}`
+  if (folders.includes(target)) return `/source/${target}.md`
   throw new Error(`${page}: the link to ${href} leads to no file.`)
 }

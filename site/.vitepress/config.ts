@@ -6,7 +6,7 @@ import { codeTheme, codeTransformers } from '../code.ts'
 import { licences } from '../licences.ts'
 import { anchorOf, extendMarkdown } from '../markdown.ts'
 import { type Audience, navigation, startPage } from '../navigation.ts'
-import { addressOf, isRecord, linkedImages, pages, root, sitePath, wordsOf } from '../pages.ts'
+import { addressOf, copies, entryOf, isRecord, pages, root, sitePath } from '../pages.ts'
 
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 
@@ -42,16 +42,16 @@ const sidebar: DefaultTheme.SidebarMulti = Object.fromEntries(
 )
 
 /** The HTML of a page for the search. Decision records would crowd out the pages that use them; their index is found. */
-const searchable: DefaultTheme.LocalSearchOptions['_render'] = (text, env, markdown) => {
+const searchable: DefaultTheme.LocalSearchOptions['_render'] = (source, env, markdown) => {
   const file = env.relativePath
   if (isRecord(file) || file === 'CHANGELOG.md') return ''
   const { highlight } = markdown.options
   markdown.options.highlight = null
-  const html = markdown.render(text, env)
+  const html = markdown.render(source, env)
   markdown.options.highlight = highlight ?? null
-  const [, title = ''] = /^# (.+)$/m.exec(text) ?? []
+  const { text: title = '', words = '' } = entryOf(file) ?? {}
   // An entry for the page as a whole, besides those of its headings.
-  return `<h1>${title.replaceAll('`', '')} <a href="#">#</a></h1>${wordsOf[file] ?? ''}${html}`
+  return `<h1>${title} <a href="#">#</a></h1>${words}${html}`
 }
 
 /** `search.ts` in the place of `minisearch`, in the dialog only. */
@@ -128,8 +128,8 @@ export default defineConfig({
   transformHtml: (html) => html.replaceAll(' style="--vp-vh:0px;"', ''),
   contentProps: { class: 'content-root' },
   buildEnd({ outDir }) {
-    for (const file of linkedImages) {
-      const copy = join(outDir, 'files', file)
+    for (const [file, name] of copies) {
+      const copy = join(outDir, name)
       mkdirSync(dirname(copy), { recursive: true })
       cpSync(root + file, copy)
     }

@@ -1,5 +1,5 @@
-import { sourcePage, sources } from '../pages.ts'
+import { folderPage, folders } from '../pages.ts'
 
 export default {
-  paths: () => sources.map((path) => ({ params: { path }, content: sourcePage(path) })),
+  paths: () => folders.map((path) => ({ params: { path }, content: folderPage(path) })),
 }

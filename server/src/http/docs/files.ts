@@ -40,6 +40,7 @@ const textTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
 }
 const types: Readonly<Record<string, string>> = { ...textTypes, '.png': 'image/png' }
 
