@@ -319,7 +319,7 @@ function withoutId(value: object): object {
 }
 
 test('[B3] all other paths need a key', async () => {
-  for (const path of ['/livez/x', '/metrics', '/openapi.yaml', '/docs', '/healthz']) {
+  for (const path of ['/livez/x', '/metrics', '/openapi.yaml', '/documents', '/healthz']) {
     expect((await send(path, { key: null })).status).toBe(401)
   }
 })
