@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { importRecords } from '../../../server/src/import/import-records.ts'
+import { limits } from '../../../server/src/limits/limits.ts'
 import type { Check, Context } from '../check.ts'
 import { Client, headersFor } from '../client.ts'
 import { inParallel } from '../parallel.ts'
@@ -16,8 +17,8 @@ const account = 'paged'
 const concurrentReaders = 4
 
 /**
- * Reading all pages by number returns every record that existed before exactly once, while records with higher ids are added
- * and deleted, and the existing ones are changed.
+ * Reading all pages by number returns every record that existed before exactly once, and none twice, while records with higher ids are
+ * added and deleted, and the existing ones are changed.
  */
 export const neverLost: Check = {
   name: 'never_lost',
@@ -108,6 +109,8 @@ async function readAllPages(context: Context, { client, ports, key, records }: F
     if (response.status !== 200) throw new Error(`${path}: ${response.status} ${response.text.slice(0, 300)}`)
     const { data, pagination }: Page = JSON.parse(response.text)
     for (const { id } of data) {
+      // Imports add records before these, so that they move to later pages.
+      if (id > limits.externalIdMax) continue
       if (id <= records) times[id] = (times[id] ?? 0) + 1
       else if (added.has(id)) result.repeated += 1
       else added.add(id)
