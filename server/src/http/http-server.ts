@@ -143,9 +143,12 @@ export class RequestFlows {
 class CountedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   #leave: (() => void) | undefined
   #receiveTimeout: NodeJS.Timeout | undefined
+  /** The name in the host of its request; empty if that names no account. */
+  accountName: string | undefined
 
   /** `onClose`: called when it has been sent, or its client has disconnected. */
   countIn(flows: RequestFlows, flow: RequestFlow, onClose: () => void): void {
+    this.accountName = flow.name
     this.#leave = () => flows.leave(flow)
     this.once('close', () => {
       this.leaveFlow()
@@ -175,6 +178,11 @@ class CountedResponse<Request extends IncomingMessage = IncomingMessage> extends
 /** For a request that waits on purpose or takes long: a stream, an export or a batch. It does not fill the queues meanwhile. */
 export function leaveFlow(response: ServerResponse): void {
   if (response instanceof CountedResponse) response.leaveFlow()
+}
+
+/** The account that the host of the request names. Undefined if that was not determined yet. */
+export function accountNameIn(response: ServerResponse): string | undefined {
+  return response instanceof CountedResponse ? response.accountName : undefined
 }
 
 /** For a route that streams the body. The timeout of silent connections still applies. */

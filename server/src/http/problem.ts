@@ -49,6 +49,7 @@ export const statusOf: Record<ErrorCode, number> = {
   shutting_down: 503,
   outcome_unknown: 503,
   deadline_exceeded: 504,
+  total_pending: 504,
   internal: 500,
 }
 
@@ -64,6 +65,7 @@ export const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   outcome_unknown: 2,
   idempotency_conflict: 1,
   key_not_ready: 10,
+  total_pending: 5,
   // Results are stored for a day. An hour frees some of them.
   idempotency_exhausted: 3_600,
 }

@@ -9,6 +9,7 @@ import type { ResourceName } from '../../catalog/resources.ts'
 import { Failure, pathUnknown, unauthenticated } from '../../errors/errors.ts'
 import type { ConnectionShares } from '../../scheduler/shares.ts'
 import type { Tally } from '../../tally-state.ts'
+import { accountNameIn } from '../http-server.ts'
 import { isRepeated, rejectRepeated } from '../request/headers.ts'
 import { contextOf, isTrusted, routeOf } from './request-context.ts'
 
@@ -56,7 +57,7 @@ export async function authenticate(
   reply: FastifyReply,
   authentication: AuthenticationParts,
 ): Promise<void> {
-  const verification = startVerification(request, authentication)
+  const verification = startVerification(request, reply, authentication)
   await finishVerification(request, reply, verification, authentication)
 }
 
@@ -70,6 +71,7 @@ export interface StartedVerification {
 /** Sends the key to be verified. Whoever starts a verification must finish it, whatever happens in between. */
 export function startVerification(
   request: FastifyRequest,
+  { raw }: FastifyReply,
   { keyVerifier, hosts, trustedProxies, rateLimiter }: AuthenticationParts,
 ): StartedVerification {
   // Judged by its form alone, so the response reveals nothing about the keys.
@@ -77,8 +79,12 @@ export function startVerification(
   const key = bearerOf(request.headers.authorization)
   const startedAt = performance.now()
   if (key === undefined) return { recent: undefined, startedAt, result: Promise.resolve(undefined) }
-  const account = accountNameOf(hostOf(request.raw, trustedProxies), hosts)
-  const { recent, result } = keyVerifier.verify(account, key, requestedBy(request))
+  const account = accountNameIn(raw) ?? accountNameOf(hostOf(request.raw, trustedProxies), hosts) ?? ''
+  const { recent, result } = keyVerifier.verify(
+    account === '' ? undefined : account,
+    key,
+    requestedBy(request),
+  )
   const isWithinRate = recent !== undefined && rateLimiter.hasLeft(recent)
   return { recent: isWithinRate ? recent : undefined, startedAt, result }
 }

@@ -209,6 +209,11 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy:
       'Narrow the filter, or request fewer records per page. "Contains" is fast with three or more letters.',
   },
+  total_pending: {
+    when: 'A filter that matches a large part of millions of records was requested for the first time, and its exact total takes longer to count than a request can wait. The service goes on counting after the response.',
+    remedy:
+      'Repeat the request after the seconds in Retry-After. Once the total is known, it is kept up to date across writes, and every page of the list is fast.',
+  },
   internal: {
     when: "An internal error occurred. The operator's log has its cause.",
     remedy: 'Report the request_id to the operator of the service.',

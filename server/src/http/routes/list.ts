@@ -74,7 +74,7 @@ function listHandler(parts: RouteParts, route: Resource): Handler {
       const plan = (of: Resource) => exportQuery(of, raw, source, format)
       return sendExport(parts, request, reply, verified, { query: plan(resource), plan }, format)
     }
-    const admit = () => accountReads.rejectIfFull(verified.access)
+    const admit = () => accountReads.rejectIfFull(verified.access, raw.length)
     const list = plans.list(resource, raw, source, admit)
     const context = contextOf(request)
     const etag = matchingEtag(request, verified.tally, list.requestHash)

@@ -65,7 +65,7 @@ export function recordRoute(resource: Resource): Route {
 export function recordHandler(parts: RouteParts, route: Resource, addressOf: AddressOf): Handler {
   const { authentication, definitions, plans, recordReader, responseCache } = parts
   return async (request, reply) => {
-    const verification = startVerification(request, authentication)
+    const verification = startVerification(request, reply, authentication)
     const early = readBeforehand(parts, route, request, { access: verification.recent, addressOf })
     await finishVerification(request, reply, verification, authentication)
     rejectUnsupported(request)
