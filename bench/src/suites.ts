@@ -11,6 +11,8 @@ import { attackBenchmarks } from './guard/attacks.ts'
 import { growthBound } from './guard/growth.ts'
 import { inputsLinear } from './guard/inputs-linear.ts'
 import { slowSenders } from './guard/slow-senders.ts'
+import { besideCounts, firstCounts } from './large/first-counts.ts'
+import { walkAfterId } from './large/walk-after-id.ts'
 import { abuse } from './load/abuse.ts'
 import { jitStorm } from './load/jit-storm.ts'
 import { limitsShared } from './load/limits-shared.ts'
@@ -63,6 +65,7 @@ export const suites: Readonly<Record<string, readonly Check[]>> = {
     overload,
     abuse,
   ],
+  large: [firstCounts, besideCounts, walkAfterId],
   fields: [getByKey, ...declaredFilters, batchByKey, importTenFields],
   guard: [inputsLinear, ...slowSenders, ...attackBenchmarks, growthBound],
 }

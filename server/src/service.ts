@@ -24,6 +24,7 @@ import { readiness } from './http/readiness.ts'
 import { buildServer } from './http/server.ts'
 import { closeServer, stopAccepting, watchConnections } from './http/shutdown.ts'
 import { defaultLimits, type Limits } from './limits/passed-limits.ts'
+import { BackgroundCounts } from './lists/background-counts.ts'
 import { Exports } from './lists/exports/exports.ts'
 import { ListReader } from './lists/list-reader.ts'
 import { PageCache } from './lists/page-cache.ts'
@@ -162,7 +163,7 @@ async function createParts(
   const app = buildServer({
     ...parts,
     readMsMax,
-    ...readersOf(database, accountReads, valueIndexes),
+    ...readersOf(config, database, accountReads, valueIndexes),
     ...bulk,
     writes: new AccountWrites(database, config.QUARTERMASTER_DATABASE_POOL_MAX, limits.accountWriteWaitMsMax),
     creates: new CreateBatches(database),
@@ -246,13 +247,19 @@ export function accountReadsOf(
 }
 
 /** Lists and records, with their caches. */
-function readersOf(database: Database, accountReads: AccountReads, valueIndexes: ValueIndexes) {
+function readersOf(
+  config: Config,
+  database: Database,
+  accountReads: AccountReads,
+  valueIndexes: ValueIndexes,
+) {
   const pageCache = new PageCache()
+  const counts = new BackgroundCounts(config.QUARTERMASTER_READ_MS_MAX)
   return {
     plans: new PlanCache(),
     responseCache: new ResponseCache(),
     pageCache,
-    listReader: new ListReader(accountReads, pageCache, valueIndexes),
+    listReader: new ListReader(accountReads, pageCache, valueIndexes, counts),
     recordReader: new RecordReader(database),
   }
 }

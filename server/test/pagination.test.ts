@@ -202,3 +202,92 @@ describe('pages of more records than filterSortRecordsMax', () => {
       await checkAllPages(large, { condition: one, limit: 1000 }, [0.7, 0.2, 0.9, 0.5])
   })
 })
+
+describe('pages after an id', () => {
+  /** Requests the page after the id and compares it with the same slice of all ids. Returns the last id of the page. */
+  async function checkRest(
+    of: TestAccount,
+    list: List,
+    ids: readonly number[],
+    after: number,
+    page = 1,
+  ): Promise<number | undefined> {
+    const filter = list.condition === undefined ? '' : `&filter=${encodeURIComponent(list.condition.filter)}`
+    const path = `/api/v1/resources/partner?fields=id&limit=${list.limit}&after_id=${after}&page=${page}${filter}`
+    const response = await service.request(of, 'GET', path)
+    const rest = ids.filter((one) => one > after)
+    const expected = rest.slice((page - 1) * list.limit, page * list.limit)
+    expect(response, path).toMatchObject({
+      status: 200,
+      body: {
+        data: expected.map((one) => ({ id: one })),
+        meta: { count: expected.length, total: rest.length },
+      } satisfies Body,
+    })
+    return expected.at(-1)
+  }
+
+  it('have the total of the rest, in whatever order they are requested, also after writes', async () => {
+    const limit = fc.oneof(fc.constantFrom(1, 10, 999, 1000), fc.integer({ min: 2, max: 1000 }))
+    const after = fc.integer({ min: 0, max: largeRecords + 20 })
+    const step = fc.record({
+      after: fc.oneof(after, fc.constant('next' as const), fc.constant('whole' as const)),
+      page: fc.constantFrom(1, 1, 1, 2, 5),
+      write: fc.boolean(),
+    })
+    const mostRecords: Condition = { filter: 'is_company!=true', where: 'not is_company' }
+    const walk = { after: 'next', page: 1, write: false } as const
+    let fromWhole = 0
+    await fc.assert(
+      fc.asyncProperty(
+        condition,
+        limit,
+        fc.array(step, { minLength: 2, maxLength: 8 }),
+        async (one, pageLimit, steps) => {
+          const list: List = { condition: one, limit: pageLimit }
+          let ids = await idsOf(large, list)
+          if (ids.length > limits.filterSortRecordsMax && steps.some((each) => each.after === 'whole'))
+            fromWhole += 1
+          let last: number | undefined
+          for (const { after: from, page, write } of steps) {
+            if (from === 'whole') {
+              await checkPage(large, list, ids, page)
+              last = ids.slice((page - 1) * pageLimit, page * pageLimit).at(-1)
+            } else {
+              last = await checkRest(large, list, ids, from === 'next' ? (last ?? 0) : from, page)
+            }
+            if (!write) continue
+            // A record that matches now and did not before, or the other way round, somewhere among the pages.
+            await create(large, 'Bolt')
+            await importRecords({
+              ownerUrl: url,
+              account: large.name,
+              resource: 'partner',
+              records: [
+                {
+                  id: 1 + ((last ?? 7) % largeRecords),
+                  name: pageLimit % 2 === 0 ? 'Nut' : 'Bolt',
+                  is_company: page === 1,
+                },
+              ],
+            })
+            ids = await idsOf(large, list)
+          }
+        },
+      ),
+      {
+        numRuns: 40,
+        examples: [
+          [mostRecords, 10, [{ ...walk, after: 'whole' }, walk, walk, { ...walk, write: true }, walk, walk]],
+          [mostRecords, 1000, [{ ...walk, after: 20_000 }, walk, walk, { ...walk, after: 3 }, walk]],
+          [
+            undefined,
+            1000,
+            [{ ...walk, after: 20_000 }, walk, { ...walk, write: true }, walk, { ...walk, after: 3 }],
+          ],
+        ],
+      },
+    )
+    expect(fromWhole).toBeGreaterThan(0)
+  })
+})

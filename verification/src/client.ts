@@ -87,7 +87,11 @@ function isRejected(response: HttpResponse): boolean {
 }
 
 function isUnavailable(response: HttpResponse): boolean {
-  return isProblem(response, 503, 'database_unavailable') || isProblem(response, 504, 'deadline_exceeded')
+  return (
+    isProblem(response, 503, 'database_unavailable') ||
+    isProblem(response, 504, 'deadline_exceeded') ||
+    isProblem(response, 504, 'total_pending')
+  )
 }
 
 function isProblem(response: HttpResponse, status: number, code: string): boolean {

@@ -10,6 +10,9 @@ import type { AccountScope } from '../scope.ts'
 import type { Statement, StateStatement } from '../sql.ts'
 import type { TallyState } from '../tally-state.ts'
 
+/** A read that may count millions of matches, or one that only reads a page. Counts never take all seats. */
+export type ReadKind = 'count' | 'page'
+
 export interface AccountReadsOptions {
   /** Connections of the pool for reads, for each server. */
   readonly connectionsMax: number
@@ -25,21 +28,27 @@ export interface AccountReadsOptions {
 export class AccountReads {
   readonly #database: Database
   readonly #replicas: Replicas | undefined
-  readonly #long: FairScheduler
+  readonly #long: Readonly<Record<ReadKind, FairScheduler>>
   readonly #feed: FairScheduler
 
   constructor(database: Database, options: AccountReadsOptions, replicas?: Replicas) {
     const { connectionsMax, accountMax, limits: injected } = options
     this.#database = database
     this.#replicas = replicas
-    this.#long = new FairScheduler({
-      seats: () => connectionsMax * (database.servers + (replicas?.counts.available ?? 0)),
-      accountSeats: accountMax,
-      waitingMax: limits.readsWaitingMax,
-      accountWaitingMax: limits.accountReadsWaitingMax,
-      waitMsMax: injected.readWaitMsMax,
-      busy: (rejection) => accountBusy(accountMax, injected.readWaitMsMax, rejection),
-    })
+    const servers = () => database.servers + (replicas?.counts.available ?? 0)
+    const schedulerOf = (connections: number) =>
+      new FairScheduler({
+        seats: () => connections * servers(),
+        accountSeats: accountMax,
+        waitingMax: limits.readsWaitingMax,
+        accountWaitingMax: limits.accountReadsWaitingMax,
+        waitMsMax: injected.readWaitMsMax,
+        busy: (rejection) => accountBusy(accountMax, injected.readWaitMsMax, rejection),
+      })
+    this.#long = {
+      count: schedulerOf(Math.max(1, Math.floor(connectionsMax * limits.countConnectionsShare))),
+      page: schedulerOf(connectionsMax),
+    }
     this.#feed = new FairScheduler({
       seats: injected.feedPagesInFlightMax,
       accountSeats: injected.accountFeedPagesMax,
@@ -52,17 +61,18 @@ export class AccountReads {
 
   /** Long reads that wait for a connection. */
   get waiting(): number {
-    return this.#long.waitingForOthers
+    return this.#long.count.waitingForOthers + this.#long.page.waitingForOthers
   }
 
   /** Whether long reads wait: nearly every filter is one. */
   get isFull(): boolean {
-    return this.#long.inFlight >= limits.readsWaitingMax / 2
+    return this.#long.count.inFlight + this.#long.page.inFlight >= limits.readsWaitingMax / 2
   }
 
-  /** Throws if a long read of the account would be rejected. */
-  rejectIfFull(scope: AccountScope): void {
-    this.#long.rejectIfFull(scope)
+  /** Throws if a read of the account would be rejected; for a filter that takes long to parse, even if that depends on its kind. */
+  rejectIfFull(scope: AccountScope, characters: number): void {
+    this.#long.page.rejectIfFull(scope)
+    if (characters > limits.longRequestBytes) this.#long.count.rejectIfFull(scope)
   }
 
   /** For a statement that reads no state. */
@@ -71,9 +81,14 @@ export class AccountReads {
     statement: Statement,
     signal: AbortSignal,
   ): Promise<Row[]> {
-    return this.#scheduled(scope, signal, (options) =>
+    return this.#scheduled('page', scope, signal, (options) =>
       this.#database.nodeOf(scope).read<Row>(statement, options),
     )
+  }
+
+  /** For a count in the background, without a seat. */
+  countLong<Row extends StateRow<Row>>(scope: AccountScope, statement: StateStatement): Promise<Row[]> {
+    return this.#database.nodeOf(scope).read<Row>(statement, { msMax: limits.backgroundCountMsMax })
   }
 
   /** A page of the change feed. */
@@ -82,7 +97,8 @@ export class AccountReads {
     statement: StateStatement,
     signal: AbortSignal,
   ): Promise<Row[]> {
-    if (statement.execution !== 'pipelined') return await this.#readLong<Row>(scope, statement, signal)
+    if (statement.execution !== 'pipelined')
+      return await this.#readLong<Row>('page', scope, statement, signal)
     const seat = await this.#feed.acquire(scope, signal)
     try {
       return await this.#database.nodeOf(scope).read<Row>(statement)
@@ -100,33 +116,36 @@ export class AccountReads {
     statement: StateStatement,
     verified: Omit<VerifiedState, 'accountId'>,
     signal: AbortSignal,
+    kind: ReadKind,
   ): Promise<Row[]> {
     if (statement.execution === 'pipelined') return this.#database.nodeOf(scope).read<Row>(statement)
     const replicas = this.#replicas
-    if (replicas === undefined) return this.#readLong<Row>(scope, statement, signal)
+    if (replicas === undefined) return this.#readLong<Row>(kind, scope, statement, signal)
     const { accountId } = scope
-    return this.#scheduled(scope, signal, async (options) => {
+    return this.#scheduled(kind, scope, signal, async (options) => {
       const row = await replicas.read<Row>(statement, { ...verified, accountId }, options)
       return row === undefined ? await this.#database.nodeOf(scope).read<Row>(statement, options) : [row]
     })
   }
 
   #readLong<Row extends StateRow<Row>>(
+    kind: ReadKind,
     scope: AccountScope,
     statement: StateStatement,
     signal: AbortSignal,
   ): Promise<Row[]> {
-    return this.#scheduled(scope, signal, (options) =>
+    return this.#scheduled(kind, scope, signal, (options) =>
       this.#database.nodeOf(scope).read<Row>(statement, options),
     )
   }
 
   async #scheduled<Result>(
+    kind: ReadKind,
     scope: AccountScope,
     signal: AbortSignal,
     run: (options: ReadOptions) => Promise<Result>,
   ): Promise<Result> {
-    const seat = await this.#long.acquire(scope, signal)
+    const seat = await this.#long[kind].acquire(scope, signal)
     let overdue = Promise.resolve()
     try {
       if (signal.aborted) throw clientDisconnected()

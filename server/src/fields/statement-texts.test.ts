@@ -60,7 +60,7 @@ it('without fields of the account, the texts of statements are those of the vers
   expect(all.length).toBeGreaterThan(250)
   expect(all.filter((text) => /\bcustom\b/.test(text))).toEqual([])
   expect(hash('sha256', all.join('\n'), 'hex')).toBe(
-    'ba4bbb2b5bd07890856c2233291387941508581fe49a62afe76c9b5e944a35a3',
+    '5e8292195a426ad1bca8aab0b9288621a588fa4e20b10245ca98cae1117aca7b',
   )
 })
 

@@ -11,6 +11,17 @@ export const connectionLimits = {
   smallAccountRecordsMax: 500,
   pipelinedConditionsMax: 4,
 
+  /** Memory of each sort, hash table or bitmap of a read, in addition to that of the connection: `work_mem`. */
+  readMemoryKb: 64 * 1024,
+  /**
+   * Timeout of a total that is counted in the background because a request could not wait for it, and the number of them in a process.
+   * An account has one at a time. One that failed is not repeated for a while.
+   */
+  backgroundCountMsMax: 120_000,
+  backgroundCountsMax: 2,
+  backgroundCountRetryMs: 300_000,
+  backgroundCountsFailedMax: 1_000,
+
   /** Timeout of a read: it is cancelled, and the response is 504. */
   readMsMax: 10_000,
   /** The same for a command of the operator, who can wait for a busy machine, and would otherwise have to run it again. */

@@ -99,6 +99,10 @@ export const limits = {
   filterDisjunctsMax: 18,
   /** Matches that are found by index and sorted, about 1 µs each; beyond, an ordered index scan is used. */
   filterSortRecordsMax: 20_000,
+  /** Records that say whether more match a filter or fewer: 2 ms, before a count that takes from 10 ms to seconds. */
+  countSampleRecords: 128,
+  /** Conditions of a filter whose complement may be counted instead: the statement has both, and PostgreSQL plans both. */
+  complementConditionsMax: 64,
   /** Characters of a date-time: the longest valid one, with nanoseconds and a time zone, has 35. */
   timestampCharactersMax: 35,
   /** Characters of a decimal literal, and its exponent: more than can be stored, less than `numeric` rejects. */
@@ -299,6 +303,8 @@ export const limits = {
    * with a filter get 503 before the filter is parsed, if their account has an equal share of the requests in flight.
    */
   accountReadsMax: 2,
+  /** Connections for reads on which matches may be counted: pages and records are read on the others. An account has seats of each kind. */
+  countConnectionsShare: 0.75,
   accountReadsWaitingMax: 20,
   readsWaitingMax: 200,
   /**

@@ -1,21 +1,27 @@
 import type { AccountReads } from '../accounts/account-reads.ts'
 import type { Verified } from '../accounts/verifications.ts'
 import type { Resource } from '../catalog/resources.ts'
-import { internalError } from '../errors/errors.ts'
+import { Failure, internalError } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
+import type { RankedId } from '../query/sql/carry.ts'
+import { totalStatement } from '../query/sql/first-count.ts'
 import { type ListHints, type ListRow, listStatement } from '../query/sql/list-statement.ts'
-import { refersToOwnField } from '../query/sql/where.ts'
+import { namesRecords, refersToOwnField } from '../query/sql/where.ts'
 import type { AccountScope } from '../scope.ts'
-import { isOlder, isSameState, type Tally } from '../tally-state.ts'
+import { isOlder, isSameState, type Tally, type TallyState } from '../tally-state.ts'
+import type { BackgroundCounts } from './background-counts.ts'
 import {
   addEnd,
   type CachedList,
   carryTo,
+  firstRecord,
   hintsAt,
   hintsToCarry,
   listKey,
   type PageCache,
+  restHintsAt,
+  restHintsToCarry,
 } from './page-cache.ts'
 import type { ListQuery } from './plan-cache.ts'
 import { etagOf, linkHeader, listBody, pageNumbers, type ReadResponse, responseOf } from './response.ts'
@@ -33,11 +39,18 @@ export class ListReader {
   readonly #accountReads: AccountReads
   readonly #pageCache: PageCache
   readonly #valueTables: ValueTables
+  readonly #counts: BackgroundCounts
 
-  constructor(accountReads: AccountReads, pageCache: PageCache, valueTables: ValueTables) {
+  constructor(
+    accountReads: AccountReads,
+    pageCache: PageCache,
+    valueTables: ValueTables,
+    counts: BackgroundCounts,
+  ) {
     this.#accountReads = accountReads
     this.#pageCache = pageCache
     this.#valueTables = valueTables
+    this.#counts = counts
   }
 
   /** `path`: the path of the resource, for the `Link` header. */
@@ -67,7 +80,12 @@ export class ListReader {
     signal: AbortSignal,
   ): Promise<[ListRow, number]> {
     const { access, tally } = verified
-    const { plan, templates, page, filterKey } = list
+    const { plan, page, filterKey } = list
+    const whole = listKey(access, plan.resource.schemaName, list.wholeKey)
+    if (this.#counts.isRunning(whole) && this.#pageCache.get(whole, tally)?.isCurrent !== true)
+      await this.#counts.wait(whole, signal)
+    const rest = await this.#restOfList(verified, list, signal)
+    if (rest !== undefined) return rest
     const key = listKey(access, plan.resource.schemaName, filterKey)
     const hasFilter = plan.where !== undefined
     // In a small account, evaluating a filter again is cheaper than planning it or caching its total.
@@ -77,20 +95,13 @@ export class ListReader {
     const skipped = (page - 1) * plan.limit
     const knownTotal = hasFilter ? (isCurrent ? cached?.total : undefined) : tally.total
     // A page beyond the last needs no scan.
-    if (knownTotal !== undefined && skipped >= knownTotal)
-      return [{ ...tally, total: null, count: '0', records: '', last_id: null }, knownTotal]
+    if (knownTotal !== undefined && skipped >= knownTotal) return [emptyRow(tally), knownTotal]
     const toCarry = cached && hintsToCarry(cached, skipped, hasFilter)
-    const send = async (hints: ListHints) => {
-      const statement = listStatement(access, plan, page, hints, templates)
-      const at = { resource: plan.resource.name, tally }
-      const [row] = await this.#accountReads.readAt<ListRow>(access, statement, at, signal)
-      if (row === undefined) throw internalError()
-      return row
-    }
     const values =
       plan.where !== undefined && refersToOwnField(plan.where)
         ? this.#valueTables.of(access, plan.resource, tally.total)
         : undefined
+    const send = (hints: ListHints) => this.#send(verified, list, hints, signal)
     const read = async (hints: ListHints) => {
       if (values === undefined) return await send(hints)
       const row = await send({ ...hints, values })
@@ -99,15 +110,19 @@ export class ListReader {
       this.#valueTables.found(access, plan.resource, stale === null ? null : Number(stale))
       return row.answered === 't' ? row : await send(hints)
     }
-    let hints = (isCurrent ? cached && hintsAt(cached, skipped) : toCarry) ?? { isSmallAccount }
+    const unknown: ListHints = {
+      isSmallAccount,
+      isLargeAccount: hasFilter && tally.total > limits.filterSortRecordsMax,
+    }
+    let hints = (isCurrent ? cached && hintsAt(cached, skipped) : toCarry) ?? unknown
     let row = await read(hints)
     // If a write was committed between the verification and the read, the cached total is outdated.
     if (isCurrent && !isSameState(row, tally)) {
-      hints = toCarry ?? {}
+      hints = toCarry ?? unknown
       row = await read(hints)
     }
     if (isOlder(row, tally)) throw failingOver()
-    const { gained, lost } = row
+    const { gained, lost, between } = row
     const isCarried = cached !== undefined && gained != null && lost != null
     const isUnchanged = cached !== undefined && hints.total !== undefined
     const entry = isCarried
@@ -116,18 +131,123 @@ export class ListReader {
         ? cached
         : entryOf(row)
     const total = hasFilter ? entry.total : Number(row.total)
-    // Near the start of an unfiltered list a cached page end saves nothing: the total is in the tally, and skipping is cheap.
-    if (!isSmallAccount && (hasFilter || page * plan.limit > limits.pipelinedRecordsMax)) {
+    if (between != null) {
+      this.#addRest(list, access, entryOf(row, Number(between)), Number(between), row)
+    } else if (!isSmallAccount && (hasFilter || page * plan.limit > limits.pipelinedRecordsMax)) {
+      // Near the start of an unfiltered list a cached page end saves nothing: the total is in the tally, and skipping is cheap.
       if (Number(row.count) === plan.limit && row.last_id !== null)
         addEnd(entry, page * plan.limit, row.last_id)
       this.#pageCache.set(key, entry)
     }
     return [row, total]
   }
+
+  /**
+   * With `after_id`, from what is cached of the whole list. Undefined if that is unknown, or if the matches are so few that all of them
+   * are found for each page.
+   */
+  async #restOfList(
+    verified: Verified & { readonly tally: Tally },
+    list: ListQuery,
+    signal: AbortSignal,
+  ): Promise<[ListRow, number] | undefined> {
+    const { access, tally } = verified
+    const { plan, wholeKey } = list
+    if (plan.after === undefined || tally.total <= limits.filterSortRecordsMax) return undefined
+    const hasFilter = plan.after.where !== undefined
+    const found = this.#pageCache.get(listKey(access, plan.resource.schemaName, wholeKey), tally)
+    if (hasFilter && (found === undefined || found.entry.total <= limits.filterSortRecordsMax))
+      return undefined
+    const afterId = Number(plan.after.id)
+    const toCarry = found && restHintsToCarry(found.entry, afterId)
+    // Without a filter, the total is in the tally.
+    const fromStart = hasFilter ? undefined : { restFrom: firstRecord }
+    const current = found?.isCurrent === true ? restHintsAt(found.entry, afterId) : undefined
+    let hints: RestHints | undefined = current ?? toCarry ?? fromStart
+    if (hints === undefined) return undefined
+    let row = await this.#send(verified, list, hints, signal)
+    if (hints === current && !isSameState(row, tally)) {
+      hints = toCarry ?? fromStart
+      if (hints === undefined) return undefined
+      row = await this.#send(verified, list, hints, signal)
+    }
+    if (isOlder(row, tally)) throw failingOver()
+    const { gained, lost } = row
+    const isCarried = found !== undefined && hints.carry !== undefined && gained != null && lost != null
+    const entry = isCarried
+      ? carryTo(found.entry, { ...row, lineage: row.lineage ?? null }, gained, lost)
+      : found !== undefined && hints === current
+        ? found.entry
+        : entryOf(row)
+    const start = hints.carry === undefined ? hints.restFrom.rank : Number(row.start_rank)
+    const before = start + Number(row.between)
+    this.#addRest(list, access, entry, before, row)
+    return [row, (hasFilter ? entry.total : Number(row.total)) - before]
+  }
+
+  /** Adds the ends of the page before `after_id`, and of this page, to the whole list. */
+  #addRest(
+    { plan, page, wholeKey }: ListQuery,
+    access: AccountScope,
+    entry: CachedList,
+    before: number,
+    row: ListRow,
+  ): void {
+    if (plan.after === undefined) return
+    if (before > 0) addEnd(entry, before, plan.after.id)
+    if (Number(row.count) === plan.limit && row.last_id !== null)
+      addEnd(entry, before + page * plan.limit, row.last_id)
+    this.#pageCache.set(listKey(access, plan.resource.schemaName, wholeKey), entry)
+  }
+
+  async #send(
+    { access, tally }: Verified & { readonly tally: Tally },
+    { plan, page, templates, wholeKey }: ListQuery,
+    hints: ListHints,
+    signal: AbortSignal,
+  ): Promise<ListRow> {
+    const { resource, where, after } = plan
+    const statement = listStatement(access, plan, page, hints, templates)
+    const at = { resource: resource.name, tally }
+    const isCounted = where !== undefined && !namesRecords(where) && countsMany(hints)
+    try {
+      return onlyRow(
+        await this.#accountReads.readAt<ListRow>(access, statement, at, signal, isCounted ? 'count' : 'page'),
+      )
+    } catch (error) {
+      const whole = after === undefined ? where : after.where
+      const isLate = error instanceof Failure && error.code === 'deadline_exceeded'
+      if (!isLate || whole === undefined || !(isCounted || hints.carry !== undefined)) throw error
+      const key = listKey(access, resource.schemaName, wholeKey)
+      throw this.#counts.begin(access, key, async () => {
+        const counted = totalStatement(access, resource, whole)
+        const row = onlyRow(await this.#accountReads.countLong<TotalRow>(access, counted))
+        this.#pageCache.set(key, entryOf(row))
+      })
+    }
+  }
+}
+
+type RestHints = ListHints & { readonly restFrom: RankedId }
+type TotalRow = Pick<ListRow, keyof TallyState | 'lineage' | 'total'>
+
+function onlyRow<Row>([row]: readonly Row[]): Row {
+  if (row === undefined) throw internalError()
+  return row
+}
+
+function emptyRow({ epoch, version, xid }: Tally): ListRow {
+  return { epoch, version, xid, total: null, count: '0', records: '', last_id: null }
+}
+
+/** Whether the statement may count millions of matches. */
+function countsMany({ isLargeAccount, total, carry, restFrom }: ListHints): boolean {
+  return isLargeAccount === true && total === undefined && carry === undefined && restFrom === undefined
 }
 
 const notCached = { entry: undefined, isCurrent: false }
 
-function entryOf({ epoch, version, xid, lineage = null, total }: ListRow): CachedList {
-  return { epoch, version, xid, lineage, total: Number(total), ends: [] }
+/** `before`: matches before those of the row. */
+function entryOf({ epoch, version, xid, lineage = null, total }: TotalRow, before = 0): CachedList {
+  return { epoch, version, xid, lineage, total: Number(total) + before, ends: [] }
 }

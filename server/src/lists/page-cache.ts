@@ -80,7 +80,29 @@ export function hintsToCarry(
   return { carry: { lineage, version, start, safeStart } }
 }
 
-const firstRecord: RankedId = { id: '0', rank: 0 }
+/** The same for the rest of a list, after an id: whatever its total, only the matches after the page end are counted. */
+export function restHintsAt(
+  { total, ends }: CachedList,
+  afterId: number,
+): ListHints & { restFrom: RankedId } {
+  return { total, restFrom: nearestById(ends, afterId) }
+}
+
+export function restHintsToCarry(
+  { lineage, version, ends }: CachedList,
+  afterId: number,
+): (ListHints & { restFrom: RankedId }) | undefined {
+  if (lineage === null) return undefined
+  const restFrom = nearestById(ends, afterId)
+  return { restFrom, carry: { lineage, version, start: restFrom, safeStart: restFrom } }
+}
+
+function nearestById(ends: readonly PageEnd[], id: number): RankedId {
+  const end = ends[firstIndex(ends, (one) => one.id > id) - 1]
+  return end === undefined ? firstRecord : { id: String(end.id), rank: end.rank }
+}
+
+export const firstRecord: RankedId = { id: '0', rank: 0 }
 
 /** The entry at a later state. `gained` and `lost`: the ids that the statement has returned. */
 export function carryTo(
@@ -129,10 +151,16 @@ function nearest(ends: readonly PageEnd[], skipped: number): RankedId | undefine
 
 /** The index of the first end whose rank is at least `rank`. */
 function lowerBound(ends: readonly PageEnd[], rank: number): number {
+  return firstIndex(ends, (end) => end.rank >= rank)
+}
+
+/** The index of the first end for which `isFound`, as for all after it. */
+function firstIndex(ends: readonly PageEnd[], isFound: (end: PageEnd) => boolean): number {
   let [low, high] = [0, ends.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((ends[middle]?.rank ?? 0) < rank) low = middle + 1
+    const end = ends[middle]
+    if (end !== undefined && !isFound(end)) low = middle + 1
     else high = middle
   }
   return low

@@ -25,6 +25,8 @@ export interface ListQuery {
   readonly page: number
   /** The window of ids and the filter in canonical form; empty without both. */
   readonly filterKey: string
+  /** The same without `after_id`: of the list of which this one is the rest. */
+  readonly wholeKey: string
   /** The page number and a hash of the canonical request: requests with the same requestHash have the same response. */
   readonly requestHash: string
   /** The query string of the list, before and after the page number. */
@@ -88,7 +90,9 @@ function listQuery(resource: Resource, raw: string, source: ListSource): ListQue
   const listHash = hashOf(`${resource.schemaName} ${plan.limit} ${namesOf(plan.fields)} ${filterKey}`)
   const pageQuery = pageQueryOf(request, plan)
   const requestHash = pageHash(page, listHash)
-  return { plan, templates: new Map(), page, filterKey, listHash, requestHash, pageQuery }
+  const { after_id: _, ...rest } = request.ids
+  const wholeKey = plan.after === undefined ? filterKey : filterKeyOf({ ...request, ids: rest })
+  return { plan, templates: new Map(), page, filterKey, wholeKey, listHash, requestHash, pageQuery }
 }
 
 function planned(resource: Resource, parse: () => ListRequest) {

@@ -70,8 +70,12 @@ export class Connection extends pg.Client {
     return this.localSettings === undefined ? `begin ${mode}` : `begin ${mode}; ${this.localSettings}`
   }
 
-  /** Returns values as text. Not async: every request calls this, and a second promise would cost time. */
-  read<Row extends TextRow<Row>>(statement: Statement): Promise<Row[]> {
+  /**
+   * Returns values as text. `msMax`: a timeout other than that of the connection. Not async: every request calls this, and a second
+   * promise would cost time.
+   */
+  read<Row extends TextRow<Row>>(statement: Statement, msMax?: number): Promise<Row[]> {
+    if (msMax !== undefined) return this.#readWithin<Row>(statement, msMax)
     return this.localSettings === undefined
       ? this.#readOne<Row>(statement)
       : this.#readInTransaction<Row>(statement)
@@ -107,6 +111,16 @@ export class Connection extends pg.Client {
   destroy(): void {
     this.#isDestroyed = true
     this.connection.stream.destroy()
+  }
+
+  async #readWithin<Row extends TextRow<Row>>(statement: Statement, msMax: number): Promise<Row[]> {
+    await this.query(`${this.beginText()}; ${setLocal({ statement_timeout: msMax })}`)
+    try {
+      return await this.#readOne<Row>(statement)
+    } finally {
+      // It only reads: what ends the transaction does not matter.
+      await this.query('rollback')
+    }
   }
 
   #nameOf(text: string): string | undefined {

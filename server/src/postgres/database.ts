@@ -9,7 +9,7 @@ import { AccountMoved, type Layout, type Node, type Nodes, singleServer } from '
 import { PipelinedConnections } from './pipelined-connections.ts'
 import { PooledReads, type ReadOptions, runRead, timed } from './pooled-reads.ts'
 import { Primary } from './primary/primary.ts'
-import { abandonedTransactions, type ServingDatabase, servingConnection } from './settings.ts'
+import { abandonedTransactions, longReads, type ServingDatabase, servingConnection } from './settings.ts'
 import {
   failingOver,
   failureOf,
@@ -53,7 +53,10 @@ export class Database implements Node<Database> {
       name: 'reads',
       max,
       waitMsMax: limits.readWaitMsMax,
-      config: { ...servingConnection(options, { statement_timeout: readMsMax }), keepsLongRows: true },
+      config: {
+        ...servingConnection(options, { statement_timeout: readMsMax, settings: longReads }),
+        keepsLongRows: true,
+      },
       emit,
     })
     const terminate = (connection: Connection) => this.primary.terminate(connection)
@@ -139,7 +142,11 @@ export class Database implements Node<Database> {
   async #readOnPool<Row extends TextRow<Row>>(statement: Statement, options: ReadOptions): Promise<Row[]> {
     const isCurrent = (rows: Row[]) => this.primary.isSourceOf(statement, rows)
     const read = () =>
-      this.#reads.read((connection) => runRead<Row>(connection, statement, this.#emit), options, isCurrent)
+      this.#reads.read(
+        (connection) => runRead<Row>(connection, statement, this.#emit, options.msMax),
+        options,
+        isCurrent,
+      )
     const rows = await read()
     this.primary.responded()
     if (isCurrent(rows)) return rows

@@ -21,6 +21,8 @@ export interface ReadOptions {
   readonly signal?: AbortSignal | undefined
   /** Called if a read fails because PostgreSQL did not end it at its deadline. The promise resolves when it has really ended. */
   readonly onOverdue?: ((ended: Promise<void>) => void) | undefined
+  /** Its timeout, if it is not that of every read. */
+  readonly msMax?: number | undefined
 }
 
 /** Runs reads that may take long on the connections of a pool, each with a timeout. */
@@ -42,10 +44,10 @@ export class PooledReads {
   /** `isUsable`: whether the connection can be used again after this result. */
   async read<Result>(
     run: (connection: Connection) => Promise<Result>,
-    { signal, onOverdue }: ReadOptions,
+    { signal, onOverdue, msMax = this.#options.readMsMax }: ReadOptions,
     isUsable: (result: Result) => boolean,
   ): Promise<Result> {
-    const { readMsMax, limits, terminate } = this.#options
+    const { limits, terminate } = this.#options
     const connection = await this.pool.acquire()
     this.#inUse.add(connection)
     let cancelled: Promise<void> | undefined
@@ -69,7 +71,7 @@ export class PooledReads {
     try {
       if (signal?.aborted === true) throw clientDisconnected()
       const running = run(connection)
-      result = await withTimeout(readMsMax + limits.readGraceMs, running, () => {
+      result = await withTimeout(msMax + limits.readGraceMs, running, () => {
         isOverdue = true
         // Its connection counts as in use until the backend has ended: otherwise such reads would pile up in PostgreSQL.
         terminate(connection)
@@ -91,9 +93,10 @@ export async function runRead<Row extends TextRow<Row>>(
   connection: Connection,
   statement: Statement,
   emit: EmitEvent,
+  msMax?: number,
 ): Promise<Row[]> {
   await connection.setPlanCacheMode(statement)
-  return await timed(emit, statement.operation, () => connection.read<Row>(statement))
+  return await timed(emit, statement.operation, () => connection.read<Row>(statement, msMax))
 }
 
 /** Emits how long a statement took. */

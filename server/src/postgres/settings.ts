@@ -74,12 +74,18 @@ export function servingConnection(
   { settings, application_name, ...timeouts }: ServingOptions = {},
 ): ServingConfig {
   const expected = servingParameters(role)
-  const all = { ...pinnedDefaults, ...expected, ...settings }
+  const all = { ...pinnedDefaults, work_mem: '4MB', ...expected, ...settings }
   const named = application_name === undefined ? {} : { application_name }
   if (pooler === 'none')
     return { ...named, ...timeouts, expected, options: startupOptions({ ...all, ...keepAlives }) }
   return { ...named, localSettings: setLocal({ ...all, ...timeouts }) }
 }
+
+/**
+ * For reads that may take long. With less memory, a bitmap of millions of matches keeps pages instead of records, and all records of those
+ * pages are compared again. It is allocated only as needed: the bitmap of a table with ten million records takes 16 MB.
+ */
+export const longReads = { work_mem: `${limits.readMemoryKb}kB` }
 
 /**
  * PostgreSQL notices within 25 s that the network to a process has failed. Its default is two hours, in which the backend keeps its

@@ -82,7 +82,7 @@ function comparisonRange({ values, spans }: TypedCondition, operator: Comparison
 }
 
 /** The order of the columns: text by UTF-8 bytes (collation "C"), numbers by value. */
-const orderOf: Record<
+export const orderOf: Record<
   Exclude<FieldType, 'boolean' | 'timestamp'>,
   (a: PlainValue, b: PlainValue) => number
 > = {
@@ -91,7 +91,7 @@ const orderOf: Record<
   decimal: (a, b) => compareDecimals(String(a), String(b)),
 }
 
-function gapsBetweenValues(sorted: readonly PlainValue[]): Range[] {
+export function gapsBetweenValues(sorted: readonly PlainValue[]): Range[] {
   const ranges: Range[] = []
   for (let i = 0; i <= sorted.length; i++) {
     const left = sorted[i - 1]

@@ -15,6 +15,8 @@ export interface ListPlan<Of extends Collection = Resource> {
   readonly resource: Of
   readonly fields: readonly Field[]
   readonly where: Predicate | undefined
+  /** With `after_id`: the id, and the predicate without it. */
+  readonly after?: { readonly id: string; readonly where: Predicate | undefined }
   readonly limit: number
 }
 
@@ -23,7 +25,11 @@ export function planList<Of extends Collection>(resource: Of, request: ListReque
   const fields = planFields(resource, request.fields, faults)
   const filter = request.filter && planFilter(resource, request.filter, request.filterText ?? '', faults)
   faults.throwIfAny()
-  return { resource, fields, where: withinIds(resource, request.ids, filter), limit: request.limit }
+  const { after_id: afterId, ...rest } = request.ids
+  const after = afterId !== undefined && {
+    after: { id: String(afterId), where: withinIds(resource, rest, filter) },
+  }
+  return { resource, fields, where: withinIds(resource, request.ids, filter), ...after, limit: request.limit }
 }
 
 /** The filter, restricted to the window of ids. */

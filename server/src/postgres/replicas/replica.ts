@@ -7,7 +7,13 @@ import { ConnectionPool, type ConnectionSource } from '../connection-pool.ts'
 import { singleServer } from '../layout.ts'
 import { PooledReads } from '../pooled-reads.ts'
 import { connectMs } from '../primary/database-url.ts'
-import { checkConnection, type ServingConfig, type ServingIdentity, servingConnection } from '../settings.ts'
+import {
+  checkConnection,
+  longReads,
+  type ServingConfig,
+  type ServingIdentity,
+  servingConnection,
+} from '../settings.ts'
 import { connectFailureOf, databaseUnavailable } from '../sqlstate.ts'
 
 export interface ReplicaOptions extends ServingIdentity {
@@ -69,7 +75,10 @@ export class Replica implements ConnectionSource {
       name: 'replicas',
       max: options.connectionsMax,
       config: {
-        ...servingConnection(options, { statement_timeout: readMsMax, settings }),
+        ...servingConnection(options, {
+          statement_timeout: readMsMax,
+          settings: { ...settings, ...longReads },
+        }),
         keepsLongRows: true,
       },
       emit,

@@ -25,17 +25,29 @@ import {
   type RankedId,
 } from './carry.ts'
 import { etagOfSnapshot } from './etag.ts'
+import { firstCount } from './first-count.ts'
 import { type IndexedParts, indexedParts } from './indexed-list.ts'
+import {
+  account,
+  byIds,
+  furtherCtes,
+  noIndexOnlyScan,
+  orderedCondition,
+  orderedScan,
+  type Parts,
+  type Selection,
+  skipped,
+} from './page-scan.ts'
 import { columnsAfterId, recordJson } from './record-json.ts'
+import { carriedRest, countedBefore, restOfList } from './rest-of-list.ts'
 import { valueFilter } from './value-sets.ts'
 import {
   anyOf,
   disjunctsOf,
-  hasEquality,
   isCheapToEvaluate,
   isGenericOnOrderedScan,
+  whereAmongMany,
   whereInSmallAccount,
-  whereOnOrderedScan,
 } from './where.ts'
 
 /** The columns of the one row that a list statement returns. */
@@ -48,6 +60,10 @@ export interface ListRow extends TallyState {
   readonly lost?: CarryColumns['lost']
   /** Only with `values`. `f`: the table of values had no answer, and the row has none. */
   readonly answered?: string
+  /** Only of the rest of a list: the matches between the cached page end and `after_id`; null if they were not counted. */
+  readonly between?: string | null
+  /** The rank of the page end at the state of the row; 0 if it could not be carried. */
+  readonly start_rank?: string
   /** The number of records whose values in the table are outdated; null if the table cannot be used. */
   readonly stale_values?: string | null
   readonly count: string
@@ -61,12 +77,16 @@ export interface ListRow extends TallyState {
 export interface ListHints {
   /** The account has at most `smallAccountRecordsMax` records: one generic plan evaluates any filter fast enough. */
   readonly isSmallAccount?: boolean
+  /** The account has more than `filterSortRecordsMax` records, so a filter can have more matches. */
+  readonly isLargeAccount?: boolean
   /** Records that match the filter. Without a filter the statement reads the total from the tally. */
   readonly total?: number
   /** The end of an earlier page. */
   readonly end?: RankedId
   /** If total and page ends were cached at an earlier version. */
   readonly carry?: CarrySource
+  /** With `after_id`: a page end of the whole list before it, whose total or `carry` are the other hints. */
+  readonly restFrom?: RankedId
   /** If the values of the account's own fields are in a table: the fields of which it marks missing ones. */
   readonly values?: { readonly dense: ReadonlySet<string> } | undefined
 }
@@ -91,17 +111,24 @@ export function listStatement(
   const template = templates.get(path.name) ?? listTemplate(plan, path)
   templates.set(path.name, template)
   const carried = hints.carry === undefined ? [] : carryValues(hints.carry)
-  return template([scope.accountId, hints.end?.id, path.skipped, ...carried])
+  return template([scope.accountId, (hints.restFrom ?? hints.end)?.id, path.skipped, ...carried])
 }
 
-const account = placeholder()
 const endId = placeholder()
-const skipped = placeholder()
 
 /** How the page is found. Together with the plan, it determines the text of the statement. */
 interface AccessPath {
   /** The number of matches compared with the sort threshold, if known. In a small account it does not matter. */
-  readonly total: 'small-account' | 'unknown' | 'below-threshold' | 'above-threshold' | 'carried' | 'indexed'
+  readonly total:
+    | 'small-account'
+    | 'unknown'
+    | 'unknown-large'
+    | 'below-threshold'
+    | 'above-threshold'
+    | 'carried'
+    | 'indexed'
+    | 'rest'
+    | 'carried-rest'
   /** Whether the scan starts at a cached page end, not at the first record. */
   readonly fromEnd: boolean
   /** Matches between the start of the scan and the page. */
@@ -114,7 +141,7 @@ interface AccessPath {
 
 function accessPathOf({ resource, where, limit }: ListPlan, page: number, hints: ListHints): AccessPath {
   const known = totalOf(hints)
-  const mayBeIndexed = hints.values !== undefined && (known === 'unknown' || known === 'below-threshold')
+  const mayBeIndexed = hints.values !== undefined && (isUnknown(known) || known === 'below-threshold')
   const table = { account, resource: resource.name, dense: hints.values?.dense ?? new Set<string>() }
   const filter = mayBeIndexed && where !== undefined ? valueFilter(where, table) : undefined
   const indexed = filter && where && (() => indexedParts(where, filter, table))
@@ -123,31 +150,39 @@ function accessPathOf({ resource, where, limit }: ListPlan, page: number, hints:
   const from = where === undefined || total === 'above-threshold' ? hints.end?.rank : undefined
   const before = (page - 1) * limit
   const count = before - (from ?? 0)
-  const isFar = (hints.carry === undefined ? count : before - hints.carry.start.rank) > limits.pageRecordsMax
+  const isCarried = total === 'carried' && hints.carry !== undefined
+  const isFar = (isCarried ? before - hints.carry.start.rank : count) > limits.pageRecordsMax
   const fromEnd = from !== undefined
   const name = `${total} ${fromEnd} ${isFar} ${filter?.dense.join() ?? ''}`
   return { total, fromEnd, skipped: count, isFar, indexed, name }
 }
 
-function totalOf({ isSmallAccount = false, total, carry }: ListHints): AccessPath['total'] {
-  if (isSmallAccount) return 'small-account'
+function isUnknown(total: AccessPath['total']): boolean {
+  return total === 'unknown' || total === 'unknown-large'
+}
+
+function totalOf({ isSmallAccount, isLargeAccount, total, carry, restFrom }: ListHints): AccessPath['total'] {
+  if (restFrom !== undefined) return carry === undefined ? 'rest' : 'carried-rest'
+  if (isSmallAccount === true) return 'small-account'
   if (carry !== undefined) return 'carried'
-  if (total === undefined) return 'unknown'
+  if (total === undefined) return isLargeAccount === true ? 'unknown-large' : 'unknown'
   return total > limits.filterSortRecordsMax ? 'above-threshold' : 'below-threshold'
 }
 
 function listTemplate(plan: ListPlan, path: AccessPath): StateTemplate {
-  const { head, total, rows, inOrder, answered = sql`` } = partsOf(plan, path)
+  const { head, total, rows, inOrder, columns = sql`` } = partsOf(plan, path)
   const order = inOrder ? sql`` : sql` order by r.id`
-  const carried = path.total === 'carried' ? sql`, ${carryColumns}` : sql``
+  const isCarried = path.total === 'carried' || path.total === 'carried-rest'
+  const carried = isCarried ? sql`, ${carryColumns}` : sql``
   const execution = executionOf(plan, path)
   // Of a pipelined list nothing is cached that could be carried.
   const isCounted =
-    path.total === 'carried' ||
+    isCarried ||
+    path.total === 'rest' ||
     path.total === 'indexed' ||
-    (path.total === 'unknown' && execution !== 'pipelined')
+    (isUnknown(path.total) && execution !== 'pipelined')
   const lineage = isCounted ? sql`, ${lineageColumn}` : sql``
-  return sql`${head}select ${stateColumns}${lineage}, ${total} as total${carried}${answered}, p.count, p.records, p.last_id
+  return sql`${head}select ${stateColumns}${lineage}, ${total} as total${carried}${columns}, p.count, p.records, p.last_id
 from tally t
 cross join (
   select count(*) as count, coalesce(string_agg(${recordJson(plan.fields, () => etagOfSnapshot(plan.resource, account))}, ','${order}), '') as records,
@@ -163,7 +198,9 @@ where t.account_id = ${account}::bigint and t.resource = ${value(plan.resource.n
   )
 }
 
-function executionOf({ where, limit }: ListPlan, { total, isFar }: AccessPath): Execution | undefined {
+function executionOf({ where, after, limit }: ListPlan, { total, isFar }: AccessPath): Execution | undefined {
+  if (after !== undefined && (total === 'rest' || total === 'carried-rest'))
+    return after.where === undefined || isGenericOnOrderedScan(after.where) ? 'generic' : undefined
   if (where !== undefined && total === 'small-account') {
     return isCheapToEvaluate(where) && limit <= limits.pipelinedRecordsMax ? 'pipelined' : 'generic'
   }
@@ -174,27 +211,6 @@ function executionOf({ where, limit }: ListPlan, { total, isFar }: AccessPath): 
   return isFar || total === 'carried' || limit > limits.pipelinedRecordsMax ? 'generic' : 'pipelined'
 }
 
-interface Parts {
-  /** The `with` clause, if any. */
-  readonly head: Fragment
-  readonly total: Fragment
-  readonly rows: Fragment
-  /** Whether the rows are already sorted by id, so that the aggregate need not sort them. */
-  readonly inOrder: boolean
-  /** Further columns. */
-  readonly answered?: Fragment
-}
-
-interface Selection {
-  readonly table: Fragment
-  readonly columns: Fragment
-  /** Restricts the matches to those after a cached page end. */
-  readonly after: Fragment
-  /** `limit` and `offset` of the page among them. */
-  readonly page: Fragment
-  readonly isFar: boolean
-}
-
 function partsOf(plan: ListPlan, { total, fromEnd, isFar, indexed }: AccessPath): Parts {
   const selection: Selection = {
     table: identifier(plan.resource.name),
@@ -203,6 +219,10 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar, indexed }: AccessPath)
     page: sql`limit ${value(plan.limit)}::int offset ${skipped}::bigint`,
     isFar,
   }
+  if (plan.after !== undefined && total === 'rest')
+    return restOfList({ ...plan, after: plan.after }, selection, sql`${endId}::bigint`)
+  if (plan.after !== undefined && total === 'carried-rest')
+    return carriedRest({ ...plan, after: plan.after }, selection)
   if (total === 'carried') return carriedParts(plan, selection)
   if (plan.where === undefined) {
     const condition = isFar || plan.fields.every(isId) ? sql`` : noIndexOnlyScan
@@ -211,16 +231,13 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar, indexed }: AccessPath)
   if (indexed !== undefined) return byValues(selection, plan.where, indexed())
   if (total === 'small-account') return inSmallAccount(selection, plan.where)
   if (total === 'unknown') return withUnknownTotal(selection, plan.where)
+  if (total === 'unknown-large') return inLargeAccount(plan, selection, plan.where)
   const known = { head: sql``, total: sql`null` }
   if (total === 'above-threshold') {
     return { ...known, rows: orderedScan(selection, orderedCondition(plan.where)), inOrder: !isFar }
   }
   const ids = sql`select id from (${matchesOf(selection, disjunctsOf(plan.where))}) m`
   return { ...known, rows: byIds(selection, ids), inOrder: false }
-}
-
-function orderedCondition(predicate: Predicate): Fragment {
-  return sql` and ${whereOnOrderedScan(predicate)}${hasEquality(predicate) ? sql`` : noIndexOnlyScan}`
 }
 
 /** Total and page ends are carried from the version at which they were cached. If that fails, the matches are counted. */
@@ -236,35 +253,14 @@ function carriedParts(plan: ListPlan, selection: Selection): Parts {
     const condition = isFar || plan.fields.every(isId) ? sql`` : noIndexOnlyScan
     return { head, total: sql`t.total`, rows: orderedScan(from, condition), inOrder: !isFar }
   }
-  const counted = sql`(select count(*) from ${table} where account_id = ${account}::bigint and ${conditionOf(disjunctsOf(plan.where))})`
+  const counted = firstCount(table, account, plan.where, sql`not (select valid from carry)`)
   return {
-    head,
-    total: sql`case when not (select valid from carry) then ${counted} end`,
+    head: sql`${head}${furtherCtes(counted.ctes)}
+`,
+    total: sql`case when not (select valid from carry) then ${counted.total} end`,
     rows: orderedScan(from, orderedCondition(plan.where)),
     inOrder: !isFar,
   }
-}
-
-/**
- * Prevents an index-only scan of another index that covers the requested columns. PostgreSQL would choose it because,
- * by the statistics over all accounts, an account is small; for every page it would read the account's entire part of
- * that index and sort it.
- */
-const noIndexOnlyScan = sql` and ctid is not null`
-
-/** Scans the primary key in order. If the page is far from the start, it skips by id alone, then reads the page's records. */
-function orderedScan(selection: Selection, condition: Fragment): Fragment {
-  const { table, columns, after, page, isFar } = selection
-  const rows = sql`where account_id = ${account}::bigint${after}${condition}
-    order by id ${page}`
-  if (!isFar) return sql`    select id${columns} from ${table} ${rows}`
-  return sql`    select id${columns} from ${table} where account_id = ${account}::bigint and id = any(array(
-    select id from ${table} ${rows}))`
-}
-
-function byIds({ table, columns, page }: Selection, ids: Fragment): Fragment {
-  return sql`    select id${columns} from ${table} where account_id = ${account}::bigint
-      and id = any(array(${ids} order by id ${page}))`
 }
 
 /** Finds all matches. One plan serves all small accounts: any index is fast enough for that number of records. */
@@ -310,6 +306,27 @@ function withUnknownTotal(selection: Selection, predicate: Predicate): Parts {
   }
 }
 
+/** The same, for filters that match a large part of millions of records. */
+function inLargeAccount(plan: ListPlan, selection: Selection, predicate: Predicate): Parts {
+  const { table } = selection
+  const threshold = value(limits.filterSortRecordsMax)
+  const isAbove = sql`(select n from size) > ${threshold}::int`
+  const { ctes, total } = firstCount(table, account, predicate, isAbove)
+  const disjuncts = predicate.kind === 'ranges' ? disjunctsOf(predicate) : [whereAmongMany(predicate)]
+  return {
+    head: sql`with matches as materialized (
+  ${matchesOf(selection, disjuncts)} limit ${threshold}::int + 1
+), size as materialized (select count(*) as n from matches)${furtherCtes(ctes)}
+`,
+    total: sql`case when (select n from size) <= ${threshold}::int then (select n from size) else ${total} end`,
+    inOrder: false,
+    ...(plan.after && { columns: countedBefore({ ...plan, after: plan.after }, isAbove) }),
+    rows: sql`${byIds(selection, sql`select id from matches`)} and not (${isAbove})
+    union all
+    (${orderedScan(selection, sql`${orderedCondition(predicate)} and ${isAbove}`)})`,
+  }
+}
+
 /** By the table of values. Its matches are sorted if they are few; otherwise they are frequent enough for the ordered scan. */
 function byValues(selection: Selection, predicate: Predicate, parts: IndexedParts): Parts {
   const { head, total, ids, isSorted, isAnswered, stale } = parts
@@ -330,7 +347,7 @@ function byValues(selection: Selection, predicate: Predicate, parts: IndexedPart
     total: sql`case when ${isAnswered} then ${total} end`,
     rows,
     inOrder: false,
-    answered: sql`, ${isAnswered} as answered, ${stale} as stale_values`,
+    columns: sql`, ${isAnswered} as answered, ${stale} as stale_values`,
   }
 }
 
