@@ -48,7 +48,9 @@ describe('hostile inputs', () => {
       'mode',
       'page',
       'per',
+      'search',
       'since',
+      'sort',
       'wait',
     ])
   })

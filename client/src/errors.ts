@@ -99,8 +99,8 @@ export class CursorExpired extends QuartermasterError {
   override name = 'CursorExpired'
 }
 
-/** A temporary failure: the client retried for `retryForMs`. */
-class TemporaryFailure extends QuartermasterError {
+/** A failure that may be temporary: the client retried for `retryForMs`. */
+export class TemporaryFailure extends QuartermasterError {
   readonly retryAfterMs: number | undefined
 
   constructor(details: ErrorDetails) {
@@ -119,8 +119,11 @@ export class Unavailable extends TemporaryFailure {
   override name = 'Unavailable'
 }
 
-/** 504: the query exceeded the service's timeout. Narrow the filter. */
-export class QueryTooSlow extends QuartermasterError {
+/**
+ * 504: the query exceeded the service's timeout. Narrow the filter. With the code `total_pending` the service goes on counting the total of
+ * the filter, and the client has retried; try again later.
+ */
+export class QueryTooSlow extends TemporaryFailure {
   override name = 'QueryTooSlow'
 }
 

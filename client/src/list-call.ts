@@ -5,6 +5,8 @@ import type { Call, CallOptions } from './sender.ts'
 export interface ListParameters {
   readonly fields?: string | undefined
   readonly filter?: string | undefined
+  readonly search?: string | undefined
+  readonly sort?: string | undefined
   readonly after_id?: number | undefined
   readonly max_id?: number | undefined
   readonly page?: number | undefined

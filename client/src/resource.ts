@@ -46,7 +46,20 @@ export interface AllOptions<R, K, F> extends ExportOptions<R, K, F> {
 export interface ListOptions<R, K, F> extends AllOptions<R, K, F> {
   /** The page number, from 1. */
   readonly page?: number | undefined
+  /** Words that must each occur in a text field of the record, in whichever, ignoring case. */
+  readonly search?: string | undefined
+  /** The field by which the records are ordered; with `-` before it, descending. Default: `id`. */
+  readonly sort?: SortOf<R> | undefined
 }
+
+/** Not a field that the account has declared. */
+export type SortOf<R> = keyof R extends infer N
+  ? N extends `x_${string}`
+    ? never
+    : N extends string
+      ? N | `-${N}`
+      : never
+  : never
 
 export interface WatchOptions<R, K, F> extends AllOptions<R, K, F> {
   /** The cursor of a change that you have received, or of an export with the same filter. */
@@ -93,14 +106,16 @@ export class Resource<R extends { readonly id: number }, K> {
     this.#decimals = decimals
   }
 
-  /** One page of the matching records, ordered by id, and the total. */
+  /** One page of the matching records, ordered by id unless `sort` says otherwise, and the total. */
   async list<const F extends Names<R> | undefined = undefined>(
     options: ListOptions<R, K, F> = {},
   ): Promise<Page<Selected<R, F>>> {
-    const { page, limit } = options
+    const { page, limit, search, sort } = options
     const parameters = {
       fields: namesOf(options.fields)?.join(),
       filter: textOf(options.filter),
+      search,
+      sort,
       page,
       limit,
     }

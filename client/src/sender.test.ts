@@ -135,19 +135,20 @@ describe('a request', () => {
 })
 
 describe('retries', () => {
-  it('are sent after 503, 429, a proxy’s 502 and broken connections', async () => {
+  it('are sent after 503, 429, a total that is being counted, a proxy’s 502 and broken connections', async () => {
     withoutBackoff()
     const bad: Responder = (response) =>
       void response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>')
     const { requests, client } = await serving(
       problem(503, 'overloaded'),
       problem(429, 'rate_limited'),
+      problem(504, 'total_pending'),
       bad,
       broken,
       list([7]),
     )
     expect((await client().products.list()).data).toEqual([{ id: 7 }])
-    expect(requests).toHaveLength(5)
+    expect(requests).toHaveLength(6)
   })
 
   it('wait as long as Retry-After says', async () => {

@@ -528,6 +528,7 @@ export interface Problem {
     | 'shutting_down'
     | 'outcome_unknown'
     | 'deadline_exceeded'
+    | 'total_pending'
     | 'internal'
   /** The same as `X-Request-Id`. Quote it in a support request. */
   readonly request_id: string

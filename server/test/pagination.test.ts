@@ -45,16 +45,32 @@ const condition: fc.Arbitrary<Condition | undefined> = fc.oneof(
 interface List {
   readonly condition: Condition | undefined
   readonly limit: number
+  /** Undefined: by id. */
+  readonly sort?: { readonly parameter: string; readonly order: string } | undefined
 }
+
+/** An order, and the same written by hand in SQL. */
+const sort = fc.constantFrom<List['sort']>(
+  undefined,
+  undefined,
+  { parameter: '-id', order: 'id desc' },
+  { parameter: 'name', order: 'name collate "C", id' },
+  { parameter: '-name', order: 'name collate "C" desc, id desc' },
+  { parameter: 'phone', order: 'phone collate "C" nulls last, id' },
+  { parameter: '-phone', order: 'phone collate "C" desc nulls last, id desc' },
+  { parameter: '-email', order: 'email collate "C" desc nulls last, id desc' },
+  { parameter: 'is_customer', order: 'is_customer, id' },
+  { parameter: '-write_date', order: 'write_date desc, id desc' },
+)
 
 interface Body {
   readonly data: readonly { readonly id: number }[]
   readonly meta: { readonly count: number; readonly total: number }
 }
 
-async function idsOf({ accountId }: TestAccount, { condition: one }: List): Promise<number[]> {
+async function idsOf({ accountId }: TestAccount, { condition: one, sort: by }: List): Promise<number[]> {
   const { rows } = await client.query<{ id: number }>(
-    `select id::int from partner where account_id = $1 and ${one?.where ?? 'true'} order by id`,
+    `select id::int from partner where account_id = $1 and ${one?.where ?? 'true'} order by ${by?.order ?? 'id'}`,
     [accountId],
   )
   return rows.map((row) => row.id)
@@ -63,7 +79,8 @@ async function idsOf({ accountId }: TestAccount, { condition: one }: List): Prom
 /** Requests the page and compares it with the same slice of all ids. */
 async function checkPage(of: TestAccount, list: List, ids: readonly number[], page: number): Promise<void> {
   const filter = list.condition === undefined ? '' : `&filter=${encodeURIComponent(list.condition.filter)}`
-  const path = `/api/v1/resources/partner?fields=id&limit=${list.limit}&page=${page}${filter}`
+  const order = list.sort === undefined ? '' : `&sort=${list.sort.parameter}`
+  const path = `/api/v1/resources/partner?fields=id&limit=${list.limit}&page=${page}${order}${filter}`
   const response = await service.request(of, 'GET', path)
   const expected = ids.slice((page - 1) * list.limit, page * list.limit)
   expect(response, path).toMatchObject({
@@ -119,7 +136,7 @@ describe('pages', () => {
       fc.record({ records: partners, replace: fc.boolean() }),
       fc.record({ name: fc.constantFrom('Bolt', 'Nut') }),
     )
-    const lists = fc.array(fc.record({ condition, limit: fc.integer({ min: 1, max: 40 }) }), {
+    const lists = fc.array(fc.record({ condition, sort, limit: fc.integer({ min: 1, max: 40 }) }), {
       minLength: 1,
       maxLength: 3,
     })
@@ -172,10 +189,11 @@ describe('pages of more records than filterSortRecordsMax', () => {
     const limit = fc.oneof(fc.constantFrom(1, 10, 999, 1000), fc.integer({ min: 2, max: 1000 }))
     const jumps = fc.array(offset, { minLength: 1, maxLength: 6 })
     const mostRecords: Condition = { filter: 'is_company!=true', where: 'not is_company' }
+    const byPhone = { parameter: '-phone', order: 'phone collate "C" desc nulls last, id desc' }
     let aboveThreshold = 0
     await fc.assert(
-      fc.asyncProperty(condition, limit, jumps, jumps, async (one, pageLimit, before, after) => {
-        const list: List = { condition: one, limit: pageLimit }
+      fc.asyncProperty(condition, sort, limit, jumps, jumps, async (one, by, pageLimit, before, after) => {
+        const list: List = { condition: one, sort: by, limit: pageLimit }
         for (const shares of [before, after]) {
           const ids = await idsOf(large, list)
           if (one !== undefined && ids.length > limits.filterSortRecordsMax) aboveThreshold += 1
@@ -186,11 +204,13 @@ describe('pages of more records than filterSortRecordsMax', () => {
       }),
       // The examples are among the runs. Each list is checked twice.
       {
-        numRuns: 28,
+        numRuns: 40,
         examples: [
-          [mostRecords, 1, [0.99], [0.5]],
-          [mostRecords, 10, [0.2, 0.9], [0.9, 0]],
-          [mostRecords, 999, [0, 0.95], [0.95]],
+          [mostRecords, undefined, 1, [0.99], [0.5]],
+          [mostRecords, undefined, 10, [0.2, 0.9], [0.9, 0]],
+          [mostRecords, undefined, 999, [0, 0.95], [0.95]],
+          [mostRecords, byPhone, 999, [0, 0.1, 0.95], [0.95, 0.2]],
+          [undefined, byPhone, 10, [0.001, 0.01, 0.5, 0.02], [0.95, 0.01]],
         ],
       },
     )
@@ -198,8 +218,10 @@ describe('pages of more records than filterSortRecordsMax', () => {
   })
 
   it('together contain every record exactly once', async () => {
+    const byName = { parameter: '-name', order: 'name collate "C" desc, id desc' }
     for (const one of [undefined, { filter: 'is_customer=true', where: 'is_customer' }])
-      await checkAllPages(large, { condition: one, limit: 1000 }, [0.7, 0.2, 0.9, 0.5])
+      for (const by of [undefined, byName])
+        await checkAllPages(large, { condition: one, sort: by, limit: 1000 }, [0.7, 0.2, 0.9, 0.5])
   })
 })
 

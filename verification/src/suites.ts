@@ -65,6 +65,7 @@ import { roundTrip } from './integrators/round-trip.ts'
 import { createsUnderFire, syncUnderFire } from './integrators/sync-under-fire.ts'
 import { typeCases } from './integrators/type-cases.ts'
 import { noLeak } from './no-leak/no-leak.ts'
+import { sortExact } from './order/sort-exact.ts'
 import { printIdentity } from './parser/print-identity.ts'
 import { parserStrings } from './parser/strings.ts'
 import { oneBuffers, pageBuffers, pagesInOrder, plansIndexed } from './plans/plans.ts'
@@ -219,6 +220,8 @@ export const suites: Record<string, readonly Check[]> = {
   guard: [errorSizes, incrementalSync],
   // Conditional writes, and what only accounts have that have configured it.
   fields: [adjustExact, keysOneRecord, declaredFields, declarationsUnderLoad, syncWithoutMapping, cors],
+  // What reads many records of an account at once.
+  order: [sortExact],
   // `requests` reads what the browser did in the checks before it.
   site: [links, navigation, search, ownHost, siteAxe, siteFirstView, siteRequests],
   trust: [revocation, secrets, alertFires, cardinality, epoch, switchover],

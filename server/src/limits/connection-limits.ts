@@ -12,7 +12,7 @@ export const connectionLimits = {
   pipelinedConditionsMax: 4,
 
   /** Memory of each sort, hash table or bitmap of a read, in addition to that of the connection: `work_mem`. */
-  readMemoryKb: 64 * 1024,
+  readMemoryBytes: 64 * 1024 * 1024,
   /**
    * Timeout of a total that is counted in the background because a request could not wait for it, and the number of them in a process.
    * An account has one at a time. One that failed is not repeated for a while.

@@ -97,6 +97,9 @@ export const limits = {
   filterGapValuesMax: 16,
   /** Ranges of one condition that are scanned separately: the gaps between excluded values, and null. */
   filterDisjunctsMax: 18,
+  /** Words of `search`, each a condition on every text field, and their characters. */
+  searchWordsMax: 8,
+  searchCharactersMax: 256,
   /** Matches that are found by index and sorted, about 1 µs each; beyond, an ordered index scan is used. */
   filterSortRecordsMax: 20_000,
   /** Records that say whether more match a filter or fewer: 2 ms, before a count that takes from 10 ms to seconds. */
@@ -257,6 +260,9 @@ export const limits = {
   /** Filters whose total and page ends are cached, and page ends for each. */
   listsCached: 10_000,
   pageEndsCached: 4_000,
+  /** Sorted lists and their page ends, each with a value of up to 512 characters. */
+  sortedListsCached: 500,
+  sortedEndsCached: 256,
   /** Changed records, and before-images, across which a total is carried: 8 ms; counting 500,000 matches takes 80 ms. */
   carriedChangesMax: 1000,
   carriedImagesMax: 2000,

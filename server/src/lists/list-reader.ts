@@ -13,6 +13,7 @@ import { isOlder, isSameState, type Tally, type TallyState } from '../tally-stat
 import type { BackgroundCounts } from './background-counts.ts'
 import {
   addEnd,
+  addSortedEnd,
   type CachedList,
   carryTo,
   firstRecord,
@@ -22,6 +23,7 @@ import {
   type PageCache,
   restHintsAt,
   restHintsToCarry,
+  sortedEndAt,
 } from './page-cache.ts'
 import type { ListQuery } from './plan-cache.ts'
 import { etagOf, linkHeader, listBody, pageNumbers, type ReadResponse, responseOf } from './response.ts'
@@ -96,7 +98,10 @@ export class ListReader {
     const knownTotal = hasFilter ? (isCurrent ? cached?.total : undefined) : tally.total
     // A page beyond the last needs no scan.
     if (knownTotal !== undefined && skipped >= knownTotal) return [emptyRow(tally), knownTotal]
-    const toCarry = cached && hintsToCarry(cached, skipped, hasFilter)
+    const sortedKey = list.sortKey === undefined ? undefined : `${key} sort=${list.sortKey}`
+    // Without a filter, only the page ends would be carried.
+    const toCarry =
+      cached && (hasFilter || sortedKey === undefined) ? hintsToCarry(cached, skipped, hasFilter) : undefined
     const values =
       plan.where !== undefined && refersToOwnField(plan.where)
         ? this.#valueTables.of(access, plan.resource, tally.total)
@@ -114,10 +119,13 @@ export class ListReader {
       isSmallAccount,
       isLargeAccount: hasFilter && tally.total > limits.filterSortRecordsMax,
     }
-    let hints = (isCurrent ? cached && hintsAt(cached, skipped) : toCarry) ?? unknown
+    const sorted = this.#sortedAt(sortedKey, tally)
+    const sortedEnd = sorted && sortedEndAt(sorted, skipped)
+    const known = (isCurrent ? cached && hintsAt(cached, skipped) : toCarry) ?? unknown
+    let hints = sortedEnd === undefined ? known : { ...known, sortedEnd }
     let row = await read(hints)
-    // If a write was committed between the verification and the read, the cached total is outdated.
-    if (isCurrent && !isSameState(row, tally)) {
+    // If a write was committed between the verification and the read, what is cached is outdated.
+    if ((isCurrent || sortedEnd !== undefined) && !isSameState(row, tally)) {
       hints = toCarry ?? unknown
       row = await read(hints)
     }
@@ -135,11 +143,26 @@ export class ListReader {
       this.#addRest(list, access, entryOf(row, Number(between)), Number(between), row)
     } else if (!isSmallAccount && (hasFilter || page * plan.limit > limits.pipelinedRecordsMax)) {
       // Near the start of an unfiltered list a cached page end saves nothing: the total is in the tally, and skipping is cheap.
-      if (Number(row.count) === plan.limit && row.last_id !== null)
-        addEnd(entry, page * plan.limit, row.last_id)
-      this.#pageCache.set(key, entry)
+      if (Number(row.count) === plan.limit && row.last_id !== null) {
+        if (sortedKey === undefined) addEnd(entry, page * plan.limit, row.last_id)
+        else this.#addSorted(sortedKey, row, row.last_id, page * plan.limit)
+      }
+      if (hasFilter || sortedKey === undefined) this.#pageCache.set(key, entry)
     }
     return [row, total]
+  }
+
+  #sortedAt(key: string | undefined, tally: Tally): CachedList | undefined {
+    const entry = key === undefined ? undefined : this.#pageCache.sorted.get(key)
+    return entry !== undefined && isSameState(entry, tally) ? entry : undefined
+  }
+
+  #addSorted(key: string, row: ListRow, lastId: string, rank: number): void {
+    if (row.last_value == null) return
+    const cached = this.#pageCache.sorted.get(key)
+    const entry = cached !== undefined && isSameState(cached, row) ? cached : entryOf(row)
+    addSortedEnd(entry, rank, lastId, row.last_value)
+    this.#pageCache.sorted.set(key, entry)
   }
 
   /**

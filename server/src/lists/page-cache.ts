@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { limits } from '../limits/limits.ts'
 import type { RankedId } from '../query/sql/carry.ts'
-import type { ListHints } from '../query/sql/list-statement.ts'
+import type { ListHints, SortedEnd } from '../query/sql/list-statement.ts'
 import type { AccountScope } from '../scope.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'
 
@@ -9,6 +9,8 @@ import { isSameState, type TallyState } from '../tally-state.ts'
 interface PageEnd {
   readonly rank: number
   readonly id: number
+  /** Only in a sorted list: the value by which it is sorted. */
+  readonly value?: string
 }
 
 /** What is known about a list at one version. Never changed, except that page ends are added. */
@@ -28,6 +30,8 @@ export function listKey({ accountId }: AccountScope, resource: string, filterKey
 /** Totals of filters and ends of pages. Holds one version per list. */
 export class PageCache {
   readonly #lists = new LRUCache<string, CachedList>({ max: limits.listsCached })
+  /** By list and order: only their ends. */
+  readonly sorted = new LRUCache<string, CachedList>({ max: limits.sortedListsCached })
 
   /** `isCurrent`: the entry is of this state. Otherwise it must be carried. */
   get(
@@ -50,11 +54,21 @@ function isNewer(one: TallyState, other: TallyState): boolean {
   return BigInt(one.version) > BigInt(other.version)
 }
 
+/** The ends of a sorted list are not carried: where a record moves depends on its values before and after. */
+export function addSortedEnd(entry: CachedList, rank: number, id: string, value: string): void {
+  add(entry, { rank, id: Number(id), value }, limits.sortedEndsCached)
+}
+
 export function addEnd(entry: CachedList, rank: number, id: string): void {
+  add(entry, { rank, id: Number(id) }, limits.pageEndsCached)
+}
+
+function add(entry: CachedList, end: PageEnd, max: number): void {
+  const { rank } = end
   const at = lowerBound(entry.ends, rank)
-  if (entry.ends[at]?.rank !== rank) entry.ends.splice(at, 0, { rank, id: Number(id) })
+  if (entry.ends[at]?.rank !== rank) entry.ends.splice(at, 0, end)
   // Above the limit, every second end is dropped: a jump then skips a page or two more.
-  if (entry.ends.length > limits.pageEndsCached) entry.ends = entry.ends.filter((_, i) => i % 2 === 1)
+  if (entry.ends.length > max) entry.ends = entry.ends.filter((_, i) => i % 2 === 1)
 }
 
 /** Total, and the nearest page end before the page that starts after `skipped` matches, in the state of the entry. */
@@ -78,6 +92,12 @@ export function hintsToCarry(
   // No more matches are gained before a start than records have changed.
   const safeStart = nearest(ends, skipped - limits.carriedChangesMax) ?? firstRecord
   return { carry: { lineage, version, start, safeStart } }
+}
+
+/** The nearest end of a sorted list before the page. */
+export function sortedEndAt({ ends }: CachedList, skipped: number): SortedEnd | undefined {
+  const end = ends[lowerBound(ends, skipped + 1) - 1]
+  return end?.value === undefined ? undefined : { id: String(end.id), rank: end.rank, value: end.value }
 }
 
 /** The same for the rest of a list, after an id: whatever its total, only the matches after the page end are counted. */

@@ -11,7 +11,13 @@ import {
   parseListRequest,
   parseRecordRequest,
 } from '../query/list-request.ts'
-import { type ListPlan, planList, planRecordFields, withAcceptedSuggestions } from '../query/plan.ts'
+import {
+  type ListPlan,
+  planList,
+  planRecordFields,
+  type Sort,
+  withAcceptedSuggestions,
+} from '../query/plan.ts'
 import type { ExportFormat } from '../query/sql/export-statement.ts'
 import type { ListTemplates } from '../query/sql/list-statement.ts'
 import { membersOf, type RecordMember } from '../query/sql/record-statement.ts'
@@ -27,6 +33,8 @@ export interface ListQuery {
   readonly filterKey: string
   /** The same without `after_id`: of the list of which this one is the rest. */
   readonly wholeKey: string
+  /** The order, if it is not by id. */
+  readonly sortKey: string | undefined
   /** The page number and a hash of the canonical request: requests with the same requestHash have the same response. */
   readonly requestHash: string
   /** The query string of the list, before and after the page number. */
@@ -36,7 +44,7 @@ export interface ListQuery {
 }
 
 export interface ExportQuery extends Pick<ListQuery, 'plan' | 'filterKey' | 'requestHash'> {
-  /** The filter of the change feed that continues this export. Undefined for a window of ids, which the feed does not have. */
+  /** The filter of the change feed that continues this export. Undefined for a window of ids or a search, which the feed does not have. */
   readonly feedFilter: string | undefined
 }
 
@@ -87,12 +95,14 @@ function listQuery(resource: Resource, raw: string, source: ListSource): ListQue
   const { request, plan } = planned(resource, () => parseListRequest(raw, source))
   const { page } = request
   const filterKey = filterKeyOf(request)
-  const listHash = hashOf(`${resource.schemaName} ${plan.limit} ${namesOf(plan.fields)} ${filterKey}`)
+  const sortKey = plan.sort && sortKeyOf(plan.sort)
+  const order = sortKey === undefined ? '' : `sort=${sortKey} `
+  const listHash = hashOf(`${resource.schemaName} ${plan.limit} ${order}${namesOf(plan.fields)} ${filterKey}`)
   const pageQuery = pageQueryOf(request, plan)
   const requestHash = pageHash(page, listHash)
   const { after_id: _, ...rest } = request.ids
   const wholeKey = plan.after === undefined ? filterKey : filterKeyOf({ ...request, ids: rest })
-  return { plan, templates: new Map(), page, filterKey, wholeKey, listHash, requestHash, pageQuery }
+  return { plan, templates: new Map(), page, filterKey, wholeKey, sortKey, listHash, requestHash, pageQuery }
 }
 
 function planned(resource: Resource, parse: () => ListRequest) {
@@ -102,10 +112,15 @@ function planned(resource: Resource, parse: () => ListRequest) {
   })
 }
 
-/** No filter begins with a digit or a hyphen, so a window of ids is unambiguous. */
-function filterKeyOf({ ids: { after_id, max_id }, filter }: ListRequest): string {
-  const text = filter === undefined ? '' : print(filter)
+/** No filter begins with a digit or a hyphen, and none has a NUL, so a window of ids and the words of a search are unambiguous. */
+function filterKeyOf({ ids: { after_id, max_id }, filter, search }: ListRequest): string {
+  const words = search === undefined ? '' : `\0${search.join(' ')}`
+  const text = `${filter === undefined ? '' : print(filter)}${words}`
   return after_id === undefined && max_id === undefined ? text : `${after_id ?? ''}-${max_id ?? ''} ${text}`
+}
+
+function sortKeyOf({ field, isDescending }: Sort): string {
+  return `${isDescending ? '-' : ''}${field.name}`
 }
 
 function pageHash(page: number, listHash: string): string {
@@ -121,11 +136,11 @@ export function exportQuery(
 ): ExportQuery {
   const { request, plan } = planned(resource, () => parseExportRequest(raw, source))
   const filterKey = filterKeyOf(request)
-  const isWindow = Object.keys(request.ids).length > 0
+  const isFeed = Object.keys(request.ids).length === 0 && request.search === undefined
   return {
     plan,
     filterKey,
-    feedFilter: isWindow ? undefined : filterKey,
+    feedFilter: isFeed ? filterKey : undefined,
     requestHash: hashOf(`${resource.schemaName} ${format} ${namesOf(plan.fields)} ${filterKey}`),
   }
 }
@@ -140,11 +155,12 @@ function recordQuery(resource: Resource, raw: string): RecordQuery {
  * links must not depend on how the first request was written.
  */
 export function pageQueryOf(
-  { filter, ids, limit, chosen }: ListRequest,
-  { resource, fields }: ListPlan<Collection>,
+  { filter, search, ids, limit, chosen }: ListRequest,
+  { resource, fields, sort }: ListPlan<Collection>,
 ): [string, string] {
-  const parameters = Object.entries({ ...ids, ...chosen })
+  const parameters = Object.entries({ ...ids, ...(sort && { sort: sortKeyOf(sort) }), ...chosen })
   const parts = [...parameters.map(([name, value]) => `${name}=${value}`), 'page=']
+  if (search !== undefined) parts.unshift(`search=${encodeURIComponent(search.join(' '))}`)
   if (filter !== undefined) parts.unshift(`filter=${encodeURIComponent(print(filter))}`)
   const names = namesOf(fields)
   if (names !== namesOf(resource.fields)) parts.unshift(`fields=${names}`)

@@ -85,7 +85,7 @@ export function servingConnection(
  * For reads that may take long. With less memory, a bitmap of millions of matches keeps pages instead of records, and all records of those
  * pages are compared again. It is allocated only as needed: the bitmap of a table with ten million records takes 16 MB.
  */
-export const longReads = { work_mem: `${limits.readMemoryKb}kB` }
+export const longReads = { work_mem: `${limits.readMemoryBytes / 1024}kB` }
 
 /**
  * PostgreSQL notices within 25 s that the network to a process has failed. Its default is two hours, in which the backend keeps its

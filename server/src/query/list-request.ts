@@ -10,7 +10,11 @@ export interface ListRequest {
   readonly filter: Filter | undefined
   /** The decoded text of the filter. Offsets refer to it. */
   readonly filterText: string | undefined
+  /** Each word must occur in a text field. */
+  readonly search: readonly string[] | undefined
   readonly ids: IdWindow
+  /** Undefined: by id. */
+  readonly sort: SortRequest | undefined
   readonly page: number
   readonly limit: number
   /** Values of the parameters that only this list has. */
@@ -26,10 +30,17 @@ export interface IdWindow {
   readonly max_id?: number
 }
 
+/** `sort=name`, or `sort=-name`. */
+export interface SortRequest {
+  readonly name: string
+  readonly isDescending: boolean
+}
+
 /** Parameters that only one list has, each with its allowed values. */
 export type Choices = Readonly<Record<string, readonly string[]>>
 
 const listParameters = ['fields', 'filter', 'page', 'limit']
+const recordParameters = [...listParameters, 'search', 'sort', 'after_id', 'max_id']
 const idParameters = ['after_id', 'max_id'] as const
 
 /** Where the parameters were sent: a filter in a URL has a lower length limit than one in a body. */
@@ -38,8 +49,18 @@ export type ListSource = 'url' | 'body'
 /** A list of records: the parameters of every list, and the window of ids. */
 export function parseListRequest(raw: string, source: ListSource): ListRequest {
   const faults = new Faults()
-  const parameters = parseParameters(raw, [...listParameters, ...idParameters], faults)
-  return listRequestOf(parameters, source, faults, { ids: parseIds(parameters, faults) })
+  const parameters = parseParameters(raw, recordParameters, faults)
+  const sort = parseSort(parameters.get('sort'), faults)
+  if (sort !== undefined && parameters.has('after_id')) {
+    faults.add(() => ({
+      parameter: 'after_id',
+      code: 'sort_invalid',
+      message:
+        'after_id continues in the order of ids, so it cannot be combined with sort. Use page, or omit sort.',
+    }))
+  }
+  const search = parseSearch(parameters.get('search'), faults)
+  return listRequestOf(parameters, source, faults, { ids: parseIds(parameters, faults), search, sort })
 }
 
 /** A list for administrators: without a window of ids, but possibly with parameters of its own. */
@@ -52,20 +73,23 @@ export function parseViewRequest(raw: string, source: ListSource, choices: Choic
 /** All records of a list. It has no pages, so `page` and `limit` are errors. */
 export function parseExportRequest(raw: string, source: ListSource): ListRequest {
   const faults = new Faults()
-  const parameters = parseParameters(raw, [...listParameters, ...idParameters], faults)
-  for (const name of ['page', 'limit']) {
+  const parameters = parseParameters(raw, recordParameters, faults)
+  for (const name of ['page', 'limit', 'sort']) {
     if (!parameters.has(name)) continue
+    const property = name === 'sort' ? 'is in the order of ids' : 'contains all matching records'
     faults.add(() => ({
       parameter: name,
       code: 'parameter_not_for_export',
-      message: `An export contains all matching records, so it does not support ${name}. Omit the parameter, or request application/json.`,
+      message: `An export ${property}, so it does not support ${name}. Omit the parameter, or request application/json.`,
     }))
   }
   const request: ListRequest = {
     fields: parseFields(parameters, faults),
     filter: parseFilter(parameters.get('filter'), source, faults),
     filterText: parameters.get('filter'),
+    search: parseSearch(parameters.get('search'), faults),
     ids: parseIds(parameters, faults),
+    sort: undefined,
     page: 1,
     limit: limits.pageRecordsDefault,
     chosen: {},
@@ -78,13 +102,15 @@ function listRequestOf(
   parameters: Parameters,
   source: ListSource,
   faults: Faults,
-  { ids = {}, chosen = {} }: Partial<Pick<ListRequest, 'ids' | 'chosen'>>,
+  { ids = {}, search, sort, chosen = {} }: Partial<Pick<ListRequest, 'ids' | 'search' | 'sort' | 'chosen'>>,
 ): ListRequest {
   const request: ListRequest = {
     fields: parseFields(parameters, faults),
     filter: parseFilter(parameters.get('filter'), source, faults),
     filterText: parameters.get('filter'),
+    search,
     ids,
+    sort,
     page: parseCount(parameters, 'page', limits.pageNumberMax, faults) ?? 1,
     limit: parseCount(parameters, 'limit', limits.pageRecordsMax, faults) ?? limits.pageRecordsDefault,
     chosen,
@@ -114,7 +140,9 @@ export function parseChangesRequest(raw: string, source: ListSource, isStream: b
     fields: parseFields(parameters, faults),
     filter: parseFilter(parameters.get('filter'), source, faults),
     filterText: parameters.get('filter'),
+    search: undefined,
     ids: {},
+    sort: undefined,
     page: 1,
     limit: parseCount(parameters, 'limit', limits.pageRecordsMax, faults) ?? limits.feedPageChangesDefault,
     chosen: {},
@@ -196,6 +224,38 @@ function parseFilter(text: string | undefined, source: ListSource, faults: Fault
     faults.add(() => ({ parameter: 'filter', ...error.problem }))
     return undefined
   }
+}
+
+function parseSearch(text: string | undefined, faults: Faults): readonly string[] | undefined {
+  if (text === undefined) return undefined
+  const words = [...new Set(text.split(/\s+/).filter((word) => word !== ''))]
+  const isValid =
+    words.length > 0 &&
+    words.length <= limits.searchWordsMax &&
+    text.length <= limits.searchCharactersMax &&
+    !text.includes('\0')
+  if (isValid) return words
+  faults.add(() => ({
+    parameter: 'search',
+    code: 'search_invalid',
+    message: `search must be 1 to ${limits.searchWordsMax} words, separated by spaces, with up to ${limits.searchCharactersMax} characters together; it is ${quoted(text)}.`,
+    expected: ['words, such as hex bolt'],
+  }))
+  return undefined
+}
+
+function parseSort(text: string | undefined, faults: Faults): SortRequest | undefined {
+  if (text === undefined) return undefined
+  const isDescending = text.startsWith('-')
+  const name = isDescending ? text.slice(1) : text
+  if (name !== '' && !name.includes(',')) return { name, isDescending }
+  faults.add(() => ({
+    parameter: 'sort',
+    code: 'sort_invalid',
+    message: `sort must be one field, with "-" before it for descending order; it is ${quoted(text)}. Records with equal values are in the order of their ids.`,
+    expected: ['a field name', '"-" and a field name'],
+  }))
+  return undefined
 }
 
 function parseIds(parameters: Parameters, faults: Faults): IdWindow {

@@ -7,7 +7,7 @@ import { excerpt, Faults } from '../errors/faults.ts'
 import { nearest } from '../errors/nearest.ts'
 import { limits } from '../limits/limits.ts'
 import { type FilterSource, predicateOf, suggestionOf, typedValues } from './condition.ts'
-import { type IdWindow, type ListRequest, parseViewRequest } from './list-request.ts'
+import { type IdWindow, type ListRequest, parseViewRequest, type SortRequest } from './list-request.ts'
 import type { Predicate, Range } from './predicate.ts'
 
 /** A list request whose names and values were checked against the catalog. All pages of a list share one plan. */
@@ -17,19 +17,53 @@ export interface ListPlan<Of extends Collection = Resource> {
   readonly where: Predicate | undefined
   /** With `after_id`: the id, and the predicate without it. */
   readonly after?: { readonly id: string; readonly where: Predicate | undefined }
+  /** Undefined: by id. */
+  readonly sort?: Sort
   readonly limit: number
+}
+
+/** Records with equal values are in the order of their ids, in the same direction. Those without a value come last. */
+export interface Sort {
+  readonly field: Field
+  readonly isDescending: boolean
 }
 
 export function planList<Of extends Collection>(resource: Of, request: ListRequest): ListPlan<Of> {
   const faults = new Faults()
   const fields = planFields(resource, request.fields, faults)
-  const filter = request.filter && planFilter(resource, request.filter, request.filterText ?? '', faults)
+  const conditions = request.filter && planFilter(resource, request.filter, request.filterText ?? '', faults)
+  const filter = withWords(resource, request.search, conditions)
+  const sort = request.sort && planSort(resource, request.sort, faults)
   faults.throwIfAny()
   const { after_id: afterId, ...rest } = request.ids
   const after = afterId !== undefined && {
     after: { id: String(afterId), where: withinIds(resource, rest, filter) },
   }
-  return { resource, fields, where: withinIds(resource, request.ids, filter), ...after, limit: request.limit }
+  return {
+    resource,
+    fields,
+    where: withinIds(resource, request.ids, filter),
+    ...after,
+    ...(sort && { sort }),
+    limit: request.limit,
+  }
+}
+
+/** The filter, restricted to records of which each word occurs in a text field, ignoring case. */
+function withWords(
+  { fields }: Collection,
+  words: readonly string[] | undefined,
+  filter: Predicate | undefined,
+): Predicate | undefined {
+  if (words === undefined) return filter
+  const texts = fields.filter(({ type }) => type === 'text')
+  const each = words.map((word): Predicate => {
+    const terms = texts.map((field) =>
+      predicateOf({ field, operator: '*', values: [word], spans: [], hasNull: false }),
+    )
+    return { kind: 'any', terms }
+  })
+  return { kind: 'all', terms: filter === undefined ? each : [filter, ...each] }
 }
 
 /** The filter, restricted to the window of ids. */
@@ -77,6 +111,32 @@ function planFields(
     [...new Set(names.map((name) => meant.get(name) ?? name))].join(','),
   )
   return [...fields]
+}
+
+function planSort(
+  resource: Collection,
+  { name, isDescending }: SortRequest,
+  faults: Faults,
+): Sort | undefined {
+  const field = fieldOf(resource, name)
+  if (field !== undefined && field.customKey === undefined)
+    return field.name === 'id' && !isDescending ? undefined : { field, isDescending }
+  const sortable = resource.fields.filter(({ customKey }) => customKey === undefined).map((one) => one.name)
+  const meant = nearest(name.trim(), sortable)
+  faults.add(() => ({
+    parameter: 'sort',
+    ...(field === undefined && computedField(resource, name) === undefined
+      ? unknownField(resource, name, meant)
+      : {
+          code: 'field_not_sortable',
+          message: `${name} has no order in which records can be listed. A ${resource.noun} can be sorted by ${sortable.join(', ')}.`,
+          expected: sortable,
+        }),
+    offset: isDescending ? 1 : 0,
+    length: name.length,
+    ...suggestionOf(meant && `${isDescending ? '-' : ''}${meant}`),
+  }))
+  return undefined
 }
 
 function planFilter(

@@ -107,7 +107,10 @@ class Unavailable(ApiError):
 
 
 class QueryTooSlow(ApiError):
-    """504: the query exceeded the service's timeout. Narrow the filter."""
+    """
+    504: the query exceeded the service's timeout. Narrow the filter. With the code `total_pending` the service goes on counting the
+    total of the filter, and the client has retried; try again later.
+    """
 
 
 class ServiceFault(ApiError):

@@ -196,9 +196,10 @@ def _should_retry(error: QuartermasterError, call: Call) -> bool:
     # 409: an earlier attempt of this write is still running. 422: the key was used with another body, a caller's mistake.
     if isinstance(error, IdempotencyConflict):
         return error.status == 409
-    # A proxy's timeout is worth a retry. After the service's own timeout the same query would take as long again.
+    # A proxy's timeout is worth a retry, and so is a total that the service goes on counting. After the service's own timeout the
+    # same query would take as long again.
     # Invalid requests stay invalid, and a fault of the service must be reported, not retried.
-    return isinstance(error, QueryTooSlow) and error.code == "proxy_timeout"
+    return isinstance(error, QueryTooSlow) and error.code in ("proxy_timeout", "total_pending")
 
 
 def _was_refused(error: QuartermasterError) -> bool:

@@ -349,6 +349,31 @@ export function fieldsParameter(collection: Collection): object {
   }
 }
 
+export const searchParameter = {
+  name: 'search',
+  in: 'query',
+  description:
+    `Up to ${limits.searchWordsMax} words, separated by spaces: records of which each word occurs in a text field, in whichever, ignoring case. ` +
+    'Combined with `filter` by "and".',
+  schema: { type: 'string', maxLength: limits.searchCharactersMax },
+  example: 'hex bolt',
+}
+
+/** Fields that the account has declared have no order. */
+export function sortParameter(collection: Collection): object {
+  const names = collection.fields.filter(({ customKey }) => customKey === undefined).map(({ name }) => name)
+  return {
+    name: 'sort',
+    in: 'query',
+    description:
+      'The field by which the records are ordered; with `-` before it, descending. Records with equal values are in the order of their ids, in the same ' +
+      'direction, and records without a value come last. Text is ordered by its UTF-8 bytes: capital letters before small ones. Default: `id`. ' +
+      'Not with `after_id`, and not for exports.',
+    schema: { type: 'string', enum: names.flatMap((name) => [name, `-${name}`]) },
+    example: names[1] ?? 'id',
+  }
+}
+
 /** Examples of conditions for each field type. */
 const conditions: Record<FieldType, (name: string) => Record<string, string>> = {
   text: (name) => ({ [`${name}_contains`]: `${name}*o`, [`${name}_is`]: `${name}="A, B & C"` }),

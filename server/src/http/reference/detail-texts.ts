@@ -65,6 +65,20 @@ const faults: Record<RequestFault, Text> = {
     cause: 'The cursor belongs to another account, resource or filter.',
     remedy: 'Continue with the same resource and filter, or start again without a cursor.',
   },
+  search_invalid: {
+    cause: 'search has no word, too many words or too many characters.',
+    remedy: 'Send one to eight words, separated by spaces.',
+  },
+  sort_invalid: {
+    cause:
+      'sort is not one field name, or it is combined with after_id, which continues in the order of ids.',
+    remedy: 'Send one field, with "-" before it for descending order. Use page instead of after_id.',
+  },
+  field_not_sortable: {
+    cause:
+      'sort names a field without an order: one that the account has declared, or one that is computed for each response.',
+    remedy: 'Sort by a field of the resource. The message lists them.',
+  },
   choice_invalid: {
     cause: 'The parameter has a fixed set of values, and this is none of them.',
     remedy: 'Send one of the values in expected.',

@@ -12,6 +12,8 @@ import {
   pageResponse,
   resourceTag,
   respondsWith,
+  searchParameter,
+  sortParameter,
 } from '../openapi/parts.ts'
 import { curl, type Sample, typescript } from '../openapi/samples.ts'
 import { collectionSchemas } from '../openapi/schemas.ts'
@@ -44,6 +46,8 @@ export function listRoute(resource: Resource): Route {
       parameters: [
         fieldsParameter(resource),
         filterParameter(resource),
+        searchParameter,
+        sortParameter(resource),
         'afterId',
         'maxId',
         'page',
@@ -51,7 +55,7 @@ export function listRoute(resource: Resource): Route {
         'ifNoneMatch',
       ],
       responses: {
-        '200': pageResponse(resource, 'ordered by id', cachedHeaders),
+        '200': pageResponse(resource, 'ordered by id or by `sort`', cachedHeaders),
         '400': invalidListResponse(resource),
         ...respondsWith('notModified', 'late'),
       },

@@ -3,9 +3,7 @@ import { limits } from '../../limits/limits.ts'
 import type { AccountScope } from '../../scope.ts'
 import {
   type Execution,
-  type Fragment,
   identifier,
-  join,
   placeholder,
   type StateStatement,
   type StateTemplate,
@@ -14,7 +12,6 @@ import {
 } from '../../sql.ts'
 import { lineageColumn, stateColumns, type TallyState } from '../../tally-state.ts'
 import type { ListPlan } from '../plan.ts'
-import type { Predicate } from '../predicate.ts'
 import {
   type CarryColumns,
   type CarrySource,
@@ -27,28 +24,24 @@ import {
 import { etagOfSnapshot } from './etag.ts'
 import { firstCount } from './first-count.ts'
 import { type IndexedParts, indexedParts } from './indexed-list.ts'
+import { byValues, inLargeAccount, inSmallAccount, matchesOf, withUnknownTotal } from './list-parts.ts'
 import {
   account,
+  afterSorted,
   byIds,
   furtherCtes,
   noIndexOnlyScan,
   orderedCondition,
   orderedScan,
+  orderOf,
   type Parts,
   type Selection,
   skipped,
 } from './page-scan.ts'
 import { columnsAfterId, recordJson } from './record-json.ts'
-import { carriedRest, countedBefore, restOfList } from './rest-of-list.ts'
+import { carriedRest, restOfList } from './rest-of-list.ts'
 import { valueFilter } from './value-sets.ts'
-import {
-  anyOf,
-  disjunctsOf,
-  isCheapToEvaluate,
-  isGenericOnOrderedScan,
-  whereAmongMany,
-  whereInSmallAccount,
-} from './where.ts'
+import { disjunctsOf, isCheapToEvaluate, isGenericOnOrderedScan } from './where.ts'
 
 /** The columns of the one row that a list statement returns. */
 export interface ListRow extends TallyState {
@@ -71,6 +64,13 @@ export interface ListRow extends TallyState {
   readonly records: string | Buffer
   /** The id of the last record; null if there are no records. */
   readonly last_id: string | null
+  /** Only of a sorted list: its value, by which it is sorted; null if it has none. */
+  readonly last_value?: string | null
+}
+
+/** The last record of an earlier page of a sorted list. */
+export interface SortedEnd extends RankedId {
+  readonly value: string
 }
 
 /** What is already known about the list at the current version. */
@@ -83,6 +83,8 @@ export interface ListHints {
   readonly total?: number
   /** The end of an earlier page. */
   readonly end?: RankedId
+  /** The same for a sorted list. */
+  readonly sortedEnd?: SortedEnd
   /** If total and page ends were cached at an earlier version. */
   readonly carry?: CarrySource
   /** With `after_id`: a page end of the whole list before it, whose total or `carry` are the other hints. */
@@ -111,10 +113,12 @@ export function listStatement(
   const template = templates.get(path.name) ?? listTemplate(plan, path)
   templates.set(path.name, template)
   const carried = hints.carry === undefined ? [] : carryValues(hints.carry)
-  return template([scope.accountId, (hints.restFrom ?? hints.end)?.id, path.skipped, ...carried])
+  const end = plan.sort === undefined ? (hints.restFrom ?? hints.end) : hints.sortedEnd
+  return template([scope.accountId, end?.id, path.skipped, hints.sortedEnd?.value, ...carried])
 }
 
 const endId = placeholder()
+const endValue = placeholder()
 
 /** How the page is found. Together with the plan, it determines the text of the statement. */
 interface AccessPath {
@@ -139,7 +143,11 @@ interface AccessPath {
   readonly name: string
 }
 
-function accessPathOf({ resource, where, limit }: ListPlan, page: number, hints: ListHints): AccessPath {
+function accessPathOf(
+  { resource, where, sort, limit }: ListPlan,
+  page: number,
+  hints: ListHints,
+): AccessPath {
   const known = totalOf(hints)
   const mayBeIndexed = hints.values !== undefined && (isUnknown(known) || known === 'below-threshold')
   const table = { account, resource: resource.name, dense: hints.values?.dense ?? new Set<string>() }
@@ -147,10 +155,11 @@ function accessPathOf({ resource, where, limit }: ListPlan, page: number, hints:
   const indexed = filter && where && (() => indexedParts(where, filter, table))
   const total = indexed === undefined ? known : 'indexed'
   // Below the threshold all matches are sorted on every request, so a page end saves nothing.
-  const from = where === undefined || total === 'above-threshold' ? hints.end?.rank : undefined
+  const end = sort === undefined ? hints.end : hints.sortedEnd
+  const from = where === undefined || total === 'above-threshold' ? end?.rank : undefined
   const before = (page - 1) * limit
   const count = before - (from ?? 0)
-  const isCarried = total === 'carried' && hints.carry !== undefined
+  const isCarried = total === 'carried' && hints.carry !== undefined && sort === undefined
   const isFar = (isCarried ? before - hints.carry.start.rank : count) > limits.pageRecordsMax
   const fromEnd = from !== undefined
   const name = `${total} ${fromEnd} ${isFar} ${filter?.dense.join() ?? ''}`
@@ -171,7 +180,12 @@ function totalOf({ isSmallAccount, isLargeAccount, total, carry, restFrom }: Lis
 
 function listTemplate(plan: ListPlan, path: AccessPath): StateTemplate {
   const { head, total, rows, inOrder, columns = sql`` } = partsOf(plan, path)
-  const order = inOrder ? sql`` : sql` order by r.id`
+  const sorted = plan.sort && orderOf(plan.sort)
+  const order = sorted === undefined ? (inOrder ? sql`` : sql` order by r.id`) : sql` order by ${sorted}`
+  const last =
+    sorted === undefined
+      ? sql`max(r.id) as last_id`
+      : sql`(array_agg(r.id order by ${sorted}))[count(*)::int] as last_id, (array_agg(r.sort_value::text order by ${sorted}))[count(*)::int] as last_value`
   const isCarried = path.total === 'carried' || path.total === 'carried-rest'
   const carried = isCarried ? sql`, ${carryColumns}` : sql``
   const execution = executionOf(plan, path)
@@ -182,25 +196,30 @@ function listTemplate(plan: ListPlan, path: AccessPath): StateTemplate {
     path.total === 'indexed' ||
     (isUnknown(path.total) && execution !== 'pipelined')
   const lineage = isCounted ? sql`, ${lineageColumn}` : sql``
-  return sql`${head}select ${stateColumns}${lineage}, ${total} as total${carried}${columns}, p.count, p.records, p.last_id
+  return sql`${head}select ${stateColumns}${lineage}, ${total} as total${carried}${columns}, p.count, p.records, p.last_id${plan.sort === undefined ? sql`` : sql`, p.last_value`}
 from tally t
 cross join (
   select count(*) as count, coalesce(string_agg(${recordJson(plan.fields, () => etagOfSnapshot(plan.resource, account))}, ','${order}), '') as records,
-    max(r.id) as last_id
+    ${last}
   from (
 ${rows}
   ) r
 ) p
 where t.account_id = ${account}::bigint and t.resource = ${value(plan.resource.name)}::text`.template(
-    [account, endId, skipped, ...Object.values(carryPlaceholders)],
+    [account, endId, skipped, endValue, ...Object.values(carryPlaceholders)],
     'list',
     execution,
   )
 }
 
-function executionOf({ where, after, limit }: ListPlan, { total, isFar }: AccessPath): Execution | undefined {
+function executionOf(
+  { where, after, sort, limit }: ListPlan,
+  { total, isFar }: AccessPath,
+): Execution | undefined {
   if (after !== undefined && (total === 'rest' || total === 'carried-rest'))
     return after.where === undefined || isGenericOnOrderedScan(after.where) ? 'generic' : undefined
+  // Which index is best depends on the size of the account.
+  if (sort !== undefined && total !== 'small-account') return undefined
   if (where !== undefined && total === 'small-account') {
     return isCheapToEvaluate(where) && limit <= limits.pipelinedRecordsMax ? 'pipelined' : 'generic'
   }
@@ -215,7 +234,12 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar, indexed }: AccessPath)
   const selection: Selection = {
     table: identifier(plan.resource.name),
     columns: columnsAfterId(plan.fields),
-    after: fromEnd ? sql` and id > ${endId}::bigint` : sql``,
+    after: fromEnd
+      ? plan.sort
+        ? afterSorted(plan.sort, endValue, endId)
+        : sql` and id > ${endId}::bigint`
+      : sql``,
+    sort: plan.sort,
     page: sql`limit ${value(plan.limit)}::int offset ${skipped}::bigint`,
     isFar,
   }
@@ -244,11 +268,15 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar, indexed }: AccessPath)
 function carriedParts(plan: ListPlan, selection: Selection): Parts {
   const { table, isFar } = selection
   const head = carryHead(plan, sql`${account}::bigint`, sql`${skipped}::bigint`)
-  const from: Selection = {
-    ...selection,
-    after: sql` and id > (select id from start)`,
-    page: sql`limit ${value(plan.limit)}::int offset (select skipped from start)`,
-  }
+  // Page ends by id are of no use to a sorted list.
+  const from: Selection =
+    plan.sort === undefined
+      ? {
+          ...selection,
+          after: sql` and id > (select id from start)`,
+          page: sql`limit ${value(plan.limit)}::int offset (select skipped from start)`,
+        }
+      : selection
   if (plan.where === undefined) {
     const condition = isFar || plan.fields.every(isId) ? sql`` : noIndexOnlyScan
     return { head, total: sql`t.total`, rows: orderedScan(from, condition), inOrder: !isFar }
@@ -261,105 +289,6 @@ function carriedParts(plan: ListPlan, selection: Selection): Parts {
     rows: orderedScan(from, orderedCondition(plan.where)),
     inOrder: !isFar,
   }
-}
-
-/** Finds all matches. One plan serves all small accounts: any index is fast enough for that number of records. */
-function inSmallAccount(selection: Selection, predicate: Predicate): Parts {
-  return {
-    head: sql`with matches as materialized (
-  ${matchesOf(selection, [whereInSmallAccount(predicate)])}
-)
-`,
-    total: sql`(select count(*) from matches)`,
-    rows: byIds(selection, sql`select id from matches`),
-    inOrder: false,
-  }
-}
-
-/**
- * For a filter the planner can find all matches by their index and sort them, or scan the ids in order until the page
- * is full. It chooses the ordered scan far too often: for `write_date>…` all matches may have the highest ids, and the
- * scan reads the entire account. So the statement itself chooses, by the number of matches. Up to the sort threshold
- * they are found by their own index, once for total and page. Above it, matches are frequent enough for the ordered
- * scan.
- */
-function withUnknownTotal(selection: Selection, predicate: Predicate): Parts {
-  const { table } = selection
-  const threshold = value(limits.filterSortRecordsMax)
-  const disjuncts = disjunctsOf(predicate)
-  const condition = conditionOf(disjuncts)
-  return {
-    head: sql`with matches as materialized (
-  ${matchesOf(selection, disjuncts)} limit ${threshold}::int + 1
-), size as materialized (select count(*) as n from matches)
-`,
-    total: sql`case when (select n from size) <= ${threshold}::int then (select n from size)
-  else (select count(*) from ${table} where account_id = ${account}::bigint and ${condition}) end`,
-    inOrder: false,
-    rows: sql`${byIds(selection, sql`select id from matches`)} and (select n from size) <= ${threshold}::int
-    union all
-    (${orderedScan(
-      selection,
-      sql` and ${condition}
-      and (select n from size) > ${threshold}::int`,
-    )})`,
-  }
-}
-
-/** The same, for filters that match a large part of millions of records. */
-function inLargeAccount(plan: ListPlan, selection: Selection, predicate: Predicate): Parts {
-  const { table } = selection
-  const threshold = value(limits.filterSortRecordsMax)
-  const isAbove = sql`(select n from size) > ${threshold}::int`
-  const { ctes, total } = firstCount(table, account, predicate, isAbove)
-  const disjuncts = predicate.kind === 'ranges' ? disjunctsOf(predicate) : [whereAmongMany(predicate)]
-  return {
-    head: sql`with matches as materialized (
-  ${matchesOf(selection, disjuncts)} limit ${threshold}::int + 1
-), size as materialized (select count(*) as n from matches)${furtherCtes(ctes)}
-`,
-    total: sql`case when (select n from size) <= ${threshold}::int then (select n from size) else ${total} end`,
-    inOrder: false,
-    ...(plan.after && { columns: countedBefore({ ...plan, after: plan.after }, isAbove) }),
-    rows: sql`${byIds(selection, sql`select id from matches`)} and not (${isAbove})
-    union all
-    (${orderedScan(selection, sql`${orderedCondition(predicate)} and ${isAbove}`)})`,
-  }
-}
-
-/** By the table of values. Its matches are sorted if they are few; otherwise they are frequent enough for the ordered scan. */
-function byValues(selection: Selection, predicate: Predicate, parts: IndexedParts): Parts {
-  const { head, total, ids, isSorted, isAnswered, stale } = parts
-  const scan = (condition: Fragment) =>
-    orderedScan(selection, sql`${orderedCondition(predicate)} and ${isAnswered}${condition}`)
-  const sorted = ids && byIds(selection, ids)
-  const rows =
-    sorted === undefined
-      ? scan(sql``)
-      : isSorted === undefined
-        ? sorted
-        : sql`${sorted} and ${isSorted}
-    union all
-    (${scan(sql` and not (${isSorted})`)})`
-  return {
-    head: sql`${head}
-`,
-    total: sql`case when ${isAnswered} then ${total} end`,
-    rows,
-    inOrder: false,
-    columns: sql`, ${isAnswered} as answered, ${stale} as stale_values`,
-  }
-}
-
-function conditionOf(disjuncts: readonly Fragment[]): Fragment {
-  return disjuncts.length === 1 ? join(disjuncts, '') : anyOf(disjuncts)
-}
-
-function matchesOf({ table }: Selection, disjuncts: readonly Fragment[]): Fragment {
-  const each = disjuncts.map(
-    (disjunct) => sql`select id from ${table} where account_id = ${account}::bigint and ${disjunct}`,
-  )
-  return disjuncts.length === 1 ? join(each, '') : sql`select id from (${join(each, ' union all ')}) m`
 }
 
 function isId(field: Field): boolean {

@@ -1,6 +1,8 @@
-import { type Fragment, join, placeholder, sql } from '../../sql.ts'
+import { type Fragment, join, placeholder, sql, type Value } from '../../sql.ts'
+import type { Sort } from '../plan.ts'
 import type { Predicate } from '../predicate.ts'
-import { hasEquality, whereOnOrderedScan } from './where.ts'
+import { parameterTypes } from './parameter-types.ts'
+import { columnOf, hasEquality, whereOnOrderedScan } from './where.ts'
 
 /** How the records of a page are found. */
 
@@ -23,6 +25,8 @@ export interface Selection {
   readonly columns: Fragment
   /** Restricts the matches to those after a cached page end. */
   readonly after: Fragment
+  /** Undefined: by id. */
+  readonly sort: Sort | undefined
   /** `limit` and `offset` of the page among them. */
   readonly page: Fragment
   readonly isFar: boolean
@@ -46,17 +50,76 @@ export function orderedCondition(predicate: Predicate): Fragment {
  */
 export const noIndexOnlyScan = sql` and ctid is not null`
 
-/** Scans the primary key in order. If the page is far from the start, it skips by id alone, then reads the page's records. */
+/** Scans an index in order. If the page is far from the start, it skips by that index alone, then reads the page's records. */
 export function orderedScan(selection: Selection, condition: Fragment): Fragment {
-  const { table, columns, after, page, isFar } = selection
-  const rows = sql`where account_id = ${account}::bigint${after}${condition}
+  const { table, columns, after, sort, page, isFar } = selection
+  const rows = (of: Fragment) =>
+    sort === undefined
+      ? sql`select id${of} from ${table} where account_id = ${account}::bigint${after}${condition}
     order by id ${page}`
-  if (!isFar) return sql`    select id${columns} from ${table} ${rows}`
-  return sql`    select id${columns} from ${table} where account_id = ${account}::bigint and id = any(array(
-    select id from ${table} ${rows}))`
+      : sortedScan(selection, sort, sql`${sortColumn(sort)}${of}`, condition)
+  if (!isFar) return sql`    ${rows(columns)}`
+  const ids = sort === undefined ? rows(sql``) : sql`select id from (${rows(sql``)}) far`
+  return sql`    select id${sortColumn(sort)}${columns} from ${table} where account_id = ${account}::bigint and id = any(array(
+    ${ids}))`
 }
 
-export function byIds({ table, columns, page }: Selection, ids: Fragment): Fragment {
-  return sql`    select id${columns} from ${table} where account_id = ${account}::bigint
-      and id = any(array(${ids} order by id ${page}))`
+/**
+ * The records without a value come last in both directions, and the index has them at one end. So each part is a scan of its own, and the
+ * second begins when the first has ended.
+ */
+function sortedScan(
+  { table, after, page }: Selection,
+  { field, isDescending }: Sort,
+  columns: Fragment,
+  condition: Fragment,
+): Fragment {
+  const column = columnOf(field)
+  const direction = isDescending ? sql` desc` : sql``
+  const order = field.name === 'id' ? sql`id${direction}` : sql`${column}${direction}, id${direction}`
+  const all = sql`select id${columns} from ${table} where account_id = ${account}::bigint${condition}`
+  if (!field.nullable) return sql`${all}${after} order by ${order} ${page}`
+  return sql`select * from (
+    (${all} and ${column} is not null${after} order by ${order})
+    union all
+    (${all} and ${column} is null order by id${direction})
+  ) parts ${page}`
+}
+
+/** Restricts the matches to those after a cached page end. */
+export function afterSorted({ field, isDescending }: Sort, endValue: Value, endId: Value): Fragment {
+  const isAfter = isDescending ? sql`<` : sql`>`
+  if (field.name === 'id') return sql` and id ${isAfter} ${endId}::bigint`
+  return sql` and (${columnOf(field)}, id) ${isAfter} (${endValue}::${parameterTypes[field.type]}, ${endId}::bigint)`
+}
+
+/** What the page is sorted by, besides the id. */
+function sortColumn(sort: Sort | undefined): Fragment {
+  return sort === undefined ? sql`` : sql`, ${columnOf(sort.field)} as sort_value`
+}
+
+/** The order of the rows of a page, with the alias `r`. */
+export function orderOf({ isDescending }: Sort): Fragment {
+  return isDescending ? sql`r.sort_value desc nulls last, r.id desc` : sql`r.sort_value, r.id`
+}
+
+/** `condition` begins with `and`. */
+export function byIds(
+  { table, columns, sort, page }: Selection,
+  ids: Fragment,
+  condition: Fragment = sql``,
+): Fragment {
+  const records = sql`select id${sortColumn(sort)}${columns} from ${table} where account_id = ${account}::bigint`
+  if (sort === undefined)
+    return sql`    ${records}
+      and id = any(array(${ids} order by id ${page}))${condition}`
+  // Not only the ids: the values are those of the records.
+  return sql`    select * from (${records}
+      and id = any(array(${ids}))${condition}) r order by ${orderOf(sort)} ${page}`
+}
+
+/** The same as the first part of a union. */
+export function firstOf(selection: Selection, ids: Fragment, condition: Fragment): Fragment {
+  const rows = byIds(selection, ids, condition)
+  return selection.sort === undefined ? rows : sql`(${rows})`
 }
