@@ -12,6 +12,7 @@ import { growthBound } from './guard/growth.ts'
 import { inputsLinear } from './guard/inputs-linear.ts'
 import { slowSenders } from './guard/slow-senders.ts'
 import { besideCounts, firstCounts } from './large/first-counts.ts'
+import { sortedPages } from './large/sorted-pages.ts'
 import { walkAfterId } from './large/walk-after-id.ts'
 import { abuse } from './load/abuse.ts'
 import { jitStorm } from './load/jit-storm.ts'
@@ -65,7 +66,7 @@ export const suites: Readonly<Record<string, readonly Check[]>> = {
     overload,
     abuse,
   ],
-  large: [firstCounts, besideCounts, walkAfterId],
+  large: [firstCounts, besideCounts, walkAfterId, sortedPages],
   fields: [getByKey, ...declaredFilters, batchByKey, importTenFields],
   guard: [inputsLinear, ...slowSenders, ...attackBenchmarks, growthBound],
 }
