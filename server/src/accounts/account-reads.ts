@@ -35,20 +35,21 @@ export class AccountReads {
     const { connectionsMax, accountMax, limits: injected } = options
     this.#database = database
     this.#replicas = replicas
-    const servers = () => database.servers + (replicas?.counts.available ?? 0)
-    const schedulerOf = (connections: number) =>
+    const connections = () => connectionsMax * (database.servers + (replicas?.counts.available ?? 0))
+    const schedulerOf = (seats: () => number) =>
       new FairScheduler({
-        seats: () => connections * servers(),
+        seats,
         accountSeats: accountMax,
         waitingMax: limits.readsWaitingMax,
         accountWaitingMax: limits.accountReadsWaitingMax,
         waitMsMax: injected.readWaitMsMax,
         busy: (rejection) => accountBusy(accountMax, injected.readWaitMsMax, rejection),
       })
-    this.#long = {
-      count: schedulerOf(Math.max(1, Math.floor(connectionsMax * limits.countConnectionsShare))),
-      page: schedulerOf(connectionsMax),
-    }
+    // Together they have no more seats than connections. Counts leave some of them to pages, even if there are no pages.
+    const forCounts = () => Math.max(1, Math.floor(connections() * limits.countConnectionsShare))
+    const count: FairScheduler = schedulerOf(() => Math.min(forCounts(), connections() - page.running))
+    const page: FairScheduler = schedulerOf(() => connections() - count.running)
+    this.#long = { count, page }
     this.#feed = new FairScheduler({
       seats: injected.feedPagesInFlightMax,
       accountSeats: injected.accountFeedPagesMax,
@@ -155,7 +156,10 @@ export class AccountReads {
       return await run({ signal, onOverdue })
     } finally {
       // A statement that is still running in the database holds its seat until it has ended.
-      void overdue.then(() => seat.release())
+      void overdue.then(() => {
+        seat.release()
+        this.#long[kind === 'count' ? 'page' : 'count'].seatsAdded()
+      })
     }
   }
 }

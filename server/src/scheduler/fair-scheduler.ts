@@ -72,6 +72,11 @@ export class FairScheduler {
     this.#options = options
   }
 
+  /** Operations that run, of all accounts. */
+  get running(): number {
+    return this.#taken
+  }
+
   /** Operations that run or wait, of all accounts. */
   get inFlight(): number {
     return this.#taken + this.#waiting
@@ -104,6 +109,11 @@ export class FairScheduler {
     } finally {
       this.#forgetIfIdle(flow)
     }
+  }
+
+  /** Must be called when `seats` has become larger by itself. */
+  seatsAdded(): void {
+    this.#dispatch()
   }
 
   #flowOf({ accountId }: AccountScope): Flow {
