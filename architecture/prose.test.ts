@@ -1,0 +1,157 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { findingsIn, proseOf, rules } from './prose.ts'
+
+/** The documents are written by the rules in `.vale/`. A rule is precise: what it finds is always to be changed. */
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+/** All documents except decision records, as in `.vale.ini`. */
+const documents = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)) && !/^docs\/adr\/\d/.test(file))
+
+/** Documents that are still to be rewritten. Do not add one. */
+const notYet: readonly string[] = [
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'README.md',
+  'acceptance/COVERAGE.md',
+  'bench/README.md',
+  'clients/python/README.md',
+  'deploy/README.md',
+  'docs/adr/README.md',
+  'docs/api.md',
+  'docs/chaos/README.md',
+  'docs/compare.md',
+  'docs/consistency.md',
+  'docs/console.md',
+  'docs/filter-language.md',
+  'docs/guides/browsers.md',
+  'docs/guides/changes.md',
+  'docs/guides/creating-partners.md',
+  'docs/guides/erp-sync.md',
+  'docs/guides/from-odoo.md',
+  'docs/guides/ids-and-keys.md',
+  'docs/guides/webhooks.md',
+  'docs/guides/writing-records.md',
+  'docs/operating/accounts.md',
+  'docs/operating/backup.md',
+  'docs/operating/configure.md',
+  'docs/operating/container.md',
+  'docs/operating/database-servers.md',
+  'docs/operating/doctor.md',
+  'docs/operating/import-and-export.md',
+  'docs/operating/incidents.md',
+  'docs/operating/install.md',
+  'docs/operating/limits.md',
+  'docs/operating/overload.md',
+  'docs/operating/restore.md',
+  'docs/operating/tls-and-hosts.md',
+  'docs/operating/upgrade.md',
+  'docs/operating/watch.md',
+  'docs/operating/webhooks.md',
+  'docs/proof.md',
+  'docs/scale.md',
+  'docs/scope.md',
+  'docs/security.md',
+  'server/CHANGELOG.md',
+  'verification/README.md',
+]
+
+const found = new Map(
+  documents.map((file) => [
+    file,
+    findingsIn(read(file)).map(({ line, rule, message }) => `${file}:${line}: ${message} (${rule})`),
+  ]),
+)
+
+it('no document has what a rule finds', () => {
+  expect(documents.length).toBeGreaterThan(70)
+  expect(documents.filter((file) => !notYet.includes(file)).flatMap((file) => found.get(file))).toEqual([])
+})
+
+it('the list of documents that are still to be rewritten has no other', () => {
+  expect(notYet.filter((file) => (found.get(file) ?? []).length === 0)).toEqual([])
+})
+
+/** By rule: what it finds, and similar text that is right. */
+const examples: Readonly<Record<string, readonly (readonly [wrong: string, right: string])[]>> = {
+  AllowTo: [['Scopes allow to read a resource.', 'Scopes allow programs to read a resource.']],
+  Also: [
+    ['A weak one matches, too.', 'The header is empty, too long or repeated.'],
+    ['It is removed, also after Ctrl-C.', 'A restart, at a quiet time, also replaces the process.'],
+  ],
+  Genitive: [
+    ['It runs the commands of the operator.', 'It runs operator commands.'],
+    ['The id of\nits account is 7.', 'The id of the account that you restore is 7.'],
+    ['Open the host of the account.', "Open the account's host."],
+  ],
+  Has: [
+    ['A URL can have up to 16 KB.', 'URLs are limited to 16 KB.'],
+    ['The image has about 200 MB.', 'The image is about 200 MB.'],
+  ],
+  Idioms: [
+    ['Run them one after the other.', 'Run them one at a time.'],
+    ['The key beside it.', 'The key besides those.'],
+  ],
+  Negative: [
+    ['Webhooks are part of no archive.', 'There is no archive.'],
+    ['It is no key.', 'It is no longer a key.'],
+    ['It follows no redirect.', 'It does not follow redirects.'],
+  ],
+  Own: [
+    ['Certificates of an own authority.', 'Certificates of your own authority.'],
+    ['Each has a folder of its own.', 'Each has its own folder, on its own.'],
+  ],
+  Plain: [['Use a key, e.g. this one.', 'Use a key, such as this one.']],
+  Range: [['Ports from 1024 on are open.', 'Ports from 1024 on the host are open.']],
+  Repeated: [['Send the the key.', 'Send the key that that host knows.']],
+  Returns: [
+    ['A wrong key gets 401.', 'With a wrong key a client gets 401.'],
+    ['Other requests get 503.', 'Other requests return 503.'],
+  ],
+  Such: [['If it expires, such a webhook is paused.', 'It is for people who run such an API.']],
+}
+
+describe('rules', () => {
+  it('have examples', () => {
+    expect(Object.keys(examples)).toEqual(rules.map(({ name }) => name))
+  })
+
+  it.each(Object.entries(examples))('%s finds what is wrong, and only that', (rule, pairs) => {
+    for (const [wrong, right] of pairs) {
+      expect(findingsIn(wrong).map((finding) => finding.rule), wrong).toEqual([rule])
+      expect(findingsIn(right), right).toEqual([])
+    }
+  })
+
+  it('say what to write instead', () => {
+    expect(findingsIn('Rows go\n\n- one after\n  the other.')).toEqual([
+      {
+        rule: 'Idioms',
+        line: 3,
+        found: 'one after the other',
+        message: "Use 'one at a time' or 'in turn' instead of 'one after the other'.",
+      },
+    ])
+  })
+
+  it('do not apply to code, comments, targets and front matter', () => {
+    const text = [
+      '---\ntitle: gets 401\n---',
+      '`gets 401` <!-- gets 402 -->',
+      '```\ngets 403\n```',
+      '[a](gets404(gets405).md) gets 406',
+    ].join('\n')
+    expect(findingsIn(text).map(({ line, found: words }) => [line, words])).toEqual([[8, 'gets 406']])
+    expect(proseOf(text)).toHaveLength(text.length)
+  })
+})
