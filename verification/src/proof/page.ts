@@ -7,11 +7,11 @@ export function proofPage({ sections }: Proof): string {
   return `${[
     '<!-- Written by `npm run proof` from docs/proof.json. -->',
     '# Proof',
-    `Every figure here was measured by a command of this repository, which you can run. ${records.length} figures are recorded; ${missed.length} of them miss their bound, and are marked so.`,
-    `- **Bound** is what the check requires, as it prints it. A check that misses its bound prints \`SHORT\`, and its command exits with 1.
-- **Recorded** has the date, the commit, and the machine. With a link, the commit is the one that recorded the figure in that document; without, the one that was measured.
-- A figure is of its date and machine. The code has changed since, and all machines were small and shared: the load generator and PostgreSQL use the same cores. Repeat what matters to you.
-- \`npm run proof -- verification/out/SUITE.json\` replaces figures by those of a full run, and writes this page again.`,
+    `You can run the command behind every figure. Of ${records.length} figures, ${missed.length} miss their bound and are marked.`,
+    `- **Bound** is what the check requires. A check that misses its bound prints \`SHORT\`, and its command exits with 1.
+- **Recorded** has the date, the commit and the machine. With a link, the commit is the one that recorded the figure in that document; without, the one that was measured.
+- The code has changed since. All machines were small and shared: the load generator and PostgreSQL use the same cores. Repeat what matters to you.
+- \`npm run proof -- verification/out/SUITE.json\` replaces figures with those of a full run, and writes this page again.`,
     ...sections.flatMap(sectionText),
   ].join('\n\n')}\n`
 }
