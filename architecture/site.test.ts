@@ -34,7 +34,7 @@ it('links to other files of the repository lead to pages and copies of the site'
   expect(resolveLink('docs/guides/README.md', '../../examples')).toBe('/source/examples.md')
   expect(resolveLink('README.md', 'LICENSE')).toBe('/files/LICENSE.txt')
   expect(linked).toContain('LICENSE')
-  expect(() => resolveLink('README.md', 'nope.md')).toThrow('leads to no file')
+  expect(() => resolveLink('README.md', 'nope.md')).toThrow('does not lead to a file')
 })
 
 it('the search leaves out words that say nothing, and does not list one page only', () => {

@@ -34,7 +34,7 @@ function licenceOf(folder: string): { name: string; title: string; text: string 
   const { name, version, license, author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const file = readdirSync(folder).find((one) => /^licen[cs]e(?:\.|$)/i.test(one))
   if (file === undefined && (license === undefined || author === undefined)) {
-    throw new Error(`${folder} names no licence.`)
+    throw new Error(`${folder} does not name a licence.`)
   }
   const text = file === undefined ? `By ${author.name ?? author}` : readFileSync(join(folder, file), 'utf8')
   return { name, title: `${name} ${version} (${license})`, text }

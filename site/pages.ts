@@ -96,5 +96,5 @@ export function resolveLink(page: string, href: string): string {
   const copy = copies.get(target)
   if (copy !== undefined) return `/${copy}`
   if (folders.includes(target)) return `/source/${target}.md`
-  throw new Error(`${page}: the link to ${href} leads to no file.`)
+  throw new Error(`${page}: the link to ${href} does not lead to a file.`)
 }

@@ -217,7 +217,7 @@ export class Resource<R extends { readonly id: number }, K> {
     options: SyncOptions<R, K, F> = {},
   ): AsyncGenerator<SyncBatch<Selected<R, F>>, never, undefined> {
     if (options.fields !== undefined && !options.fields.includes('id'))
-      throw new TypeError('fields must include id: a copy needs the ids of its records.')
+      throw new TypeError('fields must include id, because a copy needs it.')
     return syncBatches(this.#changes(options), options.since, options.signal)
   }
 

@@ -67,7 +67,7 @@ export async function verifyWebhook<const D extends Decimals = 'number'>(
   const bytes = bytesOf(body)
   const signed = joined([new TextEncoder().encode(`${id}.${timestamp}.`), bytes])
   if (!(await isSigned(signed, signatures, keys)))
-    throw invalid('No signature in webhook-signature is by the secret of this webhook.')
+    throw invalid("No signature in webhook-signature matches this webhook's secret.")
   return eventIn(bytes, decimals)
 }
 

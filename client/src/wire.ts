@@ -168,17 +168,17 @@ export interface Audit {
   readonly at: string
   /** The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore, account.ids, account.import, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete. */
   readonly action: string
-  /** What was changed: the id of the key, or the name of the account. */
+  /** What was changed: a key id, or an account name. */
   readonly subject: string
   /** A description of the change. */
   readonly details: string | null
   /** Who made the change: key, or operator of the service. */
   readonly actor: string
-  /** The id of the key, or the user name of the operator. */
+  /** The key id, or the operator's user name. */
   readonly actor_id: string
   /** The User-Agent of the request, or the command line. */
   readonly application: string | null
-  /** The address of the client, or the operator’s machine. */
+  /** The client's address, or the operator's machine. */
   readonly address: string | null
 }
 
@@ -203,7 +203,7 @@ export interface Request {
   readonly at: string
   /** As in `X-Request-Id` and in errors. */
   readonly request_id: string
-  /** The key of the request. */
+  /** The request's key. */
   readonly key_id: string
   /** The method. */
   readonly method: string
@@ -252,7 +252,7 @@ export interface RequestKinds {
 export interface Usage {
   /** When the day or minute began, in UTC. */
   readonly at: string
-  /** The key of the request. */
+  /** The request's key. */
   readonly key_id: string
   /** Method and path, with {id} for an id. */
   readonly route: string
@@ -283,7 +283,7 @@ export interface UsageKinds {
   readonly p99_ms: 'decimal'
 }
 
-/** A field that the account has declared for the records of a resource, or has made unique. */
+/** A field that the account has declared for a resource, or has made unique. */
 export interface Field {
   /** Identifies the field: its resource and its name. */
   readonly id: string
@@ -315,13 +315,13 @@ export interface FieldKinds {
   readonly created_at: 'timestamp'
 }
 
-/** An endpoint of a receiver, to which the changes of a resource are sent. */
+/** An endpoint that receives a resource's changes. */
 export interface Webhook {
   /** Identifies the webhook. */
   readonly id: string
   /** The resource: product, partner or company. */
   readonly resource: string
-  /** The URL of the receiver. */
+  /** The receiver's URL. */
   readonly url: string
   /** Only records that match this filter; null: all. */
   readonly filter: string | null
@@ -599,13 +599,13 @@ export interface KeyRotation {
   readonly expires_at?: string | null
 }
 
-/** An endpoint of a receiver, to which the changes of a resource are sent. */
+/** An endpoint that receives a resource's changes. */
 export interface WebhookSecret {
   /** Identifies the webhook. */
   readonly id: string
   /** The resource: product, partner or company. */
   readonly resource: string
-  /** The URL of the receiver. */
+  /** The receiver's URL. */
   readonly url: string
   /** Only records that match this filter; null: all. */
   readonly filter: string | null

@@ -49,7 +49,7 @@ it('are written by quartermaster types as a module', async () => {
   for (const [url, key, message] of [
     [baseUrl, '', 'Standard input has no API key.'],
     [baseUrl, acme.key.replace(/.$/, '_'), `The service at ${baseUrl} rejects the key.`],
-    ['acme', acme.key, 'acme is no URL, such as https://acme.example.com.'],
+    ['acme', acme.key, 'acme is not a URL such as https://acme.example.com.'],
     ['http://127.0.0.1:1', acme.key, 'No response from http://127.0.0.1:1/openapi.json.'],
   ] as const) {
     const failed = await quartermaster(['types', '--url', url], {}, key)

@@ -179,7 +179,7 @@ describe('quartermaster', () => {
     for (const [args, message] of [
       [['--name', 'x', '--scopes', 'product:delete'], '"product:delete" is not a scope.'],
       [['--name', 'x', '--expires', '2020-01-01'], 'It must be in the future.'],
-      [['--name', ''], 'The name of a key has 1 to 100 characters'],
+      [['--name', ''], 'A key name has 1 to 100 characters'],
       [[], "required option '--name <text>' not specified"],
     ] as const) {
       const rejected = await run(...create, ...args)

@@ -21,7 +21,7 @@ export function OwnFieldsProblem({ problem, onRetry }: ProblemViewProps) {
   return (
     <div className="notice list-notice" data-tone="warn" role="alert">
       <div>
-        <b>The fields of this account could not be loaded</b>
+        <b>This account's fields could not be loaded</b>
         <p>The list is shown without them. {adviceOf(problem.code)}</p>
         <p>{problem.detail}</p>
       </div>

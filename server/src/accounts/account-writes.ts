@@ -60,7 +60,7 @@ const reasons: Record<Rejection, (waitMs: number) => string> = {
 function accountBusy(rejection: Rejection, waitMs: number): Failure {
   return new Failure(
     'account_busy',
-    `This account ${reasons[rejection](waitMs)}. Its writes run one after the other. Nothing was written. ` +
+    `This account ${reasons[rejection](waitMs)}. Its writes run one at a time. Nothing was written. ` +
       'Try again shortly, with fewer concurrent requests.',
   )
 }

@@ -153,11 +153,11 @@ export function keyJson(key: Key) {
 
 function validate({ name, scopes }: KeyParameters): void {
   const length = Array.from(name).length
-  if (containsKey(name)) throw new Failure('body_invalid', `The name of a key ${containsKeyMessage}`)
+  if (containsKey(name)) throw new Failure('body_invalid', `A key name ${containsKeyMessage}`)
   if (length < 1 || length > limits.keyNameCharactersMax || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
     throw new Failure(
       'body_invalid',
-      `The name of a key has 1 to ${limits.keyNameCharactersMax} characters and no control characters.`,
+      `A key name has 1 to ${limits.keyNameCharactersMax} characters and no control characters.`,
     )
   }
   if (scopes.length === 0) throw new Failure('body_invalid', 'A key needs at least one scope.')

@@ -61,7 +61,7 @@ const columns = `account_id as "accountId", name, status, created_at as "created
 export function checkAccountName(name: string): void {
   if (namePattern.test(name)) return
   throw new Error(
-    `${JSON.stringify(name)} cannot be the name of an account: it is the first label of a host, 1 to 63 lowercase ` +
+    `${JSON.stringify(name)} cannot be an account name: it is the first label of a host, 1 to 63 lowercase ` +
       'letters, digits and hyphens, with a letter or digit at both ends.',
   )
 }

@@ -110,7 +110,7 @@ class Restore {
     if (existing === undefined) return
     if (!this.#options.replace) {
       throw new ArchiveError(
-        `There is already an account named ${name}. To replace its records: --replace. To restore it beside that account: --as NAME.`,
+        `There is already an account named ${name}. To replace its records: --replace. To restore it under another name: --as NAME.`,
       )
     }
     this.#scope = existing

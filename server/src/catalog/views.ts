@@ -93,16 +93,16 @@ const audit: View = {
       'The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore, account.ids, account.import, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete.',
       'key.create',
     ),
-    text('subject', 'What was changed: the id of the key, or the name of the account.', 'Xq3ZpL0a'),
+    text('subject', 'What was changed: a key id, or an account name.', 'Xq3ZpL0a'),
     text('details', 'A description of the change.', 'web shop; product:read; expires never', nullable),
     text('actor', 'Who made the change: key, or operator of the service.', 'key'),
-    text('actor_id', 'The id of the key, or the user name of the operator.', 'b7TqM2vc'),
+    text('actor_id', "The key id, or the operator's user name.", 'b7TqM2vc'),
     text('application', 'The User-Agent of the request, or the command line.', 'curl/8.5.0', nullable),
-    text('address', 'The address of the client, or the operator’s machine.', '192.0.2.7', nullable),
+    text('address', "The client's address, or the operator's machine.", '192.0.2.7', nullable),
   ],
 }
 
-const usedKey = text('key_id', 'The key of the request.', 'Xq3ZpL0a')
+const usedKey = text('key_id', "The request's key.", 'Xq3ZpL0a')
 
 const request: View = {
   name: 'request',
@@ -176,12 +176,12 @@ const webhook: View = {
   noun: 'webhook',
   plural: 'webhooks',
   path: 'webhooks',
-  description: 'An endpoint of a receiver, to which the changes of a resource are sent.',
+  description: "An endpoint that receives a resource's changes.",
   order: ['created_at', 'id'],
   fields: [
     text('id', 'Identifies the webhook.', webhookId),
     text('resource', 'The resource: product, partner or company.', 'product'),
-    text('url', 'The URL of the receiver.', 'https://example.com/hook'),
+    text('url', "The receiver's URL.", 'https://example.com/hook'),
     text('filter', 'Only records that match this filter; null: all.', 'list_price>10', nullable),
     text('fields', 'The fields that are sent; null: all. In a filter, a comma-separated text.', '', {
       ...nullable,
@@ -252,7 +252,7 @@ const field: View = {
   noun: 'field',
   plural: 'fields',
   path: 'fields',
-  description: 'A field that the account has declared for the records of a resource, or has made unique.',
+  description: 'A field that the account has declared for a resource, or has made unique.',
   order: ['created_at', 'id'],
   fields: [
     text('id', 'Identifies the field: its resource and its name.', 'product.x_barcode'),

@@ -163,7 +163,7 @@ function accountCommands(config: Config): Command {
     .action((name, options) => accountActivate(config, name, options))
   command
     .command('ids <name>')
-    .description('decide who assigns the ids of a resource: this service, or another system such as an ERP')
+    .description("decide who assigns a resource's ids: this service, or another system such as an ERP")
     .addArgument(new Argument('<resource>', 'resource').choices(Object.keys(resources)))
     .addArgument(new Argument('<source>', 'who assigns ids').choices(['service', 'external']))
     .option(
@@ -197,7 +197,7 @@ function keyCommands(config: Config): Command {
     .action((options) => keyCreate(config, options))
   command
     .command('list')
-    .description('list the keys of an account, newest first')
+    .description("list an account's keys, newest first")
     .addOption(account())
     .addOption(listLimit())
     .addOption(json())

@@ -119,7 +119,7 @@ async function requireDistinct(
   )
   throw new Failure(
     'values_not_unique',
-    `Several ${plural} have the same ${name}: ${texts.join('; ')}. Nothing was changed. Give each ${noun} a value of its own, or null, and repeat the request.`,
+    `Several ${plural} have the same ${name}: ${texts.join('; ')}. Nothing was changed. Give each ${noun} its own value, or null, and repeat the request.`,
   )
 }
 

@@ -217,7 +217,7 @@ function parseDecimal(field: Field, _: Condition, { text }: TextValue): ParsedVa
     return {
       code: 'value_out_of_range',
       message:
-        `A number in a filter can have at most ${limits.decimalCharactersMax} characters and an exponent within ` +
+        `Numbers in filters are limited to ${limits.decimalCharactersMax} characters and exponents within ` +
         `±${limits.decimalExponentMax}; "${excerpt(text)}" is out of range.`,
     }
   }

@@ -56,7 +56,7 @@ export class TestMessages {
     if (secrets.length > 0) return secrets
     throw new Failure(
       'webhooks_unavailable',
-      'The secret of this webhook is derived from a master key that the service does not have any more. Rotate the secret and configure the ' +
+      "This webhook's secret is derived from a master key that the service no longer has. Rotate the secret and configure the " +
         'receiver with the new one, or ask the operator to set QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS to that key.',
     )
   }

@@ -29,7 +29,7 @@ type Runs = Pick<Transaction, 'run'>
 /** Thrown by a write whose account has changed its fields since the request was verified. The write is then repeated with these. */
 export class DefinitionsChanged extends Failure {
   constructor() {
-    super('overloaded', 'The fields of the account are being changed. Nothing was written; try again.')
+    super('overloaded', "The account's fields are being changed. Nothing was written; try again.")
   }
 }
 

@@ -220,7 +220,7 @@ export const ownFields = journey(
         await page.route('**/openapi.json', (route) => route.abort())
         await page.goto(`${origin}/console/products?filter=x_weight=12.5`)
         const alert = page.getByRole('alert')
-        await alert.getByText('The fields of this account could not be loaded').waitFor()
+        await alert.getByText("This account's fields could not be loaded").waitFor()
         await cell(page, 'Bolt').waitFor()
         expectEqual(await columns(page), serviceColumns)
         expectEqual(await page.getByText('has no field').count(), 0)

@@ -201,7 +201,7 @@ class Resource(Generic[R]):
         swept. If the event `stop` is set, it ends after the request in flight, which takes up to 25 seconds.
         """
         if fields is not None and "id" not in fields:
-            raise ValueError("fields must include id: a copy needs the ids of its records.")
+            raise ValueError("fields must include id, because a copy needs it.")
         return sync_batches(self._fetch_changes(fields, filter, limit, timeout, stop), since, stop)
 
     def create(self, record: Mapping[str, object], *, idempotency_key: Optional[str] = None, timeout: Optional[float] = None) -> int:

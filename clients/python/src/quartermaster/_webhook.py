@@ -41,7 +41,7 @@ def verify_webhook(
     if not is_number or abs(time.time() - int(timestamp)) > tolerance:
         raise WebhookInvalid(f"webhook-timestamp is not within {tolerance:g} s of now.")
     if not _is_signed(f"{message_id}.{timestamp}.".encode() + content, signatures, keys):
-        raise WebhookInvalid("No signature in webhook-signature is by the secret of this webhook.")
+        raise WebhookInvalid("No signature in webhook-signature matches this webhook's secret.")
     return _event_in(content)
 
 

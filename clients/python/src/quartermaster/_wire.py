@@ -138,17 +138,17 @@ class Audit(TypedDict):
     at: str
     #: The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore, account.ids, account.import, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete.
     action: str
-    #: What was changed: the id of the key, or the name of the account.
+    #: What was changed: a key id, or an account name.
     subject: str
     #: A description of the change.
     details: Optional[str]
     #: Who made the change: key, or operator of the service.
     actor: str
-    #: The id of the key, or the user name of the operator.
+    #: The key id, or the operator's user name.
     actor_id: str
     #: The User-Agent of the request, or the command line.
     application: Optional[str]
-    #: The address of the client, or the operator’s machine.
+    #: The client's address, or the operator's machine.
     address: Optional[str]
 
 
@@ -161,7 +161,7 @@ class LoggedRequest(TypedDict):
     at: str
     #: As in `X-Request-Id` and in errors.
     request_id: str
-    #: The key of the request.
+    #: The request's key.
     key_id: str
     #: The method.
     method: str
@@ -192,7 +192,7 @@ class Usage(TypedDict):
 
     #: When the day or minute began, in UTC.
     at: str
-    #: The key of the request.
+    #: The request's key.
     key_id: str
     #: Method and path, with {id} for an id.
     route: str
@@ -211,7 +211,7 @@ class Usage(TypedDict):
 
 
 class Field(TypedDict):
-    """A field that the account has declared for the records of a resource, or has made unique."""
+    """A field that the account has declared for a resource, or has made unique."""
 
     #: Identifies the field: its resource and its name.
     id: str
@@ -232,13 +232,13 @@ class Field(TypedDict):
 
 
 class Webhook(TypedDict):
-    """An endpoint of a receiver, to which the changes of a resource are sent."""
+    """An endpoint that receives a resource's changes."""
 
     #: Identifies the webhook.
     id: str
     #: The resource: product, partner or company.
     resource: str
-    #: The URL of the receiver.
+    #: The receiver's URL.
     url: str
     #: Only records that match this filter; null: all.
     filter: Optional[str]
@@ -390,13 +390,13 @@ class NewKey(TypedDict):
 
 
 class WebhookSecret(TypedDict):
-    """An endpoint of a receiver, to which the changes of a resource are sent."""
+    """An endpoint that receives a resource's changes."""
 
     #: Identifies the webhook.
     id: str
     #: The resource: product, partner or company.
     resource: str
-    #: The URL of the receiver.
+    #: The receiver's URL.
     url: str
     #: Only records that match this filter; null: all.
     filter: Optional[str]

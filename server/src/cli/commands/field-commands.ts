@@ -16,7 +16,7 @@ export function fieldCommands(config: Config): Command {
   const commands = () => import('./field-command.ts')
   command
     .command('list')
-    .description('list the fields of an account')
+    .description("list an account's fields")
     .addOption(account())
     .addOption(json())
     .action(async (options: FieldOptions) => (await commands()).fieldList(config, options))

@@ -20,7 +20,7 @@ interface Document {
 export function typesCommand(): Command {
   return new Command('types')
     .description(
-      'write the fields of an account as a TypeScript module for the client to stdout; reads an API key from stdin',
+      "write an account's fields to stdout, as a TypeScript module for the client; reads an API key from stdin",
     )
     .requiredOption('--url <url>', "URL of the account's host, such as https://acme.example.com (required)")
     .action(async ({ url }: { url: string }) => {
@@ -31,7 +31,7 @@ export function typesCommand(): Command {
 
 async function documentOf(url: string, key: string): Promise<Document> {
   if (!/^[\x21-\x7e]+$/.test(key)) throw new Error('Standard input has no API key.')
-  if (!URL.canParse(url)) throw new Error(`${url} is no URL, such as https://acme.example.com.`)
+  if (!URL.canParse(url)) throw new Error(`${url} is not a URL such as https://acme.example.com.`)
   const address = String(new URL('openapi.json', url.endsWith('/') ? url : `${url}/`))
   const response = await fetch(address, {
     headers: { authorization: `Bearer ${key}` },

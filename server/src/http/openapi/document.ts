@@ -31,7 +31,7 @@ export function openApiOf(own: Readonly<Record<ResourceName, Resource>>) {
         url: 'https://{account}.{domain}',
         description: 'The host of one account',
         variables: {
-          account: { default: 'acme', description: 'The name of the account' },
+          account: { default: 'acme', description: "The account's name" },
           domain: { default: 'erp.example.com', description: 'The service domain of the deployment' },
         },
       },
@@ -54,7 +54,7 @@ export function openApiOf(own: Readonly<Record<ResourceName, Resource>>) {
       {
         name: 'Webhooks',
         description:
-          'Changes are sent to the URLs of receivers, signed by Standard Webhooks. Needs a key with the scope `account:manage`.',
+          "Changes are sent to your receivers' URLs, signed by Standard Webhooks. Needs a key with the scope `account:manage`.",
       },
       { name: 'Health', description: 'Health checks of a process. They need no key.' },
     ],

@@ -31,7 +31,7 @@ export function introduction(): string {
 
 Every list also supports the method \`QUERY\` (RFC 10008), with the same parameters in an \`application/x-www-form-urlencoded\` body, for filters that are too long for a URL. OpenAPI 3.1 cannot describe that method. Request a list with \`Accept: application/x-ndjson\` or \`text/csv\` to stream every record instead of a page.
 
-To keep a copy in step, read the changes of a resource: \`…/changes?since=<cursor>\`, by polling, by waiting for the next change, or as a stream of Server-Sent Events.
+To keep a copy in step, read a resource's changes: \`…/changes?since=<cursor>\`, by polling, by waiting for the next change, or as a stream of Server-Sent Events.
 
 The samples read the account's URL from \`BASE_URL\` and a key from \`KEY\`.
 

@@ -53,8 +53,8 @@ const faults: Record<RequestFault, Text> = {
   },
   page_invalid: { ...number, remedy: 'Send a page from 1.' },
   limit_invalid: { ...number, remedy: 'Send a limit from 1 to 1000.' },
-  after_id_invalid: { ...number, remedy: 'Send the id of a record, or 0.' },
-  max_id_invalid: { ...number, remedy: 'Send the id of a record.' },
+  after_id_invalid: { ...number, remedy: 'Send a record id, or 0.' },
+  max_id_invalid: { ...number, remedy: 'Send a record id.' },
   wait_invalid: { ...number, remedy: 'Send a number of seconds within the range that the message names.' },
   cursor_invalid: {
     cause: 'since or Last-Event-ID is not a cursor, or is damaged.',
@@ -85,7 +85,7 @@ const faults: Record<RequestFault, Text> = {
   },
   field_unknown: {
     cause: 'The resource has no field with this name. All unknown fields are reported together.',
-    remedy: 'Use a name in expected; the reference lists the fields of each resource.',
+    remedy: "Use a name in expected; the reference lists each resource's fields.",
   },
   field_empty: {
     cause: 'fields has an empty name, such as between two commas.',
@@ -202,13 +202,13 @@ const deliveries: Record<Exclude<FailedDelivery, ClientCode>, Text> = {
   },
   secret: {
     cause:
-      'Nothing was sent: the secret of the webhook is derived from a master key that the service does not have any more.',
+      "Nothing was sent: the webhook's secret is derived from a master key that the service no longer has.",
     remedy:
       'Rotate the secret and configure the receiver with the new one, or ask the operator of the service to restore the master key.',
   },
   url_forbidden: {
     cause: 'The URL is not one that the service sends messages to, such as one without https.',
-    remedy: 'Change the URL of the webhook.',
+    remedy: "Change the webhook's URL.",
   },
   aborted: {
     cause: 'The service shut down while it sent the message.',
@@ -226,7 +226,7 @@ const client: Record<ClientCode, Text> = {
   host_unknown: {
     place: `${inClient}; ${inDeliveries}`,
     cause: 'The host name cannot be resolved.',
-    remedy: 'Correct baseUrl, or the URL of the webhook. Not every program resolves names below localhost.',
+    remedy: "Correct baseUrl, or the webhook's URL. Not every program resolves names below localhost.",
   },
   no_response: {
     place: 'the console',

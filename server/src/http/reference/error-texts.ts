@@ -95,7 +95,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   },
   key_not_active: {
     when: 'The key cannot be rotated: it has been rotated already, or it is expired or revoked.',
-    remedy: 'Check the state of the key. Create a new key if you need one.',
+    remedy: "Check the key's state. Create a new key if you need one.",
   },
   keys_exhausted: {
     when: 'The account has reached its limit of 1,000 valid keys.',
@@ -122,7 +122,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
       'Read that record. To create or change whichever record has the value, send PATCH to …/{key}/{value}.',
   },
   key_unknown: {
-    when: 'The path or the parameter key names a field that is not unique among the records of this account. detail has those that are.',
+    when: 'The path or the parameter key names a field that is not unique in this account. detail has those that are.',
     remedy:
       'Address the record by its id, or by one of these fields. An administrator can declare a unique field at /manage/v1/fields.',
   },
@@ -133,7 +133,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   },
   values_not_unique: {
     when: 'Several records have the same value of the field that is to be unique. detail has the first of these values, with their records. Nothing was changed.',
-    remedy: 'Give each record a value of its own, or null, and declare the field again.',
+    remedy: 'Give each record its own value, or null, and declare the field again.',
   },
   field_exists: {
     when: 'The account has declared a field with this name for this resource.',
@@ -148,12 +148,12 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: 'Delete a webhook that is no longer used. One webhook can serve several consumers.',
   },
   webhook_unverified: {
-    when: 'The service sent a signed challenge to the URL of the webhook, and did not receive it back; detail says what happened instead. A webhook that is still pending returns the same error for a pause or a test message: nothing is sent to a URL that is not verified.',
+    when: "The service sent a signed challenge to the webhook's URL, and did not receive it back; detail says what happened instead. A webhook that is still pending returns the same error for a pause or a test message: nothing is sent to a URL that is not verified.",
     remedy:
       'Respond to a message of type webhook.challenge with status 200 and its data.challenge as the body, within 15 seconds. Then activate the webhook again. The list of deliveries shows each attempt.',
   },
   webhooks_unavailable: {
-    when: 'The operator of the service has not set QUARTERMASTER_WEBHOOK_SECRET, from which the secrets of webhooks are derived.',
+    when: 'The operator has not set QUARTERMASTER_WEBHOOK_SECRET, from which webhook secrets are derived.',
     remedy: 'Ask the operator of the service to set it, or read the change feed instead.',
   },
   account_rate_exceeded: {

@@ -192,7 +192,7 @@ function deltasOf(request: FastifyRequest, resource: Resource): RecordValues {
     faults.add(() => ({
       pointer: '',
       code: 'member_required',
-      message: `The body names no field to adjust: ${names.join(', ')}.`,
+      message: `The body must name a field to adjust: ${names.join(', ')}.`,
       expected: names,
     }))
   }

@@ -143,7 +143,7 @@ function schemasOf(resource: Resource): Record<string, Schema> {
           enum: ['created', 'updated', 'deleted', 'removed'],
           description: '`removed`: the record does not match the filter, or no longer.',
         },
-        id: { type: 'integer', format: 'int64', minimum: 1, description: 'The id of the record.' },
+        id: { type: 'integer', format: 'int64', minimum: 1, description: 'The record id.' },
         version: {
           type: 'integer',
           format: 'int64',

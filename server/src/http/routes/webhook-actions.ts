@@ -104,7 +104,7 @@ export const rotateWebhookRoute: Route = {
   bodies: [],
   operation: {
     ...operation('rotate'),
-    summary: 'Rotate the secret of a webhook',
+    summary: "Rotate a webhook's secret",
     samples: [sample('rotate')],
     description: `Messages have a signature by the new secret and one by the old secret for ${limits.webhookRotationHours} hours.`,
     responses: {
@@ -173,7 +173,7 @@ export const testWebhookRoute: Route = {
     summary: 'Send a test message',
     samples: [unverifiedSample('test')],
     description:
-      'Sends a signed message of the type `webhook.test`, also if the webhook is paused or disabled. A webhook that is `pending` must be activated first.',
+      'Sends a signed message of the type `webhook.test`, even if the webhook is paused or disabled. A webhook that is `pending` must be activated first.',
     responses: {
       '200': jsonResponse(
         'What happened: the status of the receiver, or why there was none.',

@@ -23,7 +23,7 @@ export function serverUrls(
   })
   for (const serverUrl of urls) validate(serverUrl)
   const [first, ...others] = urls
-  if (first === undefined) throw invalidUrl('it names no server')
+  if (first === undefined) throw invalidUrl('it does not name a server')
   return [first, ...others]
 }
 
