@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
+import { lineOf, type Node, parsed, visit } from './syntax.ts'
 
 /** Evaluates rules of Vale (`.vale/`): those of the types `existence` and `substitution`, with the keys that ours use. */
 
@@ -73,6 +74,25 @@ export function findingsIn(markdown: string): Finding[] {
       }),
     )
     .toSorted((one, other) => one.line - other.line)
+}
+
+/** What the rules find in the texts of a program: strings and templates with several words, and texts of JSX. */
+export function findingsInSource(file: string, source: string): Finding[] {
+  const findings: Finding[] = []
+  visit(parsed(file, source), (node) => {
+    const text = messageOf(node)
+    if (text?.includes(' ') !== true) return
+    findings.push(...findingsIn(text).map((finding) => ({ ...finding, line: lineOf(source, node) })))
+  })
+  return findings
+}
+
+/** The values of a template are as code in a sentence. */
+function messageOf(node: Node): string | undefined {
+  if (node.type === 'Literal' || node.type === 'JSXText')
+    return typeof node['value'] === 'string' ? node['value'] : undefined
+  if (node.type !== 'TemplateLiteral' || !Array.isArray(node['quasis'])) return undefined
+  return node['quasis'].map((quasi) => quasi.value.cooked).join('***')
 }
 
 /** Line ends within paragraphs are spaces in the prose. */
