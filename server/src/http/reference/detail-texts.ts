@@ -35,7 +35,7 @@ const number = { cause: 'The parameter is not an integer, or is out of range.' }
 const faults: Record<RequestFault, Text> = {
   parameter_unknown: {
     place: `${inErrors}; the console, for a wrong address`,
-    cause: 'The request has a parameter that this path or page does not have.',
+    cause: 'This path or page does not have the parameter.',
     remedy: 'Correct or remove it. A filter with & in a value needs quotes around the value.',
   },
   parameter_repeated: { cause: 'A parameter occurs more than once.', remedy: 'Send it once.' },
@@ -59,7 +59,7 @@ const faults: Record<RequestFault, Text> = {
   cursor_invalid: {
     cause: 'since or Last-Event-ID is not a cursor, or is damaged.',
     remedy:
-      'Send a cursor exactly as the service has returned it. Without one, the feed begins with every record.',
+      'Send a cursor exactly as the service returned it. Without one, the feed begins with every record.',
   },
   cursor_mismatch: {
     cause: 'The cursor belongs to another account, resource or filter.',
@@ -80,7 +80,7 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Sort by a field of the resource. The message lists them.',
   },
   choice_invalid: {
-    cause: 'The parameter has a fixed set of values, and this is none of them.',
+    cause: 'The parameter accepts a fixed set of values, and this is not one of them.',
     remedy: 'Send one of the values in expected.',
   },
   field_unknown: {
@@ -92,7 +92,7 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Remove the comma.',
   },
   field_not_filterable: {
-    cause: 'A filter names etag, which is computed for each response and stored nowhere.',
+    cause: 'A filter names etag, which is computed for each response and not stored.',
     remedy: 'Name it in fields, and filter by another field.',
   },
   operator_not_for_type: {
@@ -104,7 +104,7 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Send a value of that type: true or false, a number, or an ISO 8601 date or time.',
   },
   value_out_of_range: {
-    cause: 'The number or date is outside the range of the field.',
+    cause: "The number or date is outside the field's range.",
     remedy: 'Send a value within the range that the message names.',
   },
   value_null_not_comparable: {
@@ -113,7 +113,7 @@ const faults: Record<RequestFault, Text> = {
   },
   value_empty: { cause: 'The operator * or !* has no text.', remedy: 'Add a text, or remove the condition.' },
   member_required: {
-    cause: 'The body lacks a member that is required.',
+    cause: 'The body lacks a required member.',
     remedy: 'Add the member that pointer names.',
   },
   member_unknown: {
@@ -193,18 +193,18 @@ const deliveries: Record<Exclude<FailedDelivery, ClientCode>, Text> = {
     remedy: 'Respond first, and process the message afterwards.',
   },
   certificate_invalid: {
-    cause: 'The TLS certificate of the receiver was not accepted.',
+    cause: "The receiver's TLS certificate was not accepted.",
     remedy: 'Install a valid certificate with its complete chain.',
   },
   address_forbidden: {
     cause: 'The host name of the URL leads to an address that is not on the public internet.',
-    remedy: 'Use a public address, or ask the operator of the service to allow the network.',
+    remedy: 'Use a public address, or ask your operator to allow the network.',
   },
   secret: {
     cause:
       "Nothing was sent: the webhook's secret is derived from a master key that the service no longer has.",
     remedy:
-      'Rotate the secret and configure the receiver with the new one, or ask the operator of the service to restore the master key.',
+      'Rotate the secret and configure the receiver with the new one, or ask your operator to restore the master key.',
   },
   url_forbidden: {
     cause: 'The URL is not one that the service sends messages to, such as one without https.',
@@ -235,34 +235,34 @@ const client: Record<ClientCode, Text> = {
   },
   proxy_timeout: {
     cause: 'A proxy in front of the service responded with 504.',
-    remedy: "Narrow the filter, or raise the proxy's timeout above the 10 seconds of the service.",
+    remedy: "Narrow the filter, or raise the proxy's timeout above the service's 10 seconds.",
   },
   proxy_unavailable: {
     cause: 'A proxy in front of the service responded that it cannot reach the service.',
-    remedy: 'Retry. If it continues, ask the operator of the service.',
+    remedy: 'Retry. If it continues, ask your operator.',
   },
   response_unexpected: {
-    cause: 'The response is not one of Quartermaster, such as the page of a proxy or a portal.',
+    cause: 'The response does not come from Quartermaster, but for example from a proxy or a portal.',
     remedy: 'Check baseUrl and what is between the program and the service.',
   },
   stream_truncated: {
     cause: 'An export ended before its last line.',
-    remedy: 'Start it again. Records that were read so far are not all.',
+    remedy: 'Start it again: the records read so far are incomplete.',
   },
   timed_out: {
     cause: 'No complete response arrived within the time that the program allows.',
     remedy: 'Retry, narrow the filter, or allow more time with timeoutMs.',
   },
   tls_failed: {
-    cause: 'The TLS certificate of the host is not trusted.',
+    cause: "The host's TLS certificate is not trusted.",
     remedy: 'Install a valid certificate, or make the program trust its issuer (NODE_EXTRA_CA_CERTS).',
   },
   webhook_invalid: {
     place: 'errors of verifyWebhook in the TypeScript client',
     cause:
-      'A message to a receiver of webhooks has no signature by its secret, was changed on its way, or is more than five minutes old or in the future.',
+      'A webhook message is not signed with your secret, was changed on its way, or is more than five minutes old or in the future.',
     remedy:
-      'Respond with 401. If messages of Quartermaster are rejected, pass the body as it was received, check the secret, and set the clock of the receiver.',
+      "Respond with 401. If you reject messages from Quartermaster, pass the body as it was received, check the secret, and set the receiver's clock.",
   },
 }
 

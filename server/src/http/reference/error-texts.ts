@@ -6,9 +6,9 @@ export interface ErrorText {
   readonly remedy: string
 }
 
-const retryLater = 'Retry after the seconds in Retry-After, and double the delay with each further attempt.'
+const retryLater = 'Wait for the seconds in Retry-After, then retry. Double the delay with each attempt.'
 const spreadRequests =
-  'Retry after the seconds in Retry-After. Spread the requests over the minute: RateLimit on every response has the number that remains.'
+  'Wait for the seconds in Retry-After, then retry. Spread your requests over the minute: RateLimit on every response says how many remain.'
 
 export const errorTexts: Record<ErrorCode, ErrorText> = {
   request_invalid: {
@@ -21,9 +21,9 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: 'Correct the body. errors has the position of each fault as a JSON pointer.',
   },
   unauthenticated: {
-    when: 'The request has no valid API key of this account: the Authorization header is missing or malformed, the key is unknown, expired, revoked or of another account, or the host is not an account. The response is the same for every cause.',
+    when: "The request has no valid API key of this account: the Authorization header is missing or malformed, the key is unknown, expired, revoked or another account's, or the host is not an account. The response is the same for every cause.",
     remedy:
-      "Send 'Authorization: Bearer <key>' to the account's own host. If the error remains, ask the operator of the service whether the key is still valid.",
+      "Send 'Authorization: Bearer <key>' to the account's own host. If the error remains, ask your operator whether the key is still valid.",
   },
   scope_missing: {
     when: 'The key is valid but does not have the scope that this request needs; detail names the scope.',
@@ -31,7 +31,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   },
   path_unknown: {
     when: 'The path does not exist.',
-    remedy: 'Compare the path with the reference. Paths of resources begin with /api/v1/.',
+    remedy: 'Compare the path with the reference. Resource paths begin with /api/v1/.',
   },
   record_unknown: {
     when: 'The account has no record with this id. Ids are positive integers.',
@@ -42,9 +42,9 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: 'The header Allow lists the supported methods.',
   },
   precondition_failed: {
-    when: 'The request has If-Match, and the record has none of its ETags: another request has changed it. Nothing was written.',
+    when: 'If-Match contains no current ETag of the record: another request has changed it. Nothing was written.',
     remedy:
-      'Read the record again. If the change still applies, repeat it with the new ETag. After a failover or restore of the database the ETag can change although the record did not.',
+      'Read the record again. If the change still applies, repeat it with the new ETag. After a database failover or restore, the ETag can change even if the record did not.',
   },
   media_type_unsupported: {
     when: 'The body of a QUERY is not application/x-www-form-urlencoded in UTF-8, or a body is compressed.',
@@ -52,13 +52,13 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
       'Send the parameters as in a URL, with that Content-Type, without another charset and without Content-Encoding.',
   },
   rows_rejected: {
-    when: 'A batch was ended because 10,000 of its rows were rejected. It is in the $error line of a response whose other lines have the reasons. The valid rows that were read before are written.',
+    when: 'The batch ended because 10,000 of its rows were rejected. This code is in the $error line of the response; the other lines have the reasons. Valid rows that were read before are written.',
     remedy:
       'Fix the cause that the lines show, and send the batch again: rows that were written are then unchanged.',
   },
   body_too_large: {
     when: 'The body exceeds the limit: 64 KB for a create or a patch, 1 MB for a batch as application/json, 256 KB for QUERY.',
-    remedy: 'Split the request. A filter may have 64 KB and 1,000 list values.',
+    remedy: 'Split the request. Filters are limited to 64 KB and 1,000 list values.',
   },
   url_too_long: {
     when: 'The URL is longer than 16 KB.',
@@ -73,12 +73,12 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: 'Send fewer or shorter headers. Send a long filter with QUERY.',
   },
   idempotency_key_required: {
-    when: 'An adjustment was sent without an Idempotency-Key. If its response were lost, nobody could tell whether it was applied, and a retry would apply it twice.',
+    when: 'An adjustment was sent without an Idempotency-Key. Without one, a retry after a lost response could apply it twice.',
     remedy: 'Send a new Idempotency-Key with each adjustment, and the same one to retry it.',
   },
   idempotency_conflict: {
     when: 'A request with the same Idempotency-Key is still running.',
-    remedy: 'Retry after the seconds in Retry-After: the response is then that of the first request.',
+    remedy: "Wait for the seconds in Retry-After, then retry: you get the first request's response.",
   },
   idempotency_mismatch: {
     when: 'This Idempotency-Key was used with another request within the last 24 hours. Nothing was written.',
@@ -86,7 +86,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
       'Use a new Idempotency-Key for each new request, and the same one only to retry the same request: method, path, If-Match and body.',
   },
   adjustment_impossible: {
-    when: 'A field is null, or the sum has more digits than a decimal can have: 24 before and 12 after the decimal point. errors has the sums. Nothing was written.',
+    when: 'A field is null, or the sum does not fit into a decimal: 24 digits before and 12 after the decimal point. errors has the sums. Nothing was written.',
     remedy: 'Read the record, and set the field with PATCH if that is what you want.',
   },
   key_already_created: {
@@ -99,25 +99,25 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   },
   keys_exhausted: {
     when: 'The account has reached its limit of 1,000 valid keys.',
-    remedy: 'Revoke unused keys: last_used_on has the day of the last use of each.',
+    remedy: 'Revoke unused keys: last_used_on says when each was last used.',
   },
   records_exhausted: {
-    when: 'The account has as many records of this resource as its quota allows: 2,000,000, unless the operator has set another one. A batch ends with this error; the rows before it were written.',
+    when: 'The account has reached its quota for this resource: 2,000,000 records, unless the operator has set another. A batch ends with this error; the rows before it were written.',
     remedy:
-      'Delete records that are no longer needed, or ask the operator of the service for a higher quota.',
+      'Delete records that you no longer need, or ask your operator for a higher quota.',
   },
   idempotency_exhausted: {
-    when: 'The service has stored as many results of writes with an Idempotency-Key as the quota of the account allows: 1,000,000 within 24 hours, unless the operator has set another one. Nothing was written. Retries with a key that was used before still get their result.',
+    when: 'The account has reached its quota of stored results for Idempotency-Keys: 1,000,000 within 24 hours, unless the operator has set another. Nothing was written. Retries with an earlier key still get their result.',
     remedy:
-      'Send many records with one batch, which needs no Idempotency-Key, or wait until earlier results expire. The operator of the service can raise the quota.',
+      'Send many records with one batch, which needs no Idempotency-Key, or wait until earlier results expire. Your operator can raise the quota.',
   },
   audit_exhausted: {
-    when: 'The audit log of the account has as many entries as its quota allows: 100,000, unless the operator has set another one. Entries are never deleted, so keys and webhooks cannot be created or changed any more. Revoking a key, pausing and deleting a webhook still work.',
+    when: "The account's audit log has reached its quota: 100,000 entries, unless the operator has set another. Entries are never deleted, so you can no longer create or change keys and webhooks. You can still revoke keys, and pause or delete webhooks.",
     remedy:
-      'Look for a program that changes keys or webhooks in a loop. The operator of the service can raise the quota.',
+      'Look for a program that changes keys or webhooks in a loop. Your operator can raise the quota.',
   },
   key_taken: {
-    when: 'Another record has this value of a field that the account has made unique. errors has the field and, as record, the id of that record. Nothing was written.',
+    when: 'Another record has this value in a unique field. errors has the field and, as record, the id of that record. Nothing was written.',
     remedy:
       'Read that record. To create or change whichever record has the value, send PATCH to …/{key}/{value}.',
   },
@@ -127,25 +127,25 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
       'Address the record by its id, or by one of these fields. An administrator can declare a unique field at /manage/v1/fields.',
   },
   key_not_ready: {
-    when: 'The field is being made unique, and the values of the records that existed before are still being read. Or two of them have one value, so that it cannot become unique.',
+    when: 'The field is becoming unique, and existing records are still being read. Or two of them have the same value, so the field cannot become unique.',
     remedy:
-      'Try again after the time in Retry-After. /manage/v1/fields has the state of the field: building, ready or duplicates.',
+      "Wait for the seconds in Retry-After, then retry. /manage/v1/fields has the field's state: building, ready or duplicates.",
   },
   values_not_unique: {
-    when: 'Several records have the same value of the field that is to be unique. detail has the first of these values, with their records. Nothing was changed.',
+    when: 'Several records have the same value in the field that should become unique. detail has the first of these values, with their records. Nothing was changed.',
     remedy: 'Give each record its own value, or null, and declare the field again.',
   },
   field_exists: {
-    when: 'The account has declared a field with this name for this resource.',
-    remedy: 'Use that field, or another name. The list of fields has all of them.',
+    when: 'The account already has a field with this name for this resource.',
+    remedy: 'Use that field, or another name. The list of fields shows them all.',
   },
   fields_exhausted: {
     when: 'The account has declared 64 fields for this resource, the maximum.',
-    remedy: 'Delete a field that is no longer used.',
+    remedy: 'Delete a field that you no longer use.',
   },
   webhooks_exhausted: {
     when: 'The account already has 20 webhooks, the maximum.',
-    remedy: 'Delete a webhook that is no longer used. One webhook can serve several consumers.',
+    remedy: 'Delete a webhook that you no longer use. One webhook can serve several consumers.',
   },
   webhook_unverified: {
     when: "The service sent a signed challenge to the webhook's URL, and did not receive it back; detail says what happened instead. A webhook that is still pending returns the same error for a pause or a test message: nothing is sent to a URL that is not verified.",
@@ -154,23 +154,23 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   },
   webhooks_unavailable: {
     when: 'The operator has not set QUARTERMASTER_WEBHOOK_SECRET, from which webhook secrets are derived.',
-    remedy: 'Ask the operator of the service to set it, or read the change feed instead.',
+    remedy: 'Ask your operator to set it, or read the change feed instead.',
   },
   account_rate_exceeded: {
-    when: 'The account has sent more requests in a minute than its limit. RateLimit-Policy has the limit.',
+    when: 'The account has exceeded its requests per minute. RateLimit-Policy has the limit.',
     remedy: spreadRequests,
   },
   key_rate_exceeded: {
-    when: 'This key has sent more requests in a minute than its limit. Other keys of the account may still send requests.',
+    when: "This key has exceeded its requests per minute. The account's other keys may still send requests.",
     remedy: spreadRequests,
   },
   account_busy: {
     when: 'The account has too many long queries or writes in flight, and its queue is full. A rejected write has written nothing.',
-    remedy: 'Retry after the seconds in Retry-After, and send fewer requests concurrently.',
+    remedy: 'Wait for the seconds in Retry-After, then retry, and send fewer requests at once.',
   },
   client_disconnected: {
     when: 'The client closed the connection before the response was sent. The error is only logged.',
-    remedy: 'Increase the timeout of the client, or narrow the request.',
+    remedy: "Increase the client's timeout, or narrow the request.",
   },
   shutting_down: {
     when: 'The service shut down and closed the connection before the response was sent. The error is only logged.',
@@ -178,18 +178,18 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
       'Retry the request: another process serves it. A create with an Idempotency-Key is executed only once.',
   },
   export_limit: {
-    when: 'The account has too many exports in flight: two in each process, or one if the last free slot is reserved for other accounts.',
-    remedy: 'Wait until one of them ends, then retry after the seconds in Retry-After.',
+    when: 'The account runs too many exports: two in each process, or one if the last free slot is reserved for other accounts.',
+    remedy: 'Wait until one of them ends and for the seconds in Retry-After, then retry.',
   },
   feed_limit: {
     when: 'Too many clients wait for changes in this process: 2,000 long polls and streams.',
     remedy:
-      'Retry after the seconds in Retry-After, or request changes without wait. One stream can serve many consumers of the same account.',
+      'Wait for the seconds in Retry-After, then retry, or request changes without wait. One stream can serve many consumers.',
   },
   cursor_expired: {
-    when: 'Not all changes after this cursor are known any more. Deletions are stored for 30 days and up to 1,000,000 per account; after a restore of the database, or a failover that lost writes, later cursors are invalid.',
+    when: 'Some changes after this cursor are no longer stored. Deletions are kept for 30 days and up to 1,000,000 per account; after a database restore, or a failover that lost writes, later cursors are invalid.',
     remedy:
-      'Start again: read an export, whose header X-Changes-Cursor has a new cursor, or the first page of the feed, to which the header Link leads. Delete the records of your copy that it does not contain.',
+      'Start again: read an export, whose header X-Changes-Cursor has a new cursor, or the first page of the feed, to which the header Link leads. From your copy, delete the records that it does not contain.',
   },
   overloaded: {
     when: 'The service is overloaded. Nothing was written.',
@@ -202,7 +202,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   outcome_unknown: {
     when: 'The connection to the database was lost during the commit. The write may or may not have been committed.',
     remedy:
-      'Retry with the same Idempotency-Key: the record is then created exactly once. Without an Idempotency-Key, check first whether the record exists.',
+      'Retry with the same Idempotency-Key: the write then happens exactly once. Without an Idempotency-Key, check first whether the record exists.',
   },
   deadline_exceeded: {
     when: 'The query exceeded its timeout: 10 seconds, unless the operator has configured another.',
@@ -216,6 +216,6 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   },
   internal: {
     when: "An internal error occurred. The operator's log has its cause.",
-    remedy: 'Report the request_id to the operator of the service.',
+    remedy: 'Report the request_id to your operator.',
   },
 }
