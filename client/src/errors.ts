@@ -94,7 +94,7 @@ export class PreconditionFailed extends QuartermasterError {
   override name = 'PreconditionFailed'
 }
 
-/** 410: not all changes after this cursor are known any more. Start again with a complete copy, as `sync()` does. */
+/** 410: some changes after this cursor are no longer stored. Start again with a complete copy, as `sync()` does. */
 export class CursorExpired extends QuartermasterError {
   override name = 'CursorExpired'
 }

@@ -96,6 +96,6 @@ function normalizedUrl(baseUrl: string): string {
 function checkedKey(apiKey: string): string {
   if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return apiKey
   throw new TypeError(
-    'apiKey is missing or contains characters that no API key has. Check that the variable it is read from is set.',
+    'apiKey is missing, or contains characters that API keys do not have. Check that its variable is set.',
   )
 }

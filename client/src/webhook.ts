@@ -117,7 +117,7 @@ async function keyOf(secret: string): Promise<HmacKey> {
   // 24 to 64 bytes, says Standard Webhooks: a secret that was cut off would reject every message.
   const encoded = /^whsec_([A-Za-z0-9+/]{30,88}={0,2})$/.exec(secret)?.[1] ?? ''
   if (encoded.length % 4 !== 0 || encoded.length < 32)
-    throw new TypeError('A secret is whsec_ and base64, as in the response to the creation of the webhook.')
+    throw new TypeError('A secret is whsec_ and base64, as in the response that created the webhook.')
   return await crypto.subtle.importKey('raw', decoded(encoded), { name: 'HMAC', hash: 'SHA-256' }, false, [
     'verify',
   ])
@@ -159,7 +159,7 @@ function bytesOf(body: string | Uint8Array | ArrayBuffer): Uint8Array {
   if (typeof body === 'string') return new TextEncoder().encode(body)
   if (body instanceof Uint8Array) return body
   if (body instanceof ArrayBuffer) return new Uint8Array(body)
-  throw new TypeError('Pass the body as it was received: a text or bytes, before any parser of JSON.')
+  throw new TypeError('Pass the body as it was received: a text or bytes, before any JSON parser.')
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {

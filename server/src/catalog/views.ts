@@ -95,9 +95,9 @@ const audit: View = {
     ),
     text('subject', 'What was changed: a key id, or an account name.', 'Xq3ZpL0a'),
     text('details', 'A description of the change.', 'web shop; product:read; expires never', nullable),
-    text('actor', 'Who made the change: key, or operator of the service.', 'key'),
+    text('actor', 'Who made the change: a key, or the operator.', 'key'),
     text('actor_id', "The key id, or the operator's user name.", 'b7TqM2vc'),
-    text('application', 'The User-Agent of the request, or the command line.', 'curl/8.5.0', nullable),
+    text('application', "The request's User-Agent, or the command line.", 'curl/8.5.0', nullable),
     text('address', "The client's address, or the operator's machine.", '192.0.2.7', nullable),
   ],
 }
@@ -109,7 +109,7 @@ const request: View = {
   noun: 'request',
   plural: 'requests',
   path: 'requests',
-  description: `A request of the last ${limits.requestLogDays} days with a key of the account.`,
+  description: `A request in the last ${limits.requestLogDays} days with one of the account's keys.`,
   order: ['at', 'id'],
   fields: [
     entryId,
@@ -131,7 +131,7 @@ const request: View = {
       type: 'boolean',
       nullable: false,
       description:
-        'Whether the response needed no read: it was cached, or not modified. False if the request shared a read with others.',
+        'Whether the response was cached or not modified, so nothing was read. False if the request shared a read with others.',
       example: true,
     },
   ],
@@ -150,7 +150,7 @@ const usage: View = {
   noun: 'usage record',
   plural: 'usage',
   path: 'usage',
-  description: 'The requests of a key on a route in a day or a minute.',
+  description: "A key's requests on a route in a day or a minute.",
   order: ['at', 'key_id', 'route'],
   choices: { per: ['day', 'minute'] },
   fields: [
@@ -162,7 +162,7 @@ const usage: View = {
     number(
       'unlogged',
       'integer',
-      'Requests that are missing in the request log, because they arrived faster than it is written.',
+      'Requests missing from the request log, because they arrived faster than it could be written.',
       0,
     ),
     percentile(50),
@@ -204,12 +204,12 @@ const webhook: View = {
     number(
       'delivered_version',
       'integer',
-      'The last version of the resource that was delivered completely.',
+      'The last version that was delivered completely.',
       12,
     ),
     number('failures', 'integer', 'Failed attempts since the last delivery.', 0),
     timestamp('failing_since', 'When the first of them was made.', { ...nullable, example: null }),
-    timestamp('due_at', 'The next attempt is not made before this time.'),
+    timestamp('due_at', 'The earliest time of the next attempt.'),
   ],
 }
 
@@ -226,7 +226,7 @@ const delivery: View = {
     text('webhook_id', 'The webhook.', webhookId),
     text(
       'message_id',
-      'As in the header webhook-id. Retries have the same.',
+      'The header webhook-id. Retries have the same id.',
       'msg_0a1b2c3d4e5f60718293a4b5c6d7e8f9',
     ),
     text('kind', 'changes, challenge or test.', 'changes'),
@@ -266,12 +266,12 @@ const field: View = {
       name: 'unique',
       type: 'boolean',
       nullable: false,
-      description: 'Whether no two records may have the same value, so that a record can be addressed by it.',
+      description: 'Whether values are unique, so that a record can be addressed by one.',
       example: true,
     },
     text(
       'state',
-      'ready; building: the values of existing records are being read; duplicates: two records have one value, so the field is not unique.',
+      'ready; building: the values of existing records are being read; duplicates: two records have the same value, so the field is not unique.',
       'ready',
     ),
     timestamp('created_at', 'When it was declared.'),

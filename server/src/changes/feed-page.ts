@@ -88,7 +88,7 @@ export function snapshotCursor(feed: FeedIdentity, row: Pick<Lineages, 'version'
 export function cursorExpired(): Failure {
   return new Failure(
     'cursor_expired',
-    'Not all changes after this cursor are known any more: it is older than 30 days, or the data was restored. ' +
+    'Some changes after this cursor are no longer stored: it is older than 30 days, or the data was restored. ' +
       'Start again with an export, or without since; records that you do not receive then no longer exist.',
   )
 }

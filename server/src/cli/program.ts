@@ -57,7 +57,7 @@ Start with: quartermaster demo`
 export function program(loaded: LoadedConfig): Command {
   const { config } = loaded
   const command = new Command('quartermaster')
-    .description('An ERP query service for products, partners and companies of many accounts.')
+    .description('A fast HTTP API in front of an ERP: products, partners and companies of any number of accounts.')
     .version(version)
     .showHelpAfterError('(use --help for usage)')
     .addHelpText('after', environmentHelp)
@@ -137,14 +137,14 @@ function accountCommands(config: Config): Command {
     .action((options) => accountList(config, options))
   command
     .command('show <name>')
-    .description('show the status, limits, number of keys and tallies of an account')
+    .description("show an account's status, limits, number of keys and tallies")
     .addOption(json())
     .action((name, options) => accountShow(config, name, options))
   command
     .command('limit <name>')
-    .description('set the rate limits and quotas of an account')
-    .option('--requests <count>', "requests per minute of the account, or 'default'", parsePerMinute)
-    .option('--key-requests <count>', "requests per minute of each key, or 'default'", parsePerMinute)
+    .description("set an account's rate limits and quotas")
+    .option('--requests <count>', "requests per minute for the account, or 'default'", parsePerMinute)
+    .option('--key-requests <count>', "requests per minute for each key, or 'default'", parsePerMinute)
     .option('--records <count>', "records of each resource, or 'default'", parseQuota)
     .option('--idempotency-results <count>', "results stored for retries, or 'default'", parseQuota)
     .option('--audit-entries <count>', "entries of the audit log, or 'default'", parseQuota)
@@ -153,7 +153,7 @@ function accountCommands(config: Config): Command {
   addCorsCommand(command, config)
   command
     .command('suspend <name>')
-    .description('reject all keys of an account; its data is not changed')
+    .description("reject all of an account's keys; its data is not changed")
     .addOption(json())
     .action((name, options) => accountSuspend(config, name, options))
   command
@@ -204,12 +204,12 @@ function keyCommands(config: Config): Command {
     .action((options) => keyList(config, options))
   command
     .command('rotate <key-id>')
-    .description('replace a key by a new one with the same name and scopes, and print the new key')
+    .description('replace a key with a new one of the same name and scopes, and print it')
     .addOption(account())
     .addOption(
       new Option(
         '--overlap <time>',
-        'how long the old key stays valid: 7d, 12h, 30m; 0 revokes it at once (required)',
+        'how long the old key stays valid: 7d, 12h, 30m; 0 revokes it immediately (required)',
       )
         .argParser(parseOverlap)
         .makeOptionMandatory(),
@@ -241,7 +241,7 @@ interface ImportOptions {
 function addDataCommands(command: Command, config: Config): void {
   command
     .command('import')
-    .description('import records of an account from a CSV or NDJSON file')
+    .description("import an account's records from a CSV or NDJSON file")
     .addArgument(new Argument('<resource>', 'resource to import').choices(Object.keys(resources)))
     .argument('<file>', 'file to import, or - for standard input')
     .addOption(account())
@@ -276,7 +276,7 @@ function addDataCommands(command: Command, config: Config): void {
 
   command
     .command('export')
-    .description('write all matching records of an account to stdout, from one snapshot')
+    .description("write all of an account's matching records to stdout, from one snapshot")
     .addArgument(new Argument('<resource>', 'resource to export').choices(Object.keys(resources)))
     .addOption(account())
     .option('--filter <filter>', 'export only records that match this filter (default: all)')

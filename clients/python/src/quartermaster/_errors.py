@@ -95,7 +95,7 @@ class PreconditionFailed(ApiError):
 
 
 class CursorExpired(ApiError):
-    """410: not all changes after this cursor are known any more. Start again with a complete copy, as `sync()` does."""
+    """410: some changes after this cursor are no longer stored. Start again with a complete copy, as `sync()` does."""
 
 
 class RateLimited(ApiError):

@@ -50,7 +50,7 @@ def _key_of(secret: str) -> bytes:
     found = re.fullmatch(r"whsec_([A-Za-z0-9+/]{30,88}={0,2})", secret)
     encoded = found.group(1) if found else ""
     if len(encoded) % 4 != 0 or len(encoded) < 32:
-        raise ValueError("A secret is whsec_ and base64, as in the response to the creation of the webhook.")
+        raise ValueError("A secret is whsec_ and base64, as in the response that created the webhook.")
     return base64.b64decode(encoded, validate=True)
 
 

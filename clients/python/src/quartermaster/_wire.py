@@ -36,7 +36,7 @@ DECIMALS: Dict[str, FrozenSet[str]] = {
 class Product(TypedDict):
     """A product of the inventory."""
 
-    #: Identifies the record within its account and resource. Starts at 1 and is never reused.
+    #: Identifies the record in its account and resource. Starts at 1 and is never reused.
     id: int
     #: The name.
     name: str
@@ -46,7 +46,7 @@ class Product(TypedDict):
     list_price: Decimal
     #: The quantity on hand, exact.
     qty_available: Decimal
-    #: Whether the product is in use. Inactive products are listed like any other.
+    #: Whether the product is in use. Lists include inactive products.
     active: bool
     #: The category.
     categ_id: Optional[int]
@@ -63,7 +63,7 @@ class Product(TypedDict):
 class Partner(TypedDict):
     """A customer, a vendor or an employee."""
 
-    #: Identifies the record within its account and resource. Starts at 1 and is never reused.
+    #: Identifies the record in its account and resource. Starts at 1 and is never reused.
     id: int
     #: The name.
     name: str
@@ -81,7 +81,7 @@ class Partner(TypedDict):
     email: Optional[str]
     #: The phone number.
     phone: Optional[str]
-    #: Whether the partner is in use. Inactive partners are listed like any other.
+    #: Whether the partner is in use. Lists include inactive partners.
     active: bool
     #: When the record was created.
     create_date: str
@@ -92,13 +92,13 @@ class Partner(TypedDict):
 class Company(TypedDict):
     """A company of the account."""
 
-    #: Identifies the record within its account and resource. Starts at 1 and is never reused.
+    #: Identifies the record in its account and resource. Starts at 1 and is never reused.
     id: int
     #: The name.
     name: str
     #: The code of the company.
     company_code: Optional[str]
-    #: A number as text, with its leading zeros.
+    #: A number as text, with leading zeros.
     branch_user: str
     #: When the record was created.
     create_date: str
@@ -142,18 +142,18 @@ class Audit(TypedDict):
     subject: str
     #: A description of the change.
     details: Optional[str]
-    #: Who made the change: key, or operator of the service.
+    #: Who made the change: a key, or the operator.
     actor: str
     #: The key id, or the operator's user name.
     actor_id: str
-    #: The User-Agent of the request, or the command line.
+    #: The request's User-Agent, or the command line.
     application: Optional[str]
     #: The client's address, or the operator's machine.
     address: Optional[str]
 
 
 class LoggedRequest(TypedDict):
-    """A request of the last 14 days with a key of the account."""
+    """A request in the last 14 days with one of the account's keys."""
 
     #: Identifies the entry within its account.
     id: str
@@ -183,12 +183,12 @@ class LoggedRequest(TypedDict):
     records: int
     #: Bytes of the response body as sent.
     bytes: int
-    #: Whether the response needed no read: it was cached, or not modified. False if the request shared a read with others.
+    #: Whether the response was cached or not modified, so nothing was read. False if the request shared a read with others.
     cached: bool
 
 
 class Usage(TypedDict):
-    """The requests of a key on a route in a day or a minute."""
+    """A key's requests on a route in a day or a minute."""
 
     #: When the day or minute began, in UTC.
     at: str
@@ -200,7 +200,7 @@ class Usage(TypedDict):
     requests: int
     #: Requests with a status of 400 or more.
     errors: int
-    #: Requests that are missing in the request log, because they arrived faster than it is written.
+    #: Requests missing from the request log, because they arrived faster than it could be written.
     unlogged: int
     #: The 50th percentile of the duration in milliseconds, within 5 %.
     p50_ms: Decimal
@@ -223,9 +223,9 @@ class Field(TypedDict):
     type: str
     #: What the field means, for people.
     label: str
-    #: Whether no two records may have the same value, so that a record can be addressed by it.
+    #: Whether values are unique, so that a record can be addressed by one.
     unique: bool
-    #: ready; building: the values of existing records are being read; duplicates: two records have one value, so the field is not unique.
+    #: ready; building: the values of existing records are being read; duplicates: two records have the same value, so the field is not unique.
     state: str
     #: When it was declared.
     created_at: str
@@ -252,13 +252,13 @@ class Webhook(TypedDict):
     created_at: str
     #: When its secret was last rotated.
     rotated_at: Optional[str]
-    #: The last version of the resource that was delivered completely.
+    #: The last version that was delivered completely.
     delivered_version: int
     #: Failed attempts since the last delivery.
     failures: int
     #: When the first of them was made.
     failing_since: Optional[str]
-    #: The next attempt is not made before this time.
+    #: The earliest time of the next attempt.
     due_at: str
 
 
@@ -271,7 +271,7 @@ class Delivery(TypedDict):
     at: str
     #: The webhook.
     webhook_id: str
-    #: As in the header webhook-id. Retries have the same.
+    #: The header webhook-id. Retries have the same id.
     message_id: str
     #: changes, challenge or test.
     kind: str
@@ -300,7 +300,7 @@ class NewProduct(_NewProductRequired, total=False):
     list_price: Union[Decimal, int, str]
     #: The quantity on hand, exact.
     qty_available: Union[Decimal, int, str]
-    #: Whether the product is in use. Inactive products are listed like any other.
+    #: Whether the product is in use. Lists include inactive products.
     active: bool
     #: The category.
     categ_id: Optional[int]
@@ -329,14 +329,14 @@ class NewPartner(_NewPartnerRequired, total=False):
     email: Optional[str]
     #: The phone number.
     phone: Optional[str]
-    #: Whether the partner is in use. Inactive partners are listed like any other.
+    #: Whether the partner is in use. Lists include inactive partners.
     active: bool
 
 
 class _NewCompanyRequired(TypedDict):
     #: The name.
     name: str
-    #: A number as text, with its leading zeros.
+    #: A number as text, with leading zeros.
     branch_user: str
 
 class NewCompany(_NewCompanyRequired, total=False):
@@ -410,13 +410,13 @@ class WebhookSecret(TypedDict):
     created_at: str
     #: When its secret was last rotated.
     rotated_at: Optional[str]
-    #: The last version of the resource that was delivered completely.
+    #: The last version that was delivered completely.
     delivered_version: int
     #: Failed attempts since the last delivery.
     failures: int
     #: When the first of them was made.
     failing_since: Optional[str]
-    #: The next attempt is not made before this time.
+    #: The earliest time of the next attempt.
     due_at: str
     #: The secret that signs, in the format of Standard Webhooks.
     secret: str

@@ -195,7 +195,7 @@ function ExpiryField({ expiry, note, error, dateMin, onChange }: ExpiryFieldProp
 }
 
 function expiryNote(choice: string, expiresAt: string | null): string {
-  if (expiresAt === null) return 'The key is valid until somebody revokes it. A key that expires is safer.'
-  if (choice === 'date') return 'The key is rejected from the start of this day on, in UTC.'
+  if (expiresAt === null) return 'The key is valid until someone revokes it. A key that expires is safer.'
+  if (choice === 'date') return 'The key is rejected from the start of this day, in UTC.'
   return `The key is rejected from ${exactTime(expiresAt)} on.`
 }

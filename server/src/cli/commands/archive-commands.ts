@@ -24,7 +24,7 @@ export function addArchiveCommands(command: Command, config: Config): void {
     })
   command
     .command('restore')
-    .description('restore an account from a file that account export has written, in one transaction')
+    .description('restore an account from a file written by account export, in one transaction')
     .argument('<file>', 'file to restore, or - for standard input')
     .option('--as <name>', 'name of the restored account (default: as in the file)')
     .option('--replace', 'if the account exists, replace its records')

@@ -70,7 +70,7 @@ export async function fieldUnique(config: Config, id: string, options: FieldOpti
   })
   if (field.state === 'duplicates')
     throw new Error(
-      `Meanwhile two records got the same ${id}, so it is not unique. Delete the field, correct the records, and run the command again.`,
+      `While it was built, two records got the same ${id}, so it is not unique. Delete the field, correct the records, and run the command again.`,
     )
   print(field, options, 'is unique')
 }

@@ -45,7 +45,7 @@ export function fieldCommands(config: Config): Command {
     )
   command
     .command('unique')
-    .description('make a field unique that every account has, and wait until its values have been read')
+    .description('make a built-in field unique, and wait until its values have been read')
     .addArgument(
       new Argument('<id>', 'field').choices(
         Object.values(resources).flatMap(({ name }) =>

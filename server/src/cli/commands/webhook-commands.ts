@@ -23,7 +23,7 @@ export function webhookCommands(config: Config): Command {
     .action(async (options: WebhookOptions) => (await commands()).webhookList(config, options))
   command
     .command('create')
-    .description('create a webhook and print its secret; it sends nothing before it is resumed')
+    .description('create a webhook and print its secret; it sends nothing until you resume it')
     .addArgument(
       new Argument('<resource>', 'resource whose changes are sent').choices(Object.keys(resources)),
     )

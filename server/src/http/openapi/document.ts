@@ -20,7 +20,7 @@ export function openApiOf(own: Readonly<Record<ResourceName, Resource>>) {
     info: {
       title: 'Quartermaster',
       version: '1.0.0',
-      summary: 'Lists and changes the products, partners and companies of an account, with exact totals.',
+      summary: "Lists and changes an account's products, partners and companies, with exact totals.",
       description: introduction(),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -32,7 +32,7 @@ export function openApiOf(own: Readonly<Record<ResourceName, Resource>>) {
         description: 'The host of one account',
         variables: {
           account: { default: 'acme', description: "The account's name" },
-          domain: { default: 'erp.example.com', description: 'The service domain of the deployment' },
+          domain: { default: 'erp.example.com', description: "The deployment's service domain" },
         },
       },
     ],
@@ -44,7 +44,7 @@ export function openApiOf(own: Readonly<Record<ResourceName, Resource>>) {
       })),
       {
         name: 'Administration',
-        description: 'For administrators of an account. Needs a key with the scope `account:manage`.',
+        description: 'For account administrators. Needs a key with the scope `account:manage`.',
       },
       {
         name: 'Fields',
@@ -56,7 +56,7 @@ export function openApiOf(own: Readonly<Record<ResourceName, Resource>>) {
         description:
           "Changes are sent to your receivers' URLs, signed by Standard Webhooks. Needs a key with the scope `account:manage`.",
       },
-      { name: 'Health', description: 'Health checks of a process. They need no key.' },
+      { name: 'Health', description: 'Health checks, which need no key.' },
     ],
     paths: pathsOf(routes),
     components: {

@@ -98,7 +98,7 @@ export const parameters = {
     name: 'If-None-Match',
     in: 'header',
     description:
-      'An `ETag` of an earlier response to the same request. If nothing has changed since, the response is 304, without a body.',
+      'The `ETag` from an earlier response to the same request. If nothing has changed since, the response is 304 without a body.',
     schema: { type: 'string' },
     example: 'W/"5f1c20b7e6a4-7-1-VBhmU6_XW5XHOVnE"',
   },
@@ -106,7 +106,7 @@ export const parameters = {
     name: 'If-Match',
     in: 'header',
     description:
-      'The `ETag` of the record that you have read, a list of them, or `*`. If the record has changed since, the response is 412, and ' +
+      'The `ETag` from your last read of the record, a list of them, or `*`. If the record has changed since, the response is 412 and ' +
       'nothing is written.',
     schema: { type: 'string' },
     example: '*',
@@ -122,7 +122,7 @@ export const parameters = {
     in: 'header',
     description:
       `Makes the request safe to retry for ${limits.idempotencyHours} hours: the same request with the same key writes ` +
-      'nothing and gets the first response again, with `Idempotent-Replayed: true`.',
+      'nothing and returns the first response again, with `Idempotent-Replayed: true`.',
     schema: { type: 'string', minLength: 1, maxLength: limits.idempotencyKeyCharactersMax },
     example: '0d1cbf3e-5c0f-4a63-9d0a-5ad3b8a4a8f1',
   },
@@ -146,7 +146,7 @@ export const headers = {
     '"12-5f1c20b7e6a41b2c-42-VBhmU6_XW5XHOVnE"',
   ),
   requestId: header(
-    'Identifies the request in the logs of the service. A valid id in the request is used; otherwise a new one is created.',
+    "Identifies the request in the service's logs. A valid id in the request is used; otherwise a new one is created.",
   ),
   link: header('RFC 8288: `first`, `prev`, `next` and `last`, relative to the request.'),
   nextLink: header('RFC 8288: `next`, the request that continues this one, relative to the request.'),
@@ -157,7 +157,7 @@ export const headers = {
     '"account";q=60000;w=60, "key";q=30000;w=60',
   ),
   rateLimit: header(
-    'The number of requests that remain (`r`), and the seconds until the window ends (`t`).',
+    'The remaining requests (`r`), and the seconds until the window ends (`t`).',
     '"account";r=59990;t=42, "key";r=29998;t=57',
   ),
   retryAfter: { ...header('Seconds to wait before a retry.'), schema: { type: 'integer', minimum: 1 } },
@@ -237,7 +237,7 @@ const shared = {
   },
   failed: error(
     500,
-    'The service failed. Quote `request_id` to the operator. A read or an idempotent create can be retried.',
+    'The service failed. Quote `request_id` to your operator. You can retry reads and idempotent creates.',
     unnumbered,
   ),
   unauthenticated: error(
@@ -275,18 +275,18 @@ const shared = {
   keyNotReady: error(409, 'The values of the unique field are still being read. Try again shortly.'),
   adjustmentConflict: error(
     409,
-    'A field cannot have the sum, or is null; the first request with this `Idempotency-Key` is still running. `code` says which.',
+    'The sum does not fit the field, or the field is null; or the first request with this `Idempotency-Key` is still running. `code` says which.',
   ),
   mismatch: error(422, 'This `Idempotency-Key` was used with another request.'),
   preconditionFailed: error(
     412,
-    'The record does not have the `ETag` of `If-Match` any more. Nothing was written.',
+    'The record no longer has the `ETag` in `If-Match`. Nothing was written.',
   ),
   tooLarge: error(413, 'The body is too large.'),
   encodingUnsupported: error(415, 'The only `Content-Encoding` is `gzip`.'),
   cursorExpired: error(
     410,
-    'Not all changes after this cursor are known any more. Start again, with an export or without `since`.',
+    'Some changes after this cursor are no longer stored. Start again, with an export or without `since`.',
     { ...responseHeaders, Link: ref('headers', 'firstLink') },
   ),
   limited: error(

@@ -77,8 +77,8 @@ export function adjustOperation(resource: Resource, path: string, argument: stri
         `console.log(adjusted.${Object.keys(example)[0]})`,
       ),
     ],
-    description: `Adds each number to the field, exactly, whatever other clients write at the same time: none of their changes is overwritten. Needs an
-\`Idempotency-Key\`, because an adjustment that is sent twice would count twice.`,
+    description: `Adds each number to the field, exactly. Changes that other clients write at the same time are kept. Needs an
+\`Idempotency-Key\`, because an adjustment sent twice would count twice.`,
     parameters: ['id', 'ifMatch', { ...parameters.idempotencyKey, required: true }],
     body: json(ref('schemas', schema), example),
     responses: {
@@ -109,7 +109,7 @@ function schemaOf(resource: Resource): Schema {
   return {
     ...bodySchema(`Adjustment of a ${resource.noun}`, Object.fromEntries(properties)),
     minProperties: 1,
-    description: 'The numbers to add. A string has the digits of a number, which no JSON parser rounds.',
+    description: 'The numbers to add. As a string, a number keeps every digit, which some JSON parsers round.',
   }
 }
 

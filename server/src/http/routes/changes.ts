@@ -105,7 +105,7 @@ const sharedParameters = {
     name: 'since',
     in: 'query',
     description:
-      'The `cursor` of an earlier response, or of an export of the same filter; `now` for the changes from now on. Default: from the beginning.',
+      'The `cursor` of an earlier response, or of an export of the same filter; `now` for future changes only. Default: from the beginning.',
     schema: { type: 'string' },
     example: 'now',
   },
@@ -180,7 +180,7 @@ function schemasOf(resource: Resource): Record<string, Schema> {
         more: {
           type: 'boolean',
           description:
-            'Whether more changes follow now. With a filter a response may have none although more follow, because it examines a limited number of records.',
+            'Whether more changes are available now. With a filter, a response may be empty although more follow, because it examines a limited number of records.',
         },
       },
     },

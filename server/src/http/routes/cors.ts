@@ -28,7 +28,7 @@ const example = { origins: ['https://shop.example.com'] }
 const origins = {
   type: 'array',
   description:
-    'Origins as browsers send them: scheme, host in lower case, and a port unless it is the default one. Pages of all others cannot use the API.',
+    'Origins as browsers send them: scheme, host in lower case, and any non-default port. Pages on all other origins cannot use the API.',
   maxItems: limits.corsOriginsMax,
   uniqueItems: true,
   items: { type: 'string', maxLength: limits.corsOriginCharactersMax, pattern: '^https?://[^/*]+$' },
@@ -82,7 +82,7 @@ export const changeCorsRoute: Route = {
     tag,
     summary: 'Change the allowed origins',
     description:
-      'The list replaces the earlier one; an empty one allows none. The change applies within a second. A page can read its key, so give it a key that may only read.',
+      'The list replaces the earlier one; an empty one allows none. The change applies within a second. Visitors can read the key in a page, so give it a read-only key.',
     samples: [curl(' -X PATCH', path, sendsJson, `-d '${shape.example}'`)],
     body: bodyContent(shape),
     responses: { ...response, ...respondsWith('invalid', 'corsConflict', 'tooLarge') },

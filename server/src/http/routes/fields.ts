@@ -192,7 +192,7 @@ export const deleteFieldRoute: Route = {
     summary: 'Delete a field',
     samples: [curl(' -X DELETE', `${path}/$FIELD_ID`)],
     description:
-      'Its values are gone with it, at once for requests, and an hour later in the database. A field with the same name that is declared later begins with null.',
+      'Requests no longer see its values; the database removes them an hour later. If you declare the same name again, it begins with null.',
     parameters: ['fieldId'],
     responses: {
       '204': { description: 'The field is deleted. There is no body.', headers: responseHeaders },

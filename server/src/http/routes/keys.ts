@@ -100,7 +100,7 @@ const rotationShape: BodyShape = {
       type: 'integer',
       minimum: 0,
       maximum: limits.keyOverlapSecondsMax,
-      description: 'How long the old key stays valid; 0 revokes it at once.',
+      description: 'How long the old key stays valid; 0 revokes it immediately.',
     },
     expires_at: {
       ...expiry,
@@ -134,7 +134,7 @@ export const createKeyRoute: Route = {
     summary: 'Create a key',
     samples: [curl('', path, sendsJson, `-d '${createShape.example}'`)],
     description:
-      'The new key may have any scope. With an `Idempotency-Key`, a retry creates no second key; the first is not shown again.',
+      'The new key may have any scope. With an `Idempotency-Key`, a retry does not create a second key; the first is not shown again.',
     parameters: ['idempotencyKey'],
     body: bodyContent(createShape, {
       name: 'web shop',
@@ -170,7 +170,7 @@ export const rotateKeyRoute: Route = {
     samples: [curl('', `${path}/$KEY_ID/rotate`, sendsJson, `-d '${rotationShape.example}'`)],
     description:
       'Creates a new key with the name and scopes of the old one, which stays valid until the overlap ends. Only an ' +
-      'active key can be rotated, so a retry creates no second key.',
+      'active key can be rotated, so a retry does not create a second key.',
     parameters: ['keyId'],
     body: bodyContent(rotationShape),
     responses: {

@@ -106,7 +106,7 @@ export const rotateWebhookRoute: Route = {
     ...operation('rotate'),
     summary: "Rotate a webhook's secret",
     samples: [sample('rotate')],
-    description: `Messages have a signature by the new secret and one by the old secret for ${limits.webhookRotationHours} hours.`,
+    description: `Messages are signed with the new secret, and with the old one as well for ${limits.webhookRotationHours} hours.`,
     responses: {
       '200': secret.response,
       ...respondsWith('invalid', 'notFound', 'webhookConflict', 'webhooksUnavailable'),
@@ -139,7 +139,7 @@ export const replayWebhookRoute: Route = {
     ...operation('replay'),
     summary: 'Send changes again',
     samples: [sample('replay', sendsJson, `-d '${replayShape.example}'`)],
-    description: 'Sets the position from which changes are sent, as they are now.',
+    description: 'Sets the position from which changes are sent, with the current records.',
     body: bodyContent(replayShape),
     responses: {
       '200': webhookResponse,
@@ -176,7 +176,7 @@ export const testWebhookRoute: Route = {
       'Sends a signed message of the type `webhook.test`, even if the webhook is paused or disabled. A webhook that is `pending` must be activated first.',
     responses: {
       '200': jsonResponse(
-        'What happened: the status of the receiver, or why there was none.',
+        "What happened: the receiver's status, or why there was none.",
         'WebhookTestResponse',
         {
           data: {

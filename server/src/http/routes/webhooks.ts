@@ -124,7 +124,7 @@ export const createWebhookRoute: Route = {
     summary: 'Create a webhook',
     samples: [curl('', path, sendsJson, `-d '${createShape.example}'`)],
     description:
-      'The webhook is `pending` and sends nothing before it is activated. Configure the receiver with the `secret` of the response first.',
+      "The webhook is `pending` and sends nothing until you activate it. First configure the receiver with the response's `secret`.",
     body: bodyContent(createShape, {
       resource: 'product',
       url: 'https://example.com/hook',
@@ -162,7 +162,7 @@ export const changeWebhookRoute: Route = {
     tag,
     summary: 'Change a webhook',
     samples: [curl(' -X PATCH', sampleWebhookPath, sendsJson, `-d '{"fields":["id","name"]}'`)],
-    description: 'After a change of its URL, the webhook must be activated again.',
+    description: 'After changing the URL, activate the webhook again.',
     parameters: ['webhookId'],
     body: bodyContent(changeShape, { fields: ['id', 'name'] }),
     responses: { '200': webhookResponse, ...respondsWith('invalid', 'notFound', 'tooLarge') },
@@ -279,7 +279,7 @@ function fieldsIn(value: unknown, faults: Faults): string | null | undefined {
     value.every((one) => typeof one === 'string' && !one.includes(','))
   )
     return value.join(',')
-  addFault(faults, 'fields', value, 'must be an array of names of fields, or null for all', [
+  addFault(faults, 'fields', value, 'must be an array of field names, or null for all', [
     'an array such as ["id","name"]',
     'null',
   ])

@@ -114,7 +114,7 @@ export function patroniFindings({ config, cluster, version }: PatroniState): Fin
     ],
     [
       !isSynchronous,
-      'synchronous_mode of Patroni is off: every failover can lose the last acknowledged writes.',
+      "Patroni's synchronous_mode is off: every failover can lose the last acknowledged writes.",
       'patronictl edit-config --set synchronous_mode=true',
     ],
     [
@@ -124,7 +124,7 @@ export function patroniFindings({ config, cluster, version }: PatroniState): Fin
     ],
     [
       config.failsafe_mode !== true,
-      `failsafe_mode of Patroni is off: without etcd, the database is read-only after ${ttl} seconds.`,
+      `Patroni's failsafe_mode is off: without etcd, the database is read-only after ${ttl} seconds.`,
       'patronictl edit-config --set failsafe_mode=true',
     ],
     [

@@ -26,7 +26,7 @@ export async function checkValues(
       await inTransaction(client, async (transaction) => {
         for (const statement of emptyIndex(account, resource)) await transaction.run(statement)
       })
-      findings.push(repaired('values', `${message} It is empty now; the next filter has it written again.`))
+      findings.push(repaired('values', `${message} It is empty now; the next filter fills it again.`))
     } else
       findings.push(problem('values', message, `quartermaster doctor --repair --account ${account.name}`))
   }
