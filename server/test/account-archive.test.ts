@@ -214,7 +214,7 @@ describe('a restore is refused, and changes nothing,', () => {
 
   it('if the name cannot be a host', async () => {
     const refused = await restore(readFileSync(file), { name: 'No Host' })
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('cannot be the name')])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('cannot be an account name')])
   })
 })
 
