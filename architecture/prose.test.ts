@@ -26,6 +26,7 @@ const notYet: readonly string[] = [
   'docs/guides/changes.md',
   'docs/guides/creating-partners.md',
   'docs/guides/erp-sync.md',
+  'docs/guides/errors-and-limits.md',
   'docs/guides/from-odoo.md',
   'docs/guides/ids-and-keys.md',
   'docs/guides/webhooks.md',
@@ -83,6 +84,7 @@ const examples: Readonly<Record<string, readonly (readonly [wrong: string, right
     ['Run them one after the other.', 'Run them one at a time.'],
     ['The key beside it.', 'The key besides those.'],
   ],
+  Longer: [['It does not have the ETag any more.', 'It needs no more than one.']],
   Negative: [
     ['Webhooks are part of no archive.', 'There is no archive.'],
     ['It is no key.', 'It is no longer a key.'],

@@ -179,7 +179,7 @@ export class Fold {
       }
     // No client knows the ETag of what an earlier row of this transaction has written.
     if (!record.isWritten && this.#context.isStored(ifMatch, record.id)) return undefined
-    return { ...rejection, code: 'changed', reason: 'is not the ETag of the record any more: it was changed' }
+    return { ...rejection, code: 'changed', reason: "is no longer the record's ETag: it was changed" }
   }
 
   get #addressName(): string {

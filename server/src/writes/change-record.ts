@@ -171,7 +171,7 @@ function requireMatch({ noun }: Resource, version: string, versions: readonly st
   if (versions === undefined || versions.includes(version)) return
   throw new Failure(
     'precondition_failed',
-    `The ${noun} does not have the ETag of If-Match any more. Nothing was written. Read it again, and repeat the change if it still applies.`,
+    `The ${noun} no longer has the ETag in If-Match. Nothing was written. Read it again, and repeat the change if it still applies.`,
   )
 }
 

@@ -46,7 +46,7 @@ export async function checkWebhooks(client: pg.Client, config: Config): Promise<
       ? `${webhooks(left)} a secret of the previous master key (${previous.fingerprint}): rotate it before you unset QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS.`
       : overlapping > 0
         ? `Every webhook has a secret of the current master key. ${webhooks(overlapping)} been rotated in the last ${limits.webhookRotationHours} hours: until then the previous master key is needed.`
-        : 'No webhook needs the previous master key any more: unset QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS.'
+        : 'No webhook needs the previous master key: unset QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS.'
   return [...findings, ok('webhooks', message)]
 }
 
