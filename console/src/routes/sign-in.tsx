@@ -50,8 +50,7 @@ export function SignInPage() {
         </span>
         <h1>Sign in to {accountOf(location)}</h1>
         <p>
-          With an API key of this account. The operator of the service or an administrator of the account
-          creates one.
+          Use an API key of this account. Your operator or an account administrator creates one.
         </p>
         <PasswordInput
           label="API key"
@@ -71,7 +70,7 @@ export function SignInPage() {
           Sign in
         </Button>
         <p className="note">
-          The key stays in this tab: it is forgotten when you close the tab or sign out, and is sent only to{' '}
+          The key stays in this tab until you close it or sign out, and is sent only to{' '}
           {location.host}.
         </p>
       </form>

@@ -85,7 +85,7 @@ where a.account_id = ${account}::bigint`.statement(),
   throw new Failure(
     'audit_exhausted',
     `The audit log of the account has ${row?.rows} entries, and its quota is ${row?.max}. Nothing was changed. ` +
-      'Keys can still be revoked, webhooks paused or deleted, and origins removed. The operator of the service can raise the quota.',
+      'Keys can still be revoked, webhooks paused or deleted, and origins removed. Your operator can raise the quota.',
   )
 }
 

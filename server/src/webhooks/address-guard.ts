@@ -147,6 +147,6 @@ function forbidden(why: string): SendError {
 function addressForbidden(): SendError {
   return new SendError(
     'address_forbidden',
-    'The address of the URL is not on the public internet. The operator of the service can allow internal networks with QUARTERMASTER_WEBHOOK_NETWORKS.',
+    'The URL leads to an address that is not on the public internet. Your operator can allow internal networks with QUARTERMASTER_WEBHOOK_NETWORKS.',
   )
 }
