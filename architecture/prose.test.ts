@@ -9,13 +9,18 @@ import { findingsIn, findingsInSource, proseOf, rules } from './prose.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
-const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
   .split('\n')
   .filter((file) => file !== '' && existsSync(join(root, file)))
 /** All documents except decision records, as in `.vale.ini`. */
 const documents = tracked.filter((file) => file.endsWith('.md') && !/^docs\/adr\/\d/.test(file))
 /** Where texts for users are: messages, help, pages. */
-const sources = tracked.filter((file) => /^(?:client|console|filter|server|site)\/(?:src\/.*|[\w-]+)(?<!\.test)\.tsx?$/.test(file))
+const sources = tracked.filter((file) =>
+  /^(?:client|console|filter|server|site)\/(?:src\/.*|[\w-]+)(?<!\.test)\.tsx?$/.test(file),
+)
 
 /** Documents that are still to be rewritten. Do not add one. */
 const notYet: readonly string[] = [
@@ -59,7 +64,9 @@ it('the list of documents that are still to be rewritten has no other', () => {
 it('no message of the service, the clients, the console or the site has what a rule finds', () => {
   expect(sources.length).toBeGreaterThan(400)
   const inSources = sources.flatMap((file) =>
-    findingsInSource(file, read(file)).map(({ line, rule, message }) => `${file}:${line}: ${message} (${rule})`),
+    findingsInSource(file, read(file)).map(
+      ({ line, rule, message }) => `${file}:${line}: ${message} (${rule})`,
+    ),
   )
   expect(inSources).toEqual([])
 })
@@ -111,7 +118,10 @@ describe('rules', () => {
 
   it.each(Object.entries(examples))('%s finds what is wrong, and only that', (rule, pairs) => {
     for (const [wrong, right] of pairs) {
-      expect(findingsIn(wrong).map((finding) => finding.rule), wrong).toEqual([rule])
+      expect(
+        findingsIn(wrong).map((finding) => finding.rule),
+        wrong,
+      ).toEqual([rule])
       expect(findingsIn(right), right).toEqual([])
     }
   })
@@ -128,7 +138,11 @@ describe('rules', () => {
   })
 
   it('apply to strings, templates and texts of JSX in a program', () => {
-    const lines = ["const a = 'A page gets 401.'", 'const b = `A page ${a} gets 402.`', 'const c = <p>A page gets 403.</p>']
+    const lines = [
+      "const a = 'A page gets 401.'",
+      'const b = `A page \u0024{a} gets 402.`',
+      'const c = <p>A page gets 403.</p>',
+    ]
     const source = `${lines.join('\n')}\n// A page gets 404.\nconst gets = 405`
     expect(findingsInSource('page.tsx', source).map(({ line, found: words }) => [line, words])).toEqual([
       [1, 'gets 401'],

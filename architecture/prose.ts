@@ -46,7 +46,9 @@ function ruleOf(name: string, file: RuleFile): Rule {
   const flags = file.ignorecase === true ? 'gi' : 'g'
   const swap = Object.entries(file.swap ?? {})
   // A wrapped list item has several spaces between two words.
-  const alternatives = [...(file.tokens ?? []), ...swap.map(([found]) => found)].join('|').replaceAll(' ', ' +')
+  const alternatives = [...(file.tokens ?? []), ...swap.map(([found]) => found)]
+    .join('|')
+    .replaceAll(' ', ' +')
   return {
     name,
     message: file.message,

@@ -49,9 +49,7 @@ export function SignInPage() {
           <Logo size={28} />
         </span>
         <h1>Sign in to {accountOf(location)}</h1>
-        <p>
-          Use an API key of this account. Your operator or an account administrator creates one.
-        </p>
+        <p>Use an API key of this account. Your operator or an account administrator creates one.</p>
         <PasswordInput
           label="API key"
           placeholder="qm_…"
@@ -70,8 +68,7 @@ export function SignInPage() {
           Sign in
         </Button>
         <p className="note">
-          The key stays in this tab until you close it or sign out, and is sent only to{' '}
-          {location.host}.
+          The key stays in this tab until you close it or sign out, and is sent only to {location.host}.
         </p>
       </form>
     </main>

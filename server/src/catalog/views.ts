@@ -201,12 +201,7 @@ const webhook: View = {
     ),
     timestamp('created_at', 'When it was created.'),
     timestamp('rotated_at', 'When its secret was last rotated.', { ...nullable, example: null }),
-    number(
-      'delivered_version',
-      'integer',
-      'The last version that was delivered completely.',
-      12,
-    ),
+    number('delivered_version', 'integer', 'The last version that was delivered completely.', 12),
     number('failures', 'integer', 'Failed attempts since the last delivery.', 0),
     timestamp('failing_since', 'When the first of them was made.', { ...nullable, example: null }),
     timestamp('due_at', 'The earliest time of the next attempt.'),

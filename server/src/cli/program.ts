@@ -57,7 +57,9 @@ Start with: quartermaster demo`
 export function program(loaded: LoadedConfig): Command {
   const { config } = loaded
   const command = new Command('quartermaster')
-    .description('A fast HTTP API in front of an ERP: products, partners and companies of any number of accounts.')
+    .description(
+      'A fast HTTP API in front of an ERP: products, partners and companies of any number of accounts.',
+    )
     .version(version)
     .showHelpAfterError('(use --help for usage)')
     .addHelpText('after', environmentHelp)

@@ -51,8 +51,8 @@ export function RevokeKeyDialog({ keyId, name, isOwn, onClose }: RevokeKeyDialog
         </p>
         {isOwn && (
           <Notice tone="bad" title="You are signed in with this key">
-            You will be signed out. If no other key has the scope account:manage, only your operator
-            can create one.
+            You will be signed out. If no other key has the scope account:manage, only your operator can
+            create one.
           </Notice>
         )}
         <TextInput

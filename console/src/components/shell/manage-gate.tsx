@@ -30,8 +30,7 @@ export function ManageGate({ title, children }: ManageGateProps) {
           It needs the scope <code>account:manage</code>, which the key you are signed in with does not have.
         </p>
         <p>
-          Ask an administrator to create a key with it on this page. If there is none, your operator
-          runs:
+          Ask an administrator to create a key with it on this page. If there is none, your operator runs:
         </p>
         <pre className="code gate-command" data-wrap="">
           {command}

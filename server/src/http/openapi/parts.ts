@@ -278,10 +278,7 @@ const shared = {
     'The sum does not fit the field, or the field is null; or the first request with this `Idempotency-Key` is still running. `code` says which.',
   ),
   mismatch: error(422, 'This `Idempotency-Key` was used with another request.'),
-  preconditionFailed: error(
-    412,
-    'The record no longer has the `ETag` in `If-Match`. Nothing was written.',
-  ),
+  preconditionFailed: error(412, 'The record no longer has the `ETag` in `If-Match`. Nothing was written.'),
   tooLarge: error(413, 'The body is too large.'),
   encodingUnsupported: error(415, 'The only `Content-Encoding` is `gzip`.'),
   cursorExpired: error(

@@ -103,8 +103,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   },
   records_exhausted: {
     when: 'The account has reached its quota for this resource: 2,000,000 records, unless the operator has set another. A batch ends with this error; the rows before it were written.',
-    remedy:
-      'Delete records that you no longer need, or ask your operator for a higher quota.',
+    remedy: 'Delete records that you no longer need, or ask your operator for a higher quota.',
   },
   idempotency_exhausted: {
     when: 'The account has reached its quota of stored results for Idempotency-Keys: 1,000,000 within 24 hours, unless the operator has set another. Nothing was written. Retries with an earlier key still get their result.',
@@ -113,8 +112,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   },
   audit_exhausted: {
     when: "The account's audit log has reached its quota: 100,000 entries, unless the operator has set another. Entries are never deleted, so you can no longer create or change keys and webhooks. You can still revoke keys, and pause or delete webhooks.",
-    remedy:
-      'Look for a program that changes keys or webhooks in a loop. Your operator can raise the quota.',
+    remedy: 'Look for a program that changes keys or webhooks in a loop. Your operator can raise the quota.',
   },
   key_taken: {
     when: 'Another record has this value in a unique field. errors has the field and, as record, the id of that record. Nothing was written.',

@@ -109,7 +109,8 @@ function schemaOf(resource: Resource): Schema {
   return {
     ...bodySchema(`Adjustment of a ${resource.noun}`, Object.fromEntries(properties)),
     minProperties: 1,
-    description: 'The numbers to add. As a string, a number keeps every digit, which some JSON parsers round.',
+    description:
+      'The numbers to add. As a string, a number keeps every digit, which some JSON parsers round.',
   }
 }
 
