@@ -36,6 +36,9 @@ export async function selection(qm: Quartermaster, names: ('id' | 'name')[]) {
   selected.data.map((product): number => product.list_price * 2)
   // @ts-expect-error 2339 a field that was not requested does not exist
   selected.data.map((product) => product.name)
+  await qm.products.list({ sort: '-list_price', search: 'hex bolt' })
+  // @ts-expect-error 2820 an order by a field that does not exist
+  await qm.products.list({ sort: 'list_prise' })
   // @ts-expect-error 2322 a field that does not exist
   await qm.products.list({ fields: ['id', 'colour'] })
   // @ts-expect-error 2322 a field of another resource
