@@ -93,6 +93,63 @@ describe('E1: the error body', () => {
   })
 })
 
+describe('B21: a body of a type that the path does not take', () => {
+  const merge = 'application/merge-patch+json'
+  for (const [method, path, types] of [
+    ['PATCH', `${products}/1`, ['application/json', merge]],
+    ['PATCH', '/manage/v1/cors', ['application/json']],
+    ['POST', `${products}/1/adjust`, ['application/json']],
+    ['POST', `${products}/batch`, ['application/json', 'application/x-ndjson', 'text/csv']],
+    ['POST', '/manage/v1/keys', ['application/json']],
+    ['POST', '/manage/v1/webhooks', ['application/json']],
+  ] as const) {
+    const name = method === 'PATCH' ? 'accept-patch' : 'accept-post'
+    const sendAs = (type: string | undefined, headers: Record<string, string> = {}) => {
+      const typed = type === undefined ? {} : { 'content-type': type }
+      return send(path, { method, body: '[', headers: { ...headers, ...typed } })
+    }
+
+    test(`[B21] ${method} ${path} is a 415 with ${name}, and takes the types that it names`, async () => {
+      for (const type of ['text/plain', 'application/xml', 'application/json; charset=utf-16', undefined]) {
+        const response = await sendAs(type)
+        expect(problemIn(response, 415)).toMatchObject({
+          code: 'media_type_unsupported',
+          errors: [{ parameter: 'Content-Type', code: 'content_type_invalid', expected: types }],
+        })
+        expect(response.headers[name]).toBe(types.join(', '))
+        expect(response.headers).not.toHaveProperty('accept-encoding')
+        expect(response.headers).not.toHaveProperty('accept-query')
+      }
+      for (const type of types) {
+        const response = await sendAs(type)
+        expect(response.status, type).not.toBe(415)
+        expect(response.headers, type).not.toHaveProperty(name)
+      }
+    })
+
+    test(`[B21] ${method} ${path} compressed with brotli is a 415 with Accept-Encoding`, async () => {
+      const response = await sendAs(types[0], { 'content-encoding': 'br' })
+      expect(problemIn(response, 415).code).toBe('media_type_unsupported')
+      expect(response.headers).toMatchObject({
+        'accept-encoding': path.endsWith('/batch') ? 'gzip' : 'identity',
+        [name]: types.join(', '),
+      })
+    })
+  }
+
+  test('[B21] a create is a 400 with Accept-Post', async () => {
+    for (const path of [products, partners, companies]) {
+      const response = await send(path, {
+        method: 'POST',
+        body: 'name',
+        headers: { 'content-type': 'text/plain' },
+      })
+      expect(problemIn(response, 400).code).toBe('body_invalid')
+      expect(response.headers['accept-post']).toBe('application/json')
+    }
+  })
+})
+
 describe('E2: other statuses', () => {
   for (const [status, code, sendRequest] of provoked) {
     test(`[E2] ${status}: ${code}`, async () => {

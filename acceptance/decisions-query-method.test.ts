@@ -59,6 +59,48 @@ describe('Q7: QUERY', () => {
     }
   })
 
+  test('[Q7][B6] every list announces QUERY and its content type, and nothing else does', async () => {
+    const announced = async (path: string, options: RequestOptions = {}) =>
+      (await send(path, options)).headers['accept-query']
+    const lists = [
+      products,
+      partners,
+      companies,
+      `${products}/changes`,
+      '/manage/v1/keys',
+      '/manage/v1/usage',
+    ]
+    for (const path of lists) {
+      expect(await announced(`${path}?limit=1`), path).toBe(form)
+      expect((await send(path, query('limit=1'))).status, path).toBe(200)
+    }
+    const { etag = '' } = (await send(products)).headers
+    const others: RequestOptions[] = [
+      { method: 'HEAD' },
+      { headers: { 'if-none-match': etag } },
+      { headers: { accept: 'text/csv' } },
+      query('limit=0'),
+    ]
+    for (const options of others) expect(await announced(products, options)).toBe(form)
+    for (const path of [`${products}/1`, '/livez', '/openapi.json']) {
+      expect(await announced(path), path).toBeUndefined()
+      expect((await send(path, query('limit=1'))).status, path).toBe(405)
+    }
+  })
+
+  test('[Q7] a QUERY has the ETag of the GET with the same parameters, and returns 304 for it', async () => {
+    const parameters = 'filter=list_price>10&limit=5'
+    const { etag = '' } = (await send(`${products}?${parameters}`)).headers
+    const { headers = {}, ...rest } = query(parameters)
+    const unchanged = await send(products, { ...rest, headers: { ...headers, 'if-none-match': etag } })
+    expect([unchanged.status, unchanged.text, unchanged.headers.etag]).toEqual([304, '', etag])
+    const other = await send(products, {
+      ...query('limit=5'),
+      headers: { ...headers, 'if-none-match': etag },
+    })
+    expect(other.status).toBe(200)
+  })
+
   test('[B6] a missing content type is rejected, with and without a body', async () => {
     for (const rest of [{}, { body: '' }, { body: 'limit=2' }]) {
       const response = await send(products, { method: 'QUERY', ...rest })

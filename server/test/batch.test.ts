@@ -244,7 +244,7 @@ describe('a batch that cannot be processed', () => {
       'another content type',
       '{}',
       { 'content-type': 'application/xml' },
-      'body_invalid',
+      'media_type_unsupported',
       'application/x-ndjson',
     ],
     [

@@ -226,7 +226,7 @@ describe('the form for spreadsheets', () => {
   ])('a batch of type %s is rejected', async (type, message) => {
     const acme = await accountWith([])
     expect(await batch(acme, path, type, 'id,name\r\n')).toMatchObject({
-      code: 'body_invalid',
+      code: 'media_type_unsupported',
       errors: [{ parameter: 'Content-Type', code: 'content_type_invalid', message }],
     })
   })

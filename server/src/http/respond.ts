@@ -10,9 +10,9 @@ import type { EmitEvent } from '../observability/events.ts'
 import type { TallyState } from '../tally-state.ts'
 import type { Written } from '../writes/idempotency.ts'
 import { leaveFlow } from './http-server.ts'
-import { contextOf } from './plugins/request-context.ts'
+import { contextOf, routeOf } from './plugins/request-context.ts'
 import { problemBody, problemMediaType, retryAfterSeconds, statusOf } from './problem.ts'
-import { contentTypeFailure, formMediaType } from './request/body.ts'
+import { contentTypeFailure } from './request/body.ts'
 import { acceptsGzip } from './request/headers.ts'
 
 /** Writes every JSON response and every problem response of a route. `http-server.ts` writes those of requests that Fastify never sees. */
@@ -133,7 +133,7 @@ export function errorHandler(emit: EmitEvent) {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
-    const failure = error instanceof Failure ? error : failureOfFastify(error, request.method)
+    const failure = error instanceof Failure ? error : failureOfFastify(error, request)
     reportDefect(emit, request, failure)
     // A client that repeats a rejected request at once would keep the process busy with rejections.
     const ms = heldMs.get(failure.code)
@@ -165,10 +165,27 @@ export function sendProblem(reply: FastifyReply, failure: Failure, requestId: st
   }
   const retryAfter = retryAfterSeconds[failure.code]
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
-  if (failure.code === 'media_type_unsupported') reply.header('accept-query', formMediaType)
+  setAccepted(reply, failure)
   if (failure.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer')
   if (failure.code === 'url_too_long' || failure.code === 'body_too_large') closeAfterResponse(reply)
   return reply.code(statusOf[failure.code]).type(problemMediaType).send(problemBody(failure, requestId))
+}
+
+/**
+ * After a body of a wrong type or encoding, what the route takes: `Accept-Query` (RFC 10008), `Accept-Patch` (RFC 5789), `Accept-Post`
+ * (W3C LDP), and only because of an encoding `Accept-Encoding` (RFC 9110, 12.5.3).
+ */
+function setAccepted(reply: FastifyReply, { code, faults }: Failure): void {
+  const isType = faults.some((fault) => fault.code === 'content_type_invalid')
+  if (code !== 'media_type_unsupported' && !isType) return
+  const encoding = faults.find(({ parameter }) => parameter === 'Content-Encoding')
+  if (encoding?.expected !== undefined) reply.header('accept-encoding', encoding.expected.join(', '))
+  const { method } = reply.request
+  const types = routeOf(reply.request).config.bodies?.join(', ')
+  if (types === undefined || types === '') return
+  if (method === 'QUERY') reply.header('accept-query', types)
+  else if (method === 'PATCH') reply.header('accept-patch', types)
+  else if (method === 'POST') reply.header('accept-post', types)
 }
 
 /** For a request whose body is not read to its end. */
@@ -197,12 +214,12 @@ function linger(socket: Socket | null): void {
   }
 }
 
-function failureOfFastify(error: FastifyError, method: string): Failure {
+function failureOfFastify(error: FastifyError, request: FastifyRequest): Failure {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new Failure(
         'body_too_large',
-        `The request body is larger than ${bodyBytesMax(method)} bytes, the maximum.`,
+        `The request body is larger than ${bodyBytesMax(request.method)} bytes, the maximum.`,
       )
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
@@ -211,7 +228,7 @@ function failureOfFastify(error: FastifyError, method: string): Failure {
       return new Failure('body_invalid', 'The length of the body differs from its Content-Length.')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
-      return contentTypeFailure(method)
+      return contentTypeFailure(request)
     case 'ECONNRESET': // while the body was being received
       return new Failure(
         'client_disconnected',

@@ -22,7 +22,7 @@ import { type RequestObserver, requestIdOf, routeOf, serverTiming } from './plug
 import { isWithoutKey, referenceRoutes } from './reference/routes.ts'
 import { rejectUnsupported, requireHost } from './request/headers.ts'
 import { errorHandler, sendProblem } from './respond.ts'
-import { type Route, type RouteParts, readMethods, urlOf } from './routes/route.ts'
+import { type Handler, type Route, type RouteParts, readMethods, urlOf } from './routes/route.ts'
 import { routes } from './routes/routes.ts'
 
 /** What the composition root creates for the routes and hooks. */
@@ -163,6 +163,7 @@ function apiRoutes(app: FastifyInstance, parts: RouteParts): void {
 
 function registerRoute(app: FastifyInstance, route: Route, parts: RouteParts): void {
   const { methods, path: _, streamsBody: __, operation: ___, bodyBytesMax, handler, ...config } = route
+  const { bodies } = config
   app.route<{ Params: { id: string } }>({
     method: [...methods],
     url: urlOf(route),
@@ -170,8 +171,14 @@ function registerRoute(app: FastifyInstance, route: Route, parts: RouteParts): v
       ? limits.queryBodyBytesMax
       : (bodyBytesMax ?? limits.createBodyBytesMax),
     config,
-    handler: handler(parts),
+    handler: methods.includes('QUERY') ? announcingQuery(handler(parts), bodies) : handler(parts),
   })
+}
+
+/** RFC 10008: whoever reads a list learns that it takes `QUERY`, and with which type of body. */
+function announcingQuery(handle: Handler, bodies: Route['bodies']): Handler {
+  const types = bodies?.join(', ')
+  return (request, reply) => handle(request, reply.header('accept-query', types))
 }
 
 /** The reference, the documentation and the console, which need no key, and / for browsers. The OpenAPI document is that of the account if there is a key. */

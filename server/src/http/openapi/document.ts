@@ -2,8 +2,9 @@ import { scopes as allScopes } from '../../accounts/key-format.ts'
 import { type Resource, type ResourceName, resources } from '../../catalog/resources.ts'
 import type { Route } from '../routes/route.ts'
 import { routesOf } from '../routes/routes.ts'
+import { headers } from './headers.ts'
 import { introduction } from './introduction.ts'
-import { headers, parameters, resourceTag, respondsWith, responses } from './parts.ts'
+import { parameters, resourceTag, respondsWith, responses } from './parts.ts'
 import { envelopeSchemas, problemSchemas, ref } from './schemas.ts'
 
 /** Errors of every route that needs a key. */
@@ -88,7 +89,8 @@ function pathsOf(all: readonly Route[]): Record<string, Record<string, object>> 
   return paths
 }
 
-function operationOf({ scopes, isPublic = false, operation }: Route): object {
+function operationOf(route: Route): object {
+  const { scopes, isPublic = false, operation } = route
   const { operationId, tag, summary, samples, description, extension, body } = operation
   const needs = `Needs the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`
   return {
@@ -108,6 +110,11 @@ function operationOf({ scopes, isPublic = false, operation }: Route): object {
           ),
         }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: body } }),
-    responses: { ...(isPublic ? {} : commonErrors), ...operation.responses },
+    responses: { ...(isPublic ? {} : commonErrors), ...typeErrors(route), ...operation.responses },
   }
+}
+
+function typeErrors({ methods: [method], bodies = [] }: Route): Record<string, object> {
+  if (bodies.length === 0 || (method !== 'POST' && method !== 'PATCH')) return {}
+  return respondsWith(method === 'POST' ? 'postUnsupported' : 'patchUnsupported')
 }

@@ -128,47 +128,15 @@ export const parameters = {
   },
 } as const
 
-const header = (description: string, example?: string) => ({
-  required: true,
-  description,
-  schema: { type: 'string' },
-  ...(example === undefined ? {} : { example }),
-})
-
-export const headers = {
-  etag: header(
-    'The version of the response, weak. Send it as `If-None-Match` to get 304 if nothing has changed.',
-    'W/"5f1c20b7e6a4-7-1-VBhmU6_XW5XHOVnE"',
-  ),
-  recordEtag: header(
-    'The version of the record, strong unless the response is compressed. It changes only with the record. Send it as `If-None-Match` to get 304 if ' +
-      'the record has not changed, or as `If-Match` to change the record only if no one else has.',
-    '"12-5f1c20b7e6a41b2c-42-VBhmU6_XW5XHOVnE"',
-  ),
-  requestId: header(
-    "Identifies the request in the service's logs. A valid id in the request is used; otherwise a new one is created.",
-  ),
-  link: header('RFC 8288: `first`, `prev`, `next` and `last`, relative to the request.'),
-  nextLink: header('RFC 8288: `next`, the request that continues this one, relative to the request.'),
-  firstLink: header('RFC 8288: `first`, the request that starts again, relative to the request.'),
-  rateLimitPolicy: header(
-    'draft-ietf-httpapi-ratelimit-headers: the number of requests (`q`) that the account and the key may send in a window ' +
-      'of `w` seconds. On every response to a request with a valid key.',
-    '"account";q=60000;w=60, "key";q=30000;w=60',
-  ),
-  rateLimit: header(
-    'The remaining requests (`r`), and the seconds until the window ends (`t`).',
-    '"account";r=59990;t=42, "key";r=29998;t=57',
-  ),
-  retryAfter: { ...header('Seconds to wait before a retry.'), schema: { type: 'integer', minimum: 1 } },
-}
-
 /** The headers of every response to a request with a valid key. */
 export const responseHeaders = {
   'X-Request-Id': ref('headers', 'requestId'),
   'RateLimit-Policy': ref('headers', 'rateLimitPolicy'),
   RateLimit: ref('headers', 'rateLimit'),
 }
+
+/** The header of every response of a list. */
+export const listHeaders = { 'Accept-Query': ref('headers', 'acceptQuery') }
 
 /** The headers of every response that can be cached. */
 export const cachedHeaders = { ...responseHeaders, ETag: ref('headers', 'etag') }
@@ -226,6 +194,9 @@ const error = (status: number, description: string, extraHeaders: object = respo
   response: { description, headers: extraHeaders, content: { 'application/problem+json': problem } },
 })
 
+const unsupported =
+  'The path takes no body of this `Content-Type`, or the `Content-Encoding` is not supported. Nothing was written.'
+
 const shared = {
   notModified: {
     status: 304,
@@ -280,7 +251,14 @@ const shared = {
   mismatch: error(422, 'This `Idempotency-Key` was used with another request.'),
   preconditionFailed: error(412, 'The record no longer has the `ETag` in `If-Match`. Nothing was written.'),
   tooLarge: error(413, 'The body is too large.'),
-  encodingUnsupported: error(415, 'The only `Content-Encoding` is `gzip`.'),
+  postUnsupported: error(415, unsupported, {
+    ...responseHeaders,
+    'Accept-Post': ref('headers', 'acceptPost'),
+  }),
+  patchUnsupported: error(415, unsupported, {
+    ...responseHeaders,
+    'Accept-Patch': ref('headers', 'acceptPatch'),
+  }),
   cursorExpired: error(
     410,
     'Some changes after this cursor are no longer stored. Start again, with an export or without `since`.',
@@ -324,7 +302,7 @@ export function pageResponse(collection: Collection, order: string, headersOf: o
     meta: { count: 1, total: 1 },
     pagination: { previousPage: null, currentPage: 1, nextPage: null, totalPages: 1 },
   }
-  const withLink = { ...headersOf, Link: ref('headers', 'link') }
+  const withLink = { ...headersOf, ...listHeaders, Link: ref('headers', 'link') }
   return jsonResponse(`A page of records, ${order}.`, `${schemaName(collection)}Page`, example, withLink)
 }
 

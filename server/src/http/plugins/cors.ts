@@ -61,6 +61,9 @@ export const exposedHeaders = [
   'Content-Disposition',
   'Content-Encoding',
   'Server-Timing',
+  'Accept-Encoding',
+  'Accept-Patch',
+  'Accept-Post',
   'Accept-Query',
   'WWW-Authenticate',
 ]

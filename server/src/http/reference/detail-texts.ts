@@ -131,6 +131,7 @@ const faults: Record<RequestFault, Text> = {
   },
   json_invalid: { cause: 'The body is not a JSON object.', remedy: 'Send one JSON object, in UTF-8.' },
   content_type_invalid: {
+    place: 'errors of a 400 or 415 response',
     cause:
       'The Content-Type is missing, malformed, not supported by this path, or has a charset other than UTF-8.',
     remedy: 'Send a type in expected.',

@@ -17,7 +17,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
       'Read errors: each entry names the parameter, the position in it (offset and length, in UTF-16 code units of the decoded text), what was expected there, and, as suggestion, a corrected parameter. Show a suggestion to a person; do not send it without confirmation.',
   },
   body_invalid: {
-    when: 'The body is invalid: a wrong Content-Type or charset, no JSON object, or a member that is missing, unknown or of the wrong type. Or a GET has a body.',
+    when: 'The body is invalid: a wrong Content-Type or charset of a create, no JSON object, or a member that is missing, unknown or of the wrong type. Or a GET has a body.',
     remedy: 'Correct the body. errors has the position of each fault as a JSON pointer.',
   },
   unauthenticated: {
@@ -47,9 +47,9 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
       'Read the record again. If the change still applies, repeat it with the new ETag. After a database failover or restore, the ETag can change even if the record did not.',
   },
   media_type_unsupported: {
-    when: 'The body of a QUERY is not application/x-www-form-urlencoded in UTF-8, or a body is compressed.',
+    when: 'The body has a Content-Type that this path does not take, none at all, a charset other than UTF-8, or a Content-Encoding that is not supported. A create returns body_invalid for a wrong Content-Type.',
     remedy:
-      'Send the parameters as in a URL, with that Content-Type, without another charset and without Content-Encoding.',
+      'Send a type that the header Accept-Query, Accept-Post or Accept-Patch of the response names. Omit Content-Encoding, or send one that Accept-Encoding names.',
   },
   rows_rejected: {
     when: 'The batch ended because 10,000 of its rows were rejected. This code is in the $error line of the response; the other lines have the reasons. Valid rows that were read before are written.',

@@ -49,7 +49,7 @@ export function rejectUnsupported(request: FastifyRequest): void {
   rejectExpectation(headers.expect)
   rejectContentEncoding(headers['content-encoding'], routeOf(request).config.acceptsGzip === true)
   if (method === 'GET' || method === 'HEAD') rejectBody(headers)
-  else rejectContentType(request.raw)
+  else rejectContentType(request)
   if (!readMethods.has(method)) rejectWriteHeaders(request)
 }
 
@@ -122,12 +122,12 @@ function rejectBody(headers: IncomingHttpHeaders): void {
 function rejectContentEncoding(encoding: string | undefined, allowsGzip: boolean): void {
   if (encoding === undefined || encoding.toLowerCase() === 'identity') return
   if (allowsGzip && encoding === 'gzip') return
-  throw new Failure(
-    'media_type_unsupported',
-    allowsGzip
-      ? 'The only supported Content-Encoding is gzip.'
-      : 'Compressed bodies are not supported. Omit Content-Encoding.',
-  )
+  const message = allowsGzip
+    ? 'The only supported Content-Encoding is gzip.'
+    : 'Compressed bodies are not supported. Omit Content-Encoding.'
+  const expected = [allowsGzip ? 'gzip' : 'identity']
+  const fault = { parameter: 'Content-Encoding', code: 'header_invalid', message, expected } as const
+  throw new Failure('media_type_unsupported', message, [fault])
 }
 
 /** RFC 9110, 10.1.1 defines only 100-continue, to which Node has already responded. */
@@ -138,12 +138,11 @@ function rejectExpectation(expect: string | undefined): void {
 }
 
 /** Fastify matches the header with a regular expression and caches the last 100, so it must be short and contain no key. */
-function rejectContentType(request: IncomingMessage): void {
-  const { method = '' } = request
+function rejectContentType(request: FastifyRequest): void {
   const type = request.headers['content-type']
   if (type === undefined) return
-  rejectRepeated(request, 'content-type', 'Content-Type')
-  if (type.length > limits.contentTypeCharactersMax || containsKey(type)) throw contentTypeFailure(method)
+  rejectRepeated(request.raw, 'content-type', 'Content-Type')
+  if (type.length > limits.contentTypeCharactersMax || containsKey(type)) throw contentTypeFailure(request)
 }
 
 const printable = new RegExp(`^[\\x20-\\x7e]{1,${limits.idempotencyKeyCharactersMax}}$`)

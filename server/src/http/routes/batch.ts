@@ -21,7 +21,7 @@ import { batchPath } from '../paths.ts'
 import { accessAndSchema } from '../plugins/authenticate.ts'
 import { actorOf, clientSignal, contextOf, rawQueryOf } from '../plugins/request-context.ts'
 import { problemBody } from '../problem.ts'
-import { acceptedBody } from '../request/body.ts'
+import { acceptedBody, contentTypeFailure } from '../request/body.ts'
 import { closeAfterResponse, reportDefect } from '../respond.ts'
 import { exampleOf } from './create.ts'
 import { jsonBatch, jsonBatchBody, jsonBatchResponse, jsonBatchSchemas } from './json-batch.ts'
@@ -72,7 +72,7 @@ export function batchRoute(resource: Resource): Route {
       body: jsonBatchBody(resource, rows),
       responses: {
         '200': jsonBatchResponse,
-        ...respondsWith('invalid', 'tooLarge', 'encodingUnsupported'),
+        ...respondsWith('invalid', 'tooLarge'),
       },
       schemas: jsonBatchSchemas(resource),
     },
@@ -321,19 +321,12 @@ function formatOf(request: FastifyRequest): ImportFormat | 'json' {
   // The columns say which texts are in the form for spreadsheets. A parameter that said something else would be ignored.
   const hasForm = body?.parameters.has('form') === true
   if (format !== undefined && !isHeaderless && !hasForm) return format
-  throw invalid(
-    {
-      parameter: 'Content-Type',
-      code: 'content_type_invalid',
-      message: hasForm
-        ? 'Omit form: the column names say whether a CSV has the form for spreadsheets.'
-        : isHeaderless
-          ? 'A CSV must begin with a header: omit header=absent.'
-          : 'Send a batch as application/json, application/x-ndjson or text/csv, in UTF-8.',
-      expected: Object.keys(formats),
-    },
-    'body_invalid',
-  )
+  throw contentTypeFailure(request, formMessage(hasForm, isHeaderless))
+}
+
+function formMessage(hasForm: boolean, isHeaderless: boolean): string | undefined {
+  if (hasForm) return 'Omit form: the column names say whether a CSV has the form for spreadsheets.'
+  return isHeaderless ? 'A CSV must begin with a header: omit header=absent.' : undefined
 }
 
 /** Rows before the one with the error may have been written. */

@@ -45,6 +45,7 @@ export function createRoute(resource: Resource): Route {
     scopes: name === 'partner' ? ['partner:create', 'partner:write'] : [`${name}:write`],
     resource: name,
     bodies: ['application/json'],
+    wrongBodyType: 'body_invalid',
     writeHeaders: ['idempotency-key'],
     operation: {
       operationId: `create_${name}`,

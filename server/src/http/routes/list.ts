@@ -116,8 +116,7 @@ export function rawParameters(request: FastifyRequest): [string, ListSource] {
 }
 
 function formBody(request: FastifyRequest): string {
-  if (acceptedBody(request) === undefined)
-    throw contentTypeFailure(request.method, request.headers['content-type'])
+  if (acceptedBody(request) === undefined) throw contentTypeFailure(request)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bodyOf(request))
   } catch {
