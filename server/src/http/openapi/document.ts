@@ -6,6 +6,7 @@ import { headers } from './headers.ts'
 import { introduction } from './introduction.ts'
 import { parameters, resourceTag, respondsWith, responses } from './parts.ts'
 import { envelopeSchemas, problemSchemas, ref } from './schemas.ts'
+import { messageParameters, messageSchemas, webhooksOf } from './webhooks.ts'
 
 /** Errors of every route that needs a key. */
 const commonErrors = respondsWith('unauthenticated', 'forbidden', 'limited', 'failed', 'unavailable')
@@ -16,6 +17,7 @@ export const openApi = openApiOf(resources)
 /** The document of an account that has declared fields of its own. */
 export function openApiOf(own: Readonly<Record<ResourceName, Resource>>) {
   const routes = routesOf(own)
+  const all = Object.values(own)
   return {
     openapi: '3.1.0',
     info: {
@@ -25,6 +27,8 @@ export function openApiOf(own: Readonly<Record<ResourceName, Resource>>) {
       description: introduction(),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    // Every deployment serves the documentation of its own version.
+    externalDocs: docs('', 'Guides and reference of this deployment'),
     servers: [
       // Relative to the URL of this document, so that it is correct in every deployment.
       { url: '/', description: 'The host that serves this document' },
@@ -38,28 +42,9 @@ export function openApiOf(own: Readonly<Record<ResourceName, Resource>>) {
       },
     ],
     security: [{ apiKey: [] }],
-    tags: [
-      ...Object.values(resources).map((resource) => ({
-        name: resourceTag(resource),
-        description: resource.description,
-      })),
-      {
-        name: 'Administration',
-        description: 'For account administrators. Needs a key with the scope `account:manage`.',
-      },
-      {
-        name: 'Fields',
-        description:
-          'Fields that an account declares for its records. Needs a key with the scope `account:manage`.',
-      },
-      {
-        name: 'Webhooks',
-        description:
-          "Changes are sent to your receivers' URLs, signed by Standard Webhooks. Needs a key with the scope `account:manage`.",
-      },
-      { name: 'Health', description: 'Health checks, which need no key.' },
-    ],
+    tags: tagsOf(all),
     paths: pathsOf(routes),
+    webhooks: webhooksOf(all),
     components: {
       securitySchemes: {
         apiKey: {
@@ -68,12 +53,58 @@ export function openApiOf(own: Readonly<Record<ResourceName, Resource>>) {
           description: `\`Authorization: Bearer qm_…\`, on the host of the key's own account. Scopes: ${allScopes.join(', ')}.`,
         },
       },
-      parameters: merged(parameters, ...routes.map(({ operation }) => operation.sharedParameters)),
+      parameters: merged(
+        parameters,
+        messageParameters,
+        ...routes.map(({ operation }) => operation.sharedParameters),
+      ),
       headers,
       responses,
-      schemas: merged(...routes.map(({ operation }) => operation.schemas), envelopeSchemas, problemSchemas),
+      schemas: merged(
+        ...routes.map(({ operation }) => operation.schemas),
+        messageSchemas(all),
+        envelopeSchemas,
+        problemSchemas,
+      ),
     },
   }
+}
+
+function tagsOf(all: readonly Resource[]) {
+  return [
+    ...all.map((resource) => ({
+      name: resourceTag(resource),
+      description: resource.description,
+      externalDocs: docs('guides/', 'Guides: copies, writes, changes'),
+    })),
+    {
+      name: 'Administration',
+      description: 'For account administrators. Needs a key with the scope `account:manage`.',
+      externalDocs: docs('console.html', 'The console, which shows the same in a browser'),
+    },
+    {
+      name: 'Fields',
+      description:
+        'Fields that an account declares for its records. Needs a key with the scope `account:manage`.',
+      externalDocs: docs('guides/ids-and-keys.html', 'Which ids and keys?'),
+    },
+    {
+      name: 'Webhooks',
+      description:
+        "Changes are sent to your receivers' URLs, signed by Standard Webhooks. Needs a key with the scope `account:manage`.",
+      externalDocs: docs('guides/webhooks.html', 'Receiving webhooks'),
+    },
+    {
+      name: 'Health',
+      description: 'Health checks, which need no key.',
+      externalDocs: docs('operating/processes.html', 'Processes and health checks'),
+    },
+  ]
+}
+
+/** A page of the documentation, relative to the URL of this document. */
+function docs(page: string, description: string) {
+  return { description, url: `/docs/${page}` }
 }
 
 function merged(...parts: readonly (object | undefined)[]): Record<string, object> {

@@ -1,6 +1,7 @@
 import type { Operator } from '@quartermaster/filter'
 import { type FieldType, operatorsOf } from '../../catalog/field.ts'
 import { errorCodes } from '../../errors/errors.ts'
+import { limits } from '../../limits/limits.ts'
 
 /** The meaning of each operator, in the order of the specification. */
 const meanings: Record<Operator, string> = {
@@ -25,15 +26,41 @@ const values: Record<FieldType, string> = {
   timestamp: '`write_date>2026-11-14`',
 }
 
-/** The description of the API, in Markdown. */
+const kilobytes = (bytes: number) => `${bytes / 1024} KB`
+
+/** The description of the API, in Markdown. Its links lead to pages of the same deployment. */
 export function introduction(): string {
-  return `Each account has its own host, \`https://<account>.<service domain>\`, and its own API keys. Lists are ordered by \`id\`, so that every record is on exactly one page. Invalid input results in 400; nothing is ignored.
-
-Every list also supports the method \`QUERY\` (RFC 10008), with the same parameters in an \`application/x-www-form-urlencoded\` body, for filters that are too long for a URL. OpenAPI 3.1 cannot describe that method. Request a list with \`Accept: application/x-ndjson\` or \`text/csv\` to stream every record instead of a page.
-
-To keep a copy in step, read a resource's changes: \`…/changes?since=<cursor>\`, by polling, by waiting for the next change, or as a stream of Server-Sent Events.
+  return `Each account has its own host, \`https://<account>.<service domain>\`, and its own API keys. Send a key as \`Authorization: Bearer qm_…\`. The [documentation](/docs/) has [guides](/docs/guides/) with complete programs for copies, writes and webhooks.
 
 The samples read the account's URL from \`BASE_URL\` and a key from \`KEY\`.
+
+## Pages
+
+A list returns one page, ordered by \`id\` unless you \`sort\` it, and the exact total in \`meta.total\`. \`page\` and \`limit\` choose the page; the header \`Link\` has the URLs of the next and the last one. To read every record:
+
+- **In one response:** send \`Accept: application/x-ndjson\` or \`text/csv\` without \`page\` and \`limit\`. The export streams all records of one snapshot.
+- **Page by page while others write:** repeat the request with \`after_id\`, the last id that you have received.
+- **Only what has changed:** \`…/changes?since=<cursor>\` returns changes. It can wait for the next change, or stream changes as Server-Sent Events.
+
+Every list also takes the method \`QUERY\` (RFC 10008), with the same parameters in an \`application/x-www-form-urlencoded\` body, for filters that are too long for a URL. The header \`Accept-Query\` says so. OpenAPI 3.1 cannot describe that method.
+
+## ETags
+
+Lists and records have an \`ETag\`. Send it back as \`If-None-Match\`: if nothing has changed, the response is 304, without a body. To avoid overwriting someone else's change, send a record's \`ETag\` as \`If-Match\` with \`PATCH\` or \`DELETE\`: if the record has changed, the response is 412 and nothing is written.
+
+## Idempotency
+
+Send an \`Idempotency-Key\` of your own with a write, such as an order number, and retry as often as you need: within ${limits.idempotencyHours} hours the same request with the same key writes once, and returns the first response. [Errors and limits](/docs/guides/errors-and-limits.html) says what to retry.
+
+## Limits
+
+| What | Limit | Beyond it |
+|---|---|---|
+| Requests per minute, of an account and of a key | in \`RateLimit-Policy\`; \`RateLimit\` has the number left | 429 with \`Retry-After\` |
+| Records per page | ${limits.pageRecordsMax} | 400 |
+| URL | ${kilobytes(limits.urlBytesMax)} | 414: send \`QUERY\` |
+| Body of a create or a patch; of a \`QUERY\` | ${kilobytes(limits.createBodyBytesMax)}; ${kilobytes(limits.queryBodyBytesMax)} | 413 |
+| Rows of a batch | ${limits.batchRows} as JSON; any number as a stream | 400 |
 
 ## The filter language
 
@@ -47,7 +74,7 @@ Numbers are compared exactly, as decimals. A timestamp is ISO 8601, in UTC if it
 
 ## Errors
 
-Every error is \`application/problem+json\` (RFC 9457). Its \`type\` links to a page about it. Programs should use \`code\`, whose meaning never changes. \`errors[]\` lists each fault with its position and, if possible, a corrected text.
+Invalid input returns 400; nothing is ignored or corrected. Every error is \`application/problem+json\` (RFC 9457). Its \`type\` links to a page about it. Programs should use \`code\`, whose meaning never changes. \`errors[]\` lists each fault with its position and, if possible, a corrected text.
 
 [All ${errorCodes.length} error codes](/reference/errors), with their status, when they occur and what to do.
 `
