@@ -22,7 +22,7 @@ def backoff_seconds(attempts: int, retry_after: float = 0.0) -> float:
     clients which failed together do not retry together.
     """
     # The power of a long outage would be larger than any float.
-    bound = min(limits.BACKOFF_SECONDS_MAX, limits.BACKOFF_FIRST_SECONDS * 2 ** min(attempts - 1, 16))
+    bound = min(limits.BACKOFF_SECONDS_MAX, limits.BACKOFF_FIRST_SECONDS * 2.0 ** min(attempts - 1, 16))
     return retry_after + random.random() * bound
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Generic, Mapping, Optional, Sequence, TypeVar, Union, cast
+from typing import Any, Dict, Generic, Mapping, Optional, Sequence, TypeVar, Union, cast
 
 from ._json import dumps, exact
 from ._resource import Filter, Page, names_of, new_key, page_of, text_of
@@ -68,7 +68,7 @@ class View(Generic[R]):
 class UsageView(View[Usage]):
     """Numbers and durations of requests by key and route."""
 
-    def list(  # type: ignore[override]
+    def list(
         self,
         *,
         per: Optional[str] = None,
@@ -119,8 +119,9 @@ class Keys(View[Key]):
         Replaces a key. The old one stays valid for `overlap_seconds`; 0 revokes it at once. By default the new key is valid for as long
         as the old one was. A retry after a lost response raises Conflict with the code `key_not_active`, and names the new key's id.
         """
-        expiry = {} if expires_at is AS_BEFORE else {"expires_at": expires_at}
-        body = {"overlap_seconds": overlap_seconds, **expiry}
+        body: Dict[str, object] = {"overlap_seconds": overlap_seconds}
+        if expires_at is not AS_BEFORE:
+            body["expires_at"] = expires_at
         return cast(NewKey, self._write(f"{_path_of(key_id)}/rotate", timeout, body=body))
 
     def revoke(self, key_id: str, *, timeout: Optional[float] = None) -> Key:

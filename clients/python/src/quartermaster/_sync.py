@@ -54,7 +54,8 @@ def sync_batches(fetch_page: FetchChanges, since: Union[SyncState, str, None], s
     position = _position_of(since)
     while True:
         try:
-            yield from _batches_after(fetch_page, position, stop)
+            batches: Iterator[SyncBatch[R]] = _batches_after(fetch_page, position, stop)
+            yield from batches
         except CursorExpired:
             position = _new_walk()
         except Stopped:

@@ -90,7 +90,9 @@ class Connection:
         connection.timeout = self.deadline.left()
         if connection.sock is None:
             connection.connect()
-        connection.sock.settimeout(self.deadline.left())
+        sock = connection.sock
+        assert sock is not None
+        sock.settimeout(self.deadline.left())
         connection.putrequest(method, path, skip_accept_encoding=True)
         for name, value in headers.items():
             connection.putheader(name, value)
@@ -101,8 +103,8 @@ class Connection:
             connection.endheaders(body)
         else:
             connection.endheaders()
-            self._send_and_receive(connection.sock, memoryview(body), early)
-        reading = _ReadingSocket(connection.sock, self.deadline, early)
+            self._send_and_receive(sock, memoryview(body), early)
+        reading = _ReadingSocket(sock, self.deadline, early)
         connection.response_class = lambda _sock, **options: http.client.HTTPResponse(reading, **options)  # type: ignore
         self.is_used = True
         return connection.getresponse()

@@ -129,7 +129,8 @@ def batch_reply_of(body: bytes, request_id: Optional[str], parameters: Mapping[s
         if "$end" in parsed:
             end = parsed["$end"]
             counts = (int(end[name]) for name in ("read", "inserted", "updated", "unchanged", "deleted", "rejected"))
-            return BatchReply(rejected, UpsertTotals(*counts, ids_now=end.get("idsNow")))
+            read, inserted, updated, unchanged, deleted, faulty = counts
+            return BatchReply(rejected, UpsertTotals(read, inserted, updated, unchanged, deleted, faulty, end.get("idsNow")))
         if "$error" in parsed:
             raise error_of_problem(parsed["$error"], parameters)
         rejected.append(parsed)
