@@ -32,7 +32,7 @@ from ._resource import Address, Filter, IfMatch, Page, Resource
 from ._sync import SyncBatch, SyncState
 from ._upsert import RejectedRow, RowFault, UpsertTotals
 from ._version import __version__
-from ._webhook import verify_webhook
+from ._webhook import WebhookResponse, handle_webhook, verify_webhook
 from ._wire import (
     Audit,
     Company,
@@ -108,10 +108,12 @@ __all__ = [
     "View",
     "Webhook",
     "WebhookInvalid",
+    "WebhookResponse",
     "WebhookSecret",
     "WebhookTest",
     "Webhooks",
     "__version__",
     "field",
+    "handle_webhook",
     "verify_webhook",
 ]

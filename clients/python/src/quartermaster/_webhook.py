@@ -7,7 +7,8 @@ import hashlib
 import hmac
 import re
 import time
-from typing import Any, Dict, Iterable, List, Mapping, Sequence, Union, cast
+from inspect import isawaitable
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Protocol, Sequence, Union, cast
 
 from . import _limits as limits
 from ._errors import WebhookInvalid
@@ -16,6 +17,20 @@ from ._wire import DECIMALS
 
 #: The headers of a request: a mapping, such as `request.headers` of a framework, or pairs, such as `BaseHTTPRequestHandler.headers.items()`.
 Headers = Union[Mapping[str, str], Iterable[Sequence[str]]]
+
+
+class Readable(Protocol):
+    """A body that has not been read yet, such as `BaseHTTPRequestHandler.rfile` or `wsgi.input`."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+class WebhookResponse(NamedTuple):
+    """What a receiver responds to a message."""
+
+    status: int
+    headers: Dict[str, str]
+    body: bytes
 
 
 def verify_webhook(
@@ -43,6 +58,77 @@ def verify_webhook(
     if not _is_signed(f"{message_id}.{timestamp}.".encode() + content, signatures, keys):
         raise WebhookInvalid("No signature in webhook-signature matches this webhook's secret.")
     return _event_in(content)
+
+
+def handle_webhook(
+    headers: Headers,
+    body: Union[bytes, bytearray, str, Readable],
+    secrets: Union[str, Sequence[str]],
+    receive: Callable[[Dict[str, Any]], object],
+    *,
+    method: str = "POST",
+    tolerance: float = limits.WEBHOOK_TOLERANCE_SECONDS,
+) -> WebhookResponse:
+    """
+    Handles a request to a receiver, in any framework: verifies it, returns the challenge by which a webhook is activated, and calls
+    `receive` with every other event. Send the response that it returns. If `receive` raises, so does this function: respond with a
+    status of 5xx, as frameworks do, and the service sends the message again. `body`: as it was received, or a stream from which it
+    is read, as long as `content-length` says; nothing larger than a message is read.
+    """
+    if method != "POST":
+        return _response(405, headers={"allow": "POST"})
+    if isinstance(body, (bytes, bytearray, str)):
+        content: Union[bytes, bytearray, str] = body
+    elif hasattr(body, "read"):
+        length = _length_in(headers)
+        if length is None:
+            return _response(411)
+        if length > limits.WEBHOOK_BYTES_MAX:
+            return _response(413)
+        content = _read(body, length)
+    else:
+        raise TypeError("Pass the body as it was received: bytes, a text or a stream, not parsed.")
+    if len(content) > limits.WEBHOOK_BYTES_MAX:
+        return _response(413)
+    try:
+        event = verify_webhook(headers, content, secrets, tolerance=tolerance)
+    except WebhookInvalid as error:
+        return _response(401, str(error))
+    if event.get("type") == "webhook.challenge":
+        return _response(200, str(event["data"]["challenge"]))
+    result = receive(event)
+    if isawaitable(result):
+        getattr(result, "close", lambda: None)()
+        raise TypeError("receive must not be a coroutine function: nothing would await it. Use verify_webhook, and await your function.")
+    return _response(204)
+
+
+def _response(status: int, text: str = "", headers: Optional[Mapping[str, str]] = None) -> WebhookResponse:
+    body = text.encode()
+    types = {"content-type": "text/plain; charset=utf-8"} if body else {}
+    # RFC 9110: a 204 has no Content-Length.
+    length = {} if status == 204 else {"content-length": str(len(body))}
+    return WebhookResponse(status, {**(headers or {}), **types, **length}, body)
+
+
+def _length_in(headers: Headers) -> Optional[int]:
+    try:
+        text = _header_in(headers, "content-length")
+    except WebhookInvalid:
+        return None
+    return int(text) if re.fullmatch(r"[0-9]{1,12}", text) else None
+
+
+def _read(stream: Readable, length: int) -> bytes:
+    """A raw stream may return less than was asked for."""
+    parts: List[bytes] = []
+    while length > 0:
+        part = stream.read(length)
+        if not part:
+            break
+        parts.append(part)
+        length -= len(part)
+    return b"".join(parts)
 
 
 def _key_of(secret: str) -> bytes:

@@ -2,6 +2,7 @@
 
 import base64
 import http.server
+import io
 import ssl
 import threading
 import unittest
@@ -16,6 +17,7 @@ from quartermaster import (
     Unauthenticated,
     WebhookInvalid,
     field,
+    handle_webhook,
     verify_webhook,
 )
 
@@ -155,7 +157,7 @@ class Webhooks(unittest.TestCase):
 
 
 class Receiver:
-    """Verifies messages with the client, returns challenges, and stores the events."""
+    """The client handles every message; events and requests are stored."""
 
     def __init__(self) -> None:
         self.secrets: List[str] = []
@@ -168,12 +170,13 @@ class Receiver:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 receiver.messages.append((list(self.headers.items()), body))
-                status, answer = receiver._handle(self.headers, body)
-                receiver.statuses.append(status)
-                self.send_response(status)
-                self.send_header("content-length", str(len(answer)))
+                response = handle_webhook(self.headers, io.BytesIO(body), receiver.secrets, receiver.events.append)
+                receiver.statuses.append(response.status)
+                self.send_response(response.status)
+                for name, value in response.headers.items():
+                    self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(answer)
+                self.wfile.write(response.body)
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -188,13 +191,3 @@ class Receiver:
 
     def changes(self) -> List[Dict[str, Any]]:
         return [change for event in list(self.events) for change in event["data"].get("changes", [])]
-
-    def _handle(self, headers: Any, body: bytes) -> Tuple[int, bytes]:
-        try:
-            event = verify_webhook(headers, body, self.secrets)
-        except WebhookInvalid:
-            return 401, b""
-        if event["type"] == "webhook.challenge":
-            return 200, event["data"]["challenge"].encode()
-        self.events.append(event)
-        return 204, b""

@@ -1,9 +1,12 @@
 """Writes, whose responses are lost on their way."""
 
+import subprocess
+import sys
 import unittest
 from decimal import Decimal
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional, get_type_hints
 
+import quartermaster
 from quartermaster import NotFound, PreconditionFailed, Product, Quartermaster, RequestInvalid
 from quartermaster import Conflict
 
@@ -150,6 +153,29 @@ class OwnFields(unittest.TestCase):
             arguments = ("--unique",) if unique else ()
             service().command("field", "create", "--account", cls.account.name, "product", name, kind, "--label", name, *arguments)
         cls.products = Quartermaster(cls.account.url, cls.account.key).products.typed(MyProduct)
+
+    def test_are_written_by_the_command_as_types(self) -> None:
+        command = [sys.executable, "-m", "quartermaster", "types", "--url", self.account.url]
+
+        def run(key: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+            return subprocess.run([*command, *arguments], input=key, capture_output=True, encoding="utf-8")
+
+        done = run(f"{self.account.key}\n")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        names: Dict[str, Any] = {"__name__": "acme"}
+        exec(compile(done.stdout, "acme.py", "exec"), names)
+        own = {name: hint for name, hint in get_type_hints(names["Product"]).items() if name.startswith("x_")}
+        self.assertEqual(own, {"x_sku": Optional[str], "x_number": Optional[int], "x_weight": Optional[Decimal]})
+        self.assertIn("    #: x_weight\n    x_weight: Optional[Decimal]\n", done.stdout)
+        self.assertIs(names["Partner"], quartermaster.Partner)
+        products = Quartermaster(self.account.url, self.account.key).products.typed(names["Product"])
+        # Without the types, a whole number is an int.
+        one = products.create({"name": "Typed", "x_weight": 3})
+        self.assertEqual([type(products.get(one)["x_weight"]), type(products.get(one)["x_sku"])], [Decimal, type(None)])
+        products.delete(one)
+        failed = run("qm_wrong")
+        self.assertEqual((failed.returncode, failed.stdout), (1, ""))
+        self.assertIn("unauthenticated", failed.stderr)
 
     def test_are_read_written_and_filtered(self) -> None:
         from quartermaster import field

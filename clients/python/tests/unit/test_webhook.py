@@ -3,14 +3,15 @@
 import base64
 import hashlib
 import hmac
+import io
 import json
 import unittest
 from decimal import Decimal
 from email.message import Message
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 from unittest import mock
 
-from quartermaster import WebhookInvalid, verify_webhook
+from quartermaster import WebhookInvalid, WebhookResponse, handle_webhook, verify_webhook
 
 NOW = 1_760_000_000
 KEYS = [bytes([one]) * 32 for one in (1, 2, 3)]
@@ -117,3 +118,82 @@ class Webhooks(unittest.TestCase):
             verify_webhook(headers_of(), BODY, [])
         with self.assertRaisesRegex(TypeError, "as it was received"):
             verify_webhook(headers_of(), json.loads(BODY), SECRETS[0])
+
+
+CHALLENGE = '{"type":"webhook.challenge","timestamp":"","data":{"webhook":"wh_1","challenge":"abc"}}'
+
+
+class Unread:
+    """A stream of which nothing may be read."""
+
+    def read(self, _size: int, /) -> bytes:
+        raise AssertionError("it was read")
+
+
+class Slow(io.BytesIO):
+    """A stream that returns a few bytes at a time, as a socket may."""
+
+    def read(self, size: Optional[int] = -1, /) -> bytes:
+        return super().read(min(7, 7 if size is None or size < 0 else size))
+
+
+class Handler(unittest.TestCase):
+    def setUp(self) -> None:
+        clock = mock.patch("quartermaster._webhook.time.time", return_value=float(NOW))
+        clock.start()
+        self.addCleanup(clock.stop)
+        self.events: List[Dict[str, Any]] = []
+
+    def handle(self, body: Any = BODY, headers: Optional[Dict[str, str]] = None, **options: Any) -> WebhookResponse:
+        text = body if isinstance(body, str) else BODY
+        return handle_webhook(headers_of(text) if headers is None else headers, body, SECRETS[0], self.events.append, **options)
+
+    def test_calls_the_function_with_the_event(self) -> None:
+        self.assertEqual(self.handle(), (204, {}, b""))
+        record = self.events[0]["data"]["changes"][0]["record"]
+        self.assertEqual((len(self.events), record["list_price"]), (1, Decimal("0.1")))
+
+    def test_reads_a_stream_as_long_as_the_message_is(self) -> None:
+        length = len(BODY.encode())
+        headers = {**headers_of(), "Content-Length": str(length)}
+        for stream in (io.BytesIO(BODY.encode() + b"the next request"), Slow(BODY.encode() + b"the next request")):
+            self.assertEqual(self.handle(stream, headers).status, 204)
+            self.assertEqual(stream.tell(), length)
+        self.assertEqual(len(self.events), 2)
+        # The connection broke: what arrived is not what was signed.
+        self.assertEqual(self.handle(io.BytesIO(BODY.encode()[:-1]), headers).status, 401)
+
+    def test_returns_a_signed_challenge_and_no_other(self) -> None:
+        expected = {"content-type": "text/plain; charset=utf-8", "content-length": "3"}
+        self.assertEqual(self.handle(CHALLENGE), (200, expected, b"abc"))
+        forged = self.handle(CHALLENGE, headers_of(BODY))
+        self.assertEqual((forged.status, b"abc" in forged.body), (401, False))
+        self.assertEqual(self.events, [])
+
+    def test_raises_what_the_function_raises_so_that_the_message_is_sent_again(self) -> None:
+        def fail(_event: Dict[str, Any]) -> None:
+            raise RuntimeError("the database is down")
+
+        with self.assertRaisesRegex(RuntimeError, "the database is down"):
+            handle_webhook(headers_of(), BODY, SECRETS[0], fail)
+
+    def test_rejects_other_methods_and_larger_bodies_than_any_message_without_reading_them(self) -> None:
+        self.assertEqual(self.handle(Unread(), method="GET"), (405, {"allow": "POST", "content-length": "0"}, b""))
+        self.assertEqual(self.handle("x" * (1024 * 1024 + 1)).status, 413)
+        self.assertEqual(self.handle(Unread(), {**headers_of(), "content-length": str(1024 * 1024 + 1)}).status, 413)
+        for length in ({}, {"content-length": "-1"}, {"content-length": "all"}):
+            self.assertEqual(self.handle(Unread(), {**headers_of(), **length}).status, 411)
+        self.assertEqual(self.handle("").status, 401)
+        self.assertEqual(self.events, [])
+
+    def test_mistakes_of_the_caller_look_like_no_forgery(self) -> None:
+        with self.assertRaisesRegex(TypeError, "not parsed"):
+            self.handle(json.loads(BODY))
+        with self.assertRaises(ValueError):
+            handle_webhook(headers_of(), BODY, "whsec_", self.events.append)
+
+        async def receive(_event: Dict[str, Any]) -> None:
+            pass
+
+        with self.assertRaisesRegex(TypeError, "nothing would await it"):
+            handle_webhook(headers_of(), BODY, SECRETS[0], receive)
