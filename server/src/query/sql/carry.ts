@@ -1,5 +1,5 @@
 import { limits } from '../../limits/limits.ts'
-import { type Fragment, identifier, placeholder, sql, value } from '../../sql.ts'
+import { type Fragment, identifier, join, placeholder, sql, type Value, value } from '../../sql.ts'
 import { isOwnWrite } from '../../tally-state.ts'
 import type { ListPlan } from '../plan.ts'
 import { refersToOwnField, where } from './where.ts'
@@ -46,36 +46,81 @@ export function carryValues({ lineage: of, version: since, start, safeStart }: C
   return [of, since, start.id, start.rank, safeStart.id, safeStart.rank]
 }
 
+/** What changed since a cached version, as CTEs. */
+export interface Journal {
+  /** `changed` and `before`, each with the columns. */
+  readonly ctes: Fragment
+  /** Whether nothing is missing, for the tally row `t`. Otherwise the CTEs may not be used. */
+  readonly isComplete: Fragment
+}
+
+export interface JournalSource {
+  readonly plan: Pick<ListPlan, 'resource' | 'where'>
+  readonly account: Fragment
+  readonly since: { readonly lineage: Value; readonly version: Value }
+}
+
+/** Further columns of the records, computed from their fields. */
+export interface JournalColumns {
+  readonly names: readonly Fragment[]
+  readonly values: readonly Fragment[]
+  readonly refersToOwnField: boolean
+}
+
 /**
- * The CTEs `changed`, `before` and `carry`. Every version since the cached one must have left a trace in the journal: an image, or
- * a created record. `skipped`: matches before the page.
+ * The records that changed after a version, with whether they match, and of those that existed then and matched, what they were before.
+ * Every version since must have left a trace in the journal: an image, or a created record.
  */
-export function carryHead(plan: ListPlan, account: Fragment, skipped: Fragment): Fragment {
+export function journalSince(
+  { plan, account, since: cached }: JournalSource,
+  columns?: JournalColumns,
+): Journal {
   const table = identifier(plan.resource.name)
   const images = identifier(`${plan.resource.name}_before`)
   const matches = plan.where === undefined ? sql`true` : sql`(${where(plan.where)}) is true`
-  const readsOwn = plan.where !== undefined && refersToOwnField(plan.where)
+  const readsOwn =
+    columns?.refersToOwnField === true || (plan.where !== undefined && refersToOwnField(plan.where))
   // Such an image was written by a process that did not know the account's own fields.
   const isPartial = readsOwn ? sql`, custom is null as is_partial` : sql``
   const areWhole = readsOwn ? sql` and not exists (select from images where is_partial)` : sql``
-  const since = sql`${version}::bigint`
+  const names = eachAfterComma(columns?.names ?? [])
+  const values = eachAfterComma(
+    (columns?.values ?? []).map((one, at) => sql`${one} as ${columns?.names[at] ?? sql``}`),
+  )
+  const since = sql`${cached.version}::bigint`
   const changedMax = value(limits.carriedChangesMax)
   const imagesMax = value(limits.carriedImagesMax)
   const latest = (rows: Fragment, max: Fragment) =>
     sql`(select * from ${rows} where account_id = ${account} and version > ${since} order by version limit ${max}) r`
-  return sql`with changed as materialized (
-  select id, created_version, ${matches} as matches from ${latest(table, sql`${changedMax}::int + 1`)}
+  return {
+    ctes: sql`changed as materialized (
+  select id, created_version, ${matches} as matches${values} from ${latest(table, sql`${changedMax}::int + 1`)}
 ), images as materialized (
-  select version, id, created_version, ${matches} as matches${isPartial} from ${latest(images, sql`${imagesMax}::int + 1`)}
+  select version, id, created_version, ${matches} as matches${values}${isPartial} from ${latest(images, sql`${imagesMax}::int + 1`)}
 ), before as materialized (
-  select id from (select distinct on (id) id, matches, created_version from images order by id, version) oldest
+  select id${names} from (select distinct on (id) id, matches, created_version${names} from images order by id, version) oldest
   where matches and created_version <= ${since}
-), carry as materialized (
-  select ${isOwnWrite} and t.lineages[1] = ${lineage}::bigint and t.images_from <= ${since} and t.version >= ${since}
+)`,
+    isComplete: sql`${isOwnWrite} and t.lineages[1] = ${cached.lineage}::bigint and t.images_from <= ${since} and t.version >= ${since}
     and (select count(*) from changed) <= ${changedMax}::int and (select count(*) from images) <= ${imagesMax}::int${areWhole}
     and t.version - ${since} = (select count(*) from (
       select version from images union select created_version from images where created_version > ${since}
-      union select created_version from changed where created_version > ${since}) v) as valid,
+      union select created_version from changed where created_version > ${since}) v)`,
+  }
+}
+
+function eachAfterComma(parts: readonly Fragment[]): Fragment {
+  return join(
+    parts.map((part) => sql`, ${part}`),
+    '',
+  )
+}
+
+/** The CTEs `changed`, `before`, `carry` and `start`. `skipped`: matches before the page. */
+export function carryHead(plan: ListPlan, account: Fragment, skipped: Fragment): Fragment {
+  const { ctes, isComplete } = journalSince({ plan, account, since: { lineage, version } })
+  return sql`with ${ctes}, carry as materialized (
+  select ${isComplete} as valid,
     ${rankOf(startId, startRank)} as start_rank, ${rankOf(safeId, safeRank)} as safe_rank
   from tally t where t.account_id = ${account} and t.resource = ${value(plan.resource.name)}::text
 ), start as materialized (
