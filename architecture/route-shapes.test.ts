@@ -40,17 +40,22 @@ describe('hostile inputs', () => {
   it('fill every parameter of the OpenAPI document', () => {
     expect(parameters.toSorted()).toEqual([
       'after_id',
+      'avg',
       'fields',
       'filter',
+      'group',
       'key',
       'limit',
+      'max',
       'max_id',
+      'min',
       'mode',
       'page',
       'per',
       'search',
       'since',
       'sort',
+      'sum',
       'wait',
     ])
   })

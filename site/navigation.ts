@@ -225,6 +225,12 @@ export const navigation: readonly Audience[] = [
             words:
               'query search where condition operators and or not brackets parentheses like contains substring text syntax greater less between in list null date',
           },
+          {
+            text: 'Summaries',
+            file: 'docs/reference/summary.md',
+            words:
+              'aggregate aggregation sum total count average minimum maximum group by pivot report dashboard statistics analytics',
+          },
           { text: 'Limits', file: 'docs/operating/limits.md', words: 'maximum size quota' },
         ],
       },

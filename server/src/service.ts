@@ -31,6 +31,7 @@ import { PageCache } from './lists/page-cache.ts'
 import { PlanCache } from './lists/plan-cache.ts'
 import { RecordReader } from './lists/record-reader.ts'
 import { ResponseCache } from './lists/response-cache.ts'
+import { SummaryReader } from './lists/summary-reader.ts'
 import { parseNetworks } from './networks.ts'
 import { type EmitEvent, emitToAll } from './observability/events.ts'
 import type { Log } from './observability/logger.ts'
@@ -260,6 +261,7 @@ function readersOf(
     responseCache: new ResponseCache(),
     pageCache,
     listReader: new ListReader(accountReads, pageCache, valueIndexes, counts),
+    summaryReader: new SummaryReader(accountReads),
     recordReader: new RecordReader(database),
   }
 }

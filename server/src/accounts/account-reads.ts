@@ -81,8 +81,9 @@ export class AccountReads {
     scope: AccountScope,
     statement: Statement,
     signal: AbortSignal,
+    kind: ReadKind = 'page',
   ): Promise<Row[]> {
-    return this.#scheduled('page', scope, signal, (options) =>
+    return this.#scheduled(kind, scope, signal, (options) =>
       this.#database.nodeOf(scope).read<Row>(statement, options),
     )
   }

@@ -4,6 +4,7 @@ import { Faults } from '../errors/faults.ts'
 import { limits } from '../limits/limits.ts'
 import type { AuthenticatedRequest, Source } from '../observability/events.ts'
 import { decodeForDisplay, parseParameters, truncateEncoded } from '../query/parameters.ts'
+import { aggregates } from '../query/summary-request.ts'
 import { type Fragment, identifier, join, placeholder, type Statement, sql } from '../sql.ts'
 
 /** The event is queued as it is; its parameters are decoded when it is written. */
@@ -124,7 +125,7 @@ export function rowOf({ atMs, event }: QueuedRequest): RequestRow {
   const [path, raw] = splitOnce(event.url, '?')
   const parameters = parseParameters(
     truncateEncoded(context?.form ?? raw, limits.requestLogReadCharacters),
-    ['fields', 'filter', 'after_id', 'max_id', 'page', 'limit', 'per'],
+    ['fields', 'filter', 'after_id', 'max_id', 'page', 'limit', 'per', 'group', ...aggregates],
     new Faults(),
   )
   const others = [...parameters].filter(([name]) => name !== 'filter')

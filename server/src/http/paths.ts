@@ -10,6 +10,10 @@ export function changesPath(resource: Resource): string {
   return `${resourcePath(resource)}/changes`
 }
 
+export function summaryPath(resource: Resource): string {
+  return `${resourcePath(resource)}/summary`
+}
+
 export function batchPath(resource: Resource): string {
   return `${resourcePath(resource)}/batch`
 }

@@ -2,6 +2,7 @@ import { filterBounds } from '@quartermaster/filter'
 import { bulkLimits } from './bulk-limits.ts'
 import { connectionLimits } from './connection-limits.ts'
 import { fieldLimits } from './field-limits.ts'
+import { summaryLimits } from './summary-limits.ts'
 
 /**
  * The limits of the service that are constants, with the unit in the name and the reason in a comment. Those that a test can replace
@@ -389,4 +390,5 @@ export const limits = {
 
   ...bulkLimits,
   ...fieldLimits,
+  ...summaryLimits,
 } as const

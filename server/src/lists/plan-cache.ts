@@ -21,6 +21,8 @@ import {
 import type { ExportFormat } from '../query/sql/export-statement.ts'
 import type { ListTemplates } from '../query/sql/list-statement.ts'
 import { membersOf, type RecordMember } from '../query/sql/record-statement.ts'
+import { planSummary, type SummaryPlan, summaryKey } from '../query/summary-plan.ts'
+import { parseSummaryRequest } from '../query/summary-request.ts'
 import { AdmissionFilter } from './response-cache.ts'
 
 /** A parsed and planned list request, with its cache keys. */
@@ -53,6 +55,12 @@ export interface RecordQuery {
   readonly fieldsHash: string
 }
 
+/** A parsed and planned summary. Requests with the same requestHash have the same response. */
+export interface SummaryQuery {
+  readonly plan: SummaryPlan
+  readonly requestHash: string
+}
+
 /**
  * Clients repeat requests literally, so a plan is cached by the text of its request, on the second request only:
  * otherwise requests that never repeat would fill the old generation of the heap, whose collection is slow. Of a list
@@ -62,6 +70,7 @@ export class PlanCache {
   readonly #admission = new AdmissionFilter(limits.planAdmissionSlots)
   readonly #lists = new LRUCache<string, ListQuery>({ max: limits.plansCached })
   readonly #records = new LRUCache<string, RecordQuery>({ max: limits.plansCached })
+  readonly #summaries = new LRUCache<string, SummaryQuery>({ max: limits.plansCached })
 
   /** `admit` is called before a filter is parsed, and may throw: parsing a long one takes milliseconds. */
   list(resource: Resource, raw: string, source: ListSource, admit?: () => void): ListQuery {
@@ -77,6 +86,14 @@ export class PlanCache {
 
   record(resource: Resource, raw: string): RecordQuery {
     return this.#cached(this.#records, `${resource.schemaName} ${raw}`, () => recordQuery(resource, raw))
+  }
+
+  /** `admit`: as of `list`. */
+  summary(resource: Resource, raw: string, source: ListSource, admit: () => void): SummaryQuery {
+    return this.#cached(this.#summaries, `${resource.schemaName} ${source} ${raw}`, () => {
+      if (raw.includes('filter=')) admit()
+      return summaryQuery(resource, raw, source)
+    })
   }
 
   #cached<Query extends object>(cache: LRUCache<string, Query>, text: string, create: () => Query): Query {
@@ -143,6 +160,15 @@ export function exportQuery(
     feedFilter: isFeed ? filterKey : undefined,
     requestHash: hashOf(`${resource.schemaName} ${format} ${namesOf(plan.fields)} ${filterKey}`),
   }
+}
+
+function summaryQuery(resource: Resource, raw: string, source: ListSource): SummaryQuery {
+  return withAcceptedSuggestions(resource, () => {
+    const request = parseSummaryRequest(raw, source)
+    const plan = planSummary(resource, request)
+    const filter = request.filter === undefined ? '' : print(request.filter)
+    return { plan, requestHash: hashOf(`${resource.schemaName} summary ${summaryKey(plan)} ${filter}`) }
+  })
 }
 
 function recordQuery(resource: Resource, raw: string): RecordQuery {

@@ -205,7 +205,11 @@ function parseFields(parameters: Parameters, faults: Faults): readonly string[] 
   return names
 }
 
-function parseFilter(text: string | undefined, source: ListSource, faults: Faults): Filter | undefined {
+export function parseFilter(
+  text: string | undefined,
+  source: ListSource,
+  faults: Faults,
+): Filter | undefined {
   if (text === undefined) return undefined
   const bytesMax = source === 'url' ? limits.filterUrlBytesMax : limits.filterBodyBytesMax
   if (Buffer.byteLength(text) > bytesMax) {

@@ -139,7 +139,7 @@ function planSort(
   return undefined
 }
 
-function planFilter(
+export function planFilter(
   resource: Collection,
   filter: Filter,
   text: string,
@@ -187,16 +187,16 @@ function notFilterable({ text, offset, length }: Named): Fault {
 }
 
 /** A field name in the request, with its position. */
-type Named = Condition['field']
+export type Named = Condition['field']
 
 /**
  * Adds a fault for every unknown name. All have the same suggestion: the entire parameter with all names corrected.
  * Finding the nearest field takes time, so only the first `errorsListedMax` names are looked up, and there is no
  * suggestion if there are more.
  */
-function addUnknown(
+export function addUnknown(
   resource: Collection,
-  parameter: 'fields' | 'filter',
+  parameter: string,
   unknown: readonly Named[],
   faults: Faults,
   correct: (meant: ReadonlyMap<string, string>) => string,
@@ -302,19 +302,19 @@ function conditionsOf(filter: Filter): Condition[] {
   return filter.kind === 'condition' ? [filter] : filter.terms.flatMap(conditionsOf)
 }
 
-function fieldOf(resource: Collection, name: string): Field | undefined {
+export function fieldOf(resource: Collection, name: string): Field | undefined {
   return resource.fields.find((field) => field.name === name)
 }
 
 /** A field that only the parameter `fields` may name. */
-function computedField({ computed = [] }: Collection, name: string): Field | undefined {
+export function computedField({ computed = [] }: Collection, name: string): Field | undefined {
   return computed.find((field) => field.name === name)
 }
 
 function nearestField(
   { fields, computed = [] }: Collection,
   name: string,
-  parameter: 'fields' | 'filter',
+  parameter: string,
 ): string | undefined {
   const named = parameter === 'fields' ? [...fields, ...computed] : fields
   return nearest(

@@ -150,23 +150,34 @@ export const createdHeaders = (what: string) => ({
   Location: { description: `The path of the ${what}.`, required: true, schema: { type: 'string' } },
 })
 
-const badRequest = (summary: string, query: string, fault: Fault) => ({
+/** The response to a query that is invalid. */
+export const badRequest = (summary: string, query: string, failure: Failure) => ({
   summary,
   'x-request': query,
-  value: problemOf(new Failure('request_invalid', fault.message, [fault])),
+  value: problemOf(failure),
 })
+
+const faulty = (fault: Fault) => new Failure('request_invalid', fault.message, [fault])
 
 /** Examples of errors of a list, each with the query that causes it. */
 function badRequests({ noun, fields }: Collection) {
-  const limit_too_high = badRequest('A limit above the maximum', 'limit=5000', {
-    parameter: 'limit',
-    code: 'limit_invalid',
-    message: 'The limit must be an integer from 1 to 1000; it is "5000".',
-    expected: ['an integer from 1 to 1000'],
-  })
+  const limit_too_high = badRequest(
+    'A limit above the maximum',
+    'limit=5000',
+    faulty({
+      parameter: 'limit',
+      code: 'limit_invalid',
+      message: 'The limit must be an integer from 1 to 1000; it is "5000".',
+      expected: ['an integer from 1 to 1000'],
+    }),
+  )
   // The example with "nane" suggests the field "name".
   if (!fields.some(({ name }) => name === 'name')) return { limit_too_high }
-  const unknown_field = badRequest('A field that does not exist', 'filter=nane=Bolt', unknownField(noun))
+  const unknown_field = badRequest(
+    'A field that does not exist',
+    'filter=nane=Bolt',
+    faulty(unknownField(noun)),
+  )
   return { unknown_field, limit_too_high }
 }
 
@@ -308,7 +319,10 @@ export function pageResponse(collection: Collection, order: string, headersOf: o
 
 /** The 400 response of a list, with examples for the resource. */
 export function invalidListResponse(collection: Collection): object {
-  const examples = badRequests(collection)
+  return invalidResponse(badRequests(collection))
+}
+
+export function invalidResponse(examples: Readonly<Record<string, object>>): object {
   return { ...shared.invalid.response, content: { 'application/problem+json': { ...problem, examples } } }
 }
 

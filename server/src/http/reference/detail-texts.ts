@@ -88,12 +88,30 @@ const faults: Record<RequestFault, Text> = {
     remedy: "Use a name in expected; the reference lists each resource's fields.",
   },
   field_empty: {
-    cause: 'fields has an empty name, such as between two commas.',
+    cause: 'A list of fields has an empty name, such as between two commas.',
     remedy: 'Remove the comma.',
   },
   field_not_filterable: {
     cause: 'A filter names etag, which is computed for each response and not stored.',
     remedy: 'Name it in fields, and filter by another field.',
+  },
+  field_not_for_summary: {
+    cause:
+      'sum or avg names a field that is no number, min or max one that is neither a number nor a timestamp.',
+    remedy: 'Name a field in expected.',
+  },
+  group_unit_invalid: {
+    cause:
+      'group names a timestamp without day, week or month, another field with one of them, or a field twice.',
+    remedy: 'Write a timestamp as create_date:month, and any other field as its name.',
+  },
+  summary_too_large: {
+    cause: 'A summary groups by more than 2 fields, or has more than 20 in sum, min, max and avg.',
+    remedy: 'Send several requests, or an export.',
+  },
+  groups_too_many: {
+    cause: 'The records of a summary have more than 1000 groups; the message says how many.',
+    remedy: 'Narrow the filter, or group by a field with fewer values. An export has every record.',
   },
   operator_not_for_type: {
     cause: "The field's type does not support the operator, such as > on a text.",

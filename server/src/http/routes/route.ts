@@ -12,6 +12,7 @@ import type { PageCache } from '../../lists/page-cache.ts'
 import type { PlanCache } from '../../lists/plan-cache.ts'
 import type { RecordReader } from '../../lists/record-reader.ts'
 import type { ResponseCache } from '../../lists/response-cache.ts'
+import type { SummaryReader } from '../../lists/summary-reader.ts'
 import type { EmitEvent } from '../../observability/events.ts'
 import type { EventLoopShares } from '../../scheduler/shares.ts'
 import type { TestMessages } from '../../webhooks/test-messages.ts'
@@ -79,6 +80,7 @@ export interface RouteParts extends CreateParts {
   readonly writes: AccountWrites
   readonly plans: PlanCache
   readonly listReader: ListReader
+  readonly summaryReader: SummaryReader
   readonly recordReader: RecordReader
   readonly responseCache: ResponseCache
   readonly pageCache: PageCache

@@ -13,6 +13,7 @@ import { createKeyRoute, keyRoute, revokeKeyRoute, rotateKeyRoute } from './keys
 import { listRoute } from './list.ts'
 import { recordRoute } from './record.ts'
 import type { Route } from './route.ts'
+import { summaryRoute } from './summary.ts'
 import { viewRoute } from './views.ts'
 import {
   activateWebhookRoute,
@@ -33,6 +34,7 @@ export const routesOf = (own: Readonly<Record<ResourceName, Resource>>): readonl
     deleteRoute(resource),
     ...adjustRoutes(resource),
     ...byKeyRoutes(resource),
+    summaryRoute(resource),
     batchRoute(resource),
     changesRoute(resource),
   ]),

@@ -56,6 +56,11 @@ function jsonOf(field: Field): Fragment {
   return field.nullable ? sql`coalesce(${text}, 'null')` : text
 }
 
+/** A value of this type as JSON; null if it is null. */
+export function valueJson(type: FieldType, column: Fragment): Fragment {
+  return jsonText[type](column)
+}
+
 /** The ETag as a JSON string: its double quotes are part of the text. */
 export function etagJson(etag: Fragment | undefined): Fragment {
   if (etag === undefined) throw new Error('this statement computes no ETags')
