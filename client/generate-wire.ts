@@ -36,6 +36,7 @@ const named = [
   'NewCompany',
   'Meta',
   'Pagination',
+  'SummaryMeta',
   'Problem',
   'Fault',
   'NewKey',

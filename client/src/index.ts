@@ -41,6 +41,7 @@ export type {
   WatchOptions,
 } from './resource.ts'
 export type { CallOptions } from './sender.ts'
+export type { GroupName, Summary, SummaryGroup, SummaryOptions } from './summary.ts'
 export type { SyncBatch, SyncState } from './sync.ts'
 export { FilterText, filter, type TemplateValue } from './template.ts'
 export type { KeyedRow, RejectedRow, RowFault, UpsertRow, UpsertTotals } from './upsert.ts'
@@ -70,6 +71,7 @@ export type {
   Partner,
   Product,
   Request as LoggedRequest,
+  SummaryMeta,
   Usage,
   Webhook,
   WebhookChange,

@@ -14,6 +14,12 @@ export interface ListParameters {
   /** Only for changes. */
   readonly since?: string | undefined
   readonly wait?: number | undefined
+  /** Only for summaries. */
+  readonly group?: string | undefined
+  readonly sum?: string | undefined
+  readonly min?: string | undefined
+  readonly max?: string | undefined
+  readonly avg?: string | undefined
   /** Only for usage. */
   readonly per?: 'day' | 'minute' | undefined
 }

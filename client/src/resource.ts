@@ -7,9 +7,18 @@ import { limits } from './limits.ts'
 import { type ListParameters, listCall } from './list-call.ts'
 import { type Address, pathOf } from './own-fields.ts'
 import { type CallOptions, jsonOf, type Reply, type Sender } from './sender.ts'
+import {
+  type Groups,
+  type Numbers,
+  type Ordered,
+  type Summary,
+  type SummaryGroup,
+  type SummaryOptions,
+  summaryParameters,
+} from './summary.ts'
 import { type SyncBatch, type SyncState, syncBatches } from './sync.ts'
 import type { FilterText } from './template.ts'
-import type { Meta, Pagination } from './wire.ts'
+import type { Meta, Pagination, SummaryMeta } from './wire.ts'
 
 /** What `fields` may name besides the fields of a record. */
 export interface Computed {
@@ -169,6 +178,27 @@ export class Resource<R extends { readonly id: number }, K> {
     const reply = await this.sender.send({ ...call, cached: true })
     const { data }: { data: Selected<R, F> & object } = this.json(reply)
     return this.withEtag(data, reply)
+  }
+
+  /**
+   * The number of the matching records, in groups of equal values, with sums, minima, maxima and averages of other fields: exact, and
+   * from one snapshot. `summary({ group: ['categ_id'], sum: ['qty_available'] })`
+   */
+  async summary<
+    const G extends Groups<K> = undefined,
+    const Sum extends Numbers<K> = undefined,
+    const Min extends Ordered<K> = undefined,
+    const Max extends Ordered<K> = undefined,
+    const Avg extends Numbers<K> = undefined,
+  >(
+    options: SummaryOptions<FilterOf<R, K>, G, Sum, Min, Max, Avg> = {},
+  ): Promise<Summary<SummaryGroup<R, G, Sum, Min, Max, Avg>>> {
+    const parameters = { filter: textOf(options.filter), ...summaryParameters(options) }
+    const call = listCall(`${this.path}/summary`, parameters, json, options)
+    const reply = await this.sender.send({ ...call, cached: true })
+    const { data, meta }: { data: SummaryGroup<R, G, Sum, Min, Max, Avg>[]; meta: SummaryMeta } =
+      this.json(reply)
+    return { data, meta, version: versionOf(reply), requestId: reply.requestId }
   }
 
   /** The ETag of a record that `get` or `update` has returned. */

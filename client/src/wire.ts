@@ -473,6 +473,13 @@ export interface Pagination {
   readonly totalPages: number
 }
 
+export interface SummaryMeta {
+  /** Groups in this response. */
+  readonly count: number
+  /** The exact number of records that match the filter. */
+  readonly total: number
+}
+
 /** A problem document (RFC 9457). */
 export interface Problem {
   readonly type: string

@@ -90,6 +90,44 @@ describe('lists', () => {
   })
 })
 
+describe('summaries', () => {
+  it('have the groups, sums and counts of the matching records', async () => {
+    const summary = await qm.products.summary({
+      filter: (product) => product.id.lte(10),
+      group: ['active', 'create_date:month'],
+      sum: ['id', 'list_price'],
+      min: ['id'],
+      avg: ['list_price'],
+    })
+    const [first] = summary.data
+    expect(summary.data).toHaveLength(1)
+    expect(first).toMatchObject({ count: 10, sum: { id: 55, list_price: 0.45 }, min: { id: 1 } })
+    expect(first?.avg.list_price).toBe(0.045)
+    expect(first?.group.active).toBe(true)
+    expect(first?.group.create_date).toMatch(/^\d{4}-\d{2}-01$/)
+    expect(summary.meta).toEqual({ count: 1, total: 10 })
+    expect(summary.version).toMatch(/^[0-9a-f]{12}-\d+$/)
+  })
+
+  it('come from the cache, also by QUERY, and have exact decimals as strings', async () => {
+    const exact = new Quartermaster({
+      baseUrl: `http://127.0.0.1:${service.port}`,
+      apiKey: acme.key,
+      decimals: 'string',
+    })
+    const { data } = await exact.products.summary({ filter: 'id<=10', sum: ['id', 'list_price'] })
+    expect(data).toEqual([{ group: {}, count: 10, sum: { id: 55, list_price: '0.45' } }])
+    const read = () => qm.products.summary({ filter: 'id<=5', sum: ['id'] })
+    const first = await read()
+    const second = await read()
+    expect(statuses.slice(-2)).toEqual([200, 304])
+    expect(second.data).toEqual(first.data)
+    const name = Array.from({ length: 300 }, () => 'no such product')
+    const long = await qm.products.summary({ filter: (product) => product.name.in(['Pin 1', ...name]) })
+    expect(long.data).toEqual([{ group: {}, count: 1 }])
+  })
+})
+
 describe('one record', () => {
   it('is found by its id', async () => {
     expect(await qm.products.get(2, { fields: ['id', 'default_code'] })).toEqual({

@@ -298,3 +298,37 @@ export async function ownFields() {
   const wrong: number | null = (await exact.products.get(5)).x_weight
   return [sku, weight, wrong] as const
 }
+
+export async function summaries(qm: Quartermaster, names: ('active' | 'categ_id')[]) {
+  // yes: the fields decide the type of a group
+  const { data } = await qm.products.summary({
+    group: ['categ_id', 'create_date:month'],
+    sum: ['qty_available'],
+    max: ['write_date'],
+    avg: ['list_price'],
+  })
+  data.map(({ group }): [number | null, string] => [group.categ_id, group.create_date])
+  data.map(({ sum, max, avg }): [number, string | null, number | null] => [
+    sum.qty_available,
+    max.write_date,
+    avg.list_price,
+  ])
+  // @ts-expect-error 2339 what was not requested does not exist
+  data.map(({ min }) => min)
+  // @ts-expect-error 2339 a field that was not requested does not exist
+  data.map(({ sum }) => sum.list_price)
+  // @ts-expect-error 2322 an average can be null
+  data.map(({ avg }): number => avg.list_price)
+  // @ts-expect-error 2322 a text has no sum
+  await qm.products.summary({ sum: ['name'] })
+  // @ts-expect-error 2322 a timestamp needs a unit
+  await qm.products.summary({ group: ['create_date'] })
+  // @ts-expect-error 2322 a field of another resource
+  await qm.partners.summary({ group: ['categ_id'] })
+  // yes: names that are known only at run time make every field optional
+  const chosen = await qm.products.summary({ group: names })
+  chosen.data.map(({ group }): (number | boolean | null | undefined)[] => [group.active, group.categ_id])
+  // yes: without parameters, the number of all records
+  const [all] = (await qm.partners.summary()).data
+  all?.count.toFixed()
+}
