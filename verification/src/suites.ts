@@ -66,6 +66,7 @@ import { createsUnderFire, syncUnderFire } from './integrators/sync-under-fire.t
 import { typeCases } from './integrators/type-cases.ts'
 import { noLeak } from './no-leak/no-leak.ts'
 import { sortExact } from './order/sort-exact.ts'
+import { summaryExact } from './order/summary.ts'
 import { printIdentity } from './parser/print-identity.ts'
 import { parserStrings } from './parser/strings.ts'
 import { oneBuffers, pageBuffers, pagesInOrder, plansIndexed } from './plans/plans.ts'
@@ -221,7 +222,7 @@ export const suites: Record<string, readonly Check[]> = {
   // Conditional writes, and what only accounts have that have configured it.
   fields: [adjustExact, keysOneRecord, declaredFields, declarationsUnderLoad, syncWithoutMapping, cors],
   // What reads many records of an account at once.
-  order: [sortExact],
+  order: [sortExact, summaryExact],
   // `requests` reads what the browser did in the checks before it.
   site: [links, navigation, search, ownHost, siteAxe, siteFirstView, siteRequests],
   trust: [revocation, secrets, alertFires, cardinality, epoch, switchover],
