@@ -85,11 +85,31 @@ describe('docs/compare.md', () => {
   })
 })
 
+describe('docs/operating/decide.md', () => {
+  const links = linksIn(read('docs/operating/decide.md'))
+
+  it('has the figures and versions of the pages that it links to', () => {
+    const named = links.filter(({ label }) => /\d/.test(label))
+    expect(named.length).toBeGreaterThan(8)
+    const wrong = named.filter(({ label, target }) => {
+      const text = read(join('docs/operating', target))
+      return !(label.match(/\d[\d.,]*/g) ?? []).every((figure) => text.includes(figure))
+    })
+    expect(wrong).toEqual([])
+  })
+})
+
 describe('README.md', () => {
   const readme = read('README.md')
 
   it('links to every page for those who decide, and each of them to another', () => {
-    const pages = ['docs/compare.md', 'docs/consistency.md', 'docs/proof.md', 'docs/scope.md']
+    const pages = [
+      'docs/compare.md',
+      'docs/consistency.md',
+      'docs/operating/decide.md',
+      'docs/proof.md',
+      'docs/scope.md',
+    ]
     const linked = (file: string) => linksIn(read(file)).map(({ target }) => join(dirname(file), target))
     expect(pages.filter((page) => !linked('README.md').includes(page))).toEqual([])
     for (const page of pages)

@@ -249,6 +249,12 @@ export const navigation: readonly Audience[] = [
             words: 'administration operations manual runbook self-host hosting deploy',
           },
           {
+            text: 'Decide',
+            file: 'docs/operating/decide.md',
+            words:
+              'cost price licence license requirements sizing availability SLA uptime support how many servers effort evaluate',
+          },
+          {
             text: 'Install',
             file: 'docs/operating/install.md',
             words:
@@ -362,14 +368,10 @@ export const navigation: readonly Audience[] = [
             words: 'update new version release zero downtime rolling migration rollback downgrade',
           },
           {
-            text: 'Back up',
+            text: 'Back up and restore',
             file: 'docs/operating/backup.md',
-            words: 'backup dump pg_dump pgBackRest snapshot archive save database',
-          },
-          {
-            text: 'Restore',
-            file: 'docs/operating/restore.md',
-            words: 'recover recovery undelete deleted account point in time disaster restore backup',
+            words:
+              'backup dump pg_dump pgBackRest snapshot archive save database recover recovery undelete deleted account point in time disaster restore',
           },
         ],
       },

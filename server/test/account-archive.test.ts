@@ -323,7 +323,7 @@ it('an archive can be restored into another system, where its keys are accepted'
   }
 })
 
-it('the commands of docs/operating/restore.md work as written', async () => {
+it('the commands of docs/operating/backup.md work as written', async () => {
   const block = documented('account-archive')
   const script = `quartermaster() { '${process.execPath}' '${bin}' "$@"; }\n${block}`
   execFileSync('bash', ['-euo', 'pipefail', '-c', script], {

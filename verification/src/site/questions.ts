@@ -47,7 +47,7 @@ export const questions: readonly (readonly [question: string, page: string])[] =
   ['create api key for customer', 'docs/operating/accounts.md'],
   ['revoke a leaked key', 'docs/operating/accounts.md'],
   ['backup database', 'docs/operating/backup.md'],
-  ['restore deleted account', 'docs/operating/restore.md'],
+  ['restore deleted account', 'docs/operating/backup.md'],
   ['zero downtime upgrade', 'docs/operating/upgrade.md'],
   ['high availability failover', 'docs/operating/patroni.md'],
   ['connection pooler pgbouncer', 'docs/operating/database-servers.md'],
