@@ -27,7 +27,7 @@ test('[B3] a browser is led from / to the console, which needs no key; other cli
 test('[B3] the documentation needs no key', async () => {
   const redirect = await send('/docs', withoutAccount)
   expect([redirect.status, redirect.headers['location']]).toEqual([308, '/docs/'])
-  for (const path of ['/docs/', '/docs/guides/changes.html']) {
+  for (const path of ['/docs/', '/docs/guides/keep-a-copy.html']) {
     const page = await send(path, withoutAccount)
     // 503 in a checkout in which the site is not built.
     expect([200, 503]).toContain(page.status)

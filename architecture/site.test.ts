@@ -26,11 +26,11 @@ it('every page has an address of its own', () => {
   expect(new Set(addresses).size).toBe(addresses.length)
   expect(addressOf(startPage)).toBe('')
   expect(addressOf('docs/guides/README.md')).toBe('guides/')
-  expect(sitePath('docs/guides/changes.md')).toBe('guides/changes.md')
+  expect(sitePath('docs/guides/keep-a-copy.md')).toBe('guides/keep-a-copy.md')
 })
 
 it('links to other files of the repository lead to pages and copies of the site', () => {
-  expect(resolveLink('docs/guides/changes.md', '../api.md#changes')).toBe('/api.md#changes')
+  expect(resolveLink('docs/guides/keep-a-copy.md', '../api.md#changes')).toBe('/api.md#changes')
   expect(resolveLink('docs/guides/README.md', '../../examples')).toBe('/source/examples.md')
   expect(resolveLink('README.md', 'LICENSE')).toBe('/files/LICENSE.txt')
   expect(linked).toContain('LICENSE')

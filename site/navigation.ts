@@ -129,34 +129,24 @@ export const navigation: readonly Audience[] = [
     hasOwnHost: true,
     sections: [
       {
-        text: 'Keep a copy in step',
+        text: 'Read',
         pages: [
           {
-            text: 'Change feed',
-            file: 'docs/guides/changes.md',
+            text: 'Keep a copy in step',
+            file: 'docs/guides/keep-a-copy.md',
             words:
-              'poll polling updates since last sync delta deleted deletions replicate cursor long poll server-sent events SSE stream real time CDC change data capture keep copy in sync',
+              'change feed poll polling updates since last sync delta deleted deletions replicate cursor long poll server-sent events SSE stream real time CDC change data capture keep copy in sync download everything all products full export bulk initial load resume interrupted crash restart large data warehouse BI modified since updated after timestamp write_date nightly refresh not modified 304 cache ETag conditional request',
+          },
+          {
+            text: 'Recipes',
+            file: 'docs/guides/recipes.md',
+            words:
+              'Power BI Power Query Excel pandas DuckDB report reporting analytics low stock count total SKU price list changes diff nightly CSV cron cookbook how to examples',
           },
           {
             text: 'Receiving webhooks',
             file: 'docs/guides/webhooks.md',
             words: 'callback push notification event HMAC signature verify secret endpoint receive',
-          },
-          {
-            text: 'A million products',
-            file: 'docs/guides/warehouse.md',
-            words:
-              'download everything all products full export bulk initial load resume interrupted crash restart large data warehouse BI Python',
-          },
-          {
-            text: 'Incremental sync',
-            file: 'docs/guides/incremental-sync.md',
-            words: 'modified since updated after timestamp write_date delta polling',
-          },
-          {
-            text: 'Full sync',
-            file: 'docs/guides/full-sync.md',
-            words: 'nightly refresh download everything not modified 304 cache ETag conditional request',
           },
         ],
       },
@@ -164,16 +154,10 @@ export const navigation: readonly Audience[] = [
         text: 'Write',
         pages: [
           {
-            text: 'Writing records',
+            text: 'Write records',
             file: 'docs/guides/writing-records.md',
             words:
-              'create update edit modify delete remove upsert insert patch put optimistic locking concurrency If-Match ETag lost update',
-          },
-          {
-            text: 'Creating partners',
-            file: 'docs/guides/creating-partners.md',
-            words:
-              'create customer contact supplier avoid duplicate records twice retry safely exactly once Idempotency-Key idempotent POST',
+              'create update edit modify delete remove upsert insert patch put optimistic locking concurrency If-Match ETag lost update create customer contact supplier avoid duplicate records twice retry safely exactly once Idempotency-Key idempotent POST',
           },
         ],
       },

@@ -6,11 +6,7 @@ import { bash, onCleanClone } from '../first-minute.ts'
 /** In the order of reading: the first one starts the service that the others use. */
 const guides = [
   'first-request',
-  'changes',
-  'incremental-sync',
-  'full-sync',
-  'creating-partners',
-  'warehouse',
+  'keep-a-copy',
   'errors-and-limits',
   'writing-records',
   'from-odoo',

@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const texts: Readonly<Record<string, string>> = {
   'index.html': '<!doctype html>start',
   'guides/index.html': '<!doctype html>guides',
-  'guides/changes.html': '<!doctype html>changes',
+  'guides/keep-a-copy.html': '<!doctype html>changes',
   '404.html': '<!doctype html>not found',
   'assets/app.abc.js': 'script()',
 }
@@ -45,7 +45,7 @@ describe('the routes of the documentation', () => {
       ['/docs/', 'start'],
       ['/docs/index.html', 'start'],
       ['/docs/guides/', 'guides'],
-      ['/docs/guides/changes.html', 'changes'],
+      ['/docs/guides/keep-a-copy.html', 'changes'],
     ]) {
       const response = await app.inject(String(url))
       expect([response.statusCode, response.body]).toEqual([200, `<!doctype html>${text}`])
@@ -89,7 +89,7 @@ describe('the routes of the documentation', () => {
   })
 
   it('revalidate a page by its ETag', async () => {
-    const url = '/docs/guides/changes.html'
+    const url = '/docs/guides/keep-a-copy.html'
     const { headers } = await app.inject(url)
     const second = await app.inject({ url, headers: { 'if-none-match': String(headers['etag']) } })
     expect([second.statusCode, second.body]).toEqual([304, ''])

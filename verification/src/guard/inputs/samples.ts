@@ -9,7 +9,7 @@ import type { Route } from './route-table.ts'
 const samples: Readonly<Record<string, string>> = {
   '/reference/errors/:code': 'filter_invalid',
   '/console/*': 'products',
-  '/docs/*': 'guides/changes.html',
+  '/docs/*': 'guides/keep-a-copy.html',
   ...Object.fromEntries(
     routes.flatMap((route) => {
       const examples = (route.operation.parameters ?? []).flatMap((one) => {
