@@ -25,22 +25,13 @@ const sources = tracked.filter((file) =>
 /** Documents that are still to be rewritten. Do not add one. */
 const notYet: readonly string[] = [
   'docs/api.md',
-  'docs/compare.md',
   'docs/filter-language.md',
-  'docs/guides/browsers.md',
-  'docs/guides/changes.md',
-  'docs/guides/creating-partners.md',
   'docs/guides/erp-sync.md',
   'docs/guides/errors-and-limits.md',
   'docs/guides/from-odoo.md',
   'docs/guides/ids-and-keys.md',
-  'docs/guides/webhooks.md',
-  'docs/guides/writing-records.md',
-  'docs/operating/backup.md',
   'docs/operating/configure.md',
   'docs/operating/limits.md',
-  'docs/operating/restore.md',
-  'docs/operating/upgrade.md',
   'docs/operating/watch.md',
   'docs/scope.md',
 ]

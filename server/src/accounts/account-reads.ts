@@ -5,7 +5,7 @@ import type { Database } from '../postgres/database.ts'
 import type { ReadOptions } from '../postgres/pooled-reads.ts'
 import type { Replicas, VerifiedState } from '../postgres/replicas/replicas.ts'
 import type { PlainRow, StateRow } from '../postgres/text-rows.ts'
-import { FairScheduler, type Rejection } from '../scheduler/fair-scheduler.ts'
+import { FairScheduler, type Rejection, type Seat } from '../scheduler/fair-scheduler.ts'
 import type { AccountScope } from '../scope.ts'
 import type { Statement, StateStatement } from '../sql.ts'
 import type { TallyState } from '../tally-state.ts'
@@ -157,11 +157,13 @@ export class AccountReads {
       return await run({ signal, onOverdue })
     } finally {
       // A statement that is still running in the database holds its seat until it has ended.
-      void overdue.then(() => {
-        seat.release()
-        this.#long[kind === 'count' ? 'page' : 'count'].seatsAdded()
-      })
+      void overdue.then(() => this.#release(kind, seat))
     }
+  }
+
+  #release(kind: ReadKind, seat: Seat): void {
+    seat.release()
+    this.#long[kind === 'count' ? 'page' : 'count'].seatsAdded()
   }
 }
 

@@ -96,8 +96,7 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Name it in fields, and filter by another field.',
   },
   field_not_for_summary: {
-    cause:
-      'sum or avg names a field that is no number, min or max one that is neither a number nor a timestamp.',
+    cause: 'sum and avg need a number; min and max a number or a timestamp. The field has another type.',
     remedy: 'Name a field in expected.',
   },
   group_unit_invalid: {
