@@ -79,7 +79,7 @@ export function inLargeAccount(plan: ListPlan, selection: Selection, predicate: 
     ...(plan.after && { columns: countedBefore({ ...plan, after: plan.after }, isAbove) }),
     rows: sql`${firstOf(selection, sql`select id from matches`, sql` and not (${isAbove})`)}
     union all
-    (${orderedScan(selection, sql`${orderedCondition(predicate)} and ${isAbove}`)})`,
+    (${orderedScan(selection, sql`${orderedCondition(predicate, selection.sort)} and ${isAbove}`)})`,
   }
 }
 
@@ -87,7 +87,7 @@ export function inLargeAccount(plan: ListPlan, selection: Selection, predicate: 
 export function byValues(selection: Selection, predicate: Predicate, parts: IndexedParts): Parts {
   const { head, total, ids, isSorted, isAnswered, stale } = parts
   const scan = (condition: Fragment) =>
-    orderedScan(selection, sql`${orderedCondition(predicate)} and ${isAnswered}${condition}`)
+    orderedScan(selection, sql`${orderedCondition(predicate, selection.sort)} and ${isAnswered}${condition}`)
   const rows =
     ids === undefined
       ? scan(sql``)

@@ -258,7 +258,11 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar, indexed }: AccessPath)
   if (total === 'unknown-large') return inLargeAccount(plan, selection, plan.where)
   const known = { head: sql``, total: sql`null` }
   if (total === 'above-threshold') {
-    return { ...known, rows: orderedScan(selection, orderedCondition(plan.where)), inOrder: !isFar }
+    return {
+      ...known,
+      rows: orderedScan(selection, orderedCondition(plan.where, plan.sort)),
+      inOrder: !isFar,
+    }
   }
   const ids = sql`select id from (${matchesOf(selection, disjunctsOf(plan.where))}) m`
   return { ...known, rows: byIds(selection, ids), inOrder: false }
@@ -286,7 +290,7 @@ function carriedParts(plan: ListPlan, selection: Selection): Parts {
     head: sql`${head}${furtherCtes(counted.ctes)}
 `,
     total: sql`case when not (select valid from carry) then ${counted.total} end`,
-    rows: orderedScan(from, orderedCondition(plan.where)),
+    rows: orderedScan(from, orderedCondition(plan.where, plan.sort)),
     inOrder: !isFar,
   }
 }

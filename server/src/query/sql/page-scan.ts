@@ -39,8 +39,8 @@ export function furtherCtes(ctes: readonly Fragment[]): Fragment {
   )
 }
 
-export function orderedCondition(predicate: Predicate): Fragment {
-  return sql` and ${whereOnOrderedScan(predicate)}${hasEquality(predicate) ? sql`` : noIndexOnlyScan}`
+export function orderedCondition(predicate: Predicate, sort?: Sort): Fragment {
+  return sql` and ${whereOnOrderedScan(predicate, sort?.field)}${hasEquality(predicate) ? sql`` : noIndexOnlyScan}`
 }
 
 /**

@@ -116,12 +116,15 @@ export function disjunctsOf(predicate: Predicate): readonly Fragment[] {
 
 /**
  * The predicate for an ordered scan by id, with one generic plan for all accounts and values. Only conditions whose index
- * returns records in order of their ids may use it: an equality, or a condition on the id itself. `is true` prevents
+ * returns records in that order may use it: an equality, or a condition on the id itself; in a sorted list, on the field that it is sorted by. `is true` prevents
  * PostgreSQL from finding all other matches by an index and sorting them: the number of matches is known to be above
  * the sort threshold, so the ordered scan is shorter.
  */
-export function whereOnOrderedScan(predicate: Predicate): Fragment {
-  return whereByIndex(predicate, (term) => isEquality(term) || refersToId(term))
+export function whereOnOrderedScan(predicate: Predicate, sortedBy?: Field): Fragment {
+  return whereByIndex(
+    predicate,
+    (term) => isEquality(term) || refersToId(term) || ('field' in term && term.field === sortedBy),
+  )
 }
 
 /**
