@@ -358,7 +358,12 @@ export function sortParameter(collection: Collection): object {
       'The field by which the records are ordered; with `-` before it, descending. Records with equal values are in the order of their ids, in the same ' +
       'direction, and records without a value come last. Text is ordered by its UTF-8 bytes: capital letters before small ones. Default: `id`. ' +
       'Not with `after_id`, and not for exports.',
-    schema: { type: 'string', enum: names.flatMap((name) => [name, `-${name}`]) },
+    schema: {
+      type: 'string',
+      enum: names.flatMap((name) => [name, `-${name}`]),
+      // OpenAPI Generator would derive the same name from both.
+      'x-enum-varnames': names.flatMap((name) => [name, `${name}_descending`]),
+    },
     example: names[1] ?? 'id',
   }
 }
