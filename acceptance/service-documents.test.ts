@@ -240,12 +240,12 @@ function bodiesOf({ requestBody, 'x-stream-body': streamed }: Operation): Readon
   return { ...requestBody?.content, ...streamed }
 }
 
-/** Each example separately, and the first examples of all parameters together. */
+/** Each example separately, and the first examples of all parameters together, except `sort`: `after_id` continues in the order of ids. */
 function requestsOf({ parameters = [] }: Operation): Example[] {
   const separate = parameters.flatMap((p) => examplesOf(p).map((value) => ({ [p.name]: value })))
   const first = parameters.flatMap((p) =>
     examplesOf(p)
-      .slice(0, 1)
+      .slice(0, p.name === 'sort' ? 0 : 1)
       .map((value) => [p.name, value]),
   )
   return [...separate, Object.fromEntries(first)]
