@@ -23,7 +23,7 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'dep
 
 it('every setting in deploy/ exists', () => {
   const settings = new Set(
-    [...read('server/src/config/config.ts').matchAll(/^ {2}([A-Z_]+):/gm)].map(([, name]) => name),
+    [...read('server/src/config/declarations.ts').matchAll(/^ {2}([A-Z_]+):/gm)].map(([, name]) => name),
   )
   expect(settings.size).toBeGreaterThan(20)
   const used = files.flatMap((file) =>

@@ -1,3 +1,4 @@
+import type { auditActions } from '../catalog/audit-actions.ts'
 import { newEntryId } from '../entry-id.ts'
 import { Failure } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
@@ -18,29 +19,8 @@ export interface Actor {
 }
 
 export interface Change {
-  readonly action:
-    | 'account.create'
-    | 'account.suspend'
-    | 'account.activate'
-    | 'account.limit'
-    | 'account.cors'
-    | 'account.restore'
-    | 'account.ids'
-    | 'account.import'
-    | 'key.create'
-    | 'key.rotate'
-    | 'key.revoke'
-    | 'webhook.create'
-    | 'webhook.change'
-    | 'webhook.activate'
-    | 'webhook.pause'
-    | 'webhook.rotate'
-    | 'webhook.replay'
-    | 'webhook.delete'
-    | 'field.create'
-    | 'field.change'
-    | 'field.delete'
-  /** The id of the key, or the name of the account. */
+  readonly action: (typeof auditActions)[number]
+  /** The id of the key, webhook or field, or the name of the account or resource. */
   readonly subject: string
   /** Human-readable. */
   readonly details: string | null

@@ -1,4 +1,5 @@
 import { limits } from '../limits/limits.ts'
+import { auditActions } from './audit-actions.ts'
 import type { Collection } from './collection.ts'
 import type { Field } from './field.ts'
 
@@ -88,12 +89,12 @@ const audit: View = {
   fields: [
     entryId,
     timestamp('at', 'When the change was made.'),
+    text('action', `The change: ${auditActions.join(', ')}.`, 'key.create'),
     text(
-      'action',
-      'The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore, account.ids, account.import, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete.',
-      'key.create',
+      'subject',
+      'What was changed: the id of the key, webhook or field, or the name of the account or resource.',
+      'Xq3ZpL0a',
     ),
-    text('subject', 'What was changed: a key id, or an account name.', 'Xq3ZpL0a'),
     text('details', 'A description of the change.', 'web shop; product:read; expires never', nullable),
     text('actor', 'Who made the change: a key, or the operator.', 'key'),
     text('actor_id', "The key id, or the operator's user name.", 'b7TqM2vc'),

@@ -1,108 +1,11 @@
 import { limits } from '../limits/limits.ts'
 import type { ConfigFault } from './config-fault.ts'
+import { declarations } from './declarations.ts'
 import { readSecretFiles } from './secret-files.ts'
 import { InvalidSetting, type SettingRule, settingValue } from './setting-value.ts'
 import { isServiceLink, unknownVariables } from './unknown-variables.ts'
 
-const perMinute = (standard: number) =>
-  ({ type: 'integer', default: standard, minimum: 1, maximum: limits.requestsPerMinuteMax }) as const
-
-const httpUrl = { type: 'string', pattern: /^https?:\/\// } as const
-
-/** The rule of each setting. One without a default is optional. */
-const properties = {
-  /** The database that serves requests. */
-  DATABASE_URL: { type: 'string', pattern: /^postgres(ql)?:\/\// },
-  /** The same database, as its owner, for migrations and the operator's commands. Default: DATABASE_URL. */
-  DATABASE_OWNER_URL: { type: 'string', pattern: /^postgres(ql)?:\/\// },
-  /** Standbys of the same database, separated by spaces, that run long reads and exports. Each URL can name several servers. */
-  DATABASE_REPLICA_URLS: { type: 'string', pattern: /^postgres(ql)?:\/\// },
-  /** The role that serving connections SET. Empty if a connection pooler does not allow that. */
-  QUARTERMASTER_DATABASE_ROLE: {
-    type: 'string',
-    default: 'quartermaster_server',
-    pattern: /^[a-z_][a-z0-9_]*$|^$/,
-  },
-  /** The role that connections for writes SET. Default: quartermaster_writer, or the role above if that is not the default. */
-  QUARTERMASTER_DATABASE_WRITE_ROLE: { type: 'string', pattern: /^[a-z_][a-z0-9_]*$/ },
-  /** `transaction` behind a pooler such as PgBouncer in transaction mode, where each transaction may use another backend. */
-  QUARTERMASTER_DATABASE_POOLER: { enum: ['none', 'transaction'], default: 'none' },
-  /** Connections of a process for long reads; the same number again for writes. Pipelined connections come in addition. */
-  QUARTERMASTER_DATABASE_POOL_MAX: { type: 'integer', default: 10, minimum: 1, maximum: 1000 },
-  /** Redis, in which processes share rate-limit counters. Without it, each process counts separately. */
-  REDIS_URL: { type: 'string', pattern: /^rediss?:\/\// },
-  /** For accounts without limits of their own. */
-  QUARTERMASTER_REQUESTS_PER_MINUTE: perMinute(limits.requestsPerMinute),
-  QUARTERMASTER_KEY_REQUESTS_PER_MINUTE: perMinute(limits.keyRequestsPerMinute),
-  /** Concurrent long reads of one account in this process. */
-  QUARTERMASTER_ACCOUNT_READS_MAX: {
-    type: 'integer',
-    default: limits.accountReadsMax,
-    minimum: 1,
-    maximum: 1000,
-  },
-  QUARTERMASTER_READ_MS_MAX: { type: 'integer', default: limits.readMsMax, minimum: 10, maximum: 600_000 },
-  /** Timeout of an export. */
-  QUARTERMASTER_EXPORT_MS_MAX: {
-    type: 'integer',
-    default: limits.exportMsMax,
-    minimum: 10,
-    maximum: 86_400_000,
-  },
-  /** After SIGTERM `/readyz` returns 503, and requests are served for this long before the port is closed. */
-  QUARTERMASTER_SHUTDOWN_DELAY_MS: {
-    type: 'integer',
-    default: limits.shutdownDelayMs,
-    minimum: 0,
-    maximum: 600_000,
-  },
-  /** Worker processes of `serve`, which share one port. Without it, one process serves requests itself. */
-  QUARTERMASTER_PROCESSES: { type: 'string', pattern: /^(auto|[1-9]|[12][0-9]|3[0-2])$/ },
-  QUARTERMASTER_HOST: { type: 'string', default: '127.0.0.1' },
-  PORT: { type: 'integer', default: 8080, minimum: 0, maximum: 65_535 },
-  /** `acme.<QUARTERMASTER_DOMAIN>` is the host of the account acme. */
-  QUARTERMASTER_DOMAIN: { type: 'string', default: 'localhost', pattern: /^[a-z0-9.-]+$/ },
-  /** The account of hosts without an account label (`localhost`, an IP address), for a deployment with one account. */
-  QUARTERMASTER_DEFAULT_ACCOUNT: { type: 'string', pattern: /^[a-z0-9-]+$/ },
-  /** Addresses or networks, separated by commas, whose X-Forwarded-* headers are trusted. */
-  QUARTERMASTER_TRUSTED_PROXIES: { type: 'string' },
-  /** The master key from which the secrets of webhooks are derived. Without it there are no webhooks. */
-  QUARTERMASTER_WEBHOOK_SECRET: { type: 'string', minLength: limits.webhookMasterKeyCharactersMin },
-  /** The master key before the current one, until the secret of every webhook was rotated. */
-  QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS: { type: 'string', minLength: limits.webhookMasterKeyCharactersMin },
-  /** Addresses or networks, separated by commas, that webhooks may reach besides the public internet. */
-  QUARTERMASTER_WEBHOOK_NETWORKS: { type: 'string' },
-  /** Whether serving processes deliver webhooks. `off` if `quartermaster deliver` does. */
-  QUARTERMASTER_WEBHOOK_DELIVERY: { enum: ['on', 'off'], default: 'on' },
-  /** Set by systemd for a service of `Type=notify`. */
-  NOTIFY_SOCKET: { type: 'string' },
-  /** Port of `/metrics`, separate from the public port. Without it no metrics are recorded. */
-  QUARTERMASTER_ADMIN_PORT: { type: 'integer', minimum: 0, maximum: 65_535 },
-  QUARTERMASTER_ADMIN_HOST: { type: 'string', default: '127.0.0.1' },
-  /** `service.name` of metrics and traces. Default: that of OTEL_RESOURCE_ATTRIBUTES, or `quartermaster`. */
-  OTEL_SERVICE_NAME: { type: 'string' },
-  OTEL_RESOURCE_ATTRIBUTES: { type: 'string' },
-  /** The OpenTelemetry collector that receives metrics and traces. */
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl,
-  /** Used as they are, without an added path. */
-  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: httpUrl,
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl,
-  OTEL_EXPORTER_OTLP_HEADERS: { type: 'string' },
-  /** Prometheus reads metrics from the admin port, whatever is set here. */
-  OTEL_METRICS_EXPORTER: { type: 'string', pattern: /^(none|(otlp|prometheus)( *, *(otlp|prometheus))*)$/ },
-  OTEL_METRIC_EXPORT_INTERVAL: { type: 'integer', default: 60_000, minimum: 100, maximum: 3_600_000 },
-  OTEL_TRACES_EXPORTER: { enum: ['otlp', 'none'] },
-  /** The fraction of requests that is traced, unless the traceparent header of a trusted proxy decides. */
-  OTEL_TRACES_SAMPLER_ARG: { type: 'number', default: 0.01, minimum: 0, maximum: 1 },
-  QUARTERMASTER_LOG_LEVEL: {
-    enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
-    default: 'info',
-  },
-  /** `stdout` for platforms that collect only that. */
-  QUARTERMASTER_LOG_DESTINATION: { enum: ['stderr', 'stdout'], default: 'stderr' },
-} as const
-
-type Properties = typeof properties
+type Properties = typeof declarations
 type NameOf<Property> = {
   [Name in keyof Properties]: Properties[Name] extends Property ? Name : never
 }[keyof Properties]
@@ -201,8 +104,8 @@ export function throwFaults(faults: readonly ConfigFault[]): void {
 }
 
 function settingNames(): (keyof Config)[] {
-  const isSetting = (name: string): name is keyof Config => name in properties
-  return Object.keys(properties).filter(isSetting)
+  const isSetting = (name: string): name is keyof Config => name in declarations
+  return Object.keys(declarations).filter(isSetting)
 }
 
 type Data = Readonly<Record<string, string | undefined>>
@@ -211,7 +114,7 @@ type Data = Readonly<Record<string, string | undefined>>
 function validated(data: Data): { config: Config; invalid: readonly ConfigFault[] } {
   const values: Record<string, string | number> = {}
   const invalid: ConfigFault[] = []
-  for (const [name, rule] of Object.entries<SettingRule>(properties)) {
+  for (const [name, rule] of Object.entries<SettingRule>(declarations)) {
     const text = data[name]
     try {
       if (text !== undefined) values[name] = settingValue(text, rule)

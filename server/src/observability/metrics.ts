@@ -47,7 +47,7 @@ export class Metrics {
   readonly #errors = new Counter({
     name: 'quartermaster.rejections',
     unit: '{request}',
-    description: 'Error responses by error code.',
+    description: 'Error responses by error code, including requests that are not valid HTTP.',
     labels: ['code'],
   })
   readonly #reads = new Counter({
@@ -91,7 +91,7 @@ export class Metrics {
   readonly #primaryChanges = new Counter({
     name: 'quartermaster.primary.changes',
     unit: '{change}',
-    description: 'Failovers: another server became the primary, and all connections were replaced.',
+    description: 'Changes of the primary: failovers, restarts and restores.',
   })
   readonly #truncatedExports = new Counter({
     name: 'quartermaster.exports.truncated',
@@ -308,7 +308,8 @@ function stateInstruments({
     new ObservableInstrument({
       name: 'db.client.connection.pending_requests',
       unit: '{request}',
-      description: 'Requests waiting for a connection of the pool.',
+      description:
+        'Requests waiting for a connection of the pool; of the pool pipelined, statements queued on its connections.',
       labels: [poolLabel],
       observe: () => pools().map(({ pool, waiting }) => [waiting, pool]),
     }),

@@ -86,7 +86,7 @@ export class ProcessMetrics {
     new ObservableInstrument({
       name: 'v8js.memory.heap.limit',
       unit: 'By',
-      description: 'Maximum size of the JavaScript heap.',
+      description: 'Maximum size of the JavaScript heap (node --max-old-space-size).',
       observe: () => [[getHeapStatistics().heap_size_limit]],
     }),
     new ObservableInstrument({

@@ -80,19 +80,19 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Sort by a field of the resource. The message lists them.',
   },
   choice_invalid: {
-    cause: 'The parameter accepts a fixed set of values, and this is not one of them.',
+    cause: 'The value is none of those that the parameter can have.',
     remedy: 'Send one of the values in expected.',
   },
   field_unknown: {
-    cause: 'The resource has no field with this name. All unknown fields are reported together.',
-    remedy: "Use a name in expected; the reference lists each resource's fields.",
+    cause: 'The resource has no such field. All unknown fields are reported together.',
+    remedy: 'Use a name in expected; the reference lists the fields of each resource.',
   },
   field_empty: {
     cause: 'A list of fields has an empty name, such as between two commas.',
     remedy: 'Remove the comma.',
   },
   field_not_filterable: {
-    cause: 'A filter names etag, which is computed for each response and not stored.',
+    cause: 'A filter names etag, which only fields can name.',
     remedy: 'Name it in fields, and filter by another field.',
   },
   field_not_for_summary: {
@@ -154,7 +154,7 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Send a type in expected.',
   },
   header_invalid: {
-    cause: 'A header has a value that the service does not accept.',
+    cause: 'A header is invalid, repeated, or a condition or Idempotency-Key that this write does not apply.',
     remedy: 'Correct the header that parameter names; the message says what it accepts.',
   },
 }
@@ -215,17 +215,16 @@ const deliveries: Record<Exclude<FailedDelivery, ClientCode>, Text> = {
     remedy: 'Install a valid certificate with its complete chain.',
   },
   address_forbidden: {
-    cause: 'The host name of the URL leads to an address that is not on the public internet.',
+    cause: 'The host name leads to an address that is not on the public internet.',
     remedy: 'Use a public address, or ask your operator to allow the network.',
   },
   secret: {
-    cause:
-      "Nothing was sent: the webhook's secret is derived from a master key that the service no longer has.",
+    cause: 'Nothing was sent: the operator has removed the master key of the secret.',
     remedy:
       'Rotate the secret and configure the receiver with the new one, or ask your operator to restore the master key.',
   },
   url_forbidden: {
-    cause: 'The URL is not one that the service sends messages to, such as one without https.',
+    cause: 'The service does not send to this URL, for example without https.',
     remedy: "Change the webhook's URL.",
   },
   aborted: {

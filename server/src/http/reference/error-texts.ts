@@ -1,219 +1,210 @@
 import type { ErrorCode } from '../../errors/errors.ts'
+import { limits } from '../../limits/limits.ts'
 
-/** The texts of the page to which the `type` of an error links. */
+/** The texts of the page to which the `type` of an error links, and of the table in docs/reference/errors.md. */
 export interface ErrorText {
   readonly when: string
   readonly remedy: string
 }
 
-const retryLater = 'Wait for the seconds in Retry-After, then retry. Double the delay with each attempt.'
-const spreadRequests =
-  'Wait for the seconds in Retry-After, then retry. Spread your requests over the minute: RateLimit on every response says how many remain.'
+const count = (value: number) => value.toLocaleString('en-US')
+const kilobytes = (bytes: number) => `${bytes / 1024} KB`
+const megabytes = (bytes: number) => `${bytes / 1024 ** 2} MB`
+
+const retryLater = 'Retry, and double the delay with each further attempt.'
+const spreadRequests = 'Spread requests over the minute: RateLimit on every response has how many remain.'
+const askForQuota = 'ask your operator for a higher quota.'
 
 export const errorTexts: Record<ErrorCode, ErrorText> = {
   request_invalid: {
-    when: 'A query parameter, a filter or a header is invalid. The service never ignores or corrects input.',
+    when: 'A parameter, filter or header is invalid. The service never ignores or corrects input.',
     remedy:
-      'Read errors: each entry names the parameter, the position in it (offset and length, in UTF-16 code units of the decoded text), what was expected there, and, as suggestion, a corrected parameter. Show a suggestion to a person; do not send it without confirmation.',
+      'Read errors: each entry has the parameter, the position in it, what was expected, and a correction if there is a clear one.',
   },
   body_invalid: {
-    when: 'The body is invalid: a wrong Content-Type or charset of a create, no JSON object, or a member that is missing, unknown or of the wrong type. Or a GET has a body.',
-    remedy: 'Correct the body. errors has the position of each fault as a JSON pointer.',
+    when: 'The body is not JSON, has a wrong Content-Type, or a member is missing, unknown or invalid. Or a GET has a body.',
+    remedy: 'Correct it: errors has each fault with a JSON Pointer.',
+  },
+  rows_rejected: {
+    when: `${count(limits.batchRejectedRowsMax)} rows of a batch were rejected, or its held results are too large. It is in the $error line. The valid rows before are written.`,
+    remedy: 'Fix the cause that the lines show, and send the batch again.',
+  },
+  idempotency_key_required: {
+    when: 'An adjustment without an Idempotency-Key: a retry could apply it twice.',
+    remedy: 'Send a new one with each adjustment, and the same one to retry it.',
   },
   unauthenticated: {
-    when: "The request has no valid API key of this account: the Authorization header is missing or malformed, the key is unknown, expired, revoked or another account's, or the host is not an account. The response is the same for every cause.",
-    remedy:
-      "Send 'Authorization: Bearer <key>' to the account's own host. If the error remains, ask your operator whether the key is still valid.",
+    when: 'The request has no valid API key of this account. The response is the same for every cause.',
+    remedy: 'Check the Authorization header and the host, then ask who created the key whether it is valid.',
   },
   scope_missing: {
-    when: 'The key is valid but does not have the scope that this request needs; detail names the scope.',
-    remedy: 'Use a key with that scope. A retry does not help.',
+    when: 'The key lacks the scope that detail names.',
+    remedy: 'Use a key with that scope.',
   },
   path_unknown: {
     when: 'The path does not exist.',
-    remedy: 'Compare the path with the reference. Resource paths begin with /api/v1/.',
+    remedy: 'Compare it with the reference. Paths of resources begin with /api/v1/.',
   },
   record_unknown: {
-    when: 'The account has no record with this id. Ids are positive integers.',
-    remedy: 'If the record existed before, it has been deleted. Ids are never reused.',
+    when: 'The account has no record with this id.',
+    remedy: 'If it existed before, it was deleted. Ids are never reused.',
+  },
+  key_unknown: {
+    when: 'The path or parameter key names a field that is not unique. detail has those that are.',
+    remedy: 'Address the record by id, or declare the field as unique.',
   },
   method_not_allowed: {
-    when: 'The path exists but does not support this method.',
-    remedy: 'The header Allow lists the supported methods.',
-  },
-  precondition_failed: {
-    when: 'If-Match contains no current ETag of the record: another request has changed it. Nothing was written.',
-    remedy:
-      'Read the record again. If the change still applies, repeat it with the new ETag. After a database failover or restore, the ETag can change even if the record did not.',
-  },
-  media_type_unsupported: {
-    when: 'The body has a Content-Type that this path does not take, none at all, a charset other than UTF-8, or a Content-Encoding that is not supported. A create returns body_invalid for a wrong Content-Type.',
-    remedy:
-      'Send a type that the header Accept-Query, Accept-Post or Accept-Patch of the response names. Omit Content-Encoding, or send one that Accept-Encoding names.',
-  },
-  rows_rejected: {
-    when: 'The batch ended because 10,000 of its rows were rejected. This code is in the $error line of the response; the other lines have the reasons. Valid rows that were read before are written.',
-    remedy:
-      'Fix the cause that the lines show, and send the batch again: rows that were written are then unchanged.',
-  },
-  body_too_large: {
-    when: 'The body exceeds the limit: 64 KB for a create or a patch, 1 MB for a batch as application/json, 256 KB for QUERY.',
-    remedy: 'Split the request. Filters are limited to 64 KB and 1,000 list values.',
-  },
-  url_too_long: {
-    when: 'The URL is longer than 16 KB.',
-    remedy: 'Send the same parameters in the body of a QUERY request.',
-  },
-  expectation_failed: {
-    when: 'The request has an Expect header other than 100-continue.',
-    remedy: 'Omit the header.',
-  },
-  headers_too_large: {
-    when: 'The request line and the headers together are longer than 32 KB.',
-    remedy: 'Send fewer or shorter headers. Send a long filter with QUERY.',
-  },
-  idempotency_key_required: {
-    when: 'An adjustment was sent without an Idempotency-Key. Without one, a retry after a lost response could apply it twice.',
-    remedy: 'Send a new Idempotency-Key with each adjustment, and the same one to retry it.',
+    when: 'The path does not support this method.',
+    remedy: 'Use a method in Allow.',
   },
   idempotency_conflict: {
-    when: 'A request with the same Idempotency-Key is still running.',
-    remedy: "Wait for the seconds in Retry-After, then retry: you get the first request's response.",
-  },
-  idempotency_mismatch: {
-    when: 'This Idempotency-Key was used with another request within the last 24 hours. Nothing was written.',
-    remedy:
-      'Use a new Idempotency-Key for each new request, and the same one only to retry the same request: method, path, If-Match and body.',
+    when: 'The first request with this Idempotency-Key is still running.',
+    remedy: 'Retry: you then get its response.',
   },
   adjustment_impossible: {
-    when: 'A field is null, or the sum does not fit into a decimal: 24 digits before and 12 after the decimal point. errors has the sums. Nothing was written.',
+    when: `A field is null, or the sum has more than ${limits.decimalIntegerDigitsMax} digits before or ${limits.decimalFractionDigitsMax} after the decimal point. Nothing was written.`,
     remedy: 'Read the record, and set the field with PATCH if that is what you want.',
   },
   key_already_created: {
-    when: 'A key was already created with this Idempotency-Key. A key is shown only once; detail has its id.',
-    remedy: 'If the first response was lost, revoke that key and create another with a new Idempotency-Key.',
+    when: 'A key was created with this Idempotency-Key before, and cannot be shown again. detail has its id.',
+    remedy: 'If you lost the first response, revoke that key and create another.',
   },
   key_not_active: {
-    when: 'The key cannot be rotated: it has been rotated already, or it is expired or revoked.',
-    remedy: "Check the key's state. Create a new key if you need one.",
+    when: 'Only an active key can be rotated. This one is rotating, expired or revoked.',
+    remedy: 'Check its state, and create a key if you need one.',
   },
   keys_exhausted: {
-    when: 'The account has reached its limit of 1,000 valid keys.',
-    remedy: 'Revoke unused keys: last_used_on says when each was last used.',
+    when: `The account has ${count(limits.keysValidMax)} valid keys.`,
+    remedy: 'Revoke unused ones: last_used_on has the day of their last use.',
   },
   records_exhausted: {
-    when: 'The account has reached its quota for this resource: 2,000,000 records, unless the operator has set another. A batch ends with this error; the rows before it were written.',
-    remedy: 'Delete records that you no longer need, or ask your operator for a higher quota.',
-  },
-  idempotency_exhausted: {
-    when: 'The account has reached its quota of stored results for Idempotency-Keys: 1,000,000 within 24 hours, unless the operator has set another. Nothing was written. Retries with an earlier key still get their result.',
-    remedy:
-      'Send many records with one batch, which needs no Idempotency-Key, or wait until earlier results expire. Your operator can raise the quota.',
+    when: `The account has as many records of this resource as its quota allows, by default ${count(limits.recordsMax)}. Rows of a batch before this error are written.`,
+    remedy: `Delete records, or ${askForQuota}`,
   },
   audit_exhausted: {
-    when: "The account's audit log has reached its quota: 100,000 entries, unless the operator has set another. Entries are never deleted, so you can no longer create or change keys and webhooks. You can still revoke keys, and pause or delete webhooks.",
-    remedy: 'Look for a program that changes keys or webhooks in a loop. Your operator can raise the quota.',
+    when: `The audit log is at its quota, by default ${count(limits.auditRowsMax)} entries. Revoking keys, pausing or deleting webhooks and removing origins still work.`,
+    remedy: `Find the program that changes keys or webhooks in a loop, or ${askForQuota}`,
   },
   key_taken: {
-    when: 'Another record has this value in a unique field. errors has the field and, as record, the id of that record. Nothing was written.',
-    remedy:
-      'Read that record. To create or change whichever record has the value, send PATCH to …/{key}/{value}.',
-  },
-  key_unknown: {
-    when: 'The path or the parameter key names a field that is not unique in this account. detail has those that are.',
-    remedy:
-      'Address the record by its id, or by one of these fields. An administrator can declare a unique field at /manage/v1/fields.',
+    when: 'Another record has this value of a unique field; errors has its id as record. Nothing was written.',
+    remedy: 'Use that record. To write whichever record has the value, send PATCH to …/{key}/{value}.',
   },
   key_not_ready: {
-    when: 'The field is becoming unique, and existing records are still being read. Or two of them have the same value, so the field cannot become unique.',
-    remedy:
-      "Wait for the seconds in Retry-After, then retry. /manage/v1/fields has the field's state: building, ready or duplicates.",
+    when: 'The field is becoming unique, or cannot because two records have one value.',
+    remedy: 'Retry later. /manage/v1/fields has its state.',
   },
   values_not_unique: {
-    when: 'Several records have the same value in the field that should become unique. detail has the first of these values, with their records. Nothing was changed.',
-    remedy: 'Give each record its own value, or null, and declare the field again.',
+    when: 'Several records share a value of the field that is to be unique. detail has the first. Nothing was changed.',
+    remedy: 'Give each its own value or null, then declare the field again.',
   },
   field_exists: {
-    when: 'The account already has a field with this name for this resource.',
-    remedy: 'Use that field, or another name. The list of fields shows them all.',
+    when: 'The resource has a field with this name.',
+    remedy: 'Use it, or another name.',
   },
   fields_exhausted: {
-    when: 'The account has declared 64 fields for this resource, the maximum.',
-    remedy: 'Delete a field that you no longer use.',
+    when: `The account has declared ${limits.ownFieldsMax} fields for this resource.`,
+    remedy: 'Delete one.',
   },
   webhooks_exhausted: {
-    when: 'The account already has 20 webhooks, the maximum.',
-    remedy: 'Delete a webhook that you no longer use. One webhook can serve several consumers.',
+    when: `The account has ${limits.webhooksMax} webhooks.`,
+    remedy: 'Delete one. One webhook can serve several consumers.',
   },
   webhook_unverified: {
-    when: "The service sent a signed challenge to the webhook's URL, and did not receive it back; detail says what happened instead. A webhook that is still pending returns the same error for a pause or a test message: nothing is sent to a URL that is not verified.",
+    when: 'The receiver did not return the challenge, or the webhook is still pending. detail says what happened.',
     remedy:
-      'Respond to a message of type webhook.challenge with status 200 and its data.challenge as the body, within 15 seconds. Then activate the webhook again. The list of deliveries shows each attempt.',
+      'Respond to webhook.challenge with 200 and data.challenge as the body. Then activate the webhook.',
   },
-  webhooks_unavailable: {
-    when: 'The operator has not set QUARTERMASTER_WEBHOOK_SECRET, from which webhook secrets are derived.',
-    remedy: 'Ask your operator to set it, or read the change feed instead.',
+  cursor_expired: {
+    when: `Changes after this cursor may be unknown: deletions are kept for ${limits.tombstoneDays} days, up to ${count(limits.tombstonesMax)}. A restore, or a failover that lost writes, also expires cursors.`,
+    remedy:
+      'Start again with an export, whose X-Changes-Cursor is a new cursor, or without since. Delete records of your copy that you do not receive.',
+  },
+  precondition_failed: {
+    when: 'The record no longer has the ETag in If-Match. Nothing was written.',
+    remedy: 'Read the record again. If your change still applies, repeat it with the new ETag.',
+  },
+  body_too_large: {
+    when: `The body exceeds ${kilobytes(limits.createBodyBytesMax)} for a create or patch, ${megabytes(limits.batchJsonBytesMax)} for a batch as application/json, ${kilobytes(limits.queryBodyBytesMax)} for QUERY.`,
+    remedy: 'Split the request, or send a batch as application/x-ndjson.',
+  },
+  url_too_long: {
+    when: `The URL exceeds ${kilobytes(limits.urlBytesMax)}.`,
+    remedy: 'Send the parameters in the body of a QUERY.',
+  },
+  media_type_unsupported: {
+    when: 'The path does not take a body of this content type, or its charset is not UTF-8. Or a body is compressed that is not a batch in gzip.',
+    remedy: 'Send a type that Accept-Query, Accept-Patch or Accept-Post names.',
+  },
+  expectation_failed: {
+    when: 'An Expect header other than 100-continue.',
+    remedy: 'Omit it.',
+  },
+  idempotency_mismatch: {
+    when: `This Idempotency-Key was used with another request in the last ${limits.idempotencyHours} hours. Nothing was written.`,
+    remedy: 'Use a new one for each new request.',
   },
   account_rate_exceeded: {
-    when: 'The account has exceeded its requests per minute. RateLimit-Policy has the limit.',
+    when: 'The account has sent more requests in a minute than its limit, which RateLimit-Policy has.',
     remedy: spreadRequests,
   },
   key_rate_exceeded: {
-    when: "This key has exceeded its requests per minute. The account's other keys may still send requests.",
+    when: 'This key has sent more requests in a minute than its limit. Other keys may still send.',
     remedy: spreadRequests,
   },
   account_busy: {
-    when: 'The account has too many long queries or writes in flight, and its queue is full. A rejected write has written nothing.',
-    remedy: 'Wait for the seconds in Retry-After, then retry, and send fewer requests at once.',
+    when: 'Too many long queries, writes or batches of the account are running and queued. Nothing was written.',
+    remedy: 'Retry with fewer requests at a time.',
   },
-  client_disconnected: {
-    when: 'The client closed the connection before the response was sent. The error is only logged.',
-    remedy: "Increase the client's timeout, or narrow the request.",
-  },
-  shutting_down: {
-    when: 'The service shut down and closed the connection before the response was sent. The error is only logged.',
-    remedy:
-      'Retry the request: another process serves it. A create with an Idempotency-Key is executed only once.',
+  idempotency_exhausted: {
+    when: `The account has stored as many results for retries as its quota allows, by default ${count(limits.idempotencyResultsMax)} in ${limits.idempotencyHours} hours. Nothing was written. Keys used before still get their result.`,
+    remedy: `Use batches, which need no Idempotency-Key; wait; or ${askForQuota}`,
   },
   export_limit: {
-    when: 'The account runs too many exports: two in each process, or one if the last free slot is reserved for other accounts.',
-    remedy: 'Wait until one of them ends and for the seconds in Retry-After, then retry.',
+    when: 'Too many exports of the account are running, or the last free slot is kept for other accounts.',
+    remedy: 'Retry when one has ended.',
   },
   feed_limit: {
-    when: 'Too many clients wait for changes in this process: 2,000 long polls and streams.',
-    remedy:
-      'Wait for the seconds in Retry-After, then retry, or request changes without wait. One stream can serve many consumers.',
+    when: 'Too many clients of the account or the process wait for changes.',
+    remedy: 'Retry later, or request changes without wait.',
   },
-  cursor_expired: {
-    when: 'Some changes after this cursor are no longer stored. Deletions are kept for 30 days and up to 1,000,000 per account; after a database restore, or a failover that lost writes, later cursors are invalid.',
-    remedy:
-      'Start again: read an export, whose header X-Changes-Cursor has a new cursor, or the first page of the feed, to which the header Link leads. From your copy, delete the records that it does not contain.',
+  headers_too_large: {
+    when: `Request line and headers exceed ${kilobytes(limits.headerBytesMax)}.`,
+    remedy: 'Send fewer or shorter headers, and a long filter with QUERY.',
+  },
+  client_disconnected: {
+    when: 'The client closed the connection before the response. The error is only logged.',
+    remedy: "Increase the client's timeout, or narrow the request.",
+  },
+  internal: {
+    when: "A bug in the service. The operator's log has its cause.",
+    remedy: 'Report the request_id to your operator.',
+  },
+  webhooks_unavailable: {
+    when: 'The operator has not configured webhooks.',
+    remedy: 'Read the change feed, or ask your operator to set QUARTERMASTER_WEBHOOK_SECRET.',
   },
   overloaded: {
-    when: 'The service is overloaded. Nothing was written.',
+    when: 'The service has too much work. Nothing was written.',
     remedy: retryLater,
   },
   database_unavailable: {
-    when: 'The database is unreachable, fails over to another server, or is being restored. Nothing was written.',
+    when: 'The database is unreachable, fails over or is being restored. Nothing was written.',
     remedy: retryLater,
   },
+  shutting_down: {
+    when: 'The process shut down before the response and closed the connection. The error is only logged.',
+    remedy: 'Retry: another process serves it. With an Idempotency-Key, a write happens once.',
+  },
   outcome_unknown: {
-    when: 'The connection to the database was lost during the commit. The write may or may not have been committed.',
-    remedy:
-      'Retry with the same Idempotency-Key: the write then happens exactly once. Without an Idempotency-Key, check first whether the record exists.',
+    when: 'The connection to the database was lost during the commit: the write may or may not be committed.',
+    remedy: 'Retry with the same Idempotency-Key. Without one, check first whether the record exists.',
   },
   deadline_exceeded: {
-    when: 'The query exceeded its timeout: 10 seconds, unless the operator has configured another.',
-    remedy:
-      'Narrow the filter, or request fewer records per page. "Contains" is fast with three or more letters.',
+    when: `The query exceeded its timeout: ${limits.readMsMax / 1000} seconds, unless the operator has set another.`,
+    remedy: 'Narrow the filter, or request fewer records. "Contains" is fast from three letters on.',
   },
   total_pending: {
-    when: 'A filter that matches a large part of millions of records was requested for the first time, and its exact total takes longer to count than a request can wait. The service goes on counting after the response.',
-    remedy:
-      'Repeat the request after the seconds in Retry-After. Once the total is known, it is kept up to date across writes, and every page of the list is fast.',
-  },
-  internal: {
-    when: "An internal error occurred. The operator's log has its cause.",
-    remedy: 'Report the request_id to your operator.',
+    when: 'The first count of a filter that matches a large part of millions of records takes longer than a request can wait. It goes on.',
+    remedy: 'Repeat the request. Once the total is known it is kept, and every page is fast.',
   },
 }
