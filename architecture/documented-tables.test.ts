@@ -6,9 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { connectionsOfProcess } from '../server/src/cli/doctor/checks/database.ts'
 import { program } from '../server/src/cli/program.ts'
 import { loadConfig } from '../server/src/config/config.ts'
-import { routeTable } from '../verification/src/guard/inputs/route-table.ts'
 
-/** Compares tables in documents with the routes, commands and connections of the code. */
+/** Compares tables in documents with the commands, connections and events of the code. Other tables are generated from it. */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -16,25 +15,6 @@ const section = (file: string, heading: string) => {
   const [, text = ''] = read(file).split(`\n## ${heading}\n`)
   return text.split('\n## ')[0] ?? ''
 }
-
-/** Paths with the names of their parameters removed. */
-const nameless = (path: string) => path.replaceAll(/\{\w+\}|:\w+/g, '{}')
-
-it('docs/api.md lists every endpoint with its scopes, and no other', async () => {
-  const listed = [
-    ...section('docs/api.md', 'Endpoints').matchAll(/^\| `([A-Z]+)` `(\/[^`]*)` \|.*\| ([^|]+) \|$/gm),
-  ].map(([, method = '', path = '', scope = '']) => `${method} ${nameless(path)}: ${scope}`)
-  // HEAD and QUERY are described below the table; `/` redirects to the console, whose files are part of it.
-  const served = (await routeTable())
-    .filter(({ method, url }) => method !== 'HEAD' && method !== 'QUERY' && url !== '/')
-    .filter(({ url }) => !['/console/*', '/docs/*'].includes(url) && url !== '/reference/scalar.js')
-    .map(({ method, url, scopes = [] }) => {
-      const names = scopes.map((scope) => `\`${scope}\``).join(' or ')
-      return `${method} ${nameless(url)}: ${names === '' ? 'no key' : names}`
-    })
-  expect(served.length).toBeGreaterThan(40)
-  expect(listed.toSorted()).toEqual(served.toSorted())
-})
 
 describe('README.md', () => {
   const rows = [...section('README.md', 'Commands').matchAll(/^\| (`[^|]+`) \|/gm)].map(([, cell = '']) =>

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { limits } from '../server/src/limits/limits.ts'
 import { defaultLimits } from '../server/src/limits/passed-limits.ts'
 import { formsOf, hasForm } from './documented-values.ts'
@@ -25,21 +25,6 @@ function isRight(text: string, name: string): boolean {
   return typeof value === 'number' && hasForm(text, formsOf(name, value))
 }
 
-describe('docs/operating/limits.md', () => {
-  const rows = [...read('docs/operating/limits.md').matchAll(/^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)]
-
-  it('has the value of every limit', () => {
-    const wrong = rows.flatMap(([row, what = '', value = '', names = '']) =>
-      [...names.matchAll(/`(\w+)`/g)]
-        .map(([, name = '']) => name)
-        .filter((name) => typeof values[name] === 'number' && !isRight(`${what} ${value}`, name))
-        .map((name) => `${name} is ${String(values[name])}: ${row}`),
-    )
-    expect(rows.length).toBeGreaterThan(100)
-    expect(wrong).toEqual([])
-  })
-})
-
 /** A number in a sentence that is a limit is followed by a comment with its name: `15 s<!-- usageFlushMs -->`. */
 it('a number with the name of a limit behind it is the value of that limit', () => {
   const marked = documents.flatMap((file) =>
@@ -49,6 +34,6 @@ it('a number with the name of a limit behind it is the value of that limit', () 
       name,
     })),
   )
-  expect(marked.length).toBeGreaterThan(10)
+  expect(marked.length).toBeGreaterThan(60)
   expect(marked.filter(({ text, name }) => !isRight(text, name))).toEqual([])
 })

@@ -192,22 +192,33 @@ export const navigation: readonly Audience[] = [
   },
   {
     text: 'Reference',
-    summary: 'Every endpoint, operator, error and limit.',
+    summary: 'Every endpoint, operator, error, limit and command.',
     hasOwnHost: true,
     sections: [
       {
         pages: [
           {
-            text: 'API reference',
+            text: 'API overview',
             file: 'docs/api.md',
             words:
-              'endpoints REST HTTP OpenAPI Swagger pagination pages paging limit offset authentication bearer token authorization headers custom fields own fields sort order batch export usage',
+              'endpoints REST HTTP OpenAPI Swagger authentication bearer token authorization scopes generated client codegen API versions deprecation',
+          },
+        ],
+      },
+      {
+        text: 'Read',
+        pages: [
+          {
+            text: 'Records',
+            file: 'docs/reference/records.md',
+            words:
+              'resources product partner company schema columns data model types decimals timestamps get one record by id',
           },
           {
-            text: 'Filter language',
-            file: 'docs/filter-language.md',
+            text: 'Lists',
+            file: 'docs/reference/lists.md',
             words:
-              'query search where condition operators and or not brackets parentheses like contains substring text syntax greater less between in list null date',
+              'pagination pages paging limit offset page size fields sort order total count select QUERY method',
           },
           {
             text: 'Summaries',
@@ -215,7 +226,75 @@ export const navigation: readonly Audience[] = [
             words:
               'aggregate aggregation sum total count average minimum maximum group by pivot report dashboard statistics analytics',
           },
+          {
+            text: 'Filter language',
+            file: 'docs/filter-language.md',
+            words:
+              'query search where condition operators and or not brackets parentheses like contains substring text syntax greater less between in list null date',
+          },
+        ],
+      },
+      {
+        text: 'Write, follow, manage',
+        pages: [
+          {
+            text: 'Writes',
+            file: 'docs/reference/writes.md',
+            words:
+              'POST PATCH DELETE create update delete merge patch If-Match adjust stock quantity increment upsert by key Idempotency-Key',
+          },
+          {
+            text: 'Batches',
+            file: 'docs/reference/batches.md',
+            words: 'bulk upsert NDJSON CSV many records rejected rows mode update insert',
+          },
+          {
+            text: 'Export',
+            file: 'docs/reference/export.md',
+            words: 'download all records NDJSON CSV Excel spreadsheet formula injection snapshot',
+          },
+          {
+            text: 'Change feed',
+            file: 'docs/reference/changes.md',
+            words: 'cursor since wait long poll stream SSE event deleted',
+          },
+          {
+            text: 'Webhook endpoints',
+            file: 'docs/reference/webhooks.md',
+            words: 'register callback challenge activate pause replay deliveries signature headers',
+          },
+          {
+            text: 'Your own fields',
+            file: 'docs/reference/fields.md',
+            words: 'custom fields own fields declare add column extend schema unique key attribute',
+          },
+          {
+            text: 'Keys, audit and usage',
+            file: 'docs/reference/account.md',
+            words:
+              'manage API keys rotate revoke expire audit log request log usage statistics latency allowed origins administrator',
+          },
+        ],
+      },
+      {
+        text: 'Look up',
+        pages: [
+          {
+            text: 'Headers, caching and rate limits',
+            file: 'docs/reference/http.md',
+            words: 'ETag If-None-Match 304 cache RateLimit concurrency CORS headers Link Server-Timing',
+          },
+          {
+            text: 'Errors',
+            file: 'docs/reference/errors.md',
+            words: 'error codes status codes problem json 400 401 403 404 409 412 429 500 503',
+          },
           { text: 'Limits', file: 'docs/operating/limits.md', words: 'maximum size quota' },
+          {
+            text: 'Commands',
+            file: 'docs/reference/commands.md',
+            words: 'command line CLI options flags quartermaster arguments help terminal',
+          },
         ],
       },
     ],

@@ -16,7 +16,7 @@ export const paths = {
 
 /** A product of the inventory. */
 export interface Product {
-  /** Identifies the record within its account and resource. Starts at 1 and is never reused. */
+  /** Identifies the record in its account and resource. Starts at 1 and is never reused. */
   readonly id: number
   /** The name. */
   readonly name: string
@@ -26,7 +26,7 @@ export interface Product {
   readonly list_price: number
   /** The quantity on hand, exact. */
   readonly qty_available: number
-  /** Whether the product is in use. Inactive products are listed like any other. */
+  /** Whether the product is in use. Lists include inactive products. */
   readonly active: boolean
   /** The category. */
   readonly categ_id: number | null
@@ -57,7 +57,7 @@ export interface ProductKinds {
 
 /** A customer, a vendor or an employee. */
 export interface Partner {
-  /** Identifies the record within its account and resource. Starts at 1 and is never reused. */
+  /** Identifies the record in its account and resource. Starts at 1 and is never reused. */
   readonly id: number
   /** The name. */
   readonly name: string
@@ -75,7 +75,7 @@ export interface Partner {
   readonly email: string | null
   /** The phone number. */
   readonly phone: string | null
-  /** Whether the partner is in use. Inactive partners are listed like any other. */
+  /** Whether the partner is in use. Lists include inactive partners. */
   readonly active: boolean
   /** When the record was created. */
   readonly create_date: string
@@ -101,13 +101,13 @@ export interface PartnerKinds {
 
 /** A company of the account. */
 export interface Company {
-  /** Identifies the record within its account and resource. Starts at 1 and is never reused. */
+  /** Identifies the record in its account and resource. Starts at 1 and is never reused. */
   readonly id: number
   /** The name. */
   readonly name: string
   /** The code of the company. */
   readonly company_code: string | null
-  /** A number as text, with its leading zeros. */
+  /** A number as text, with leading zeros. */
   readonly branch_user: string
   /** When the record was created. */
   readonly create_date: string
@@ -172,13 +172,13 @@ export interface Audit {
   readonly subject: string
   /** A description of the change. */
   readonly details: string | null
-  /** Who made the change: key, or operator of the service. */
+  /** Who made the change: a key, or the operator. */
   readonly actor: string
-  /** The id of the key, or the user name of the operator. */
+  /** The key id, or the operator's user name. */
   readonly actor_id: string
-  /** The User-Agent of the request, or the command line. */
+  /** The request's User-Agent, or the command line. */
   readonly application: string | null
-  /** The address of the client, or the operator’s machine. */
+  /** The client's address, or the operator's machine. */
   readonly address: string | null
 }
 
@@ -195,7 +195,7 @@ export interface AuditKinds {
   readonly address: 'text'
 }
 
-/** A request of the last 14 days with a key of the account. */
+/** A request in the last 14 days with one of the account's keys. */
 export interface Request {
   /** Identifies the entry within its account. */
   readonly id: string
@@ -203,7 +203,7 @@ export interface Request {
   readonly at: string
   /** As in `X-Request-Id` and in errors. */
   readonly request_id: string
-  /** The key of the request. */
+  /** The request's key. */
   readonly key_id: string
   /** The method. */
   readonly method: string
@@ -225,7 +225,7 @@ export interface Request {
   readonly records: number
   /** Bytes of the response body as sent. */
   readonly bytes: number
-  /** Whether the response needed no read: it was cached, or not modified. False if the request shared a read with others. */
+  /** Whether the response was cached or not modified, so nothing was read. False if the request shared a read with others. */
   readonly cached: boolean
 }
 
@@ -248,11 +248,11 @@ export interface RequestKinds {
   readonly cached: 'boolean'
 }
 
-/** The requests of a key on a route in a day or a minute. */
+/** A key's requests on a route in a day or a minute. */
 export interface Usage {
   /** When the day or minute began, in UTC. */
   readonly at: string
-  /** The key of the request. */
+  /** The request's key. */
   readonly key_id: string
   /** Method and path, with {id} for an id. */
   readonly route: string
@@ -260,7 +260,7 @@ export interface Usage {
   readonly requests: number
   /** Requests with a status of 400 or more. */
   readonly errors: number
-  /** Requests that are missing in the request log, because they arrived faster than it is written. */
+  /** Requests missing from the request log, because they arrived faster than it could be written. */
   readonly unlogged: number
   /** The 50th percentile of the duration in milliseconds, within 5 %. */
   readonly p50_ms: number
@@ -283,7 +283,7 @@ export interface UsageKinds {
   readonly p99_ms: 'decimal'
 }
 
-/** A field that the account has declared for the records of a resource, or has made unique. */
+/** A field that the account has declared for a resource, or has made unique. */
 export interface Field {
   /** Identifies the field: its resource and its name. */
   readonly id: string
@@ -295,9 +295,9 @@ export interface Field {
   readonly type: string
   /** What the field means, for people. */
   readonly label: string
-  /** Whether no two records may have the same value, so that a record can be addressed by it. */
+  /** Whether values are unique, so that a record can be addressed by one. */
   readonly unique: boolean
-  /** ready; building: the values of existing records are being read; duplicates: two records have one value, so the field is not unique. */
+  /** ready; building: the values of existing records are being read; duplicates: two records have the same value, so the field is not unique. */
   readonly state: string
   /** When it was declared. */
   readonly created_at: string
@@ -315,13 +315,13 @@ export interface FieldKinds {
   readonly created_at: 'timestamp'
 }
 
-/** An endpoint of a receiver, to which the changes of a resource are sent. */
+/** An endpoint that receives a resource's changes. */
 export interface Webhook {
   /** Identifies the webhook. */
   readonly id: string
   /** The resource: product, partner or company. */
   readonly resource: string
-  /** The URL of the receiver. */
+  /** The receiver's URL. */
   readonly url: string
   /** Only records that match this filter; null: all. */
   readonly filter: string | null
@@ -335,13 +335,13 @@ export interface Webhook {
   readonly created_at: string
   /** When its secret was last rotated. */
   readonly rotated_at: string | null
-  /** The last version of the resource that was delivered completely. */
+  /** The last version that was delivered completely. */
   readonly delivered_version: number
   /** Failed attempts since the last delivery. */
   readonly failures: number
   /** When the first of them was made. */
   readonly failing_since: string | null
-  /** The next attempt is not made before this time. */
+  /** The earliest time of the next attempt. */
   readonly due_at: string
 }
 
@@ -370,7 +370,7 @@ export interface Delivery {
   readonly at: string
   /** The webhook. */
   readonly webhook_id: string
-  /** As in the header webhook-id. Retries have the same. */
+  /** The header webhook-id. Retries have the same id. */
   readonly message_id: string
   /** changes, challenge or test. */
   readonly kind: string
@@ -415,7 +415,7 @@ export interface NewProduct {
   readonly list_price?: number | string
   /** The quantity on hand, exact. */
   readonly qty_available?: number | string
-  /** Whether the product is in use. Inactive products are listed like any other. */
+  /** Whether the product is in use. Lists include inactive products. */
   readonly active?: boolean
   /** The category. */
   readonly categ_id?: number | null
@@ -442,7 +442,7 @@ export interface NewPartner {
   readonly email?: string | null
   /** The phone number. */
   readonly phone?: string | null
-  /** Whether the partner is in use. Inactive partners are listed like any other. */
+  /** Whether the partner is in use. Lists include inactive partners. */
   readonly active?: boolean
 }
 
@@ -451,7 +451,7 @@ export interface NewCompany {
   readonly name: string
   /** The code of the company. */
   readonly company_code?: string | null
-  /** A number as text, with its leading zeros. */
+  /** A number as text, with leading zeros. */
   readonly branch_user: string
 }
 
@@ -600,19 +600,19 @@ export interface NewKeyRequest {
 }
 
 export interface KeyRotation {
-  /** How long the old key stays valid; 0 revokes it at once. */
+  /** How long the old key stays valid; 0 revokes it immediately. */
   readonly overlap_seconds: number
   /** A date or date-time in the future; null: the key never expires. Default: the new key is valid for as long as the old one was. */
   readonly expires_at?: string | null
 }
 
-/** An endpoint of a receiver, to which the changes of a resource are sent. */
+/** An endpoint that receives a resource's changes. */
 export interface WebhookSecret {
   /** Identifies the webhook. */
   readonly id: string
   /** The resource: product, partner or company. */
   readonly resource: string
-  /** The URL of the receiver. */
+  /** The receiver's URL. */
   readonly url: string
   /** Only records that match this filter; null: all. */
   readonly filter: string | null
@@ -626,13 +626,13 @@ export interface WebhookSecret {
   readonly created_at: string
   /** When its secret was last rotated. */
   readonly rotated_at: string | null
-  /** The last version of the resource that was delivered completely. */
+  /** The last version that was delivered completely. */
   readonly delivered_version: number
   /** Failed attempts since the last delivery. */
   readonly failures: number
   /** When the first of them was made. */
   readonly failing_since: string | null
-  /** The next attempt is not made before this time. */
+  /** The earliest time of the next attempt. */
   readonly due_at: string
   /** The secret that signs, in the format of Standard Webhooks. */
   readonly secret: string

@@ -241,7 +241,7 @@ describe('rejects', () => {
       "4,list_price,is not a decimal number,x;'@y",
     ])
     expect(rows[4]).toMatch(/^5,'=1\+1,/)
-    // As docs/api.md says how a program restores the texts.
+    // As docs/reference/export.md says how a program restores the texts.
     const restored = rows.slice(0, 4).map((row) => {
       const cell = row.split(',')[3] ?? ''
       const text = cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell

@@ -4,7 +4,7 @@ import { type Scope, scopes } from '../src/accounts/key-format.ts'
 import { account, type TestAccount } from './database.ts'
 import { freshService } from './service.ts'
 
-/** The scopes in the table of endpoints in docs/api.md. `architecture/documented-tables.test.ts` proves that it lists every route. */
+/** The scopes in the table of endpoints in docs/api.md. `architecture/generated.test.ts` proves that it lists every route. */
 
 const document = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
 const endpoints = [...document.matchAll(/^\| `([A-Z]+)` `(\/[^`]*)` \|.*\| (`[^|]+`) \|$/gm)].map(

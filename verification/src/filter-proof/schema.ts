@@ -1,5 +1,5 @@
 /**
- * The resources of `docs/api.md`, defined independently of the server, so that an error in its catalog is detected. The
+ * The resources of `docs/reference/records.md`, defined independently of the server, so that an error in its catalog is detected. The
  * fixture compares them with the fields that the service returns.
  */
 export type FieldType = 'integer' | 'decimal' | 'text' | 'boolean' | 'timestamp'

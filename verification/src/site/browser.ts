@@ -63,7 +63,7 @@ export const firstView: Check = {
     const fixture = await siteFixture(context)
     const count = context.size(7, 3)
     const medians: number[] = []
-    for (const path of ['/docs/', '/docs/api.html']) {
+    for (const path of ['/docs/', '/docs/operating/incidents.html']) {
       const times: number[] = []
       for (let i = 0; i < count; i++) times.push(await firstViewMs(fixture, path))
       medians.push(Math.round(times.toSorted((one, other) => one - other)[Math.floor(count / 2)] ?? Infinity))

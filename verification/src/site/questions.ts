@@ -33,8 +33,8 @@ export const questions: readonly (readonly [question: string, page: string])[] =
   ['call api from javascript frontend', 'docs/guides/browsers.md'],
   ['too many requests 429', 'docs/guides/errors-and-limits.md'],
   ['retry after 503', 'docs/guides/errors-and-limits.md'],
-  ['pagination', 'docs/api.md'],
-  ['custom fields', 'docs/api.md'],
+  ['pagination', 'docs/reference/lists.md'],
+  ['custom fields', 'docs/reference/fields.md'],
   ['audit log who changed a key', 'docs/console.md'],
   // Operators
   ['system requirements', 'docs/operating/install.md'],

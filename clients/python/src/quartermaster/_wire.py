@@ -136,9 +136,9 @@ class Audit(TypedDict):
     id: str
     #: When the change was made.
     at: str
-    #: The change: key.create, key.rotate, key.revoke, account.create, account.suspend, account.activate, account.limit, account.restore, account.ids, account.import, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete.
+    #: The change: account.create, account.suspend, account.activate, account.limit, account.cors, account.restore, account.ids, account.import, key.create, key.rotate, key.revoke, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete, field.create, field.change, field.delete.
     action: str
-    #: What was changed: a key id, or an account name.
+    #: What was changed: the id of the key, webhook or field, or the name of the account or resource.
     subject: str
     #: A description of the change.
     details: Optional[str]

@@ -44,7 +44,7 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Percent-encode the value once. A literal % is %25.',
   },
   parameter_not_for_export: {
-    cause: 'An export has page or limit, but it returns every matching record.',
+    cause: 'An export has page, limit or sort, but it returns every matching record, in the order of ids.',
     remedy: 'Omit the parameter, or request application/json.',
   },
   parameter_not_for_stream: {

@@ -1,0 +1,60 @@
+import { openApi } from '../../server/src/http/openapi/document.ts'
+import { type Route, routeTable } from '../../verification/src/guard/inputs/route-table.ts'
+import { code, table } from './markdown.ts'
+
+/** What is served besides the operations of the OpenAPI document. */
+const pages: Readonly<Record<string, string>> = {
+  '/openapi.json': 'The OpenAPI 3.1 document; with a key, including your fields',
+  '/reference': 'The API reference in a browser',
+  '/reference/errors': 'All error codes',
+  '/reference/errors/:code': 'What a code means and what to do',
+  '/docs': 'This documentation, with a search',
+  '/console': 'The console; `GET /` with `Accept: text/html` redirects there',
+}
+
+/** Files of the pages above, and the redirect. */
+const parts = ['/', '/console/*', '/docs/*', '/reference/scalar.js']
+
+/** Paths with the names of their parameters removed. */
+const nameless = (path: string) => path.replaceAll(/\{\w+\}|:\w+/g, '{}')
+
+interface Operation {
+  readonly summary: string
+}
+
+const operations = Object.entries(openApi.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    method: method.toUpperCase(),
+    path,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every operation has one
+    summary: (operation as Operation).summary,
+  })),
+)
+
+function rowOf({ method, url, scopes = [] }: Route) {
+  const place = operations.findIndex(
+    (operation) => operation.method === method && nameless(operation.path) === nameless(url),
+  )
+  const { path, summary } = operations[place] ?? {
+    path: url.replace(/:(\w+)/, '{$1}'),
+    summary: pages[url],
+  }
+  if (summary === undefined) throw new Error(`${method} ${url} has neither an operation nor a description.`)
+  const needs = scopes.length === 0 ? 'no key' : scopes.map(code).join(' or ')
+  return {
+    place: place < 0 ? operations.length : place,
+    cells: [`${code(method)} ${code(path)}`, summary, needs],
+  }
+}
+
+/** Every route that the service registers, with the scopes that it checks. */
+export async function endpoints(): Promise<string> {
+  const rows = (await routeTable())
+    .filter(({ method, url }) => method !== 'HEAD' && method !== 'QUERY' && !parts.includes(url))
+    .map(rowOf)
+  const sorted = rows.toSorted((a, b) => a.place - b.place)
+  return table(
+    ['Method and path', 'Description', 'Scope'],
+    sorted.map(({ cells }) => cells),
+  )
+}

@@ -1,0 +1,30 @@
+import { errorCodes } from '../../server/src/errors/errors.ts'
+import { statusOf } from '../../server/src/http/problem.ts'
+import { detailTexts } from '../../server/src/http/reference/detail-texts.ts'
+import { errorTexts } from '../../server/src/http/reference/error-texts.ts'
+import { cell, code, plain, table } from './markdown.ts'
+
+/** The tables of codes, from the texts of the pages that the service serves about them. */
+
+export function codesOfErrors(): string {
+  const sorted = errorCodes.toSorted((a, b) => statusOf[a] - statusOf[b])
+  return table(
+    ['Code', 'Status', 'When', 'What to do'],
+    sorted.map((one) => {
+      const { when, remedy } = errorTexts[one]
+      return [code(one), String(statusOf[one]), cell(when), plain(remedy)]
+    }),
+  )
+}
+
+/** Codes with the same cause are in one row. */
+export function codesIn(part: (place: string, code: string) => boolean): string {
+  const causes = new Map<string, string[]>()
+  for (const [one, { place, cause }] of Object.entries(detailTexts)) {
+    if (part(place, one)) causes.set(cause, [...(causes.get(cause) ?? []), code(one)])
+  }
+  return table(
+    ['Code', 'Cause'],
+    [...causes].map(([cause, list]) => [list.join(', '), cell(cause)]),
+  )
+}
