@@ -168,7 +168,7 @@ export interface Audit {
   readonly at: string
   /** The change: account.create, account.suspend, account.activate, account.limit, account.cors, account.restore, account.ids, account.import, key.create, key.rotate, key.revoke, webhook.create, webhook.change, webhook.activate, webhook.pause, webhook.rotate, webhook.replay, webhook.delete, field.create, field.change, field.delete. */
   readonly action: string
-  /** What was changed: the id of the key, webhook or field, or the name of the account or resource. */
+  /** What was changed: a key, webhook or field id, or an account or resource name. */
   readonly subject: string
   /** A description of the change. */
   readonly details: string | null

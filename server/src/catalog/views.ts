@@ -92,7 +92,7 @@ const audit: View = {
     text('action', `The change: ${auditActions.join(', ')}.`, 'key.create'),
     text(
       'subject',
-      'What was changed: the id of the key, webhook or field, or the name of the account or resource.',
+      'What was changed: a key, webhook or field id, or an account or resource name.',
       'Xq3ZpL0a',
     ),
     text('details', 'A description of the change.', 'web shop; product:read; expires never', nullable),

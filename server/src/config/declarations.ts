@@ -117,7 +117,7 @@ export const declarations = {
     type: 'string',
     default: 'localhost',
     pattern: /^[a-z0-9.-]+$/,
-    meaning: '`acme.<QUARTERMASTER_DOMAIN>` is the host of the account acme',
+    meaning: 'the account `acme` has the host `acme.<QUARTERMASTER_DOMAIN>`',
   },
   QUARTERMASTER_DEFAULT_ACCOUNT: {
     type: 'string',
@@ -198,7 +198,7 @@ export const declarations = {
     type: 'string',
     pattern: /^(none|(otlp|prometheus)( *, *(otlp|prometheus))*)$/,
     meaning:
-      '`otlp` sends metrics, to `http://localhost:4318` without an endpoint; `none` sends none even with one. `prometheus`, also in a list, requires the admin port',
+      '`otlp` sends metrics, to `http://localhost:4318` without an endpoint; `none` sends none even with one. `prometheus`, even in a list, requires the admin port',
   },
   OTEL_METRIC_EXPORT_INTERVAL: {
     type: 'integer',

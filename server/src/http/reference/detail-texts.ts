@@ -85,7 +85,7 @@ const faults: Record<RequestFault, Text> = {
   },
   field_unknown: {
     cause: 'The resource has no such field. All unknown fields are reported together.',
-    remedy: 'Use a name in expected; the reference lists the fields of each resource.',
+    remedy: 'Use a name in expected; the reference lists them.',
   },
   field_empty: {
     cause: 'A list of fields has an empty name, such as between two commas.',
