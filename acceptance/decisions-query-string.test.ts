@@ -32,7 +32,7 @@ describe('Q1: & inside a filter', () => {
       'filter=list_price>10&limit=5&active=true',
       'fields=id&list_price>10',
       'Filter=id=1',
-      'sort=name',
+      'order=name',
     ]) {
       expect(faultIn(await send(`${products}?${query}`)).code).toBe('parameter_unknown')
     }
