@@ -82,7 +82,8 @@ describe('etag in fields', () => {
     for (const query of [
       'filter=name*Etag list',
       `after_id=${Math.min(...ids) - 1}`,
-      'filter=list_price<1',
+      // Other tests create more records without a price than a page has.
+      `filter=list_price<1&id>=${Math.min(...ids)}`,
     ]) {
       const page = await list(`${products}?limit=1000&fields=id,etag&${encodeURI(query)}`, initech())
       const found = new Map(page.data.map(({ id, etag }) => [id, etag]))
