@@ -97,12 +97,24 @@ class Resource(Generic[R]):
         *,
         fields: Optional[Sequence[str]] = None,
         filter: Optional[Filter] = None,
+        search: Optional[str] = None,
+        sort: Optional[str] = None,
         page: Optional[int] = None,
         limit: Optional[int] = None,
         timeout: Optional[float] = None,
     ) -> Page[R]:
-        """One page of the matching records, ordered by id, and the total."""
-        parameters = {"fields": names_of(fields), "filter": text_of(filter), "page": page, "limit": limit}
+        """
+        One page of the matching records and the total. `search`: words that must each occur in a text field. `sort`: a field, with `-`
+        before it for descending order; by default the id.
+        """
+        parameters = {
+            "fields": names_of(fields),
+            "filter": text_of(filter),
+            "search": search,
+            "sort": sort,
+            "page": page,
+            "limit": limit,
+        }
         call = list_call(self._path, parameters, timeout=timeout)
         return page_of(self._sender.send(replace(call, cached=True)), self._decimals)
 

@@ -64,6 +64,13 @@ class Lists(unittest.TestCase):
         ):
             self.assertEqual([record["id"] for record in self.qm.products.list(filter=filter)], [6])
 
+    def test_are_sorted_by_a_field_and_searched_for_words(self) -> None:
+        page = self.qm.products.list(search="pin", sort="-list_price", limit=5)
+        prices = [product["list_price"] for product in page]
+        self.assertEqual(prices, sorted(prices, reverse=True))
+        self.assertTrue(all("Pin" in product["name"] for product in page))
+        self.assertEqual(page.total, self.qm.products.list(filter="name*pin", limit=1).total)
+
     def test_come_from_the_cache_until_the_data_changes(self) -> None:
         kept, gone = (self.qm.products.create({"name": "Cached"}) for _ in range(2))
 
