@@ -103,6 +103,8 @@ export const limits = {
   searchCharactersMax: 256,
   /** Matches that are found by index and sorted, about 1 µs each; beyond, an ordered index scan is used. */
   filterSortRecordsMax: 20_000,
+  /** Of an account, the matches of a filter are few up to one in this many: then sorting all takes less than a scan past the others. */
+  rareMatchesFactor: 10,
   /** Records that say whether more match a filter or fewer: 2 ms, before a count that takes from 10 ms to seconds. */
   countSampleRecords: 128,
   /** Conditions of a filter whose complement may be counted instead: the statement has both, and PostgreSQL plans both. */

@@ -121,12 +121,13 @@ export class ListReader {
     }
     const sorted = this.#sortedAt(sortedKey, tally)
     const sortedEnd = sorted && sortedEndAt(sorted, skipped)
-    const known = (isCurrent ? cached && hintsAt(cached, skipped) : toCarry) ?? unknown
-    let hints = sortedEnd === undefined ? known : { ...known, sortedEnd }
+    const numbers = { records: tally.total, ...(cached && { matches: cached.total }) }
+    const known = { ...((isCurrent ? cached && hintsAt(cached, skipped) : toCarry) ?? unknown), ...numbers }
+    let hints: ListHints = sortedEnd === undefined ? known : { ...known, sortedEnd }
     let row = await read(hints)
     // If a write was committed between the verification and the read, what is cached is outdated.
     if ((isCurrent || sortedEnd !== undefined) && !isSameState(row, tally)) {
-      hints = toCarry ?? unknown
+      hints = { ...(toCarry ?? unknown), ...numbers }
       row = await read(hints)
     }
     if (isOlder(row, tally)) throw failingOver()

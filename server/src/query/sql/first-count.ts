@@ -5,7 +5,7 @@ import { type Fragment, identifier, join, type StateStatement, sql, type Value, 
 import { lineageColumn, stateColumns } from '../../tally-state.ts'
 import { complementOf } from '../complement.ts'
 import type { Predicate } from '../predicate.ts'
-import { conditionsOf, whereAmongMany } from './where.ts'
+import { conditionsOf, hasTrigrams, whereAmongMany, whereAmongMost } from './where.ts'
 
 /** The number of matches of a filter in a large account. */
 export interface FirstCount {
@@ -25,16 +25,20 @@ export function firstCount(
   predicate: Predicate,
   isNeeded: Fragment,
 ): FirstCount {
-  const count = (of: Predicate) =>
-    sql`(select count(*) from ${table} where account_id = ${account}::bigint and ${whereAmongMany(of)})`
+  const countBy = (condition: Fragment) =>
+    sql`(select count(*) from ${table} where account_id = ${account}::bigint and ${condition})`
+  const count = (of: Predicate) => countBy(whereAmongMany(of))
   if (conditionsOf(predicate) > limits.complementConditionsMax) return { ctes: [], total: count(predicate) }
+  const byScan = hasTrigrams(predicate)
+    ? sql` when (select is_many from sample) then ${countBy(whereAmongMost(predicate))}`
+    : sql``
   const records = sql`${table} where account_id = ${account}::bigint`
   const own = sql`${value(limits.externalIdMax + 1)}::bigint`
   const points = value(limits.countSampleRecords)
   return {
     ctes: [
       sql`sample as materialized (
-  select count(*) filter (where matches) * 2 > count(*) as is_most from (
+  select count(*) filter (where matches) * 2 > count(*) as is_most, count(*) filter (where matches) * 4 > count(*) as is_many from (
     select distinct on (found.id) found.matches from (values
       (0, (select id from ${records} and id < ${own} order by id desc limit 1)),
       (${own}, (select id from ${records} and id >= ${own} order by id desc limit 1))) source(first_id, last_id)
@@ -45,7 +49,7 @@ export function firstCount(
   ) sampled
 )`,
     ],
-    total: sql`case when (select is_most from sample) then t.total - ${count(complementOf(predicate))} else ${count(predicate)} end`,
+    total: sql`case when (select is_most from sample) then t.total - ${count(complementOf(predicate))}${byScan} else ${count(predicate)} end`,
   }
 }
 

@@ -1,7 +1,8 @@
 import { limits } from '../../limits/limits.ts'
-import { type Fragment, join, sql, value } from '../../sql.ts'
+import { type Fragment, join, sql, type Value, value } from '../../sql.ts'
 import type { ListPlan } from '../plan.ts'
 import type { Predicate } from '../predicate.ts'
+import { boundedPage } from './bounded-scan.ts'
 import { firstCount } from './first-count.ts'
 import type { IndexedParts } from './indexed-list.ts'
 import {
@@ -63,23 +64,37 @@ export function withUnknownTotal(selection: Selection, predicate: Predicate): Pa
 }
 
 /** The same, for filters that match a large part of millions of records. */
-export function inLargeAccount(plan: ListPlan, selection: Selection, predicate: Predicate): Parts {
+export function inLargeAccount(
+  plan: ListPlan,
+  selection: Selection,
+  predicate: Predicate,
+  budget: Value | undefined,
+): Parts {
   const { table } = selection
   const threshold = value(limits.filterSortRecordsMax)
   const isAbove = sql`(select n from size) > ${threshold}::int`
   const { ctes, total } = firstCount(table, account, predicate, isAbove)
   const disjuncts = predicate.kind === 'ranges' ? disjunctsOf(predicate) : [whereAmongMany(predicate)]
+  const isRare = sql`(select total * ${value(limits.rareMatchesFactor)}::int <= records from counted)`
+  const bounded = budget && boundedPage(selection, predicate, budget, { isNeeded: isAbove, isRare })
+  const counted = sql`counted as materialized (
+  select ${total} as total, t.total as records from tally t
+  where t.account_id = ${account}::bigint and t.resource = ${value(plan.resource.name)}::text
+)`
+  const inScan =
+    bounded?.rows ??
+    orderedScan(selection, sql`${orderedCondition(predicate, selection.sort)} and ${isAbove}`)
   return {
     head: sql`with matches as materialized (
   ${matchesOf(selection, disjuncts)} limit ${threshold}::int + 1
-), size as materialized (select count(*) as n from matches)${furtherCtes(ctes)}
+), size as materialized (select count(*) as n from matches)${furtherCtes([...ctes, ...(bounded === undefined ? [] : [counted, ...bounded.ctes])])}
 `,
-    total: sql`case when (select n from size) <= ${threshold}::int then (select n from size) else ${total} end`,
+    total: sql`case when (select n from size) <= ${threshold}::int then (select n from size) else ${bounded === undefined ? total : sql`(select total from counted)`} end`,
     inOrder: false,
     ...(plan.after && { columns: countedBefore({ ...plan, after: plan.after }, isAbove) }),
     rows: sql`${firstOf(selection, sql`select id from matches`, sql` and not (${isAbove})`)}
     union all
-    (${orderedScan(selection, sql`${orderedCondition(predicate, selection.sort)} and ${isAbove}`)})`,
+    (${inScan})`,
   }
 }
 

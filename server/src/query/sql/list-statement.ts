@@ -4,6 +4,7 @@ import type { AccountScope } from '../../scope.ts'
 import {
   type Execution,
   identifier,
+  join,
   placeholder,
   type StateStatement,
   type StateTemplate,
@@ -12,6 +13,7 @@ import {
 } from '../../sql.ts'
 import { lineageColumn, stateColumns, type TallyState } from '../../tally-state.ts'
 import type { ListPlan } from '../plan.ts'
+import { areRare, type BoundedPage, boundedPage, scanBudget } from './bounded-scan.ts'
 import {
   type CarryColumns,
   type CarrySource,
@@ -81,6 +83,9 @@ export interface ListHints {
   readonly isLargeAccount?: boolean
   /** Records that match the filter. Without a filter the statement reads the total from the tally. */
   readonly total?: number
+  /** The records of the account, and those of them that matched when they were counted last. */
+  readonly records?: number
+  readonly matches?: number
   /** The end of an earlier page. */
   readonly end?: RankedId
   /** The same for a sorted list. */
@@ -114,11 +119,12 @@ export function listStatement(
   templates.set(path.name, template)
   const carried = hints.carry === undefined ? [] : carryValues(hints.carry)
   const end = plan.sort === undefined ? (hints.restFrom ?? hints.end) : hints.sortedEnd
-  return template([scope.accountId, end?.id, path.skipped, hints.sortedEnd?.value, ...carried])
+  return template([scope.accountId, end?.id, path.skipped, hints.sortedEnd?.value, path.budget, ...carried])
 }
 
 const endId = placeholder()
 const endValue = placeholder()
+const scanBudgetOf = placeholder()
 
 /** How the page is found. Together with the plan, it determines the text of the statement. */
 interface AccessPath {
@@ -138,6 +144,8 @@ interface AccessPath {
   /** Matches between the start of the scan and the page. */
   readonly skipped: number
   readonly isFar: boolean
+  /** How many records a bounded scan examines; undefined if the scan has no bound. */
+  readonly budget: number | undefined
   /** If the total is `indexed`. */
   readonly indexed: (() => IndexedParts) | undefined
   readonly name: string
@@ -160,10 +168,27 @@ function accessPathOf(
   const before = (page - 1) * limit
   const count = before - (from ?? 0)
   const isCarried = total === 'carried' && hints.carry !== undefined && sort === undefined
-  const isFar = (isCarried ? before - hints.carry.start.rank : count) > limits.pageRecordsMax
+  // In another order than that of the ids, each skipped record would be on another page of the table.
+  const nearMax = sort !== undefined && where === undefined ? 0 : limits.pageRecordsMax
+  const isFar = (isCarried ? before - hints.carry.start.rank : count) > nearMax
   const fromEnd = from !== undefined
-  const name = `${total} ${fromEnd} ${isFar} ${filter?.dense.join() ?? ''}`
-  return { total, fromEnd, skipped: count, isFar, indexed, name }
+  const upToPageEnd = (isCarried ? before - hints.carry.start.rank : count) + limit
+  const budget = where === undefined ? undefined : budgetOf(total, upToPageEnd, hints)
+  const name = `${total} ${fromEnd} ${isFar} ${budget !== undefined} ${filter?.dense.join() ?? ''}`
+  return { total, fromEnd, skipped: count, isFar, budget, indexed, name }
+}
+
+/** Undefined if the scan needs no bound: the matches are too frequent for a scan to pass many others. */
+function budgetOf(
+  total: AccessPath['total'],
+  upToPageEnd: number,
+  { records = 0, matches = 0 }: ListHints,
+): number | undefined {
+  const isKnown = total === 'above-threshold' || total === 'carried'
+  if (isKnown) return areRare(matches, records) ? scanBudget(upToPageEnd, matches, records) : undefined
+  if (total !== 'unknown-large' || !areRare(limits.filterSortRecordsMax + 1, records)) return undefined
+  // If they are rare at all.
+  return scanBudget(upToPageEnd, records / limits.rareMatchesFactor, records)
 }
 
 function isUnknown(total: AccessPath['total']): boolean {
@@ -206,7 +231,7 @@ ${rows}
   ) r
 ) p
 where t.account_id = ${account}::bigint and t.resource = ${value(plan.resource.name)}::text`.template(
-    [account, endId, skipped, endValue, ...Object.values(carryPlaceholders)],
+    [account, endId, skipped, endValue, scanBudgetOf, ...Object.values(carryPlaceholders)],
     'list',
     execution,
   )
@@ -214,8 +239,10 @@ where t.account_id = ${account}::bigint and t.resource = ${value(plan.resource.n
 
 function executionOf(
   { where, after, sort, limit }: ListPlan,
-  { total, isFar }: AccessPath,
+  { total, isFar, budget }: AccessPath,
 ): Execution | undefined {
+  // The best index for all matches depends on the values.
+  if (budget !== undefined) return undefined
   if (after !== undefined && (total === 'rest' || total === 'carried-rest'))
     return after.where === undefined || isGenericOnOrderedScan(after.where) ? 'generic' : undefined
   // Which index is best depends on the size of the account.
@@ -230,7 +257,7 @@ function executionOf(
   return isFar || total === 'carried' || limit > limits.pipelinedRecordsMax ? 'generic' : 'pipelined'
 }
 
-function partsOf(plan: ListPlan, { total, fromEnd, isFar, indexed }: AccessPath): Parts {
+function partsOf(plan: ListPlan, { total, fromEnd, isFar, budget, indexed }: AccessPath): Parts {
   const selection: Selection = {
     table: identifier(plan.resource.name),
     columns: columnsAfterId(plan.fields),
@@ -240,6 +267,7 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar, indexed }: AccessPath)
         : sql` and id > ${endId}::bigint`
       : sql``,
     sort: plan.sort,
+    limit: plan.limit,
     page: sql`limit ${value(plan.limit)}::int offset ${skipped}::bigint`,
     isFar,
   }
@@ -247,7 +275,8 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar, indexed }: AccessPath)
     return restOfList({ ...plan, after: plan.after }, selection, sql`${endId}::bigint`)
   if (plan.after !== undefined && total === 'carried-rest')
     return carriedRest({ ...plan, after: plan.after }, selection)
-  if (total === 'carried') return carriedParts(plan, selection)
+  const isBounded = budget !== undefined
+  if (total === 'carried') return carriedParts(plan, selection, isBounded)
   if (plan.where === undefined) {
     const condition = isFar || plan.fields.every(isId) ? sql`` : noIndexOnlyScan
     return { head: sql``, total: sql`t.total`, rows: orderedScan(selection, condition), inOrder: !isFar }
@@ -255,9 +284,12 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar, indexed }: AccessPath)
   if (indexed !== undefined) return byValues(selection, plan.where, indexed())
   if (total === 'small-account') return inSmallAccount(selection, plan.where)
   if (total === 'unknown') return withUnknownTotal(selection, plan.where)
-  if (total === 'unknown-large') return inLargeAccount(plan, selection, plan.where)
+  if (total === 'unknown-large')
+    return inLargeAccount(plan, selection, plan.where, isBounded ? scanBudgetOf : undefined)
   const known = { head: sql``, total: sql`null` }
   if (total === 'above-threshold') {
+    const bounded = isBounded ? boundedPage(selection, plan.where, scanBudgetOf) : undefined
+    if (bounded !== undefined) return { ...known, ...withCtes(bounded), inOrder: false }
     return {
       ...known,
       rows: orderedScan(selection, orderedCondition(plan.where, plan.sort)),
@@ -269,7 +301,7 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar, indexed }: AccessPath)
 }
 
 /** Total and page ends are carried from the version at which they were cached. If that fails, the matches are counted. */
-function carriedParts(plan: ListPlan, selection: Selection): Parts {
+function carriedParts(plan: ListPlan, selection: Selection, isBounded: boolean): Parts {
   const { table, isFar } = selection
   const head = carryHead(plan, sql`${account}::bigint`, sql`${skipped}::bigint`)
   // Page ends by id are of no use to a sorted list.
@@ -286,12 +318,21 @@ function carriedParts(plan: ListPlan, selection: Selection): Parts {
     return { head, total: sql`t.total`, rows: orderedScan(from, condition), inOrder: !isFar }
   }
   const counted = firstCount(table, account, plan.where, sql`not (select valid from carry)`)
+  const bounded = isBounded ? boundedPage(from, plan.where, scanBudgetOf) : undefined
   return {
-    head: sql`${head}${furtherCtes(counted.ctes)}
+    head: sql`${head}${furtherCtes([...counted.ctes, ...(bounded?.ctes ?? [])])}
 `,
     total: sql`case when not (select valid from carry) then ${counted.total} end`,
-    rows: orderedScan(from, orderedCondition(plan.where, plan.sort)),
-    inOrder: !isFar,
+    rows: bounded?.rows ?? orderedScan(from, orderedCondition(plan.where, plan.sort)),
+    inOrder: bounded === undefined && !isFar,
+  }
+}
+
+function withCtes({ ctes, rows }: BoundedPage): Pick<Parts, 'head' | 'rows'> {
+  return {
+    head: sql`with ${join(ctes, ', ')}
+`,
+    rows,
   }
 }
 

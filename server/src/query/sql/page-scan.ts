@@ -27,6 +27,7 @@ export interface Selection {
   readonly after: Fragment
   /** Undefined: by id. */
   readonly sort: Sort | undefined
+  readonly limit: number
   /** `limit` and `offset` of the page among them. */
   readonly page: Fragment
   readonly isFar: boolean
@@ -52,16 +53,30 @@ export const noIndexOnlyScan = sql` and ctid is not null`
 
 /** Scans an index in order. If the page is far from the start, it skips by that index alone, then reads the page's records. */
 export function orderedScan(selection: Selection, condition: Fragment): Fragment {
-  const { table, columns, after, sort, page, isFar } = selection
-  const rows = (of: Fragment) =>
-    sort === undefined
-      ? sql`select id${of} from ${table} where account_id = ${account}::bigint${after}${condition}
-    order by id ${page}`
-      : sortedScan(selection, sort, sql`${sortColumn(sort)}${of}`, condition)
+  const { columns, sort, page, isFar } = selection
+  const rows = (of: Fragment) => inOrder(selection, sql`${sortColumn(sort)}${of}`, condition, page)
   if (!isFar) return sql`    ${rows(columns)}`
   const ids = sort === undefined ? rows(sql``) : sql`select id from (${rows(sql``)}) far`
-  return sql`    select id${sortColumn(sort)}${columns} from ${table} where account_id = ${account}::bigint and id = any(array(
+  return sql`    ${recordsOf(selection)} and id = any(array(
     ${ids}))`
+}
+
+/** The records of the account; further conditions begin with `and`. */
+export function recordsOf({ table, columns, sort }: Selection): Fragment {
+  return sql`select id${sortColumn(sort)}${columns} from ${table} where account_id = ${account}::bigint`
+}
+
+/** A part of an ordered scan. `columns` begin with a comma, `part` is its `limit` and `offset`. */
+export function inOrder(
+  selection: Selection,
+  columns: Fragment,
+  condition: Fragment,
+  part: Fragment,
+): Fragment {
+  const { table, after, sort } = selection
+  if (sort !== undefined) return sortedScan(selection, sort, columns, condition, part)
+  return sql`select id${columns} from ${table} where account_id = ${account}::bigint${after}${condition}
+    order by id ${part}`
 }
 
 /**
@@ -69,21 +84,22 @@ export function orderedScan(selection: Selection, condition: Fragment): Fragment
  * second begins when the first has ended.
  */
 function sortedScan(
-  { table, after, page }: Selection,
+  { table, after }: Selection,
   { field, isDescending }: Sort,
   columns: Fragment,
   condition: Fragment,
+  part: Fragment,
 ): Fragment {
   const column = columnOf(field)
   const direction = isDescending ? sql` desc` : sql``
   const order = field.name === 'id' ? sql`id${direction}` : sql`${column}${direction}, id${direction}`
   const all = sql`select id${columns} from ${table} where account_id = ${account}::bigint${condition}`
-  if (!field.nullable) return sql`${all}${after} order by ${order} ${page}`
+  if (!field.nullable) return sql`${all}${after} order by ${order} ${part}`
   return sql`select * from (
     (${all} and ${column} is not null${after} order by ${order})
     union all
     (${all} and ${column} is null order by id${direction})
-  ) parts ${page}`
+  ) parts ${part}`
 }
 
 /** Restricts the matches to those after a cached page end. */
@@ -94,7 +110,7 @@ export function afterSorted({ field, isDescending }: Sort, endValue: Value, endI
 }
 
 /** What the page is sorted by, besides the id. */
-function sortColumn(sort: Sort | undefined): Fragment {
+export function sortColumn(sort: Sort | undefined): Fragment {
   return sort === undefined ? sql`` : sql`, ${columnOf(sort.field)} as sort_value`
 }
 
@@ -104,12 +120,9 @@ export function orderOf({ isDescending }: Sort): Fragment {
 }
 
 /** `condition` begins with `and`. */
-export function byIds(
-  { table, columns, sort, page }: Selection,
-  ids: Fragment,
-  condition: Fragment = sql``,
-): Fragment {
-  const records = sql`select id${sortColumn(sort)}${columns} from ${table} where account_id = ${account}::bigint`
+export function byIds(selection: Selection, ids: Fragment, condition: Fragment = sql``): Fragment {
+  const { sort, page } = selection
+  const records = recordsOf(selection)
   if (sort === undefined)
     return sql`    ${records}
       and id = any(array(${ids} order by id ${page}))${condition}`

@@ -1,7 +1,7 @@
 import type { Field } from '../../catalog/field.ts'
 import { limits } from '../../limits/limits.ts'
 import { type Fragment, identifier, join, sql, value } from '../../sql.ts'
-import type { Bound, Contains, Predicate, Range, Ranges } from '../predicate.ts'
+import type { All, Bound, Contains, Predicate, Range, Ranges } from '../predicate.ts'
 import { ownColumn, ownParameter, ownParameterTypes } from './field-columns.ts'
 import { parameterTypes } from './parameter-types.ts'
 
@@ -47,17 +47,36 @@ function patternOf(text: string): string {
  * from reading the index of the names, whose entries are in another order than the records.
  */
 export function whereAmongMany(predicate: Predicate): Fragment {
-  const readsRecords = hasContains(predicate) && !hasEquality(predicate) ? sql` and ctid is not null` : sql``
-  return sql`${amongMany(predicate)}${readsRecords}`
+  return amongMany(predicate, usesTrigrams)
 }
 
-function amongMany(predicate: Predicate): Fragment {
-  if (predicate.kind === 'all') return sql`(${join(predicate.terms.map(amongMany), ' and ')})`
-  if (predicate.kind === 'any') return sql`(${join(predicate.terms.map(amongMany), ' or ')})`
-  if (predicate.kind === 'ranges') return anyOf(disjunctsOf(predicate))
-  if (predicate.kind !== 'contains' || (!predicate.negated && hasTrigram(predicate.text)))
-    return where(predicate)
-  return sql`(${containsByScan(predicate)}) is true`
+/**
+ * The same if a large part of the records match: the trigram index would find each of them, and PostgreSQL compares it again, in the
+ * default collation, which takes four times as long as reading and comparing it here.
+ */
+export function whereAmongMost(predicate: Predicate): Fragment {
+  return amongMany(predicate, () => false)
+}
+
+function amongMany(predicate: Predicate, mayUseIndex: (contains: Contains) => boolean): Fragment {
+  const readsRecords = hasContains(predicate) && !hasEquality(predicate) ? sql` and ctid is not null` : sql``
+  const conditionOf = (of: Predicate): Fragment => {
+    if (of.kind === 'all') return sql`(${join(of.terms.map(conditionOf), ' and ')})`
+    if (of.kind === 'any') return sql`(${join(of.terms.map(conditionOf), ' or ')})`
+    if (of.kind === 'ranges') return anyOf(disjunctsOf(of))
+    return of.kind !== 'contains' || mayUseIndex(of) ? where(of) : sql`(${containsByScan(of)}) is true`
+  }
+  return sql`${conditionOf(predicate)}${readsRecords}`
+}
+
+function usesTrigrams({ negated, text }: Contains): boolean {
+  return !negated && hasTrigram(text)
+}
+
+/** Whether the trigram index finds a part of the matches. */
+export function hasTrigrams(predicate: Predicate): boolean {
+  if (predicate.kind === 'all' || predicate.kind === 'any') return predicate.terms.some(hasTrigrams)
+  return predicate.kind === 'contains' && usesTrigrams(predicate)
 }
 
 /** Characters outside ASCII whose lower case is a letter of ASCII, in every collation that the service accepts. */
@@ -125,6 +144,30 @@ export function whereOnOrderedScan(predicate: Predicate, sortedBy?: Field): Frag
     predicate,
     (term) => isEquality(term) || refersToId(term) || ('field' in term && term.field === sortedBy),
   )
+}
+
+/**
+ * The predicate in two parts: what the index of the order can use to begin and to end the scan, and what is evaluated on each of its
+ * records. In the order of ids, an index of one value returns them in that order, too.
+ */
+export function termsOnOrderedScan(
+  predicate: Predicate,
+  sortedBy?: Field,
+): { readonly byIndex: Fragment | undefined; readonly others: Fragment | undefined } {
+  const terms = predicate.kind === 'all' ? flatTerms(predicate) : [predicate]
+  const isOfIndex = (term: Predicate) =>
+    sortedBy === undefined || sortedBy.name === 'id'
+      ? isEquality(term) || refersToId(term)
+      : 'field' in term && term.field === sortedBy
+  const part = (of: readonly Predicate[]) => (of.length === 0 ? undefined : join(of.map(where), ' and '))
+  return {
+    byIndex: part(terms.filter(isOfIndex)),
+    others: part(terms.filter((term) => !isOfIndex(term))),
+  }
+}
+
+function flatTerms({ terms }: All): readonly Predicate[] {
+  return terms.flatMap((term) => (term.kind === 'all' ? flatTerms(term) : [term]))
 }
 
 /**
