@@ -70,6 +70,7 @@ import { summaryExact } from './order/summary.ts'
 import { printIdentity } from './parser/print-identity.ts'
 import { parserStrings } from './parser/strings.ts'
 import { oneBuffers, pageBuffers, pagesInOrder, plansIndexed } from './plans/plans.ts'
+import { readsBounded } from './plans/reads.ts'
 import { replicaLoad } from './replicas/replica-load.ts'
 import { replicaReads } from './replicas/replica-reads.ts'
 import { composeStack } from './ship/containers/compose-stack.ts'
@@ -120,6 +121,7 @@ export const suites: Record<string, readonly Check[]> = {
     exactlyOnce,
     oneAccount,
     plansIndexed,
+    readsBounded,
     pagesInOrder,
     pageBuffers,
     oneBuffers,

@@ -98,8 +98,8 @@ async function removeValues(database: Database, field: DroppedField): Promise<vo
         await transaction.run(deleteField(field))
         return undefined
       }
-      if (page.ids.length > 0) await transaction.run(withoutValue(field, page.ids))
       const range = { from: start, to: page.last }
+      if (page.ids.length > 0) await transaction.run(withoutValue(field, page.ids, range))
       await transaction.run(deleteValuesOfField(field, { name: field.resource }, field.number, range))
       return page.last
     })
@@ -142,9 +142,16 @@ function nextRecords({ accountId, resource, number }: DroppedField, after: strin
   order by id limit ${value(limits.dropStepRecords)}::int) r`.statement('activity')
 }
 
-function withoutValue({ accountId, resource, number }: DroppedField, ids: readonly string[]): Statement {
+/** Between the ids of the page, so that a planner that expects few records of the account does not read all others. */
+function withoutValue(
+  { accountId, resource, number }: DroppedField,
+  ids: readonly string[],
+  { from, to }: { readonly from: string; readonly to: string },
+): Statement {
   return sql`update ${identifier(resource)} set custom = nullif(custom - ${value(number)}::text, '{}')
-where account_id = ${value(accountId)}::bigint and id = any(${value(ids)}::bigint[])`.statement('activity')
+where account_id = ${value(accountId)}::bigint and id > ${value(from)}::bigint and id <= ${value(to)}::bigint and id = any(${value(ids)}::bigint[])`.statement(
+    'activity',
+  )
 }
 
 function deleteField({ accountId, resource, number }: DroppedField): Statement {

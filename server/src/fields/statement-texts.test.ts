@@ -60,7 +60,7 @@ it('without fields of the account, the texts of statements are those of the vers
   expect(all.length).toBeGreaterThan(250)
   expect(all.filter((text) => /\bcustom\b/.test(text))).toEqual([])
   expect(hash('sha256', all.join('\n'), 'hex')).toBe(
-    '5e8292195a426ad1bca8aab0b9288621a588fa4e20b10245ca98cae1117aca7b',
+    'dc755b206febd99c0ad2dc9da5513782093238b64523d4709a5723af9799d508',
   )
 })
 

@@ -1,9 +1,10 @@
 import type { Resource, ResourceName } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
 import type { Transaction } from '../postgres/transaction.ts'
+import { recordsById } from '../query/sql/by-id.ts'
 import { deleteValues, valueTable } from '../query/sql/value-sets.ts'
 import type { AccountScope } from '../scope.ts'
-import { identifier, join, type Statement, sql, value } from '../sql.ts'
+import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
 
 /**
  * Writes the values of declared fields into their table, behind the records: in the order of (version, id), which is that of the change
@@ -129,15 +130,18 @@ const typedValue = sql`case when f.type = 'text' then null when f.type = 'boolea
     when f.type = 'timestamp' then extract(epoch from (r.custom->>f.number::text)::timestamptz) * 1000 else (r.custom->f.number::text)::numeric end as number,
   case when f.type = 'text' then r.custom->>f.number::text end as text`
 
+/** With the alias `r`. */
+function changedRecords(resource: ResourceName, account: Value, ids: readonly string[]): Fragment {
+  return recordsById(identifier(resource), account, sql`${value(ids)}::bigint[]`, sql`account_id, id, custom`)
+}
+
 /** Of fields that were deleted, nothing is written. */
 function insertValues({ accountId }: AccountScope, { name }: Resource, ids: readonly string[]): Statement {
   const account = value(accountId)
   return sql`insert into ${valueTable(name)} (account_id, id, field, number, text)
 select r.account_id, r.id, f.number, ${typedValue}
-from ${identifier(name)} r join field f on f.account_id = r.account_id and f.resource = ${value(name)}::text and f.state = 'stored' and r.custom ? f.number::text
-where r.account_id = ${account}::bigint and f.account_id = ${account}::bigint and r.id = any(${value(ids)}::bigint[])`.statement(
-    'fields',
-  )
+from ${changedRecords(name, account, ids)} join field f on f.account_id = r.account_id and f.resource = ${value(name)}::text and f.state = 'stored' and r.custom ? f.number::text
+where f.account_id = ${account}::bigint`.statement('fields')
 }
 
 /** For filters with null. */
@@ -150,11 +154,9 @@ function insertMarks(
   const account = value(accountId)
   return sql`insert into ${valueTable(name)} (account_id, id, field, number)
 select r.account_id, r.id, -f.number, 0
-from ${identifier(name)} r join field f on f.account_id = r.account_id and f.resource = ${value(name)}::text and f.state = 'stored'
+from ${changedRecords(name, account, ids)} join field f on f.account_id = r.account_id and f.resource = ${value(name)}::text and f.state = 'stored'
   and f.number = any(${value(dense)}::bigint[]) and (r.custom ? f.number::text) is not true
-where r.account_id = ${account}::bigint and f.account_id = ${account}::bigint and r.id = any(${value(ids)}::bigint[])`.statement(
-    'fields',
-  )
+where f.account_id = ${account}::bigint`.statement('fields')
 }
 
 function moveTo(scope: AccountScope, resource: Resource, { version, id }: ChangedRow): Statement {

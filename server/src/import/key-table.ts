@@ -78,9 +78,9 @@ export class KeyTable {
   ): Promise<HeldKey[]> {
     if (keyFieldsOf(current).length === 0) return []
     const rows = await this.#transaction.run<{ id: string }>(statements.missingIds(from, to))
-    const ids = value(rows.map(({ id }) => id))
-    const condition = sql`r.version <= ${value(versionBefore)}::bigint and r.id = any(${ids}::bigint[])`
-    const stored = await storedKeys(this.#transaction, this.#scope, current, condition)
+    const ids = rows.map(({ id }) => id)
+    const condition = sql`r.version <= ${value(versionBefore)}::bigint`
+    const stored = await storedKeys(this.#transaction, this.#scope, current, ids, condition)
     return stored.flatMap(({ keys }) => keys)
   }
 }

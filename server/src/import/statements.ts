@@ -2,6 +2,7 @@ import type { FieldType, RecordField } from '../catalog/field.ts'
 import type { Resource } from '../catalog/resources.ts'
 import type { IdRange } from '../id-source.ts'
 import { limits } from '../limits/limits.ts'
+import { recordsById } from '../query/sql/by-id.ts'
 import { keyOf, patchedOwn } from '../query/sql/field-columns.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
@@ -60,7 +61,10 @@ export function deleteIds(
   version: string,
   ids: readonly string[],
 ): Statement {
-  return deleteRecords(scope, resource, version, sql`id = any(${value(ids)}::bigint[])`)
+  return deleteRecords(scope, resource, version, {
+    ids: sql`${value(ids)}::bigint[]`,
+    condition: sql`true`,
+  })
 }
 
 export const copyIds = sql`copy import_ids (id) from stdin`.statement()
@@ -125,13 +129,21 @@ export function missingIds(from: number, to: number): Statement {
 }
 
 export function existing(scope: AccountScope, resource: Resource, ids: readonly string[]): Statement {
-  return sql`select id::text as id from ${identifier(resource.name)}
-where account_id = ${value(scope.accountId)}::bigint and id = any(${value(ids)}::bigint[])`.statement()
+  return sql`select id::text as id from ${found(scope, resource, ids, sql`id`)}`.statement()
+}
+
+/** `found` has the alias `r`. */
+function found(
+  { accountId }: AccountScope,
+  { name }: Resource,
+  ids: readonly string[],
+  columns: Fragment,
+): Fragment {
+  return recordsById(identifier(name), value(accountId), sql`${value(ids)}::bigint[]`, columns)
 }
 
 export function versions(scope: AccountScope, resource: Resource, ids: readonly string[]): Statement {
-  return sql`select id::text as id, version::text as version from ${identifier(resource.name)}
-where account_id = ${value(scope.accountId)}::bigint and id = any(${value(ids)}::bigint[])`.statement()
+  return sql`select id::text as id, version::text as version from ${found(scope, resource, ids, sql`id, version`)}`.statement()
 }
 
 /** All fields of the records with these ids, in the text form that a validated cell has. */
@@ -144,8 +156,7 @@ export function storedCells(scope: AccountScope, resource: Resource, ids: readon
       ? sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
       : sql`${column}::text`
   })
-  return sql`select array[${join(cells, ', ')}] as cells from ${identifier(resource.name)}
-where account_id = ${value(scope.accountId)}::bigint and id = any(${value(ids)}::bigint[])`.statement()
+  return sql`select cells from ${found(scope, resource, ids, sql`array[${join(cells, ', ')}] as cells`)}`.statement()
 }
 
 export interface UpdateColumn {
@@ -169,38 +180,47 @@ export interface StagedBatch {
 export function update(scope: AccountScope, resource: Resource, batch: StagedBatch): Statement {
   const account = value(scope.accountId)
   const version = value(batch.version)
+  const table = identifier(resource.name)
+  // The account of a record is that of the row in "changed", so that no planner can read all records of the account instead.
   return sql`with changed as (
-  select t.* from ${changed(account, resource, batch)}
+  select t.* from import_staging s cross join lateral (
+    select * from ${table} where account_id = ${account}::bigint and id = s.id offset 0) t
+  where ${differs(batch)}
 ), images as (
   ${insertImages(account, resource, version, sql`changed`)}
 )
-update ${identifier(resource.name)} t set version = ${version}::bigint, ${assignments(batch)}
+update ${table} t set version = ${version}::bigint, ${assignments(batch)}
 from changed c join import_staging s on s.id = c.id
-where t.account_id = ${account}::bigint and t.id = c.id`.statement()
+where t.account_id = c.account_id and t.id = c.id and (t.account_id = ${account}::bigint) is true`.statement()
 }
 
-/** The ids of the records that change. */
+/** The ids of the records that change. On Citus, which knows the shard by the condition on the account alone. */
 export function changedIds(scope: AccountScope, resource: Resource, batch: StagedBatch): Statement {
   return sql`select t.id::text as id from ${changed(value(scope.accountId), resource, batch)}`.statement()
 }
 
-/** Writes the records with the ids of the batch. */
+/** Writes the records with the ids of the batch. On Citus. */
 export function updateStaged(scope: AccountScope, resource: Resource, batch: StagedBatch): Statement {
   return sql`update ${identifier(resource.name)} t set version = ${value(batch.version)}::bigint, ${assignments(batch)}
 from import_staging s
 where t.account_id = ${value(scope.accountId)}::bigint and t.id = s.id and t.id = any(${value(batch.ids)}::bigint[])`.statement()
 }
 
-function changed(account: Value, resource: Resource, { ids, ...batch }: StagedBatch): Fragment {
+function changed(account: Value, resource: Resource, batch: StagedBatch): Fragment {
+  return sql`${identifier(resource.name)} t join import_staging s on s.id = t.id
+  where t.account_id = ${account}::bigint and t.id = any(${value(batch.ids)}::bigint[])
+    and ${differs(batch)}`
+}
+
+/** Whether the record `t` differs from its row `s`. */
+function differs(batch: StagedBatch): Fragment {
   const columns = batch.columns.filter(({ name }) => name !== 'id')
   const stored = columns.map(({ name }) => sql`t.${identifier(name)}`)
   const imported = columns.map((column) => importedOr(column, sql`t.${identifier(column.name)}`))
-  const differs = sql`row(${join(stored, ', ')}) is distinct from row(${join(imported, ', ')})`
+  const differ = sql`row(${join(stored, ', ')}) is distinct from row(${join(imported, ', ')})`
   const differsOwn = sql`t.custom is distinct from ${patchedOwn(sql`t.custom`, sql`s.custom`)}`
-  const anyDiffers = columns.length === 0 ? differsOwn : sql`(${differs} or ${differsOwn})`
-  return sql`${identifier(resource.name)} t join import_staging s on s.id = t.id
-  where t.account_id = ${account}::bigint and t.id = any(${value(ids)}::bigint[])
-    and ${batch.hasOwn ? anyDiffers : differs}`
+  if (!batch.hasOwn) return differ
+  return columns.length === 0 ? differsOwn : sql`(${differ} or ${differsOwn})`
 }
 
 function assignments(batch: StagedBatch): Fragment {
@@ -262,13 +282,10 @@ export interface MissingBatch {
  */
 export function deleteMissing(scope: AccountScope, resource: Resource, batch: MissingBatch): Statement {
   const { version, versionBefore, from, to } = batch
-  return deleteRecords(
-    scope,
-    resource,
-    version,
-    sql`version <= ${value(versionBefore)}::bigint and id = any(array(
-    select id from import_missing where n between ${value(from)}::bigint and ${value(to)}::bigint))`,
-  )
+  return deleteRecords(scope, resource, version, {
+    ids: sql`array(select id from import_missing where n between ${value(from)}::bigint and ${value(to)}::bigint)`,
+    condition: sql`version <= ${value(versionBefore)}::bigint`,
+  })
 }
 
 export function analyze(resource: Resource): Statement {

@@ -5,6 +5,7 @@ import type { FeedPosition } from '../changes/cursor.ts'
 import { cursorExpired, type FeedPage, readFeedPage } from '../changes/feed-page.ts'
 import { internalError } from '../errors/errors.ts'
 import type { Limits } from '../limits/passed-limits.ts'
+import { recordsById } from '../query/sql/by-id.ts'
 import type { ChangesRow } from '../query/sql/changes-statement.ts'
 import type { AccountScope } from '../scope.ts'
 import { identifier, type StateStatement, sql, value } from '../sql.ts'
@@ -93,8 +94,8 @@ function supersededStatement(
   const deleted = value(ids.map(String))
   const end = sql`(${value(String(version))}::bigint, ${value(String(id))}::bigint)`
   return sql`select ${epochColumn}, s.id from (
-select r.id from ${identifier(feed.resource)} r where r.account_id = ${account}::bigint and r.id = any(${deleted}::bigint[])
-  and (r.version, r.id) > ${end} and (r.created_version, r.id) <= ${end}
+select r.id from ${recordsById(identifier(feed.resource), account, sql`${deleted}::bigint[]`, sql`id, version, created_version`)}
+where (r.version, r.id) > ${end} and (r.created_version, r.id) <= ${end}
 union all
 select d.id from tombstone d where d.account_id = ${account}::bigint and d.resource = ${value(feed.resource)}::text
   and (d.version, d.id) > ${end} and d.id = any(${deleted}::bigint[])

@@ -126,7 +126,7 @@ export async function lockedTally(
 /** The unique values that the record has. Undefined if no field is unique, or if there is no record. */
 async function keysOf(transaction: Transaction, { scope, resource, id }: Target) {
   if (keyFieldsOf(resource).length === 0) return undefined
-  const [stored] = await storedKeys(transaction, scope, resource, sql`r.id = ${value(id)}::bigint`)
+  const [stored] = await storedKeys(transaction, scope, resource, [id])
   return stored
 }
 

@@ -1,5 +1,6 @@
 import type { Resource } from '../catalog/resources.ts'
 import { limits } from '../limits/limits.ts'
+import { hasAddressOf } from '../query/sql/by-id.ts'
 import { columnNames } from '../query/sql/record-json.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
@@ -22,27 +23,38 @@ export function hasImages(records: number): boolean {
   return records <= limits.imagesOfWriteMax
 }
 
-/** Deletes the records that match `condition`, in addition to the account, and journals them. Returns one row, `deleted`. */
+/** Deletes the records with these ids that match `condition`, and journals them. Returns one row, `deleted`. */
 export function deleteRecords(
   scope: AccountScope,
   resource: Resource,
   version: string,
-  condition: Fragment,
+  { ids, condition }: { readonly ids: Fragment; readonly condition: Fragment },
 ): Statement {
-  const deletion = journaledDelete(value(scope.accountId), resource, value(version), condition)
+  const account = value(scope.accountId)
+  const deleted = sql`${hasAddressOf(identifier(resource.name), account, ids)} and ${condition}`
+  const deletion = journaledDeletion(account, resource, value(version), deleted)
   return sql`with ${deletion}
 select count(*)::int as deleted from gone`.statement()
 }
 
-/** The same as common table expressions, of which `gone` has the deleted records. */
+/** Deletes one record, as common table expressions, of which `gone` has the deleted record. */
 export function journaledDelete(
   account: Value,
   resource: Resource,
   version: Value,
   condition: Fragment,
 ): Fragment {
+  return journaledDeletion(account, resource, version, sql`account_id = ${account}::bigint and ${condition}`)
+}
+
+function journaledDeletion(
+  account: Value,
+  resource: Resource,
+  version: Value,
+  condition: Fragment,
+): Fragment {
   return sql`gone as (
-  delete from ${identifier(resource.name)} where account_id = ${account}::bigint and ${condition} returning *
+  delete from ${identifier(resource.name)} where ${condition} returning *
 ), buried as (
   insert into tombstone (account_id, resource, version, id)
   select ${account}::bigint, ${value(resource.name)}::text, ${version}::bigint, id from gone

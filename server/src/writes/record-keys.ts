@@ -3,6 +3,7 @@ import type { Resource } from '../catalog/resources.ts'
 import { Failure } from '../errors/errors.ts'
 import { excerpt } from '../errors/faults.ts'
 import type { Transaction } from '../postgres/transaction.ts'
+import { recordsById } from '../query/sql/by-id.ts'
 import { keyText } from '../query/sql/field-columns.ts'
 import type { AccountScope } from '../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../sql.ts'
@@ -95,20 +96,25 @@ export interface StoredKeys {
   readonly keys: readonly HeldKey[]
 }
 
-/** The versions and unique values of the records that match `condition`, in addition to the account. */
+/** The versions and unique values of the records with these ids that match `condition`. */
 export async function storedKeys(
   transaction: Runs,
   { accountId }: AccountScope,
   resource: Resource,
-  condition: Fragment,
+  ids: readonly string[],
+  condition: Fragment = sql`true`,
 ): Promise<StoredKeys[]> {
   const fields = keyFieldsOf(resource)
   const texts = fields.map((field) => keyText(field, sql`r`))
+  const records = recordsById(
+    identifier(resource.name),
+    value(accountId),
+    sql`${value(ids)}::bigint[]`,
+    sql`*`,
+  )
   const rows = await transaction.run<{ id: string; version: string; texts: (string | null)[] }>(
     sql`select r.id::text as id, r.version::text as version, array[${join(texts, ', ')}]::text[] as texts
-from ${identifier(resource.name)} r where r.account_id = ${value(accountId)}::bigint and ${condition}`.statement(
-      'update',
-    ),
+from ${records} where ${condition}`.statement('update'),
   )
   return rows.map(({ id, version, texts: found }) => ({
     id,

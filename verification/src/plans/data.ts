@@ -35,6 +35,7 @@ export async function fill(
   set: DataSet,
   records: number,
   accounts: number,
+  smallRecords = 100,
 ): Promise<void> {
   const indexes = await client.query<{ indexname: string; indexdef: string }>(
     `select indexname, indexdef from pg_indexes where tablename = 'product' and indexname <> 'product_pkey'`,
@@ -54,8 +55,8 @@ export async function fill(
   )
   await client.query(
     `insert into product select a, g, 1, ${columns.varied}
-     from generate_series(2, $1::bigint) a, generate_series(1::bigint, 100) g`,
-    [accounts],
+     from generate_series(2, $1::bigint) a, generate_series(1::bigint, $2) g`,
+    [accounts, smallRecords],
   )
   await client.query(
     `update tally t set version = 1, total = n, last_id = n

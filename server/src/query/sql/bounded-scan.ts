@@ -83,8 +83,11 @@ export function boundedPage(
 )`,
           ]),
     ],
-    rows: sql`    ${recordsOf(selection)} and id = any(array(
-      select id from near union select id from all_matches${far}))`,
+    rows: sql`    ${recordsOf(
+      selection,
+      sql`(
+      select id from near union select id from all_matches${far})`,
+    )}`,
   }
 }
 

@@ -1,6 +1,7 @@
 import { limits } from '../../limits/limits.ts'
 import { type Fragment, identifier, join, sql, value } from '../../sql.ts'
 import type { Predicate } from '../predicate.ts'
+import { recordsById } from './by-id.ts'
 import { countAmong, idsWith, type ValueFilter, type ValueTable } from './value-sets.ts'
 import { where } from './where.ts'
 
@@ -114,8 +115,8 @@ function candidates(
   const chosen = names.map((name) => sql` when ${isSmall(name)} then array(select id from ${name})`)
   return {
     head: sql`${base}${join(found, '')}, matches as materialized (
-  select id from ${identifier(resource)} where account_id = ${account}::bigint and id = any(case${join(chosen, '')} end)
-    and (${where(predicate)}) is true
+  select id from ${recordsById(identifier(resource), account, sql`case${join(chosen, '')} end`, sql`*`)}
+    where (${where(predicate)}) is true
   union select id from changed where matches
 )`,
     isAnswered: sql`(select ok from usable) and (${join(names.map(isSmall), ' or ')})`,

@@ -53,7 +53,7 @@ export function withUnknownTotal(selection: Selection, predicate: Predicate): Pa
     total: sql`case when (select n from size) <= ${threshold}::int then (select n from size)
   else (select count(*) from ${table} where account_id = ${account}::bigint and ${condition}) end`,
     inOrder: false,
-    rows: sql`${firstOf(selection, sql`select id from matches`, sql` and (select n from size) <= ${threshold}::int`)}
+    rows: sql`${firstOf(selection, sql`select id from matches`, sql`(select n from size) <= ${threshold}::int`)}
     union all
     (${orderedScan(
       selection,
@@ -92,7 +92,7 @@ export function inLargeAccount(
     total: sql`case when (select n from size) <= ${threshold}::int then (select n from size) else ${bounded === undefined ? total : sql`(select total from counted)`} end`,
     inOrder: false,
     ...(plan.after && { columns: countedBefore({ ...plan, after: plan.after }, isAbove) }),
-    rows: sql`${firstOf(selection, sql`select id from matches`, sql` and not (${isAbove})`)}
+    rows: sql`${firstOf(selection, sql`select id from matches`, sql`not (${isAbove})`)}
     union all
     (${inScan})`,
   }
@@ -108,7 +108,7 @@ export function byValues(selection: Selection, predicate: Predicate, parts: Inde
       ? scan(sql``)
       : isSorted === undefined
         ? byIds(selection, ids)
-        : sql`${firstOf(selection, ids, sql` and ${isSorted}`)}
+        : sql`${firstOf(selection, ids, isSorted)}
     union all
     (${scan(sql` and not (${isSorted})`)})`
   return {

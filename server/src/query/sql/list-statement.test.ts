@@ -36,8 +36,8 @@ cross join (
   select count(*) as count, coalesce(string_agg('{"name":' || to_json(r.name)::text || '}', ',' order by r.id), '') as records,
     max(r.id) as last_id
   from (
-    select id, name from company where account_id = $1::bigint
-      and id = any(array(select id from matches order by id limit $4::int offset $5::bigint)) and (select n from size) <= $3::int
+    select r.* from (select id from matches order by id limit $4::int offset $5::bigint) wanted(wanted_id) cross join lateral (
+    select id, name from company where account_id = $1::bigint and id = wanted_id offset 0) r where (select n from size) <= $3::int
     union all
     (    select id, name from company where account_id = $1::bigint and (id > $2::bigint)
       and (select n from size) > $3::int
@@ -177,17 +177,18 @@ describe('listStatement with hints', () => {
 
   it('skips by id alone if the page is far from a cached end', () => {
     expect(rows('page=901&limit=1000', { total: 1e6, end: { rank: 100_000, id: '100000' } })).toEqual([
-      'select id from company where account_id = $1::bigint and id = any(array( select id from company where ' +
-        'account_id = $1::bigint and id > $2::bigint order by id limit $3::int offset $4::bigint))',
+      'select r.* from ( select id from company where account_id = $1::bigint and id > $2::bigint order by id ' +
+        'limit $3::int offset $4::bigint) wanted(wanted_id) cross join lateral ( ' +
+        'select id from company where account_id = $1::bigint and id = wanted_id offset 0) r',
       ['12', '100000', 1000, 800000, 'company'],
     ])
   })
 
   it('sorts the matches below the threshold and scans the ids in order above it', () => {
     expect(rows('filter=name=a', { total: 20 })[0]).toBe(
-      'select id from company where account_id = $1::bigint and id = any(array(select id from ' +
-        '(select id from company where account_id = $1::bigint and name = $2::text) m ' +
-        'order by id limit $3::int offset $4::bigint))',
+      'select r.* from (select id from (select id from company where account_id = $1::bigint and name = $2::text) m order by id ' +
+        'limit $3::int offset $4::bigint) wanted(wanted_id) cross join lateral ( ' +
+        'select id from company where account_id = $1::bigint and id = wanted_id offset 0) r',
     )
     expect(rows('filter=name=a', { total: 20_001 })[0]).toBe(
       'select id from company where account_id = $1::bigint and name = $2::text order by id limit $3::int offset $4::bigint',

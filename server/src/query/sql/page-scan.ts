@@ -1,6 +1,7 @@
 import { type Fragment, join, placeholder, sql, type Value } from '../../sql.ts'
 import type { Sort } from '../plan.ts'
 import type { Predicate } from '../predicate.ts'
+import { recordsIn } from './by-id.ts'
 import { parameterTypes } from './parameter-types.ts'
 import { columnOf, hasEquality, whereOnOrderedScan } from './where.ts'
 
@@ -57,13 +58,16 @@ export function orderedScan(selection: Selection, condition: Fragment): Fragment
   const rows = (of: Fragment) => inOrder(selection, sql`${sortColumn(sort)}${of}`, condition, page)
   if (!isFar) return sql`    ${rows(columns)}`
   const ids = sort === undefined ? rows(sql``) : sql`select id from (${rows(sql``)}) far`
-  return sql`    ${recordsOf(selection)} and id = any(array(
-    ${ids}))`
+  return sql`    ${recordsOf(
+    selection,
+    sql`(
+    ${ids})`,
+  )}`
 }
 
-/** The records of the account; further conditions begin with `and`. */
-export function recordsOf({ table, columns, sort }: Selection): Fragment {
-  return sql`select id${sortColumn(sort)}${columns} from ${table} where account_id = ${account}::bigint`
+/** The records with these ids: a select in parentheses. */
+export function recordsOf({ table, columns, sort }: Selection, ids: Fragment): Fragment {
+  return sql`select r.* from ${recordsIn(table, account, ids, sql`id${sortColumn(sort)}${columns}`)}`
 }
 
 /** A part of an ordered scan. `columns` begin with a comma, `part` is its `limit` and `offset`. */
@@ -119,16 +123,13 @@ export function orderOf({ isDescending }: Sort): Fragment {
   return isDescending ? sql`r.sort_value desc nulls last, r.id desc` : sql`r.sort_value, r.id`
 }
 
-/** `condition` begins with `and`. */
-export function byIds(selection: Selection, ids: Fragment, condition: Fragment = sql``): Fragment {
+/** `condition`: whether the page is found in this way. */
+export function byIds(selection: Selection, ids: Fragment, condition?: Fragment): Fragment {
   const { sort, page } = selection
-  const records = recordsOf(selection)
-  if (sort === undefined)
-    return sql`    ${records}
-      and id = any(array(${ids} order by id ${page}))${condition}`
+  const when = condition === undefined ? sql`` : sql` where ${condition}`
+  if (sort === undefined) return sql`    ${recordsOf(selection, sql`(${ids} order by id ${page})`)}${when}`
   // Not only the ids: the values are those of the records.
-  return sql`    select * from (${records}
-      and id = any(array(${ids}))${condition}) r order by ${orderOf(sort)} ${page}`
+  return sql`    select * from (${recordsOf(selection, sql`(${ids})`)}${when}) r order by ${orderOf(sort)} ${page}`
 }
 
 /** The same as the first part of a union. */
