@@ -13,6 +13,7 @@ import { inputsLinear } from './guard/inputs-linear.ts'
 import { slowSenders } from './guard/slow-senders.ts'
 import { besideCounts, firstCounts } from './large/first-counts.ts'
 import { sortedPages } from './large/sorted-pages.ts'
+import { stockUpdates } from './large/stock-updates.ts'
 import { walkAfterId } from './large/walk-after-id.ts'
 import { abuse } from './load/abuse.ts'
 import { jitStorm } from './load/jit-storm.ts'
@@ -66,7 +67,7 @@ export const suites: Readonly<Record<string, readonly Check[]>> = {
     overload,
     abuse,
   ],
-  large: [firstCounts, besideCounts, walkAfterId, sortedPages],
+  large: [firstCounts, besideCounts, walkAfterId, sortedPages, stockUpdates],
   fields: [getByKey, ...declaredFilters, batchByKey, importTenFields],
   guard: [inputsLinear, ...slowSenders, ...attackBenchmarks, growthBound],
 }
