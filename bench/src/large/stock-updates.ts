@@ -1,7 +1,7 @@
 import { withClient } from '../../../server/src/postgres/client.ts'
+import type { Check } from '../../../verification/src/check.ts'
 import { Client } from '../../../verification/src/client.ts'
 import { Random } from '../../../verification/src/random.ts'
-import type { Benchmark } from '../benchmark.ts'
 import type { DatabaseCpu } from '../cpu.ts'
 import { headersOf } from '../ratios/same-work.ts'
 import { productPath } from '../ratios/workloads.ts'
@@ -18,7 +18,7 @@ interface Cost {
 }
 
 /** Stock values of scattered records: single writes by several clients, and batches. No record is changed twice. */
-export const stockUpdates: Benchmark = {
+export const stockUpdates: Check = {
   name: 'stock_updates',
   bound: 'measured',
   async run(context) {
@@ -73,7 +73,10 @@ function stockOf(id: number): string {
   return `{"qty_available":${100_000 + (id % 1_000)}.5}`
 }
 
-function scattered(count: number, { seed, size }: { seed: number; size(full: number, quick: number): number }) {
+function scattered(
+  count: number,
+  { seed, size }: { seed: number; size(full: number, quick: number): number },
+) {
   const random = new Random(seed)
   const records = size(10_000_000, 1_000_000)
   const ids = new Set<number>()

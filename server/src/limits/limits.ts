@@ -105,6 +105,8 @@ export const limits = {
   filterSortRecordsMax: 20_000,
   /** Of an account, the matches of a filter are few up to one in this many: then sorting all takes less than a scan past the others. */
   rareMatchesFactor: 10,
+  /** Records that a scan in order examines at least before it gives up, up to 4 µs each: the first page is usually among them. */
+  scannedRecordsMin: 2_000,
   /** Records that say whether more match a filter or fewer: 2 ms, before a count that takes from 10 ms to seconds. */
   countSampleRecords: 128,
   /** Conditions of a filter whose complement may be counted instead: the statement has both, and PostgreSQL plans both. */

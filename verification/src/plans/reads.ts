@@ -36,6 +36,7 @@ const requests: Readonly<Record<string, (n: number, last: number) => Request>> =
   'filter on a code': (n) => ({ path: `${path}?filter=default_code=${code(n * 7 + 1)}` }),
   'after an id': (n) => ({ path: `${path}?limit=${rows}&after_id=${n * 100}` }),
   'feed from now': () => ({ path: `${path}/changes?since=now` }),
+  'feed from the start': () => ({ path: `${path}/changes?limit=${rows}` }),
   patch: (n) => ({ method: 'PATCH', path: `${path}/${n * 11}`, body: { qty_available: 7_000 + n } }),
   adjust: (n) => ({ method: 'POST', path: `${path}/${n * 11}/adjust`, body: { qty_available: 1 } }),
   'patch by key': (n) => ({

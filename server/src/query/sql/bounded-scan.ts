@@ -28,10 +28,16 @@ export interface BoundedWhen {
 
 /**
  * How many records an ordered scan examines before all matches are sorted instead: four times as many as there would be up to the end of
- * the page if the matches were spread evenly over the order.
+ * the page if the matches were spread evenly over the order, and not so many that sorting would have taken less. In the order of ids a
+ * record is next to the one before; in any other, each is on another page of the table.
  */
-export function scanBudget(upToPageEnd: number, matches: number, records: number): number {
-  return Math.max(limits.filterSortRecordsMax, Math.ceil((4 * upToPageEnd * records) / Math.max(matches, 1)))
+export function scanBudget(
+  upToPageEnd: number,
+  { matches, records, isSorted }: { matches: number; records: number; isSorted: boolean },
+): number {
+  const expected = (upToPageEnd * records) / Math.max(matches, 1)
+  const max = isSorted ? matches / 4 : matches
+  return Math.ceil(Math.min(Math.max(4 * expected, limits.scannedRecordsMin), max))
 }
 
 /** Whether the matches of a filter are a small part of the account, and still too many to be sorted for each page. */

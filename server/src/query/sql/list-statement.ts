@@ -173,7 +173,7 @@ function accessPathOf(
   const isFar = (isCarried ? before - hints.carry.start.rank : count) > nearMax
   const fromEnd = from !== undefined
   const upToPageEnd = (isCarried ? before - hints.carry.start.rank : count) + limit
-  const budget = where === undefined ? undefined : budgetOf(total, upToPageEnd, hints)
+  const budget = where === undefined ? undefined : budgetOf(total, upToPageEnd, sort !== undefined, hints)
   const name = `${total} ${fromEnd} ${isFar} ${budget !== undefined} ${filter?.dense.join() ?? ''}`
   return { total, fromEnd, skipped: count, isFar, budget, indexed, name }
 }
@@ -182,13 +182,16 @@ function accessPathOf(
 function budgetOf(
   total: AccessPath['total'],
   upToPageEnd: number,
+  isSorted: boolean,
   { records = 0, matches = 0 }: ListHints,
 ): number | undefined {
   const isKnown = total === 'above-threshold' || total === 'carried'
-  if (isKnown) return areRare(matches, records) ? scanBudget(upToPageEnd, matches, records) : undefined
+  if (isKnown) {
+    return areRare(matches, records) ? scanBudget(upToPageEnd, { matches, records, isSorted }) : undefined
+  }
   if (total !== 'unknown-large' || !areRare(limits.filterSortRecordsMax + 1, records)) return undefined
   // If they are rare at all.
-  return scanBudget(upToPageEnd, records / limits.rareMatchesFactor, records)
+  return scanBudget(upToPageEnd, { matches: records / limits.rareMatchesFactor, records, isSorted })
 }
 
 function isUnknown(total: AccessPath['total']): boolean {
