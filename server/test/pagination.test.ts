@@ -101,14 +101,14 @@ async function checkAllPages(of: TestAccount, list: List, offsets: readonly numb
     await checkPage(of, list, ids, page)
 }
 
-const partner = fc.record({
-  id: fc.integer({ min: 1, max: 300 }),
-  name: fc.constantFrom('Hex bolt', 'BOLT', 'Nut', 'nuts and bolts', 'Pin'),
+const fields = {
+  name: fc.constantFrom<string>('Hex bolt', 'BOLT', 'Nut', 'nuts and bolts', 'Pin'),
   is_company: fc.boolean(),
   is_customer: fc.boolean(),
   email: fc.constantFrom(null, '', 'a@example.com'),
   phone: fc.constantFrom(null, '1', '3', '5'),
-})
+}
+const partner = fc.record({ id: fc.integer({ min: 1, max: 300 }), ...fields })
 const partners = fc.uniqueArray(partner, { selector: (one) => one.id, minLength: 1, maxLength: 120 })
 /** Enough records that the account is no longer a small account. */
 const others = Array.from({ length: limits.smallAccountRecordsMax }, (_, at) => ({
@@ -190,27 +190,48 @@ describe('pages of more records than filterSortRecordsMax', () => {
     const jumps = fc.array(offset, { minLength: 1, maxLength: 6 })
     const mostRecords: Condition = { filter: 'is_company!=true', where: 'not is_company' }
     const byPhone = { parameter: '-phone', order: 'phone collate "C" desc nulls last, id desc' }
+    const byName = { parameter: 'name', order: 'name collate "C", id' }
+    // Records that move within the orders, and into and out of the filters.
+    const moved = fc.uniqueArray(
+      fc.record(
+        { id: fc.integer({ min: 1, max: largeRecords }), ...fields },
+        { requiredKeys: ['id', 'name'] },
+      ),
+      { selector: (one) => one.id, maxLength: 20 },
+    )
+    const toTheStart = Array.from({ length: 40 }, (_, at) => ({ id: 600 * at + 7, name: `A${at}` }))
     let aboveThreshold = 0
     await fc.assert(
-      fc.asyncProperty(condition, sort, limit, jumps, jumps, async (one, by, pageLimit, before, after) => {
-        const list: List = { condition: one, sort: by, limit: pageLimit }
-        for (const shares of [before, after]) {
-          const ids = await idsOf(large, list)
-          if (one !== undefined && ids.length > limits.filterSortRecordsMax) aboveThreshold += 1
-          const pages = Math.ceil(ids.length / pageLimit) + 1
-          for (const share of shares) await checkPage(large, list, ids, 1 + Math.floor(share * pages))
-          await create(large, 'Bolt')
-        }
-      }),
+      fc.asyncProperty(
+        condition,
+        sort,
+        limit,
+        jumps,
+        jumps,
+        moved,
+        async (one, by, pageLimit, before, after, records) => {
+          const list: List = { condition: one, sort: by, limit: pageLimit }
+          for (const shares of [before, after]) {
+            const ids = await idsOf(large, list)
+            if (one !== undefined && ids.length > limits.filterSortRecordsMax) aboveThreshold += 1
+            const pages = Math.ceil(ids.length / pageLimit) + 1
+            for (const share of shares) await checkPage(large, list, ids, 1 + Math.floor(share * pages))
+            await create(large, 'Bolt')
+            await importRecords({ ownerUrl: url, account: large.name, resource: 'partner', records })
+          }
+        },
+      ),
       // The examples are among the runs. Each list is checked twice.
       {
         numRuns: 40,
         examples: [
-          [mostRecords, undefined, 1, [0.99], [0.5]],
-          [mostRecords, undefined, 10, [0.2, 0.9], [0.9, 0]],
-          [mostRecords, undefined, 999, [0, 0.95], [0.95]],
-          [mostRecords, byPhone, 999, [0, 0.1, 0.95], [0.95, 0.2]],
-          [undefined, byPhone, 10, [0.001, 0.01, 0.5, 0.02], [0.95, 0.01]],
+          [mostRecords, undefined, 1, [0.99], [0.5], []],
+          [mostRecords, undefined, 10, [0.2, 0.9], [0.9, 0], []],
+          [mostRecords, undefined, 999, [0, 0.95], [0.95], []],
+          [mostRecords, byPhone, 999, [0, 0.1, 0.95], [0.95, 0.2], []],
+          [undefined, byPhone, 10, [0.001, 0.01, 0.5, 0.02], [0.95, 0.01], []],
+          [mostRecords, byName, 10, [0.5, 0.1, 0.9], [0.91, 0.11, 0.5], toTheStart],
+          [undefined, byName, 10, [0.5, 0.1, 0.9], [0.91, 0.11, 0.5], toTheStart],
         ],
       },
     )

@@ -4,9 +4,10 @@ import type { Resource } from '../catalog/resources.ts'
 import { Failure, internalError } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
+import type { ListHints } from '../query/sql/access-path.ts'
 import type { RankedId } from '../query/sql/carry.ts'
 import { totalStatement } from '../query/sql/first-count.ts'
-import { type ListHints, type ListRow, listStatement } from '../query/sql/list-statement.ts'
+import { type ListRow, listStatement } from '../query/sql/list-statement.ts'
 import { namesRecords, refersToOwnField } from '../query/sql/where.ts'
 import type { AccountScope } from '../scope.ts'
 import { isOlder, isSameState, type Tally, type TallyState } from '../tally-state.ts'
@@ -17,14 +18,12 @@ import {
   type CachedList,
   carryTo,
   firstRecord,
-  hintsAt,
-  hintsToCarry,
   listKey,
-  type PageCache,
+  PageCache,
   restHintsAt,
   restHintsToCarry,
-  sortedEndAt,
 } from './page-cache.ts'
+import { entryAt, isAnswered, listAt, type PageSource, pageSources } from './page-source.ts'
 import type { ListQuery } from './plan-cache.ts'
 import { etagOf, linkHeader, listBody, pageNumbers, type ReadResponse, responseOf } from './response.ts'
 
@@ -40,6 +39,8 @@ export interface ValueTables {
 export class ListReader {
   readonly #accountReads: AccountReads
   readonly #pageCache: PageCache
+  /** By list and order: the page ends, with the total of the list. */
+  readonly #sortedCache = new PageCache(limits.sortedListsCached)
   readonly #valueTables: ValueTables
   readonly #counts: BackgroundCounts
 
@@ -92,16 +93,17 @@ export class ListReader {
     const hasFilter = plan.where !== undefined
     // In a small account, evaluating a filter again is cheaper than planning it or caching its total.
     const isSmallAccount = hasFilter && tally.total <= limits.smallAccountRecordsMax
-    const { entry: cached, isCurrent } =
-      (isSmallAccount ? undefined : this.#pageCache.get(key, tally)) ?? notCached
+    const listed = isSmallAccount ? undefined : this.#pageCache.get(key, tally)
+    const sortedKey = list.sortKey === undefined ? undefined : `${key} sort=${list.sortKey}`
+    const sorted = sortedKey === undefined ? null : this.#sortedCache.get(sortedKey, tally)
     const skipped = (page - 1) * plan.limit
-    const knownTotal = hasFilter ? (isCurrent ? cached?.total : undefined) : tally.total
+    const sources = pageSources(listed, isSmallAccount ? undefined : sorted, skipped, hasFilter, {
+      isSmallAccount,
+      isLargeAccount: hasFilter && tally.total > limits.filterSortRecordsMax,
+    })
+    const knownTotal = hasFilter ? sources.find((one) => one.isCurrent)?.entry?.total : tally.total
     // A page beyond the last needs no scan.
     if (knownTotal !== undefined && skipped >= knownTotal) return [emptyRow(tally), knownTotal]
-    const sortedKey = list.sortKey === undefined ? undefined : `${key} sort=${list.sortKey}`
-    // Without a filter, only the page ends would be carried.
-    const toCarry =
-      cached && (hasFilter || sortedKey === undefined) ? hintsToCarry(cached, skipped, hasFilter) : undefined
     const values =
       plan.where !== undefined && refersToOwnField(plan.where)
         ? this.#valueTables.of(access, plan.resource, tally.total)
@@ -115,55 +117,42 @@ export class ListReader {
       this.#valueTables.found(access, plan.resource, stale === null ? null : Number(stale))
       return row.answered === 't' ? row : await send(hints)
     }
-    const unknown: ListHints = {
-      isSmallAccount,
-      isLargeAccount: hasFilter && tally.total > limits.filterSortRecordsMax,
-    }
-    const sorted = this.#sortedAt(sortedKey, tally)
-    const sortedEnd = sorted && sortedEndAt(sorted, skipped)
-    const numbers = { records: tally.total, ...(cached && { matches: cached.total }) }
-    const known = { ...((isCurrent ? cached && hintsAt(cached, skipped) : toCarry) ?? unknown), ...numbers }
-    let hints: ListHints = sortedEnd === undefined ? known : { ...known, sortedEnd }
-    let row = await read(hints)
-    // If a write was committed between the verification and the read, what is cached is outdated.
-    if ((isCurrent || sortedEnd !== undefined) && !isSameState(row, tally)) {
-      hints = { ...(toCarry ?? unknown), ...numbers }
-      row = await read(hints)
-    }
+    const readFrom = async ({ hints, entry: known }: PageSource) =>
+      await read({ ...hints, records: tally.total, ...(known && { matches: known.total }) })
+    const [source, row] = await firstAnswer(sources, readFrom, tally)
     if (isOlder(row, tally)) throw failingOver()
-    const { gained, lost, between } = row
-    const isCarried = cached !== undefined && gained != null && lost != null
-    const isUnchanged = cached !== undefined && hints.total !== undefined
-    const entry = isCarried
-      ? carryTo(cached, { ...row, lineage: row.lineage ?? null }, gained, lost)
-      : isUnchanged
-        ? cached
-        : entryOf(row)
+    const derived = entryAt(source, row)
+    const entry = derived ?? entryOf(row)
     const total = hasFilter ? entry.total : Number(row.total)
+    const { between } = row
     if (between != null) {
       this.#addRest(list, access, entryOf(row, Number(between)), Number(between), row)
     } else if (!isSmallAccount && (hasFilter || page * plan.limit > limits.pipelinedRecordsMax)) {
       // Near the start of an unfiltered list a cached page end saves nothing: the total is in the tally, and skipping is cheap.
-      if (Number(row.count) === plan.limit && row.last_id !== null) {
-        if (sortedKey === undefined) addEnd(entry, page * plan.limit, row.last_id)
-        else this.#addSorted(sortedKey, row, row.last_id, page * plan.limit)
+      const rank = Number(row.count) === plan.limit ? page * plan.limit : undefined
+      if (sortedKey === undefined) {
+        if (rank !== undefined && row.last_id !== null) addEnd(entry, rank, row.last_id)
+        this.#pageCache.set(key, entry)
+      } else {
+        const order = source.isSorted === true ? derived : undefined
+        const ofList = order && source.entry ? listAt(listed, source.entry, order, row) : entry
+        if (hasFilter && ofList !== undefined) this.#pageCache.set(key, ofList)
+        // Page ends of an earlier version stay, because a page near the start does not carry them.
+        const isKept = !hasFilter && source.hints.carry === undefined
+        this.#cacheOrder(sortedKey, order ?? { ...entry, ends: [] }, isKept, row, rank)
       }
-      if (hasFilter || sortedKey === undefined) this.#pageCache.set(key, entry)
     }
     return [row, total]
   }
 
-  #sortedAt(key: string | undefined, tally: Tally): CachedList | undefined {
-    const entry = key === undefined ? undefined : this.#pageCache.sorted.get(key)
-    return entry !== undefined && isSameState(entry, tally) ? entry : undefined
-  }
-
-  #addSorted(key: string, row: ListRow, lastId: string, rank: number): void {
-    if (row.last_value == null) return
-    const cached = this.#pageCache.sorted.get(key)
-    const entry = cached !== undefined && isSameState(cached, row) ? cached : entryOf(row)
-    addSortedEnd(entry, rank, lastId, row.last_value)
-    this.#pageCache.sorted.set(key, entry)
+  /** `rank`: of the last record, if the page is full. */
+  #cacheOrder(key: string, order: CachedList, isKept: boolean, row: ListRow, rank: number | undefined): void {
+    const cached = this.#sortedCache.get(key, row)
+    const entry = cached?.isCurrent === true ? cached.entry : order
+    if (isKept && cached !== undefined && cached.entry !== entry && cached.entry.lineage !== null) return
+    if (rank !== undefined && row.last_id !== null && row.last_value != null)
+      addSortedEnd(entry, rank, row.last_id, row.last_value)
+    if (entry.ends.length > 0) this.#sortedCache.set(key, entry)
   }
 
   /**
@@ -241,7 +230,9 @@ export class ListReader {
     } catch (error) {
       const whole = after === undefined ? where : after.where
       const isLate = error instanceof Failure && error.code === 'deadline_exceeded'
-      if (!isLate || whole === undefined || !(isCounted || hints.carry !== undefined)) throw error
+      // The ends of a sorted list are carried without counting.
+      const mayCount = isCounted || (hints.carry !== undefined && hints.sortedEnds === undefined)
+      if (!isLate || whole === undefined || !mayCount) throw error
       const key = listKey(access, resource.schemaName, wholeKey)
       throw this.#counts.begin(access, key, async () => {
         const counted = totalStatement(access, resource, whole)
@@ -260,6 +251,19 @@ function onlyRow<Row>([row]: readonly Row[]): Row {
   return row
 }
 
+/** The last source always has an answer. */
+async function firstAnswer(
+  sources: readonly PageSource[],
+  read: (source: PageSource) => Promise<ListRow>,
+  tally: Tally,
+): Promise<[PageSource, ListRow]> {
+  for (const source of sources) {
+    const row = await read(source)
+    if (isAnswered(source, row, tally)) return [source, row]
+  }
+  throw internalError()
+}
+
 function emptyRow({ epoch, version, xid }: Tally): ListRow {
   return { epoch, version, xid, total: null, count: '0', records: '', last_id: null }
 }
@@ -268,8 +272,6 @@ function emptyRow({ epoch, version, xid }: Tally): ListRow {
 function countsMany({ isLargeAccount, total, carry, restFrom }: ListHints): boolean {
   return isLargeAccount === true && total === undefined && carry === undefined && restFrom === undefined
 }
-
-const notCached = { entry: undefined, isCurrent: false }
 
 /** `before`: matches before those of the row. */
 function entryOf({ epoch, version, xid, lineage = null, total }: TotalRow, before = 0): CachedList {

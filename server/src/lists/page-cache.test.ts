@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { limits } from '../limits/limits.ts'
-import { addEnd, type CachedList, carryTo, hintsAt, hintsToCarry, PageCache } from './page-cache.ts'
+import {
+  addEnd,
+  addSortedEnd,
+  type CachedList,
+  carryOrderTo,
+  carryTo,
+  hintsAt,
+  hintsToCarry,
+  PageCache,
+  sortedHintsAt,
+  sortedHintsToCarry,
+} from './page-cache.ts'
 
 const now = { epoch: '00000001', version: '7', xid: '500' }
 
@@ -115,5 +126,41 @@ describe('carrying to a later version', () => {
     expect(hintsToCarry(entry([], limits.filterSortRecordsMax), 0, true)).toBeUndefined()
     expect(hintsToCarry(entry([]), limits.pageRecordsMax, false)).toBeUndefined()
     expect(hintsToCarry(entry([]), limits.pageRecordsMax + 1, false)).toBeDefined()
+  })
+})
+
+describe('the ends of a sorted list', () => {
+  const sorted = () => {
+    const list = entry([])
+    for (const rank of [1000, 3000, 5000]) addSortedEnd(list, rank, String(rank * 2), `${rank}.5`)
+    return list
+  }
+
+  it('are found before the requested page', () => {
+    expect(sortedHintsAt(sorted(), 999)).toEqual({ total: 100_000 })
+    expect(sortedHintsAt(sorted(), 4999).sortedEnd).toEqual({ rank: 3000, id: '6000', value: '3000.5' })
+  })
+
+  it('are all passed to be carried, with how far the scan may be at most', () => {
+    expect(sortedHintsToCarry(sorted(), 3500, true)?.sortedEnds).toEqual({
+      ends: [1000, 3000, 5000].map((rank) => ({ rank, id: String(rank * 2), value: `${rank}.5` })),
+      nearRank: 3000,
+      safeRank: 1000,
+    })
+    expect(sortedHintsToCarry(entry([]), 3500, true)).toBeUndefined()
+    expect(sortedHintsToCarry(sorted(), limits.pageRecordsMax, false)).toBeUndefined()
+  })
+
+  it('have the ranks that the statement has computed', () => {
+    const later = { epoch: '00000001', version: '9', xid: '502', lineage: '9' }
+    const carried = carryOrderTo(sorted(), later, { gained: '7,8', lost: '9', ranks: '1001,3000,3000' })
+    expect(carried).toEqual({
+      ...later,
+      total: 100_001,
+      ends: [
+        { rank: 1001, id: 2000, value: '1000.5' },
+        { rank: 3000, id: 6000, value: '3000.5' },
+      ],
+    })
   })
 })

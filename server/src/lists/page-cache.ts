@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { limits } from '../limits/limits.ts'
+import type { ListHints } from '../query/sql/access-path.ts'
 import type { RankedId } from '../query/sql/carry.ts'
-import type { ListHints, SortedEnd } from '../query/sql/list-statement.ts'
+import type { SortedEnd } from '../query/sql/sorted-carry.ts'
 import type { AccountScope } from '../scope.ts'
 import { isSameState, type TallyState } from '../tally-state.ts'
 
@@ -27,17 +28,21 @@ export function listKey({ accountId }: AccountScope, resource: string, filterKey
   return `${accountId} ${resource} ${filterKey}`
 }
 
+export interface Cached {
+  readonly entry: CachedList
+  /** The entry is of the present state. Otherwise it must be carried. */
+  readonly isCurrent: boolean
+}
+
 /** Totals of filters and ends of pages. Holds one version per list. */
 export class PageCache {
-  readonly #lists = new LRUCache<string, CachedList>({ max: limits.listsCached })
-  /** By list and order: only their ends. */
-  readonly sorted = new LRUCache<string, CachedList>({ max: limits.sortedListsCached })
+  readonly #lists: LRUCache<string, CachedList>
 
-  /** `isCurrent`: the entry is of this state. Otherwise it must be carried. */
-  get(
-    list: string,
-    state: TallyState,
-  ): { readonly entry: CachedList; readonly isCurrent: boolean } | undefined {
+  constructor(max: number = limits.listsCached) {
+    this.#lists = new LRUCache({ max })
+  }
+
+  get(list: string, state: TallyState): Cached | undefined {
     const entry = this.#lists.get(list)
     return entry && { entry, isCurrent: isSameState(entry, state) }
   }
@@ -50,11 +55,10 @@ export class PageCache {
   }
 }
 
-function isNewer(one: TallyState, other: TallyState): boolean {
+export function isNewer(one: TallyState, other: TallyState): boolean {
   return BigInt(one.version) > BigInt(other.version)
 }
 
-/** The ends of a sorted list are not carried: where a record moves depends on its values before and after. */
 export function addSortedEnd(entry: CachedList, rank: number, id: string, value: string): void {
   add(entry, { rank, id: Number(id), value }, limits.sortedEndsCached)
 }
@@ -86,18 +90,39 @@ export function hintsToCarry(
   skipped: number,
   hasFilter: boolean,
 ): ListHints | undefined {
-  if (lineage === null) return undefined
-  if (hasFilter ? total <= limits.filterSortRecordsMax : skipped <= limits.pageRecordsMax) return undefined
+  if (lineage === null || !isWorthCarrying(total, skipped, hasFilter)) return undefined
   const start = nearest(ends, skipped) ?? firstRecord
   // No more matches are gained before a start than records have changed.
   const safeStart = nearest(ends, skipped - limits.carriedChangesMax) ?? firstRecord
   return { carry: { lineage, version, start, safeStart } }
 }
 
-/** The nearest end of a sorted list before the page. */
-export function sortedEndAt({ ends }: CachedList, skipped: number): SortedEnd | undefined {
+function isWorthCarrying(total: number, skipped: number, hasFilter: boolean): boolean {
+  return hasFilter ? total > limits.filterSortRecordsMax : skipped > limits.pageRecordsMax
+}
+
+/** The same for a sorted list. */
+export function sortedHintsAt({ total, ends }: CachedList, skipped: number): ListHints {
   const end = ends[lowerBound(ends, skipped + 1) - 1]
-  return end?.value === undefined ? undefined : { id: String(end.id), rank: end.rank, value: end.value }
+  return end === undefined ? { total } : { total, sortedEnd: sortedEndOf(end) }
+}
+
+export function sortedHintsToCarry(
+  { lineage, version, total, ends }: CachedList,
+  skipped: number,
+  hasFilter: boolean,
+): ListHints | undefined {
+  if (lineage === null || ends.length === 0 || !isWorthCarrying(total, skipped, hasFilter)) return undefined
+  const sortedEnds = {
+    ends: ends.map(sortedEndOf),
+    nearRank: nearest(ends, skipped)?.rank ?? 0,
+    safeRank: nearest(ends, skipped - limits.carriedChangesMax)?.rank ?? 0,
+  }
+  return { carry: { lineage, version, start: firstRecord, safeStart: firstRecord }, sortedEnds }
+}
+
+function sortedEndOf({ id, rank, value = '' }: PageEnd): SortedEnd {
+  return { id: String(id), rank, value }
 }
 
 /** The same for the rest of a list, after an id: whatever its total, only the matches after the page end are counted. */
@@ -124,13 +149,10 @@ function nearestById(ends: readonly PageEnd[], id: number): RankedId {
 
 export const firstRecord: RankedId = { id: '0', rank: 0 }
 
+type LaterState = TallyState & { readonly lineage: string | null }
+
 /** The entry at a later state. `gained` and `lost`: the ids that the statement has returned. */
-export function carryTo(
-  entry: CachedList,
-  state: TallyState & { readonly lineage: string | null },
-  gained: string,
-  lost: string,
-): CachedList {
+export function carryTo(entry: CachedList, state: LaterState, gained: string, lost: string): CachedList {
   const added = idsOf(gained)
   const removed = idsOf(lost)
   let [i, j] = [0, 0]
@@ -147,6 +169,23 @@ export function carryTo(
     lineage,
     total: entry.total + added.length - removed.length,
     ends: distinct(ends),
+  }
+}
+
+/** The same of a sorted list, with the ranks that the statement has returned. */
+export function carryOrderTo(
+  { total, ends }: CachedList,
+  { epoch, version, xid, lineage }: LaterState,
+  { gained, lost, ranks }: { readonly gained: string; readonly lost: string; readonly ranks: string },
+): CachedList {
+  const carried = ranks.split(',').map(Number)
+  return {
+    epoch,
+    version,
+    xid,
+    lineage,
+    total: total + idsOf(gained).length - idsOf(lost).length,
+    ends: distinct(ends.map((end, at) => ({ ...end, rank: carried[at] ?? 0 }))),
   }
 }
 

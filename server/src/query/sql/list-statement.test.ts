@@ -4,7 +4,8 @@ import { resources } from '../../catalog/resources.ts'
 import { limits } from '../../limits/limits.ts'
 import { parseListRequest } from '../list-request.ts'
 import { planList } from '../plan.ts'
-import { type ListHints, listStatement } from './list-statement.ts'
+import type { ListHints } from './access-path.ts'
+import { listStatement } from './list-statement.ts'
 
 /** The condition of a filter on products in the SQL text, and its values without account, threshold, limit and offset. */
 function condition(filter: string): [string, unknown[]] {

@@ -3,6 +3,7 @@ import { limits } from '../../limits/limits.ts'
 import type { AccountScope } from '../../scope.ts'
 import {
   type Execution,
+  type Fragment,
   identifier,
   join,
   placeholder,
@@ -12,20 +13,12 @@ import {
   value,
 } from '../../sql.ts'
 import { lineageColumn, stateColumns, type TallyState } from '../../tally-state.ts'
-import type { ListPlan } from '../plan.ts'
-import { areRare, type BoundedPage, boundedPage, scanBudget } from './bounded-scan.ts'
-import {
-  type CarryColumns,
-  type CarrySource,
-  carryColumns,
-  carryHead,
-  carryPlaceholders,
-  carryValues,
-  type RankedId,
-} from './carry.ts'
+import type { ListPlan, Sort } from '../plan.ts'
+import { type AccessPath, accessPathOf, isUnknown, type ListHints } from './access-path.ts'
+import { type BoundedPage, boundedPage } from './bounded-scan.ts'
+import { type CarryColumns, carryColumns, carryHead, carryPlaceholders, carryValues } from './carry.ts'
 import { etagOfSnapshot } from './etag.ts'
 import { firstCount } from './first-count.ts'
-import { type IndexedParts, indexedParts } from './indexed-list.ts'
 import { byValues, inLargeAccount, inSmallAccount, matchesOf, withUnknownTotal } from './list-parts.ts'
 import {
   account,
@@ -42,7 +35,15 @@ import {
 } from './page-scan.ts'
 import { columnsAfterId, recordJson } from './record-json.ts'
 import { carriedRest, restOfList } from './rest-of-list.ts'
-import { valueFilter } from './value-sets.ts'
+import {
+  endsPlaceholders,
+  endsValues,
+  hasStart,
+  ranksColumn,
+  sortedCarryHead,
+  startId,
+  startValue,
+} from './sorted-carry.ts'
 import { disjunctsOf, isCheapToEvaluate, isGenericOnOrderedScan } from './where.ts'
 
 /** The columns of the one row that a list statement returns. */
@@ -53,6 +54,8 @@ export interface ListRow extends TallyState {
   readonly lineage?: string | null
   readonly gained?: CarryColumns['gained']
   readonly lost?: CarryColumns['lost']
+  /** The ranks of the sorted ends at the state of the row, separated by commas. Null if they could not be carried. */
+  readonly ranks?: string | null
   /** Only with `values`. `f`: the table of values had no answer, and the row has none. */
   readonly answered?: string
   /** Only of the rest of a list: the matches between the cached page end and `after_id`; null if they were not counted. */
@@ -68,34 +71,6 @@ export interface ListRow extends TallyState {
   readonly last_id: string | null
   /** Only of a sorted list: its value, by which it is sorted; null if it has none. */
   readonly last_value?: string | null
-}
-
-/** The last record of an earlier page of a sorted list. */
-export interface SortedEnd extends RankedId {
-  readonly value: string
-}
-
-/** What is already known about the list at the current version. */
-export interface ListHints {
-  /** The account has at most `smallAccountRecordsMax` records: one generic plan evaluates any filter fast enough. */
-  readonly isSmallAccount?: boolean
-  /** The account has more than `filterSortRecordsMax` records, so a filter can have more matches. */
-  readonly isLargeAccount?: boolean
-  /** Records that match the filter. Without a filter the statement reads the total from the tally. */
-  readonly total?: number
-  /** The records of the account, and those of them that matched when they were counted last. */
-  readonly records?: number
-  readonly matches?: number
-  /** The end of an earlier page. */
-  readonly end?: RankedId
-  /** The same for a sorted list. */
-  readonly sortedEnd?: SortedEnd
-  /** If total and page ends were cached at an earlier version. */
-  readonly carry?: CarrySource
-  /** With `after_id`: a page end of the whole list before it, whose total or `carry` are the other hints. */
-  readonly restFrom?: RankedId
-  /** If the values of the account's own fields are in a table: the fields of which it marks missing ones. */
-  readonly values?: { readonly dense: ReadonlySet<string> } | undefined
 }
 
 /** The templates of a plan's statements, by access path. They live as long as whoever keeps the plan. */
@@ -118,93 +93,25 @@ export function listStatement(
   const template = templates.get(path.name) ?? listTemplate(plan, path)
   templates.set(path.name, template)
   const carried = hints.carry === undefined ? [] : carryValues(hints.carry)
+  const ends = hints.sortedEnds === undefined ? [] : endsValues(hints.sortedEnds)
   const end = plan.sort === undefined ? (hints.restFrom ?? hints.end) : hints.sortedEnd
-  return template([scope.accountId, end?.id, path.skipped, hints.sortedEnd?.value, path.budget, ...carried])
+  const { skipped: offset, scannedMax: scanned, budget } = path
+  return template([
+    scope.accountId,
+    end?.id,
+    offset,
+    hints.sortedEnd?.value,
+    scanned,
+    budget,
+    ...carried,
+    ...ends,
+  ])
 }
 
 const endId = placeholder()
 const endValue = placeholder()
+const scanMax = placeholder()
 const scanBudgetOf = placeholder()
-
-/** How the page is found. Together with the plan, it determines the text of the statement. */
-interface AccessPath {
-  /** The number of matches compared with the sort threshold, if known. In a small account it does not matter. */
-  readonly total:
-    | 'small-account'
-    | 'unknown'
-    | 'unknown-large'
-    | 'below-threshold'
-    | 'above-threshold'
-    | 'carried'
-    | 'indexed'
-    | 'rest'
-    | 'carried-rest'
-  /** Whether the scan starts at a cached page end, not at the first record. */
-  readonly fromEnd: boolean
-  /** Matches between the start of the scan and the page. */
-  readonly skipped: number
-  readonly isFar: boolean
-  /** How many records a bounded scan examines; undefined if the scan has no bound. */
-  readonly budget: number | undefined
-  /** If the total is `indexed`. */
-  readonly indexed: (() => IndexedParts) | undefined
-  readonly name: string
-}
-
-function accessPathOf(
-  { resource, where, sort, limit }: ListPlan,
-  page: number,
-  hints: ListHints,
-): AccessPath {
-  const known = totalOf(hints)
-  const mayBeIndexed = hints.values !== undefined && (isUnknown(known) || known === 'below-threshold')
-  const table = { account, resource: resource.name, dense: hints.values?.dense ?? new Set<string>() }
-  const filter = mayBeIndexed && where !== undefined ? valueFilter(where, table) : undefined
-  const indexed = filter && where && (() => indexedParts(where, filter, table))
-  const total = indexed === undefined ? known : 'indexed'
-  // Below the threshold all matches are sorted on every request, so a page end saves nothing.
-  const end = sort === undefined ? hints.end : hints.sortedEnd
-  const from = where === undefined || total === 'above-threshold' ? end?.rank : undefined
-  const before = (page - 1) * limit
-  const count = before - (from ?? 0)
-  const isCarried = total === 'carried' && hints.carry !== undefined && sort === undefined
-  // In another order than that of the ids, each skipped record would be on another page of the table.
-  const nearMax = sort !== undefined && where === undefined ? 0 : limits.pageRecordsMax
-  const isFar = (isCarried ? before - hints.carry.start.rank : count) > nearMax
-  const fromEnd = from !== undefined
-  const upToPageEnd = (isCarried ? before - hints.carry.start.rank : count) + limit
-  const budget = where === undefined ? undefined : budgetOf(total, upToPageEnd, sort !== undefined, hints)
-  const name = `${total} ${fromEnd} ${isFar} ${budget !== undefined} ${filter?.dense.join() ?? ''}`
-  return { total, fromEnd, skipped: count, isFar, budget, indexed, name }
-}
-
-/** Undefined if the scan needs no bound: the matches are too frequent for a scan to pass many others. */
-function budgetOf(
-  total: AccessPath['total'],
-  upToPageEnd: number,
-  isSorted: boolean,
-  { records = 0, matches = 0 }: ListHints,
-): number | undefined {
-  const isKnown = total === 'above-threshold' || total === 'carried'
-  if (isKnown) {
-    return areRare(matches, records) ? scanBudget(upToPageEnd, { matches, records, isSorted }) : undefined
-  }
-  if (total !== 'unknown-large' || !areRare(limits.filterSortRecordsMax + 1, records)) return undefined
-  // If they are rare at all.
-  return scanBudget(upToPageEnd, { matches: records / limits.rareMatchesFactor, records, isSorted })
-}
-
-function isUnknown(total: AccessPath['total']): boolean {
-  return total === 'unknown' || total === 'unknown-large'
-}
-
-function totalOf({ isSmallAccount, isLargeAccount, total, carry, restFrom }: ListHints): AccessPath['total'] {
-  if (restFrom !== undefined) return carry === undefined ? 'rest' : 'carried-rest'
-  if (isSmallAccount === true) return 'small-account'
-  if (carry !== undefined) return 'carried'
-  if (total === undefined) return isLargeAccount === true ? 'unknown-large' : 'unknown'
-  return total > limits.filterSortRecordsMax ? 'above-threshold' : 'below-threshold'
-}
 
 function listTemplate(plan: ListPlan, path: AccessPath): StateTemplate {
   const { head, total, rows, inOrder, columns = sql`` } = partsOf(plan, path)
@@ -215,7 +122,8 @@ function listTemplate(plan: ListPlan, path: AccessPath): StateTemplate {
       ? sql`max(r.id) as last_id`
       : sql`(array_agg(r.id order by ${sorted}))[count(*)::int] as last_id, (array_agg(r.sort_value::text order by ${sorted}))[count(*)::int] as last_value`
   const isCarried = path.total === 'carried' || path.total === 'carried-rest'
-  const carried = isCarried ? sql`, ${carryColumns}` : sql``
+  const carriesEnds = path.scannedMax !== undefined
+  const carried = isCarried ? sql`, ${carryColumns}${carriesEnds ? ranksColumn : sql``}` : sql``
   const execution = executionOf(plan, path)
   // Of a pipelined list nothing is cached that could be carried.
   const isCounted =
@@ -234,7 +142,16 @@ ${rows}
   ) r
 ) p
 where t.account_id = ${account}::bigint and t.resource = ${value(plan.resource.name)}::text`.template(
-    [account, endId, skipped, endValue, scanBudgetOf, ...Object.values(carryPlaceholders)],
+    [
+      account,
+      endId,
+      skipped,
+      endValue,
+      scanMax,
+      scanBudgetOf,
+      ...Object.values(carryPlaceholders),
+      ...Object.values(endsPlaceholders),
+    ],
     'list',
     execution,
   )
@@ -279,11 +196,17 @@ function partsOf(plan: ListPlan, { total, fromEnd, isFar, budget, indexed }: Acc
   if (plan.after !== undefined && total === 'carried-rest')
     return carriedRest({ ...plan, after: plan.after }, selection)
   const isBounded = budget !== undefined
-  if (total === 'carried') return carriedParts(plan, selection, isBounded)
-  if (plan.where === undefined) {
-    const condition = isFar || plan.fields.every(isId) ? sql`` : noIndexOnlyScan
-    return { head: sql``, total: sql`t.total`, rows: orderedScan(selection, condition), inOrder: !isFar }
-  }
+  if (total === 'carried')
+    return fromEnd && plan.sort
+      ? carriedSorted(plan, plan.sort, selection)
+      : carriedParts(plan, selection, isBounded)
+  if (plan.where === undefined)
+    return {
+      head: sql``,
+      total: sql`t.total`,
+      rows: orderedScan(selection, scanCondition(plan, isFar)),
+      inOrder: !isFar,
+    }
   if (indexed !== undefined) return byValues(selection, plan.where, indexed())
   if (total === 'small-account') return inSmallAccount(selection, plan.where)
   if (total === 'unknown') return withUnknownTotal(selection, plan.where)
@@ -310,23 +233,17 @@ function carriedParts(plan: ListPlan, selection: Selection, isBounded: boolean):
   // Page ends by id are of no use to a sorted list.
   const from: Selection =
     plan.sort === undefined
-      ? {
-          ...selection,
-          after: sql` and id > (select id from start)`,
-          page: sql`limit ${value(plan.limit)}::int offset (select skipped from start)`,
-        }
+      ? { ...selection, after: sql` and id > ${startId}`, page: fromStart(plan) }
       : selection
-  if (plan.where === undefined) {
-    const condition = isFar || plan.fields.every(isId) ? sql`` : noIndexOnlyScan
-    return { head, total: sql`t.total`, rows: orderedScan(from, condition), inOrder: !isFar }
-  }
+  const rows = orderedScan(from, scanCondition(plan, isFar))
+  if (plan.where === undefined) return { head, total: sql`t.total`, rows, inOrder: !isFar }
   const counted = firstCount(table, account, plan.where, sql`not (select valid from carry)`)
   const bounded = isBounded ? boundedPage(from, plan.where, scanBudgetOf) : undefined
   return {
     head: sql`${head}${furtherCtes([...counted.ctes, ...(bounded?.ctes ?? [])])}
 `,
     total: sql`case when not (select valid from carry) then ${counted.total} end`,
-    rows: bounded?.rows ?? orderedScan(from, orderedCondition(plan.where, plan.sort)),
+    rows: bounded?.rows ?? rows,
     inOrder: bounded === undefined && !isFar,
   }
 }
@@ -337,6 +254,38 @@ function withCtes({ ctes, rows }: BoundedPage): Pick<Parts, 'head' | 'rows'> {
 `,
     rows,
   }
+}
+
+/**
+ * The same with the ends of a sorted list. Without one before the page, the scan starts at the first record. If the ends cannot be carried
+ * there are no rows, and nothing is counted.
+ */
+function carriedSorted(plan: ListPlan, sort: Sort, selection: Selection): Parts {
+  const condition = scanCondition(plan, selection.isFar)
+  const afterStart: Selection = {
+    ...selection,
+    after: afterSorted(sort, startValue, startId),
+    page: fromStart(plan),
+    scannedMax: sql`${scanMax}::bigint`,
+  }
+  const fromFirst: Selection = { ...selection, after: sql`` }
+  return {
+    head: sortedCarryHead(plan, sort, sql`${account}::bigint`, sql`${skipped}::bigint`),
+    total: plan.where === undefined ? sql`t.total` : sql`null`,
+    rows: sql`(${orderedScan(afterStart, sql`${condition} and ${hasStart}`)})
+    union all
+    (${orderedScan(fromFirst, sql`${condition} and (select valid from carry) and not ${hasStart}`)})`,
+    inOrder: false,
+  }
+}
+
+function fromStart({ limit }: ListPlan): Fragment {
+  return sql`limit ${value(limit)}::int offset (select skipped from start)`
+}
+
+function scanCondition({ where, fields, sort }: ListPlan, isFar: boolean): Fragment {
+  if (where !== undefined) return orderedCondition(where, sort)
+  return isFar || fields.every(isId) ? sql`` : noIndexOnlyScan
 }
 
 function isId(field: Field): boolean {

@@ -31,6 +31,8 @@ export interface Selection {
   readonly limit: number
   /** `limit` and `offset` of the page among them. */
   readonly page: Fragment
+  /** If only the statement knows the offset: how many records the scan may read, so that PostgreSQL expects few. */
+  readonly scannedMax?: Fragment
   readonly isFar: boolean
 }
 
@@ -88,26 +90,34 @@ export function inOrder(
  * second begins when the first has ended.
  */
 function sortedScan(
-  { table, after }: Selection,
+  { table, after, scannedMax }: Selection,
   { field, isDescending }: Sort,
   columns: Fragment,
   condition: Fragment,
   part: Fragment,
 ): Fragment {
+  const within = (scan: Fragment) =>
+    scannedMax === undefined
+      ? sql`${scan} ${part}`
+      : sql`select * from (${scan} limit ${scannedMax}) scanned ${part}`
   const column = columnOf(field)
   const direction = isDescending ? sql` desc` : sql``
   const order = field.name === 'id' ? sql`id${direction}` : sql`${column}${direction}, id${direction}`
   const all = sql`select id${columns} from ${table} where account_id = ${account}::bigint${condition}`
-  if (!field.nullable) return sql`${all}${after} order by ${order} ${part}`
-  return sql`select * from (
+  if (!field.nullable) return within(sql`${all}${after} order by ${order}`)
+  return within(sql`select * from (
     (${all} and ${column} is not null${after} order by ${order})
     union all
     (${all} and ${column} is null order by id${direction})
-  ) parts ${part}`
+  ) parts`)
 }
 
 /** Restricts the matches to those after a cached page end. */
-export function afterSorted({ field, isDescending }: Sort, endValue: Value, endId: Value): Fragment {
+export function afterSorted(
+  { field, isDescending }: Sort,
+  endValue: Fragment | Value,
+  endId: Fragment | Value,
+): Fragment {
   const isAfter = isDescending ? sql`<` : sql`>`
   if (field.name === 'id') return sql` and id ${isAfter} ${endId}::bigint`
   return sql` and (${columnOf(field)}, id) ${isAfter} (${endValue}::${parameterTypes[field.type]}, ${endId}::bigint)`
