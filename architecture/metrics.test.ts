@@ -136,5 +136,6 @@ it('no label contains an account, a key or a path', () => {
     'server',
     'source',
     'state',
+    'step',
   ])
 })

@@ -36,7 +36,11 @@ const requests: readonly (readonly [string, string, string])[] = [
   ],
   ['`search`', `${all.searchWordsMax} words, ${all.searchCharactersMax} characters`, '400'],
   ['Read', `${duration(all.readMsMax)} (\`QUARTERMASTER_READ_MS_MAX\`)`, '504'],
-  ['Counting a total in the background', duration(all.backgroundCountMsMax), '504 `total_pending`'],
+  [
+    'Counting a total or summary in the background',
+    duration(all.backgroundCountMsMax),
+    '504 `total_pending`',
+  ],
   ['Write', duration(all.writeMsMax), '503, or `outcome_unknown`'],
   [
     'Receiving a request',

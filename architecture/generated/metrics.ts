@@ -16,6 +16,7 @@ export async function allInstruments(): Promise<readonly Instrument[]> {
     replicas: () => undefined,
     verificationsWaiting: () => 0,
     feedWaiters: () => 0,
+    backgroundCounts: () => 0,
     ready: async () => {},
     logLinesDropped: () => 0,
   }

@@ -120,8 +120,8 @@ export class Unavailable extends TemporaryFailure {
 }
 
 /**
- * 504: the query exceeded the service's timeout. Narrow the filter. With the code `total_pending` the service goes on counting the total of
- * the filter, and the client has retried; try again later.
+ * 504: the query exceeded the service's timeout. Narrow the filter. With the code `total_pending` the service goes on counting the total
+ * or the summary, and the client has retried; try again later.
  */
 export class QueryTooSlow extends TemporaryFailure {
   override name = 'QueryTooSlow'

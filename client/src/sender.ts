@@ -157,8 +157,8 @@ function shouldRetry(error: unknown, { onceOnly }: Call): boolean {
   if (error instanceof RateLimited || error instanceof Unavailable) return true
   // 409: an earlier attempt of this create is still running. 422: the key was used with another body, a caller's mistake.
   if (error instanceof IdempotencyConflict) return error.status === 409
-  // A proxy's timeout is worth a retry, and so is a total that the service goes on counting. After the service's own timeout the same query
-  // would take as long again.
+  // A proxy's timeout is worth a retry, and so is a total or a summary that the service goes on counting. After the service's own timeout
+  // the same query would take as long again.
   if (error instanceof QueryTooSlow) return error.code === 'proxy_timeout' || error.code === 'total_pending'
   // Invalid requests stay invalid, and a fault of the service must be reported, not retried.
   return false

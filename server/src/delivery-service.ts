@@ -29,6 +29,7 @@ export async function startDelivery(
     replicas: () => undefined,
     verificationsWaiting: () => 0,
     feedWaiters: () => 0,
+    backgroundCounts: () => 0,
     ready: () => ready(),
     logLinesDropped: log.dropped,
   }

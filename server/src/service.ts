@@ -141,12 +141,14 @@ async function createParts(
     replicas: () => replicas?.counts,
     verificationsWaiting: () => keyVerifier.waiting,
     feedWaiters: () => waiters.count,
+    backgroundCounts: () => counts.running,
     ready: () => ready(),
     logLinesDropped: log.dropped,
   }
   const { metrics, traces, emit } = await telemetryOf(config, options, observed, limits)
   const { database, replicas, readMsMax } = databaseOf(config, url, emit, limits)
   const bulk = bulkOf(config, database, limits, replicas)
+  const counts = new BackgroundCounts(readMsMax, emit)
   const keyVerifier = new KeyVerifier(database, emit, limits, replicas !== undefined)
   const sweeps = [new JournalSweep(database, limits), new FieldSweep(database, limits)]
   const activity = new Activity(database, emit, limits, sweeps)
@@ -164,7 +166,7 @@ async function createParts(
   const app = buildServer({
     ...parts,
     readMsMax,
-    ...readersOf(config, database, accountReads, valueIndexes),
+    ...readersOf(database, accountReads, valueIndexes, counts),
     ...bulk,
     writes: new AccountWrites(database, config.QUARTERMASTER_DATABASE_POOL_MAX, limits.accountWriteWaitMsMax),
     creates: new CreateBatches(database),
@@ -249,19 +251,18 @@ export function accountReadsOf(
 
 /** Lists and records, with their caches. */
 function readersOf(
-  config: Config,
   database: Database,
   accountReads: AccountReads,
   valueIndexes: ValueIndexes,
+  counts: BackgroundCounts,
 ) {
   const pageCache = new PageCache()
-  const counts = new BackgroundCounts(config.QUARTERMASTER_READ_MS_MAX)
   return {
     plans: new PlanCache(),
     responseCache: new ResponseCache(),
     pageCache,
     listReader: new ListReader(accountReads, pageCache, valueIndexes, counts),
-    summaryReader: new SummaryReader(accountReads),
+    summaryReader: new SummaryReader(accountReads, counts),
     recordReader: new RecordReader(database),
   }
 }

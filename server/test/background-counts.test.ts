@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { account, connected, freshDatabase, insertProducts } from './database.ts'
 import { eventually } from './eventually.ts'
-import { startTestService } from './service.ts'
+import { sampleOf, scrape } from './exposition.ts'
+import { startTestService, type TestResponse, type TestService } from './service.ts'
 
-/** Totals that take longer to count than a request may wait. */
+/** Totals and summaries that take longer to count than a request may wait. */
 
 const records = 21_000
 const url = await freshDatabase()
@@ -34,14 +35,70 @@ it('is counted to the end, so that the request is answered when it is repeated',
   })
   await service.close()
 
-  /** Repeats the request until it is answered. */
   async function answer(of: string): Promise<unknown> {
-    let response = late
-    await eventually(async () => {
-      response = await service.request(acme, 'GET', of)
-      if (response.status !== 200) expect(response.status).toBe(504)
-      return response.status === 200
-    })
-    return response.body
+    return (await answered(service, of)).body
   }
 })
+
+/** Repeats the request until it is answered. */
+async function answered(service: TestService, of: string): Promise<TestResponse> {
+  let response = await service.request(acme, 'GET', of)
+  await eventually(async () => {
+    if (response.status === 200) return true
+    expect([response.status, response.body]).toMatchObject([504, { code: 'total_pending' }])
+    response = await service.request(acme, 'GET', of)
+    return response.status === 200
+  })
+  return response
+}
+
+const summary = (measures: string) => `/api/v1/inventory/product/summary?${measures}&filter=${slow}`
+const quick = { QUARTERMASTER_READ_MS_MAX: '60', QUARTERMASTER_ADMIN_PORT: '0' }
+const group = { count: records, sum: { qty_available: 0 } }
+
+it('is a summary, too, which stays known after a write', async () => {
+  const service = await startTestService(url, quick)
+  const counted = async (step: string) =>
+    sampleOf((await scrape(service.adminPort)).samples, 'quartermaster_background_counts_total', { step })
+  expect([await counted('started'), await counted('finished'), await counted('failed')]).toEqual([0, 0, 0])
+  // The first write of this service begins a lineage: before it, nothing can be carried.
+  await patch(service, { categ_id: 3 })
+  const late = await service.request(acme, 'GET', summary('sum=qty_available'))
+  expect([late.status, late.headers.get('retry-after'), late.body]).toMatchObject([
+    504,
+    '5',
+    { code: 'total_pending', detail: expect.stringContaining('This summary') },
+  ])
+  const first = await answered(service, summary('sum=qty_available'))
+  expect(first.body).toMatchObject({ data: [group], meta: { total: records } })
+  expect([await counted('started'), await counted('finished'), await counted('failed')]).toEqual([1, 1, 0])
+  await patch(service, { qty_available: 5 })
+  const carried = await answered(service, summary('sum=qty_available'))
+  expect(carried.body).toMatchObject({ data: [{ ...group, sum: { qty_available: 5 } }] })
+  const { samples } = await scrape(service.adminPort)
+  expect(sampleOf(samples, 'quartermaster_background_counts_running')).toBe(0)
+  await service.close()
+})
+
+it('is a maximum only if nothing was written meanwhile', async () => {
+  const service = await startTestService(url, quick)
+  const highest = summary('max=qty_available')
+  const late = await service.request(acme, 'GET', highest)
+  expect([late.status, late.body]).toMatchObject([504, { code: 'total_pending' }])
+  expect((await answered(service, highest)).body).toMatchObject({ data: [{ max: { qty_available: 5 } }] })
+  await patch(service, { qty_available: 7 })
+  const changed = await service.request(acme, 'GET', highest)
+  expect([changed.status, changed.body]).toMatchObject([
+    504,
+    { code: 'deadline_exceeded', detail: expect.stringContaining('records were written meanwhile') },
+  ])
+  await service.close()
+})
+
+async function patch(service: TestService, fields: object): Promise<void> {
+  const { status } = await service.request(acme, 'PATCH', '/api/v1/inventory/product/7', {
+    body: JSON.stringify(fields),
+    headers: { 'content-type': 'application/merge-patch+json' },
+  })
+  expect(status).toBe(200)
+}

@@ -48,7 +48,7 @@ export const errorTitles = {
   shutting_down: 'The service shut down before the response was sent.',
   outcome_unknown: 'It is unknown whether the write was committed.',
   deadline_exceeded: 'The query exceeded its timeout.',
-  total_pending: 'The total of the filter is still being counted.',
+  total_pending: 'The total or summary is still being counted.',
   internal: 'Internal error.',
 } as const
 

@@ -8,6 +8,8 @@ export const summaryLimits = {
   summaryMeasuresMax: 20,
   /** Groups that are cached to be carried to later versions, about 50 bytes each. */
   summaryCacheBytesMax: 16 * 1024 * 1024,
+  /** Responses that were counted in the background and cannot be carried, of up to 1,000 groups each. They wait for a repeated request. */
+  countedSummariesMax: 20,
   /** From this number of records on they are carried: to read fewer takes as long. */
   summaryCarriedRecordsMin: 5_000,
   /** If a summary has too many groups, they are counted for this long, for the message. */

@@ -1,7 +1,7 @@
 import type { AccountReads } from '../accounts/account-reads.ts'
 import type { Verified } from '../accounts/verifications.ts'
 import type { Resource } from '../catalog/resources.ts'
-import { Failure, internalError } from '../errors/errors.ts'
+import { internalError } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import { failingOver } from '../postgres/sqlstate.ts'
 import type { ListHints } from '../query/sql/access-path.ts'
@@ -11,7 +11,7 @@ import { type ListRow, listStatement } from '../query/sql/list-statement.ts'
 import { namesRecords, refersToOwnField } from '../query/sql/where.ts'
 import type { AccountScope } from '../scope.ts'
 import { isOlder, isSameState, type Tally, type TallyState } from '../tally-state.ts'
-import type { BackgroundCounts } from './background-counts.ts'
+import { type BackgroundCounts, isLate } from './background-counts.ts'
 import {
   addEnd,
   addSortedEnd,
@@ -86,7 +86,7 @@ export class ListReader {
     const { plan, page, filterKey } = list
     const whole = listKey(access, plan.resource.schemaName, list.wholeKey)
     if (this.#counts.isRunning(whole) && this.#pageCache.get(whole, tally)?.isCurrent !== true)
-      await this.#counts.wait(whole, signal)
+      await this.#counts.wait(whole, 'total', signal)
     const rest = await this.#restOfList(verified, list, signal)
     if (rest !== undefined) return rest
     const key = listKey(access, plan.resource.schemaName, filterKey)
@@ -229,12 +229,11 @@ export class ListReader {
       )
     } catch (error) {
       const whole = after === undefined ? where : after.where
-      const isLate = error instanceof Failure && error.code === 'deadline_exceeded'
       // The ends of a sorted list are carried without counting.
       const mayCount = isCounted || (hints.carry !== undefined && hints.sortedEnds === undefined)
-      if (!isLate || whole === undefined || !mayCount) throw error
+      if (!isLate(error) || whole === undefined || !mayCount) throw error
       const key = listKey(access, resource.schemaName, wholeKey)
-      throw this.#counts.begin(access, key, async () => {
+      throw this.#counts.begin(access, key, 'total', async () => {
         const counted = totalStatement(access, resource, whole)
         const row = onlyRow(await this.#accountReads.countLong<TotalRow>(access, counted))
         this.#pageCache.set(key, entryOf(row))

@@ -11,11 +11,11 @@ export class SummaryCache {
   })
 
   get(scope: AccountScope, requestHash: string): CachedGroups | undefined {
-    return this.#cached.get(keyOf(scope, requestHash))
+    return this.#cached.get(summaryKey(scope, requestHash))
   }
 
   set(scope: AccountScope, requestHash: string, entry: CachedGroups): void {
-    const key = keyOf(scope, requestHash)
+    const key = summaryKey(scope, requestHash)
     const cached = this.#cached.get(key)
     // Two requests may carry the same summary at the same time: the newer version stays.
     const isOutdated = cached?.lineage === entry.lineage && BigInt(cached.version) > BigInt(entry.version)
@@ -23,6 +23,6 @@ export class SummaryCache {
   }
 }
 
-function keyOf({ accountId }: AccountScope, requestHash: string): string {
+export function summaryKey({ accountId }: AccountScope, requestHash: string): string {
   return `${accountId} ${requestHash}`
 }

@@ -107,6 +107,14 @@ export type Event =
       readonly ms: number
       readonly failed: boolean
     }
+  /** A total or a summary is counted after its request could not wait any longer. */
+  | { readonly kind: 'background-count-started'; readonly of: 'total' | 'summary' }
+  | {
+      readonly kind: 'background-count-ended'
+      readonly of: 'total' | 'summary'
+      readonly ms: number
+      readonly failed: boolean
+    }
   /** Node's HTTP parser rejected it. */
   | { readonly kind: 'request-unreadable'; readonly code: ErrorCode }
   | {
@@ -142,6 +150,9 @@ export type Event =
   | { readonly kind: 'spans-dropped'; readonly spans: number; readonly cause: string }
   /** The collector did not accept the metrics. They are cumulative: the next ones include these. */
   | { readonly kind: 'metrics-unsent'; readonly cause: string }
+
+/** The members of the metric of background counts. */
+export const countSteps = ['started', 'finished', 'failed'] as const
 
 /** `status`: the response was not 2xx. The others: there was no response. */
 export const deliveryOutcomes = [

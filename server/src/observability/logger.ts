@@ -22,6 +22,8 @@ const levels: Record<Event['kind'], Level> = {
   'replica-read': 'debug',
   'keys-verified': 'debug',
   'statement-ended': 'debug',
+  'background-count-started': 'debug',
+  'background-count-ended': 'debug',
   'spans-dropped': 'warn',
   'metrics-unsent': 'warn',
   'request-unreadable': 'warn',
@@ -228,6 +230,10 @@ function loggable(event: Exclude<Event, RequestCompleted>): object {
       return { pool: event.pool, ms: event.ms }
     case 'statement-ended':
       return { operation: event.operation, ms: event.ms, failed: event.failed }
+    case 'background-count-started':
+      return { of: event.of }
+    case 'background-count-ended':
+      return { of: event.of, ms: event.ms, failed: event.failed }
     case 'keys-verified':
       return { keys: event.keys }
     case 'rate-limits-local':

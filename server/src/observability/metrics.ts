@@ -1,7 +1,7 @@
 import { errorTitles } from '../errors/errors.ts'
 import { limits } from '../limits/limits.ts'
 import { withTimeout } from '../timeout.ts'
-import { type Event, type PoolName, sources, stopReasons } from './events.ts'
+import { countSteps, type Event, type PoolName, sources, stopReasons } from './events.ts'
 import { Exposition, type OtlpMetricsOptions } from './exposition.ts'
 import { Counter, Histogram, type Instrument, ObservableInstrument } from './instruments.ts'
 import type { TelemetryIdentity } from './otlp.ts'
@@ -22,6 +22,7 @@ export interface ObservedState {
   readonly replicas: () => ReplicaCounts | undefined
   readonly verificationsWaiting: () => number
   readonly feedWaiters: () => number
+  readonly backgroundCounts: () => number
   /** Rejects if the process cannot serve requests. */
   readonly ready: () => Promise<unknown>
   readonly logLinesDropped: () => number
@@ -133,6 +134,13 @@ export class Metrics {
     unit: '{sweep}',
     description: 'Series of failed attempts to find or store deliveries of webhooks.',
   })
+  readonly #backgroundCounts = new Counter({
+    name: 'quartermaster.background_counts',
+    unit: '{count}',
+    description:
+      'Totals and summaries that were counted in the background because a request could not wait: started, finished, or failed.',
+    labels: ['step'],
+  })
   /** Undefined without REDIS_URL. */
   #isRateShared: boolean | undefined
   readonly #rateLimitsShared = new ObservableInstrument({
@@ -166,6 +174,7 @@ export class Metrics {
       this.#deliveries,
       this.#stoppedWebhooks,
       this.#failedSweeps,
+      this.#backgroundCounts,
       ...this.#replicas.instruments,
       ...stateInstruments(state),
       ...this.#process.instruments,
@@ -180,6 +189,7 @@ export class Metrics {
     this.#unlogged.add(0)
     this.#uncounted.add(0)
     this.#failedSweeps.add(0)
+    for (const step of countSteps) this.#backgroundCounts.add(0, step)
     for (const reason of stopReasons) this.#stoppedWebhooks.add(0, reason)
     for (const code of Object.keys(errorTitles)) this.#errors.add(0, code)
     for (const source of sources) this.#reads.add(0, source)
@@ -249,6 +259,12 @@ export class Metrics {
       case 'webhook-sweep-failed':
         this.#failedSweeps.add(1)
         return
+      case 'background-count-started':
+        this.#backgroundCounts.add(1, 'started')
+        return
+      case 'background-count-ended':
+        this.#backgroundCounts.add(1, event.failed ? 'failed' : 'finished')
+        return
       case 'activity-unwritten':
       case 'values-unwritten':
       case 'delivering':
@@ -283,6 +299,7 @@ function stateInstruments({
   pools,
   verificationsWaiting,
   feedWaiters,
+  backgroundCounts,
   ready,
   logLinesDropped,
 }: ObservedState): ObservableInstrument[] {
@@ -324,6 +341,12 @@ function stateInstruments({
       unit: '{client}',
       description: 'Clients that wait for changes: long polls, and streams.',
       observe: () => [[feedWaiters()]],
+    }),
+    new ObservableInstrument({
+      name: 'quartermaster.background_counts.running',
+      unit: '{count}',
+      description: 'Totals and summaries that are being counted in the background.',
+      observe: () => [[backgroundCounts()]],
     }),
     new ObservableInstrument({
       name: 'quartermaster.ready',

@@ -109,7 +109,7 @@ class Unavailable(ApiError):
 class QueryTooSlow(ApiError):
     """
     504: the query exceeded the service's timeout. Narrow the filter. With the code `total_pending` the service goes on counting the
-    total of the filter, and the client has retried; try again later.
+    total or the summary, and the client has retried; try again later.
     """
 
 

@@ -204,7 +204,8 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: 'Narrow the filter, or request fewer records. "Contains" is fast from three letters on.',
   },
   total_pending: {
-    when: 'The first count of a filter that matches a large part of millions of records takes longer than a request can wait. It goes on.',
-    remedy: 'Repeat the request. Once the total is known it is kept, and every page is fast.',
+    when: 'The first total of a filter that matches a large part of millions of records, or the first summary of them, takes longer to count than a request can wait. The service goes on counting.',
+    remedy:
+      'Repeat the request. Once the total or the summary is known it is kept, and further requests are fast.',
   },
 }
