@@ -29,6 +29,7 @@ from ._export import Export
 from ._filter import Condition, field
 from ._manage import Keys, Manage, View, Webhooks
 from ._resource import Address, Filter, IfMatch, Page, Resource
+from ._summary import Summary, SummaryGroup
 from ._sync import SyncBatch, SyncState
 from ._upsert import RejectedRow, RowFault, UpsertTotals
 from ._version import __version__
@@ -97,6 +98,8 @@ __all__ = [
     "ScopeMissing",
     "ServiceFault",
     "StreamTruncated",
+    "Summary",
+    "SummaryGroup",
     "SyncBatch",
     "SyncState",
     "TimedOut",

@@ -34,6 +34,7 @@ from ._iterate import PagePosition, RecordPage, iterate
 from ._json import Record, dumps, exact, exact_all
 from ._own_fields import decimals_in
 from ._sender import JSON, NDJSON, Call, Reply, Sender, list_call
+from ._summary import Summary, groups_of, joined
 from ._sync import SyncBatch, SyncState, sync_batches
 from ._transport import Exchange
 from ._upsert import BatchReply, RejectedRow, Row, UpsertTotals, batch_reply_of, upsert_rows
@@ -151,6 +152,33 @@ class Resource(Generic[R]):
         """One record, by its id or by a unique field: `get({"x_sku": "4711"})`. Raises NotFound if there is none."""
         call = list_call(f"{self._path}/{_path_of(address)}", {"fields": names_of(fields)}, timeout=timeout)
         return self._record(self._sender.send(replace(call, cached=True)))
+
+    def summary(
+        self,
+        *,
+        filter: Optional[Filter] = None,
+        group: Optional[Sequence[str]] = None,
+        sum: Optional[Sequence[str]] = None,
+        min: Optional[Sequence[str]] = None,
+        max: Optional[Sequence[str]] = None,
+        avg: Optional[Sequence[str]] = None,
+        timeout: Optional[float] = None,
+    ) -> Summary:
+        """
+        The number of matching records, in groups of equal values, with sums, minima, maxima and averages of other fields: exact, and
+        from one snapshot. `group`: up to two fields, timestamps with a unit, such as `create_date:month`. Without it, all records are
+        one group. `summary(group=["categ_id"], sum=["qty_available"])`
+        """
+        parameters = {"filter": text_of(filter), **joined({"group": group, "sum": sum, "min": min, "max": max, "avg": avg})}
+        call = list_call(f"{self._path}/summary", parameters, timeout=timeout)
+        reply = self._sender.send(replace(call, cached=True))
+        body = reply.json()
+        return Summary(
+            groups=groups_of(body["data"], self._decimals),
+            total=body["meta"]["total"],
+            version=_version_of(reply.etag),
+            request_id=reply.request_id,
+        )
 
     def export(self, *, fields: Optional[Sequence[str]] = None, filter: Optional[Filter] = None, timeout: Optional[float] = None) -> Export[R]:
         """

@@ -59,11 +59,11 @@ class Samples(unittest.TestCase):
 
     def test_of_the_readme_work_as_written(self) -> None:
         printed = self.run_samples(README)
-        self.assertEqual(len(printed), 9)
+        self.assertEqual(len(printed), 10)
         # What each must have printed, so that none passes by doing nothing.
         for output, wanted in zip(
             printed,
-            (r"^20 \[.*\n20 ", None, r"^-3\n", r"^10\n10 0\n", r"created 1 ", r"^webhook.test\nrespond with 401", r"^apply webhook.test \[\]\n204", r"^[1-9]", r"^active=true&list_price>10\n"),
+            (r"^20 \[.*\n20 ", r"^None 20 0 11\n20\n", None, r"^-3\n", r"^10\n10 0\n", r"created 1 ", r"^webhook.test\nrespond with 401", r"^apply webhook.test \[\]\n204", r"^[1-9]", r"^active=true&list_price>10\n"),
         ):
             if wanted is not None:
                 self.assertRegex(output, re.compile(wanted, re.S))

@@ -85,6 +85,51 @@ class Lists(unittest.TestCase):
         self.assertEqual(third.data, [{"id": kept}])
         self.assertNotEqual(third.version, first.version)
 
+    def test_summaries_have_groups_sums_and_counts_with_exact_decimals(self) -> None:
+        summary = self.qm.products.summary(
+            filter=field.id <= 10,
+            group=["active", "create_date:month"],
+            sum=["id", "list_price"],
+            min=["id", "list_price"],
+            max=["create_date"],
+            avg=["id", "list_price"],
+        )
+        (group,) = summary
+        self.assertEqual((summary.total, len(summary), group.count), (10, 1, 10))
+        self.assertIs(group.group["active"], True)
+        self.assertRegex(group.group["create_date"], r"^\d{4}-\d{2}-01$")
+        self.assertEqual(group.sum, {"id": 55, "list_price": Decimal("0.45")})
+        self.assertEqual((group.min, list(group.max)), ({"id": 1, "list_price": Decimal(0)}, ["create_date"]))
+        self.assertEqual(group.avg, {"id": Decimal("5.5"), "list_price": Decimal("0.045")})
+        exact = [*group.avg.values(), group.sum["list_price"], group.min["list_price"]]
+        self.assertEqual({type(value) for value in exact}, {Decimal})
+        self.assertEqual(type(group.sum["id"]), int)
+        self.assertRegex(summary.version or "", r"^[0-9a-f]{12}-\d+$")
+
+    def test_summaries_of_no_records_and_of_long_filters(self) -> None:
+        (none,) = self.qm.products.summary(filter="id=0", sum=["list_price"], max=["id"], avg=["list_price"], group=[])
+        self.assertEqual((none.group, none.count, none.sum, none.max, none.avg), ({}, 0, {"list_price": Decimal(0)}, {"id": None}, {"list_price": None}))
+        long = self.qm.products.summary(filter=field.name.is_in(["Pin 1", *["no such product"] * 300]))
+        self.assertEqual([(one.group, one.count) for one in long], [({}, 1)])
+        with self.assertRaisesRegex(TypeError, r"sum is a list of names: sum=\['id'\]"):
+            self.qm.products.summary(sum="id")
+        with self.assertRaises(RequestInvalid) as caught:
+            self.qm.products.summary(group=["create_date"])
+        self.assertEqual(caught.exception.errors[0]["code"], "group_unit_invalid")
+
+    def test_summaries_come_from_the_cache_until_the_data_changes(self) -> None:
+        added = self.qm.products.create({"name": "Summarized", "list_price": "0.5"})
+
+        def read() -> Any:
+            return self.qm.products.summary(filter=field.id == added, sum=["list_price"])
+
+        first, second = read(), read()
+        self.assertEqual((first.groups, first.version), (second.groups, second.version))
+        self.assertNotEqual(first.request_id, second.request_id)
+        self.qm.products.update(added, {"list_price": "12"})
+        self.assertEqual([one.sum["list_price"] for one in read()], [Decimal(12)])
+        self.qm.products.delete(added)
+
     def test_one_record_is_found_by_its_id(self) -> None:
         self.assertEqual(self.qm.products.get(2, fields=["id", "default_code"]), {"id": 2, "default_code": None})
         record = self.qm.products.get(101)
