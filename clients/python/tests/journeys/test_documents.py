@@ -72,9 +72,9 @@ class Samples(unittest.TestCase):
         (printed,) = self.run_samples(GUIDE)
         self.assertEqual(printed.splitlines()[0], "11 products cost more than 10")
 
-    def test_programs_in_the_guide_are_the_files_in_examples(self) -> None:
+    def test_the_program_in_the_guide_is_the_file_in_examples(self) -> None:
         programs = [(name, text) for name, text in blocks(GUIDE) if name]
-        self.assertEqual([name for name, _ in programs], ["sync.py", "sync-plain.py"])
+        self.assertEqual([name for name, _ in programs], ["sync.py"])
         for name, text in programs:
             self.assertEqual(text, (ROOT / "examples" / name).read_text(encoding="utf-8"))
 
