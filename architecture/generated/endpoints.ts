@@ -47,14 +47,39 @@ function rowOf({ method, url, scopes = [] }: Route) {
   }
 }
 
-/** Every route that the service registers, with the scopes that it checks. */
+/** The paths of the resources whose endpoints are those of products. */
+const others: Readonly<Record<string, string>> = {
+  partner: '/api/v1/resources/partner',
+  company: '/api/v1/resources/company',
+}
+
+/** Method, path and scopes of a product's endpoint, as those of another resource. */
+const asOther = (text: string, name: string, path: string) =>
+  text.replace('/api/v1/inventory/product', path).replaceAll('product:', `${name}:`)
+
+/** Every route that the service registers, with the scopes that it checks. Those of other resources are listed if they differ. */
 export async function endpoints(): Promise<string> {
   const rows = (await routeTable())
     .filter(({ method, url }) => method !== 'HEAD' && method !== 'QUERY' && !parts.includes(url))
     .map(rowOf)
-  const sorted = rows.toSorted((a, b) => a.place - b.place)
-  return table(
-    ['Method and path', 'Description', 'Scope'],
-    sorted.map(({ cells }) => cells),
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ cells: [request = '', summary = '', scope = ''] }) => ({ request, summary, scope }))
+  const products = rows.filter(({ request }) => request.includes('/api/v1/inventory/product'))
+  const same = Object.entries(others).flatMap(([name, path]) =>
+    products.map(({ request, scope }) => asOther(`${request} ${scope}`, name, path)),
   )
+  const listed = rows.filter(({ request, scope }) => !same.includes(`${request} ${scope}`))
+  const places = rows.map(({ request }) => request)
+  const missing = products.filter(({ request }) =>
+    Object.entries(others).some(([name, path]) => !places.includes(asOther(request, name, path))),
+  )
+  if (missing.some(({ request }) => !request.includes('/adjust')))
+    throw new Error('The text below the table says that only adjustments are missing.')
+  return [
+    table(
+      ['Method and path', 'Description', 'Scope'],
+      listed.map(({ request, summary, scope }) => [request, summary, scope]),
+    ),
+    `${Object.values(others).map(code).join(' and ')} have the same endpoints with their own scopes, such as \`partner:read\`, except \`adjust\`.`,
+  ].join('\n\n')
 }

@@ -6,13 +6,15 @@ import { cell, code, plain, table } from './markdown.ts'
 
 /** The tables of codes, from the texts of the pages that the service serves about them. */
 
+/** The page says for all codes that an error means that nothing was written, unless its row says otherwise. */
 export function codesOfErrors(): string {
   const sorted = errorCodes.toSorted((a, b) => statusOf[a] - statusOf[b])
   return table(
-    ['Code', 'Status', 'When', 'What to do'],
+    ['Status', 'Code', 'When, and what to do'],
     sorted.map((one) => {
-      const { when, remedy } = errorTexts[one]
-      return [code(one), String(statusOf[one]), cell(when), plain(remedy)]
+      const { when, remedy, isObvious = false } = errorTexts[one]
+      const text = when.replace(' Nothing was written.', '')
+      return [String(statusOf[one]), code(one), isObvious ? cell(text) : plain(`${text} ${remedy}`)]
     }),
   )
 }

@@ -32,4 +32,6 @@ export function records(): string {
   return [`**Every record**\n\n${tableOf(shared)}`, ...own].join('\n\n')
 }
 
-export const viewFields = (name: ViewName) => tableOf(views[name].fields)
+/** `described`: fields that the page describes as members of a request. */
+export const viewFields = (name: ViewName, described: readonly string[]) =>
+  tableOf(views[name].fields.filter((field) => !described.includes(field.name)))

@@ -21,7 +21,7 @@ export const escaped = (text: string) =>
 export function plain(text: string): string {
   return escaped(text)
     .replaceAll(
-      /(?<!`)\b(?:[A-Z_]{9,}|[a-z]+(?:_[a-z]+)+|[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)+|QUERY|PATCH|webhook\.challenge|data\.challenge|application\/[a-z-]+)\b/g,
+      /(?<![`-])\b(?:[A-Z_]{9,}|[a-z]+(?:_[a-z]+)+|[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)+|QUERY|PATCH|webhook\.challenge|data\.challenge|application\/[a-z-]+)\b/g,
       (word) => code(word),
     )
     .replaceAll(/…?\/(?:(?:api|manage)\/v1\/(?:\w+)?|\{key\}\/\{value\})/g, (path) => code(path))

@@ -20,10 +20,10 @@ export interface Part {
   readonly text: () => string | Promise<string>
 }
 
-const fieldsOf = (file: string, name: string, view: ViewName): Part => ({
+const fieldsOf = (file: string, name: string, view: ViewName, described: readonly string[] = []): Part => ({
   file: `docs/reference/${file}`,
   name,
-  text: () => viewFields(view),
+  text: () => viewFields(view, described),
 })
 
 export const parts: readonly Part[] = [
@@ -33,9 +33,9 @@ export const parts: readonly Part[] = [
   fieldsOf('account.md', 'audit fields', 'audit'),
   fieldsOf('account.md', 'request fields', 'request'),
   fieldsOf('account.md', 'usage fields', 'usage'),
-  fieldsOf('webhooks.md', 'webhook fields', 'webhook'),
+  fieldsOf('webhooks.md', 'webhook fields', 'webhook', ['resource', 'url', 'filter', 'fields']),
   fieldsOf('webhooks.md', 'delivery fields', 'delivery'),
-  fieldsOf('fields.md', 'own fields', 'field'),
+  fieldsOf('fields.md', 'own fields', 'field', ['resource', 'name', 'type', 'label', 'unique']),
   { file: 'docs/reference/errors.md', name: 'error codes', text: codesOfErrors },
   {
     file: 'docs/reference/errors.md',

@@ -7,13 +7,27 @@ import { freshService } from './service.ts'
 /** The scopes in the table of endpoints in docs/api.md. `architecture/generated.test.ts` proves that it lists every route. */
 
 const document = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
-const endpoints = [...document.matchAll(/^\| `([A-Z]+)` `(\/[^`]*)` \|.*\| (`[^|]+`) \|$/gm)].map(
-  ([, method = '', path = '', cell = '']) => ({
-    method,
-    path: path.replace('{key}', 'x_sku').replace(/\{\w+\}/, '1'),
-    allowing: scopes.filter((scope) => cell.includes(`\`${scope}\``)),
-  }),
+const listed = [...document.matchAll(/^\| `([A-Z]+)` `(\/[^`]*)` \|.*\| (`[^|]+`) \|$/gm)].map(
+  ([, method = '', path = '', cell = '']) => ({ method, path, cell }),
 )
+
+/** Partners and companies have the endpoints of products, except adjustments and those that the table lists by themselves. */
+const ofOthers = ['partner', 'company'].flatMap((name) =>
+  listed
+    .filter(({ path }) => path.startsWith('/api/v1/inventory/product') && !path.endsWith('/adjust'))
+    .map(({ method, path, cell }) => ({
+      method,
+      path: path.replace('inventory/product', `resources/${name}`),
+      cell: cell.replaceAll('product:', `${name}:`),
+    }))
+    .filter((one) => !listed.some(({ method, path }) => method === one.method && path === one.path)),
+)
+
+const endpoints = [...listed, ...ofOthers].map(({ method, path, cell }) => ({
+  method,
+  path: path.replace('{key}', 'x_sku').replace(/\{\w+\}/, '1'),
+  allowing: scopes.filter((scope) => cell.includes(`\`${scope}\``)),
+}))
 
 const accounts = new Map<string, TestAccount>()
 

@@ -40,11 +40,11 @@ const faults: Record<RequestFault, Text> = {
   },
   parameter_repeated: { cause: 'A parameter occurs more than once.', remedy: 'Send it once.' },
   parameter_encoding: {
-    cause: 'A % is not followed by two hexadecimal digits, or the decoded bytes are not UTF-8.',
+    cause: 'A % is not followed by two hexadecimal digits, or the bytes are not UTF-8.',
     remedy: 'Percent-encode the value once. A literal % is %25.',
   },
   parameter_not_for_export: {
-    cause: 'An export has page, limit or sort, but it returns every matching record, in the order of ids.',
+    cause: 'An export, which returns every matching record by id, has page, limit or sort.',
     remedy: 'Omit the parameter, or request application/json.',
   },
   parameter_not_for_stream: {
@@ -70,21 +70,19 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Send one to eight words, separated by spaces.',
   },
   sort_invalid: {
-    cause:
-      'sort is not one field name, or it is combined with after_id, which continues in the order of ids.',
+    cause: 'sort is not one field name, or is combined with after_id.',
     remedy: 'Send one field, with "-" before it for descending order. Use page instead of after_id.',
   },
   field_not_sortable: {
-    cause:
-      'sort names a field without an order: one that the account has declared, or one that is computed for each response.',
+    cause: 'sort names a field that the account has declared, or etag.',
     remedy: 'Sort by a field of the resource. The message lists them.',
   },
   choice_invalid: {
-    cause: 'The value is none of those that the parameter can have.',
+    cause: 'The parameter does not have this value.',
     remedy: 'Send one of the values in expected.',
   },
   field_unknown: {
-    cause: 'The resource has no such field. All unknown fields are reported together.',
+    cause: 'The resource has no such field.',
     remedy: 'Use a name in expected; the reference lists them.',
   },
   field_empty: {
@@ -96,20 +94,19 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Name it in fields, and filter by another field.',
   },
   field_not_for_summary: {
-    cause: 'sum and avg need a number; min and max a number or a timestamp. The field has another type.',
+    cause: 'sum or avg of a field that is not a number, or min or max of a text or boolean.',
     remedy: 'Name a field in expected.',
   },
   group_unit_invalid: {
-    cause:
-      'group names a timestamp without day, week or month, another field with one of them, or a field twice.',
+    cause: 'group has a timestamp without day, week or month, another field with one, or a field twice.',
     remedy: 'Write a timestamp as create_date:month, and any other field as its name.',
   },
   summary_too_large: {
-    cause: 'A summary groups by more than 2 fields, or has more than 20 in sum, min, max and avg.',
+    cause: 'A summary has more than 2 fields in group, or 20 in sum, min, max and avg.',
     remedy: 'Send several requests, or an export.',
   },
   groups_too_many: {
-    cause: 'The records of a summary have more than 1000 groups; the message says how many.',
+    cause: 'A summary has more than 1000 groups.',
     remedy: 'Narrow the filter, or group by a field with fewer values. An export has every record.',
   },
   operator_not_for_type: {
@@ -134,11 +131,11 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Add the member that pointer names.',
   },
   member_unknown: {
-    cause: 'The body has a member that the record does not have, or that cannot be written.',
+    cause: 'The record does not have this member, or it cannot be written.',
     remedy: 'Remove the member that pointer names.',
   },
   member_invalid: {
-    cause: 'A member of the body has the wrong type, or a value that the field does not accept.',
+    cause: 'A member has the wrong type, or a value that the field does not accept.',
     remedy: 'Correct the member that pointer names; the message says what it accepts.',
   },
   value_taken: {

@@ -5,89 +5,107 @@ import { limits } from '../../limits/limits.ts'
 export interface ErrorText {
   readonly when: string
   readonly remedy: string
+  /** `when` and the message of the response already say it, or another page of the reference does: the table has no remedy. */
+  readonly isObvious?: true
 }
 
 const count = (value: number) => value.toLocaleString('en-US')
 const kilobytes = (bytes: number) => `${bytes / 1024} KB`
 const megabytes = (bytes: number) => `${bytes / 1024 ** 2} MB`
 
-const retryLater = 'Retry, and double the delay with each further attempt.'
+const retryLater = 'Retry, and double the delay each time.'
 const spreadRequests = 'Spread requests over the minute: RateLimit on every response has how many remain.'
 const askForQuota = 'ask your operator for a higher quota.'
 
 export const errorTexts: Record<ErrorCode, ErrorText> = {
   request_invalid: {
-    when: 'A parameter, filter or header is invalid. The service never ignores or corrects input.',
+    when: 'A parameter, filter or header is invalid.',
     remedy:
-      'Read errors: each entry has the parameter, the position in it, what was expected, and a correction if there is a clear one.',
+      'Read errors: each entry has the parameter, the position in it, what was expected, and a correction if there is a clear one. The service never ignores or corrects input.',
+    isObvious: true,
   },
   body_invalid: {
     when: 'The body is not JSON, has a wrong Content-Type, or a member is missing, unknown or invalid. Or a GET has a body.',
     remedy: 'Correct it: errors has each fault with a JSON Pointer.',
+    isObvious: true,
   },
   rows_rejected: {
-    when: `${count(limits.batchRejectedRowsMax)} rows of a batch were rejected, or its held results are too large. It is in the $error line. The valid rows before are written.`,
+    when: `${count(limits.batchRejectedRowsMax)} rows of a batch were rejected, or its held results are too large. The valid rows before are written.`,
     remedy: 'Fix the cause that the lines show, and send the batch again.',
+    isObvious: true,
   },
   idempotency_key_required: {
-    when: 'An adjustment without an Idempotency-Key: a retry could apply it twice.',
+    when: 'An adjustment has no Idempotency-Key.',
     remedy: 'Send a new one with each adjustment, and the same one to retry it.',
   },
   unauthenticated: {
-    when: 'The request has no valid API key of this account. The response is the same for every cause.',
+    when: 'The request has no valid API key of this account.',
     remedy: 'Check the Authorization header and the host, then ask who created the key whether it is valid.',
+    isObvious: true,
   },
   scope_missing: {
     when: 'The key lacks the scope that detail names.',
     remedy: 'Use a key with that scope.',
+    isObvious: true,
   },
   path_unknown: {
     when: 'The path does not exist.',
     remedy: 'Compare it with the reference. Paths of resources begin with /api/v1/.',
+    isObvious: true,
   },
   record_unknown: {
     when: 'The account has no record with this id.',
-    remedy: 'If it existed before, it was deleted. Ids are never reused.',
+    remedy: 'If it existed before, it was deleted.',
+    isObvious: true,
   },
   key_unknown: {
     when: 'The path or parameter key names a field that is not unique. detail has those that are.',
     remedy: 'Address the record by id, or declare the field as unique.',
+    isObvious: true,
   },
   method_not_allowed: {
     when: 'The path does not support this method.',
     remedy: 'Use a method in Allow.',
+    isObvious: true,
   },
   idempotency_conflict: {
     when: 'The first request with this Idempotency-Key is still running.',
-    remedy: 'Retry: you then get its response.',
+    remedy: 'Retry: you then receive its response.',
   },
   adjustment_impossible: {
     when: `A field is null, or the sum has more than ${limits.decimalIntegerDigitsMax} digits before or ${limits.decimalFractionDigitsMax} after the decimal point. Nothing was written.`,
     remedy: 'Read the record, and set the field with PATCH if that is what you want.',
+    isObvious: true,
   },
   key_already_created: {
     when: 'A key was created with this Idempotency-Key before, and cannot be shown again. detail has its id.',
     remedy: 'If you lost the first response, revoke that key and create another.',
+    isObvious: true,
   },
   key_not_active: {
     when: 'Only an active key can be rotated. This one is rotating, expired or revoked.',
     remedy: 'Check its state, and create a key if you need one.',
+    isObvious: true,
   },
   keys_exhausted: {
     when: `The account has ${count(limits.keysValidMax)} valid keys.`,
     remedy: 'Revoke unused ones: last_used_on has the day of their last use.',
+    isObvious: true,
   },
   records_exhausted: {
     when: `The account has as many records of this resource as its quota allows, by default ${count(limits.recordsMax)}. Rows of a batch before this error are written.`,
     remedy: `Delete records, or ${askForQuota}`,
+    isObvious: true,
   },
   audit_exhausted: {
     when: `The audit log is at its quota, by default ${count(limits.auditRowsMax)} entries. Revoking keys, pausing or deleting webhooks and removing origins still work.`,
     remedy: `Find the program that changes keys or webhooks in a loop, or ${askForQuota}`,
+    isObvious: true,
   },
   key_taken: {
     when: 'Another record has this value of a unique field; errors has its id as record. Nothing was written.',
     remedy: 'Use that record. To write whichever record has the value, send PATCH to …/{key}/{value}.',
+    isObvious: true,
   },
   key_not_ready: {
     when: 'The field is becoming unique, or cannot because two records have one value.',
@@ -96,28 +114,33 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   values_not_unique: {
     when: 'Several records share a value of the field that is to be unique. detail has the first. Nothing was changed.',
     remedy: 'Give each its own value or null, then declare the field again.',
+    isObvious: true,
   },
   field_exists: {
     when: 'The resource has a field with this name.',
     remedy: 'Use it, or another name.',
+    isObvious: true,
   },
   fields_exhausted: {
     when: `The account has declared ${limits.ownFieldsMax} fields for this resource.`,
     remedy: 'Delete one.',
+    isObvious: true,
   },
   webhooks_exhausted: {
     when: `The account has ${limits.webhooksMax} webhooks.`,
     remedy: 'Delete one. One webhook can serve several consumers.',
+    isObvious: true,
   },
   webhook_unverified: {
     when: 'The receiver did not return the challenge, or the webhook is still pending. detail says what happened.',
     remedy:
       'Respond to webhook.challenge with 200 and data.challenge as the body. Then activate the webhook.',
+    isObvious: true,
   },
   cursor_expired: {
-    when: `Changes after this cursor may be unknown: deletions are kept for ${limits.tombstoneDays} days, up to ${count(limits.tombstonesMax)}. A restore, or a failover that lost writes, also expires cursors.`,
+    when: `Deletions after this cursor may be unknown: they are kept for ${limits.tombstoneDays} days, up to ${count(limits.tombstonesMax)}. A restore, or a failover that lost writes, also expires cursors.`,
     remedy:
-      'Start again with an export, whose X-Changes-Cursor is a new cursor, or without since. Delete records of your copy that you do not receive.',
+      'Start again with an export or without since, and delete records of your copy that you do not receive.',
   },
   precondition_failed: {
     when: 'The record no longer has the ETag in If-Match. Nothing was written.',
@@ -132,24 +155,29 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: 'Send the parameters in the body of a QUERY.',
   },
   media_type_unsupported: {
-    when: 'The path does not take a body of this content type, or its charset is not UTF-8. Or a body is compressed that is not a batch in gzip.',
+    when: 'The path does not take this content type, its charset is not UTF-8, or the body is compressed and not a batch in gzip.',
     remedy: 'Send a type that Accept-Query, Accept-Patch or Accept-Post names.',
+    isObvious: true,
   },
   expectation_failed: {
     when: 'An Expect header other than 100-continue.',
     remedy: 'Omit it.',
+    isObvious: true,
   },
   idempotency_mismatch: {
     when: `This Idempotency-Key was used with another request in the last ${limits.idempotencyHours} hours. Nothing was written.`,
     remedy: 'Use a new one for each new request.',
+    isObvious: true,
   },
   account_rate_exceeded: {
     when: 'The account has sent more requests in a minute than its limit, which RateLimit-Policy has.',
     remedy: spreadRequests,
+    isObvious: true,
   },
   key_rate_exceeded: {
     when: 'This key has sent more requests in a minute than its limit. Other keys may still send.',
     remedy: spreadRequests,
+    isObvious: true,
   },
   account_busy: {
     when: 'Too many long queries, writes or batches of the account are running and queued. Nothing was written.',
@@ -162,18 +190,22 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   export_limit: {
     when: 'Too many exports of the account are running, or the last free slot is kept for other accounts.',
     remedy: 'Retry when one has ended.',
+    isObvious: true,
   },
   feed_limit: {
     when: 'Too many clients of the account or the process wait for changes.',
     remedy: 'Retry later, or request changes without wait.',
+    isObvious: true,
   },
   headers_too_large: {
     when: `Request line and headers exceed ${kilobytes(limits.headerBytesMax)}.`,
     remedy: 'Send fewer or shorter headers, and a long filter with QUERY.',
+    isObvious: true,
   },
   client_disconnected: {
     when: 'The client closed the connection before the response. The error is only logged.',
     remedy: "Increase the client's timeout, or narrow the request.",
+    isObvious: true,
   },
   internal: {
     when: "A bug in the service. The operator's log has its cause.",
@@ -194,18 +226,19 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   shutting_down: {
     when: 'The process shut down before the response and closed the connection. The error is only logged.',
     remedy: 'Retry: another process serves it. With an Idempotency-Key, a write happens once.',
+    isObvious: true,
   },
   outcome_unknown: {
-    when: 'The connection to the database was lost during the commit: the write may or may not be committed.',
-    remedy: 'Retry with the same Idempotency-Key. Without one, check first whether the record exists.',
+    when: 'The connection to the database was lost during the commit.',
+    remedy:
+      'The write may or may not be committed. Retry with the same Idempotency-Key. Without one, check first whether the record exists.',
   },
   deadline_exceeded: {
     when: `The query exceeded its timeout: ${limits.readMsMax / 1000} seconds, unless the operator has set another.`,
     remedy: 'Narrow the filter, or request fewer records. "Contains" is fast from three letters on.',
   },
   total_pending: {
-    when: 'The first total of a filter that matches a large part of millions of records, or the first summary of them, takes longer to count than a request can wait. The service goes on counting.',
-    remedy:
-      'Repeat the request. Once the total or the summary is known it is kept, and further requests are fast.',
+    when: 'The first total or summary of millions of records takes longer to count than a request can wait. The count goes on.',
+    remedy: 'Repeat the request. Once the count is known, every further request is fast.',
   },
 }
