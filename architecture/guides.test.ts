@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8')
 
-it('every program in a guide is identical to its file, and every file is in a guide or linked', () => {
+it('every program or excerpt in a guide is identical to its file, and every file is in a guide or linked', () => {
   const guides = readdirSync(`${root}docs/guides`)
   const shown = guides.flatMap((guide) =>
     Array.from(
@@ -24,6 +24,11 @@ it('every program in a guide is identical to its file, and every file is in a gu
       ([, name = '']) => name,
     ),
   )
+  for (const guide of guides) {
+    const excerpts = read(`docs/guides/${guide}`).matchAll(/^```ts from (\S+)\n([\s\S]*?)^```$/gm)
+    for (const [, name = '', excerpt] of excerpts)
+      expect(read(`examples/${name}`), `${guide}: ${name}`).toContain(excerpt)
+  }
   const python = [...read('docs/guides/python.md').matchAll(/^```python (\S+)$/gm)].map(
     ([, name = '']) => name,
   )

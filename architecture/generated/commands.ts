@@ -25,7 +25,7 @@ function usageOf(command: Command, parents: string): string {
 
 function optionLine(command: Command, option: Option): string {
   const help = command.createHelp()
-  const text = help.optionDescription(option).replace(' (required)', '')
+  const text = help.optionDescription(option).replace(/ \((?:required|default: (?:none|false|""))\)/, '')
   return `  - ${code(help.optionTerm(option))}: ${escaped(text)}`
 }
 

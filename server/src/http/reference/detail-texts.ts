@@ -44,11 +44,11 @@ const faults: Record<RequestFault, Text> = {
     remedy: 'Percent-encode the value once. A literal % is %25.',
   },
   parameter_not_for_export: {
-    cause: 'An export, which returns every matching record by id, has page, limit or sort.',
+    cause: 'An export has page, limit or sort.',
     remedy: 'Omit the parameter, or request application/json.',
   },
   parameter_not_for_stream: {
-    cause: 'A stream of changes has wait, but it waits by itself.',
+    cause: 'A stream of changes, which waits by itself, has wait.',
     remedy: 'Omit wait, or read the changes without text/event-stream.',
   },
   page_invalid: { ...number, remedy: 'Send a page from 1.' },

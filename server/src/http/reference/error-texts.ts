@@ -239,6 +239,6 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   },
   total_pending: {
     when: 'The first total or summary of millions of records takes longer to count than a request can wait. The count goes on.',
-    remedy: 'Repeat the request. Once the count is known, every further request is fast.',
+    remedy: 'Repeat the request: once counted, it is fast.',
   },
 }
