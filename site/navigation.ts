@@ -51,7 +51,7 @@ export const navigation: readonly Audience[] = [
             text: 'The console',
             file: 'docs/console.md',
             words:
-              'web interface admin panel user interface UI dashboard browse data log in sign in audit log who changed usage screenshots',
+              'web interface admin panel user interface UI dashboard browse data log in sign in audit log of keys: who changed a key usage screenshots',
           },
           {
             text: 'First sync in Python',
@@ -135,7 +135,7 @@ export const navigation: readonly Audience[] = [
             text: 'Keep a copy in step',
             file: 'docs/guides/keep-a-copy.md',
             words:
-              'change feed poll polling updates since last sync delta deleted deletions replicate cursor long poll server-sent events SSE stream real time CDC change data capture keep copy in sync download everything all products full export bulk initial load resume interrupted crash restart large data warehouse BI modified since updated after timestamp write_date nightly refresh not modified 304 cache ETag conditional request',
+              'change feed poll polling updates since last sync delta deleted deletions find out what was deleted replicate cursor long poll server-sent events SSE stream real time CDC change data capture keep copy in sync download everything all products full export bulk initial load resume interrupted crash restart large data warehouse BI modified since updated after timestamp write_date nightly refresh not modified 304 cache ETag conditional request',
           },
           {
             text: 'Recipes',
