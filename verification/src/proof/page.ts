@@ -8,34 +8,65 @@ export function proofPage({ sections }: Proof): string {
     '<!-- Written by `npm run proof` from docs/proof.json. -->',
     '# Proof',
     `You can run the command behind every figure. Of ${records.length} figures, ${missed.length} miss their bound and are marked.`,
-    `- **Bound** is what the check requires. A check that misses its bound prints \`SHORT\`, and its command exits with 1.
-- **Recorded** has the date and the commit, and the machine unless the section names it. With a link, the commit is the one that recorded the figure in that document; without, the one that was measured.
-- The code has changed since. All machines were small and shared: the load generator and PostgreSQL use the same cores. Repeat what matters to you.
-- \`npm run proof -- verification/out/SUITE.json\` replaces figures with those of a full run, and writes this page again.`,
+    `- The lines above a table say how to run its checks, and when, at which commit and on which machine the figures were recorded. Rows name what differs.
+- A linked date leads to the document that recorded the figure, at this commit. Otherwise the commit is the one that was measured.
+- A check that misses its bound prints \`SHORT\`, and its command exits with 1.
+- The code has changed since, and all machines were small and shared with PostgreSQL and the load. Repeat what matters to you: \`npm run proof -- verification/out/SUITE.json\` writes the figures of a full run into this page.`,
     ...sections.flatMap(sectionText),
   ].join('\n\n')}\n`
 }
 
-function sectionText({ title, text, picture, records }: ProofSection): string[] {
-  const shown = picture === undefined ? [] : [`![${picture.description}](${picture.file})`]
-  const machines = new Set(records.map(({ machine }) => machine))
-  // A machine that measured the whole section is named once.
-  const [only = ''] = machines
-  const shared = machines.size === 1 ? [`Machine: ${only}.`] : []
-  const rows = records.map((record) => row(record, machines.size > 1)).join('\n')
-  const table = `| Claim | Figure | Bound | Command | Recorded |\n|---|---|---|---|---|\n${rows}`
-  return [`## ${title}`, [text, ...shared].join(' '), ...shown, table]
+/** What most records of a section have in common, so that only the others repeat it. */
+interface Common {
+  readonly command: string
+  readonly date: string
+  readonly commit: string
+  readonly machine: string
 }
 
-function row(record: ProofRecord, withMachine: boolean): string {
-  const { claim, figure, bound, met, note, command, commit, date, machine, source } = record
+function sectionText({ title, text, picture, records }: ProofSection): string[] {
+  const common: Common = {
+    command: mostOf(records.map(commandOf)),
+    date: mostOf(records.map(dateOf)),
+    commit: mostOf(records.map(({ commit }) => commit)),
+    machine: mostOf(records.map(({ machine }) => machine)),
+  }
+  const shown = picture === undefined ? [] : [`![${picture.description}](${picture.file})`]
+  const origin = `Command: \`${common.command} CHECK\`. Recorded: ${common.date}, ${common.commit}, ${common.machine}.`
+  const rows = records.map((record) => row(record, common)).join('\n')
+  return [
+    `## ${title}`,
+    text,
+    origin,
+    ...shown,
+    `| Claim | Figure | Bound | Check |\n|---|---|---|---|\n${rows}`,
+  ]
+}
+
+function row(record: ProofRecord, common: Common): string {
+  const { claim, check, figure, bound, met, note, command, commit, machine } = record
   const measured = [
     `**${figure}**`,
     ...(met ? [] : ['misses its bound']),
     ...(note === undefined ? [] : [note]),
   ]
-  const recorded = source === undefined ? date : `[${date}](${source})`
-  const when = [recorded, commit, ...(withMachine ? [machine] : [])].join(', ')
-  const cells = [claim, measured.join('; '), bound, `\`${command}\``, when]
+  const run = [
+    `\`${commandOf(record) === common.command ? check : command}\``,
+    ...(dateOf(record) === common.date ? [] : [dateOf(record)]),
+    ...(commit === common.commit ? [] : [commit]),
+    ...(machine === common.machine ? [] : [machine]),
+  ]
+  const cells = [claim, measured.join('; '), bound, run.join(', ')]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+/** Without the name of the check, which every command ends with. */
+const commandOf = ({ command, check }: ProofRecord) => command.slice(0, -check.length).trim()
+
+const dateOf = ({ date, source }: ProofRecord) => (source === undefined ? date : `[${date}](${source})`)
+
+/** The value that occurs most often; the first of several. */
+function mostOf(values: readonly string[]): string {
+  const times = (value: string) => values.filter((other) => other === value).length
+  return values.toSorted((a, b) => times(b) - times(a))[0] ?? ''
 }

@@ -23,6 +23,31 @@ it('docs/proof.md is what npm run proof writes', () => {
   expect(readFileSync(pageFile, 'utf8')).toBe(proofPage(proof))
 })
 
+it('docs/proof.md has the command, date, commit and machine of every figure, in its row or above the table', () => {
+  const texts = proofPage(proof).split('\n## ').slice(1)
+  expect(texts).toHaveLength(proof.sections.length)
+  const missing = proof.sections.flatMap((section, n) => {
+    const [, run = '', recorded = ''] =
+      /^Command: `(.*)CHECK`\. Recorded: (.*)\.$/m.exec(texts[n] ?? '') ?? []
+    const cells = [...(texts[n] ?? '').matchAll(/^\| .* \| `(.*) \|$/gm)].map(([, cell = '']) => cell)
+    expect(cells).toHaveLength(section.records.length)
+    return section.records.filter(({ check, command, date, source, commit, machine }, at) => {
+      const [ran = '', ...others] = (cells[at] ?? '').split(/`,? ?/)
+      const differing = others.join('')
+      /** Only a value that the row does not give is that above the table. */
+      const isNamed = (value: string, kind: RegExp) =>
+        kind.test(differing) ? differing.includes(value) : recorded.includes(value)
+      return !(
+        (ran === command || (ran === check && run + check === command)) &&
+        isNamed(source === undefined ? date : `[${date}](${source})`, /\d{4}-\d\d-\d\d/) &&
+        isNamed(commit, /\b[0-9a-f]{8}\b/) &&
+        isNamed(machine, /cores|CPUs|PostgreSQL|machine/)
+      )
+    })
+  })
+  expect(missing).toEqual([])
+})
+
 describe('every figure', () => {
   it('is of a check that exists, once, with its bound', () => {
     expect(records.length).toBeGreaterThan(40)
