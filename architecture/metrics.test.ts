@@ -66,19 +66,26 @@ it('the dashboard shows every metric', () => {
   expect(names.filter((name) => !used.includes(name))).toEqual([])
 })
 
+/** The rows of the table of alerts: each alert with the anchors of its entries. */
+const rowsOfAlerts = [...incidents.matchAll(/^\| (`Quartermaster\w+`.*) \| (.*) \|$/gm)].flatMap(
+  ([, names = '', entries = '']) =>
+    [...names.matchAll(/`(\w+)`/g)].map(([, alert = '']) => ({
+      alert,
+      anchors: [...entries.matchAll(/\(#([\w-]+)\)/g)].map((match) => match[1]),
+    })),
+)
+
 it('docs/operating/incidents.md has a row for every alert, and no other', () => {
   const alerts = [...rules.matchAll(/alert: (\w+)/g)].map((match) => match[1] ?? '')
   expect(alerts.length).toBeGreaterThan(10)
-  const rows = [...incidents.matchAll(/^\| `(Quartermaster\w+)` \|/gm)].map((match) => match[1] ?? '')
-  expect(rows.toSorted()).toEqual(alerts.toSorted())
+  expect(rowsOfAlerts.map(({ alert }) => alert).toSorted()).toEqual(alerts.toSorted())
 })
 
 it('the entries of every alert have a command that confirms it', () => {
-  const rows = [...incidents.matchAll(/^\| `(Quartermaster\w+)` \| .* \| (.*) \|$/gm)]
-  expect(rows.length).toBeGreaterThan(10)
-  for (const [, alert = '', entries = ''] of rows) {
-    const anchors = [...entries.matchAll(/\(#([\w-]+)\)/g)].map((match) => match[1])
+  expect(rowsOfAlerts.length).toBeGreaterThan(10)
+  for (const { alert, anchors } of rowsOfAlerts) {
     const sections = incidents.split(/^## /m).filter((section) => anchors.includes(anchorOf(section)))
+    expect(anchors.length, alert).toBeGreaterThan(0)
     expect(sections, alert).toHaveLength(anchors.length)
     expect(
       sections.some((section) => /^```(?:sh|sql) \S+$/m.test(section)),
