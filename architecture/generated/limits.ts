@@ -36,11 +36,7 @@ const requests: readonly (readonly [string, string, string])[] = [
   ],
   ['`search`', `${all.searchWordsMax} words, ${all.searchCharactersMax} characters`, '400'],
   ['Read', `${duration(all.readMsMax)} (\`QUARTERMASTER_READ_MS_MAX\`)`, '504'],
-  [
-    'Counting a total or summary in the background',
-    duration(all.backgroundCountMsMax),
-    '504 `total_pending`',
-  ],
+  ['Background count of a total', duration(all.backgroundCountMsMax), '504 `total_pending`'],
   ['Write', duration(all.writeMsMax), '503, or `outcome_unknown`'],
   [
     'Receiving a request',
@@ -81,7 +77,7 @@ const accounts: readonly (readonly [string, string, string])[] = [
     '429',
   ],
   [
-    'Long queries at once, of pages and counts each, in a process',
+    'Long queries of pages, of counts, in a process',
     `${all.accountReadsMax} (\`QUARTERMASTER_ACCOUNT_READS_MAX\`), ${all.accountReadsWaitingMax} queued`,
     '429',
   ],
@@ -106,7 +102,7 @@ const accounts: readonly (readonly [string, string, string])[] = [
   ['Webhooks', count(all.webhooksMax), '409'],
   ['Allowed origins of browsers', count(all.corsOriginsMax), '400'],
   [
-    'Deletions known to the change feed, of a resource',
+    'Deletions in the feed, of a resource',
     `${all.tombstoneDays} days, ${count(all.tombstonesMax)}`,
     'cursors expire',
   ],
@@ -122,7 +118,7 @@ const accounts: readonly (readonly [string, string, string])[] = [
 const processes: readonly (readonly [string, string, string])[] = [
   ['Connections of clients', count(all.connectionsMax), 'closed'],
   [
-    'Requests waiting for a key or a short read',
+    'Requests waiting for a key or short read',
     `${all.requestsWaitingMax}, or ${all.requestsWaitingMin} of which one has waited ${duration(all.requestsWaitingMsMax)}`,
     '503',
   ],
@@ -139,7 +135,7 @@ const processes: readonly (readonly [string, string, string])[] = [
     'queued',
   ],
   [
-    'Waiting for a connection to the database',
+    'Waiting for a database connection',
     each(['reads', duration(all.readWaitMsMax)], ['writes', duration(all.writeWaitMsMax)]),
     '503',
   ],

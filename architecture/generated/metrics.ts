@@ -42,7 +42,12 @@ export async function metrics(): Promise<string> {
     const kind = kindOf(instrument)
     const name = `${prometheusName(definition)}${kind === 'counter' ? '_total' : ''}`
     const labels = (definition.labels ?? []).map((label) => label.replaceAll('.', '_'))
-    return [code(name), kind, codes(labels), cell(definition.description)]
+    // The name shows a counter; all others are gauges.
+    const meaning =
+      kind === 'histogram'
+        ? `${definition.description.replace(/\.$/, '')} (histogram).`
+        : definition.description
+    return [code(name), codes(labels), cell(meaning)]
   })
-  return table(['Metric', 'Kind', 'Labels', 'Meaning'], rows)
+  return table(['Metric', 'Labels', 'Meaning'], rows)
 }

@@ -8,7 +8,7 @@ import { code, codes, table } from './markdown.ts'
 type Declaration = SettingRule & { readonly meaning: string }
 
 const defaultOf = ({ default: standard }: Declaration) =>
-  standard === undefined ? 'not set' : code(String(standard))
+  standard === undefined ? '' : code(String(standard))
 
 function rangeOf(rule: Declaration): string {
   if ('enum' in rule) {

@@ -15,11 +15,11 @@ export const declarations = {
   DATABASE_URL: {
     ...postgresUrl,
     meaning:
-      'the database for requests: `postgres://user:password@host:port/database`; separate [several hosts](database-servers.md#several-database-servers) by commas',
+      'for requests: `postgres://user:password@host:port/database`; separate [several hosts](database-servers.md#several-database-servers) by commas',
   },
   DATABASE_OWNER_URL: {
     ...postgresUrl,
-    meaning: "the same database with the owner's login, for operator commands. If not set: `DATABASE_URL`",
+    meaning: "the owner's login, for operator commands. If not set: `DATABASE_URL`",
   },
   DATABASE_REPLICA_URLS: {
     ...postgresUrl,
@@ -50,14 +50,13 @@ export const declarations = {
     default: 10,
     minimum: 1,
     maximum: 1000,
-    meaning:
-      'connections of a process for long reads, and the same number for writes. Short reads share three more',
+    meaning: 'connections of a process for long reads, and as many for writes. Short reads share three more',
   },
   REDIS_URL: {
     type: 'string',
     pattern: /^rediss?:\/\//,
     meaning:
-      'the Redis in which processes share request counts: `redis://host:port/0`, `rediss://` for [TLS](tls-and-hosts.md#tls-to-postgresql-and-redis). If not set, each `serve` counts separately',
+      'shares request counts: `redis://host:port/0`, `rediss://` for [TLS](tls-and-hosts.md#tls-to-postgresql-and-redis). If not set, each `serve` counts separately',
   },
   QUARTERMASTER_REQUESTS_PER_MINUTE: {
     ...perMinute(limits.requestsPerMinute),
@@ -73,28 +72,28 @@ export const declarations = {
     minimum: 1,
     maximum: 1000,
     meaning:
-      "concurrent long reads of an account. The workers of `--processes` share them, at least one each; separate services count separately. Keep it below the database's number of CPUs",
+      "concurrent long reads of an account, in each service: below the database's number of CPUs. The workers of `--processes` share them, at least one each",
   },
   QUARTERMASTER_READ_MS_MAX: {
     type: 'integer',
     default: limits.readMsMax,
     minimum: 10,
     maximum: 600_000,
-    meaning: 'timeout of a read in milliseconds, after which PostgreSQL cancels it: 504',
+    meaning: 'milliseconds after which PostgreSQL cancels a read: 504',
   },
   QUARTERMASTER_EXPORT_MS_MAX: {
     type: 'integer',
     default: limits.exportMsMax,
     minimum: 10,
     maximum: 86_400_000,
-    meaning: 'timeout of an [export](../reference/export.md) in milliseconds, after which it is aborted',
+    meaning: 'milliseconds after which an [export](../reference/export.md) is aborted',
   },
   QUARTERMASTER_SHUTDOWN_DELAY_MS: {
     type: 'integer',
     default: limits.shutdownDelayMs,
     minimum: 0,
     maximum: 600_000,
-    meaning: 'milliseconds for which a process still serves requests after SIGTERM, with `/readyz` at 503',
+    meaning: 'milliseconds of serving after SIGTERM, with `/readyz` at 503',
   },
   QUARTERMASTER_PROCESSES: {
     type: 'string',
@@ -104,7 +103,7 @@ export const declarations = {
   QUARTERMASTER_HOST: {
     type: 'string',
     default: '127.0.0.1',
-    meaning: 'the address to listen on; `0.0.0.0` or `::` for all',
+    meaning: 'the address; `0.0.0.0` or `::` for all',
   },
   PORT: {
     type: 'integer',
@@ -126,8 +125,7 @@ export const declarations = {
   },
   QUARTERMASTER_TRUSTED_PROXIES: {
     type: 'string',
-    meaning:
-      'proxies whose `X-Forwarded-*` headers are trusted, as addresses or networks separated by commas: `10.0.0.0/8,192.168.1.7`',
+    meaning: 'proxies whose `X-Forwarded-*` headers are trusted: `10.0.0.0/8,192.168.1.7`',
   },
   QUARTERMASTER_WEBHOOK_SECRET: {
     type: 'string',
@@ -137,13 +135,11 @@ export const declarations = {
   QUARTERMASTER_WEBHOOK_SECRET_PREVIOUS: {
     type: 'string',
     minLength: limits.webhookMasterKeyCharactersMin,
-    meaning:
-      'the master key before the current one, while the [master key is changed](webhooks.md#change-the-master-key)',
+    meaning: 'the one before, while you [change it](webhooks.md#change-the-master-key)',
   },
   QUARTERMASTER_WEBHOOK_NETWORKS: {
     type: 'string',
-    meaning:
-      'addresses or networks that webhooks may reach besides the public internet, separated by commas: `10.1.0.0/16`',
+    meaning: 'addresses that webhooks may reach besides the public internet: `10.1.0.0/16,10.2.0.7`',
   },
   QUARTERMASTER_WEBHOOK_DELIVERY: {
     enum: ['on', 'off'],
@@ -158,8 +154,7 @@ export const declarations = {
     type: 'integer',
     minimum: 0,
     maximum: 65_535,
-    meaning:
-      'a separate port for metrics and health checks; 0 for any free one. If not set, there is no `/metrics`',
+    meaning: 'the port for metrics and health checks; 0 for any free one. If not set, there is no `/metrics`',
   },
   QUARTERMASTER_ADMIN_HOST: {
     type: 'string',
@@ -173,8 +168,7 @@ export const declarations = {
   },
   OTEL_RESOURCE_ATTRIBUTES: {
     type: 'string',
-    meaning:
-      'more attributes of metrics and traces: `key=value`, separated by commas: `deployment.environment.name=production`',
+    meaning: 'more attributes: `deployment.environment.name=production`',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     ...httpUrl,
@@ -183,15 +177,15 @@ export const declarations = {
   },
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: {
     ...httpUrl,
-    meaning: 'the complete URL for metrics, if it differs: `http://127.0.0.1:4318/v1/metrics`',
+    meaning: 'the URL for metrics, if it differs: `http://127.0.0.1:4318/v1/metrics`',
   },
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
     ...httpUrl,
-    meaning: 'the complete URL for traces, if it differs: `http://127.0.0.1:4318/v1/traces`',
+    meaning: 'the URL for traces, if it differs: `http://127.0.0.1:4318/v1/traces`',
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
     type: 'string',
-    meaning: 'headers for the collector, such as a token: `key=value`, separated by commas',
+    meaning: 'headers for the collector, such as a token: `key=value,key=value`',
   },
   /** Prometheus reads metrics from the admin port, whatever is set here. */
   OTEL_METRICS_EXPORTER: {
