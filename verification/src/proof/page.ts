@@ -8,9 +8,8 @@ export function proofPage({ sections }: Proof): string {
     '<!-- Written by `npm run proof` from docs/proof.json. -->',
     '# Proof',
     `You can run the command behind every figure. Of ${records.length} figures, ${missed.length} miss their bound and are marked.`,
-    `- The lines above a table say how to run its checks, and when, at which commit and on which machine the figures were recorded. Rows name what differs.
-- A linked date leads to the document that recorded the figure, at this commit. Otherwise the commit is the one that was measured.
-- A check that misses its bound prints \`SHORT\`, and its command exits with 1.
+    `- The line above a table has its command, and when, at which commit and on which machine it was recorded. Rows name what differs.
+- A linked date leads to the document that recorded the figure at this commit.
 - The code has changed since, and all machines were small and shared with PostgreSQL and the load. Repeat what matters to you: \`npm run proof -- verification/out/SUITE.json\` writes the figures of a full run into this page.`,
     ...sections.flatMap(sectionText),
   ].join('\n\n')}\n`
