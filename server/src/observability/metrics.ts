@@ -54,8 +54,7 @@ export class Metrics {
   readonly #reads = new Counter({
     name: 'quartermaster.reads',
     unit: '{response}',
-    description:
-      'Responses with lists and records: cached, read from the database, joined to a read in flight, or unchanged (304).',
+    description: 'Responses with lists and records, by where they came from.',
     labels: ['source'],
   })
   readonly #verifications = new Histogram({
@@ -97,19 +96,17 @@ export class Metrics {
   readonly #truncatedExports = new Counter({
     name: 'quartermaster.exports.truncated',
     unit: '{export}',
-    description: 'Exports that failed before their end, except those whose client disconnected.',
+    description: 'Exports that failed before their end, unless the client disconnected.',
   })
   readonly #unlogged = new Counter({
     name: 'quartermaster.requests.unlogged',
     unit: '{request}',
-    description:
-      "Requests missing from their account's request log: the queue was full or they could not be written.",
+    description: "Requests missing from their account's request log.",
   })
   readonly #uncounted = new Counter({
     name: 'quartermaster.requests.uncounted',
     unit: '{request}',
-    description:
-      "Requests missing from their account's usage: the queue was full or it could not be written.",
+    description: "Requests missing from their account's usage.",
   })
   readonly #droppedSpans = new Counter({
     name: 'quartermaster.spans.dropped',
@@ -119,20 +116,20 @@ export class Metrics {
   readonly #deliveries = new Histogram({
     name: 'quartermaster.webhooks.delivery.duration',
     unit: 's',
-    description: 'Duration of requests to the receivers of webhooks, by outcome.',
+    description: 'Duration of requests to receivers of webhooks.',
     labels: ['outcome'],
     boundaries: durations,
   })
   readonly #stoppedWebhooks = new Counter({
     name: 'quartermaster.webhooks.stopped',
     unit: '{webhook}',
-    description: 'Webhooks that were paused or disabled because of failures.',
+    description: 'Webhooks that were paused or disabled.',
     labels: ['code'],
   })
   readonly #failedSweeps = new Counter({
     name: 'quartermaster.webhooks.sweeps.failed',
     unit: '{sweep}',
-    description: 'Series of failed attempts to find or store deliveries of webhooks.',
+    description: 'Failures to find or store deliveries of webhooks.',
   })
   readonly #backgroundCounts = new Counter({
     name: 'quartermaster.background_counts',
@@ -146,7 +143,7 @@ export class Metrics {
   readonly #rateLimitsShared = new ObservableInstrument({
     name: 'quartermaster.rate_limits.shared',
     unit: '{process}',
-    description: '1 if rate limits are shared with the other processes, 0 if Redis is unavailable.',
+    description: '1 while rate limits are shared, 0 while Redis is unavailable.',
     observe: () => (this.#isRateShared === undefined ? [] : [[this.#isRateShared ? 1 : 0]]),
   })
   readonly #replicas: ReplicaMetrics
@@ -325,8 +322,7 @@ function stateInstruments({
     new ObservableInstrument({
       name: 'db.client.connection.pending_requests',
       unit: '{request}',
-      description:
-        'Requests waiting for a connection of the pool; of the pool pipelined, statements queued on its connections.',
+      description: 'Requests waiting for a connection of the pool; of pipelined, statements queued.',
       labels: [poolLabel],
       observe: () => pools().map(({ pool, waiting }) => [waiting, pool]),
     }),
@@ -351,8 +347,7 @@ function stateInstruments({
     new ObservableInstrument({
       name: 'quartermaster.ready',
       unit: '{process}',
-      description:
-        '1 if /readyz would respond with 200, otherwise 0: the process is stopping, or the database is unavailable or not migrated.',
+      description: '1 while /readyz responds with 200, otherwise 0.',
       observe: async () => [[(await isReadySoon(ready)) ? 1 : 0]],
     }),
     new ObservableInstrument({

@@ -49,7 +49,7 @@ export class ProcessMetrics {
     new ObservableInstrument({
       name: 'nodejs.eventloop.utilization',
       unit: '1',
-      description: 'Share of the time since the last scrape in which the event loop was busy.',
+      description: 'Busy share of the event loop since the last scrape.',
       observe: () => {
         const window = this.#window
         const before = window.utilization
