@@ -35,7 +35,7 @@ function sectionText({ title, text, picture, records }: ProofSection): string[] 
   const rows = records.map((record) => row(record, common)).join('\n')
   return [
     `## ${title}`,
-    text,
+    ...(text === undefined ? [] : [text]),
     origin,
     ...shown,
     `| Claim | Figure | Bound | Check |\n|---|---|---|---|\n${rows}`,

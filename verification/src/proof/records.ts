@@ -31,7 +31,8 @@ export interface ProofRecord {
 
 export interface ProofSection {
   readonly title: string
-  readonly text: string
+  /** What the claims do not say. */
+  readonly text?: string
   /** A picture with its description. */
   readonly picture?: { readonly file: string; readonly description: string }
   readonly records: readonly ProofRecord[]
