@@ -77,7 +77,7 @@ const accounts: readonly (readonly [string, string, string])[] = [
     '429',
   ],
   [
-    'Long queries of pages, and of counts, at once',
+    'Long queries at once, of pages and of counts, in a process',
     `${all.accountReadsMax} (\`QUARTERMASTER_ACCOUNT_READS_MAX\`), ${all.accountReadsWaitingMax} queued`,
     '429',
   ],

@@ -30,14 +30,13 @@ export const declarations = {
     type: 'string',
     default: 'quartermaster_server',
     pattern: /^[a-z_][a-z0-9_]*$|^$/,
-    meaning:
-      "the role that serving connections switch to; empty: they keep the login's role, for poolers that allow no switch",
+    meaning: 'the role of serving connections; empty: that of the login, for poolers that allow no switch',
   },
   QUARTERMASTER_DATABASE_WRITE_ROLE: {
     type: 'string',
     pattern: /^[a-z_][a-z0-9_]*$/,
     meaning:
-      'the role that connections for writes switch to. If not set: `quartermaster_writer`, or `QUARTERMASTER_DATABASE_ROLE` if that is not the default',
+      'the role of connections for writes. If not set: `quartermaster_writer`, or `QUARTERMASTER_DATABASE_ROLE` if that is not the default',
   },
   QUARTERMASTER_DATABASE_POOLER: {
     enum: ['none', 'transaction'],
@@ -103,7 +102,7 @@ export const declarations = {
   QUARTERMASTER_HOST: {
     type: 'string',
     default: '127.0.0.1',
-    meaning: 'the address; `0.0.0.0` or `::` for all',
+    meaning: 'the address to listen on; `0.0.0.0` or `::` for all',
   },
   PORT: {
     type: 'integer',
@@ -121,7 +120,7 @@ export const declarations = {
   QUARTERMASTER_DEFAULT_ACCOUNT: {
     type: 'string',
     pattern: /^[a-z0-9-]+$/,
-    meaning: 'the account for hosts without an account name: the service domain, `localhost`, an IP address',
+    meaning: 'the account for hosts without an account name, such as `localhost` or an IP address',
   },
   QUARTERMASTER_TRUSTED_PROXIES: {
     type: 'string',
@@ -159,7 +158,7 @@ export const declarations = {
   QUARTERMASTER_ADMIN_HOST: {
     type: 'string',
     default: '127.0.0.1',
-    meaning: 'the address of the admin port, which requires no key: never make it public',
+    meaning: 'its address. It requires no key: never make it public',
   },
   OTEL_SERVICE_NAME: {
     type: 'string',
@@ -168,7 +167,7 @@ export const declarations = {
   },
   OTEL_RESOURCE_ATTRIBUTES: {
     type: 'string',
-    meaning: 'more attributes: `deployment.environment.name=production`',
+    meaning: 'more attributes: `key=value,key=value`',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     ...httpUrl,
@@ -192,7 +191,7 @@ export const declarations = {
     type: 'string',
     pattern: /^(none|(otlp|prometheus)( *, *(otlp|prometheus))*)$/,
     meaning:
-      '`otlp` sends metrics, to `http://localhost:4318` without an endpoint; `none` sends none even with one. `prometheus`, even in a list, requires the admin port',
+      '`otlp` sends metrics, to `http://localhost:4318` without an endpoint; `none` sends none. `prometheus`, even in a list, requires the admin port',
   },
   OTEL_METRIC_EXPORT_INTERVAL: {
     type: 'integer',
@@ -207,7 +206,7 @@ export const declarations = {
     default: 0.01,
     minimum: 0,
     maximum: 1,
-    meaning: 'the fraction of requests to trace, unless the `traceparent` of a trusted proxy decides',
+    meaning: "the fraction of requests to trace, unless a trusted proxy's `traceparent` decides",
   },
   QUARTERMASTER_LOG_LEVEL: {
     enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
