@@ -51,7 +51,7 @@ export const navigation: readonly Audience[] = [
             text: 'The console',
             file: 'docs/console.md',
             words:
-              'web interface admin panel user interface UI dashboard browse data log in sign in audit log who changed a key usage screenshots',
+              'web interface admin panel user interface UI dashboard browse data log in sign in audit log of keys: who changed a key usage screenshots',
           },
           {
             text: 'First sync in Python',

@@ -164,24 +164,13 @@ const processes: readonly (readonly [string, string, string])[] = [
   ],
 ]
 
+/** Others are in the pages of their commands, with the name of the limit. */
 const commands: readonly (readonly [string, string, string])[] = [
-  [
-    'Migration waiting for a lock',
-    `${duration(all.migrateLockMsMax)}, ${all.migrateTriesMax} attempts`,
-    'exits with 1',
-  ],
   [
     'Accounts or keys listed',
     `default ${all.commandRowsDefault}, up to ${count(all.commandRowsMax)}`,
     'accounts: use `--after`',
   ],
-  [
-    'Counted by `doctor` by default',
-    `${all.doctorAccountsDefaultMax} accounts, ${count(all.doctorRecordsDefaultMax)} records`,
-    'name an account',
-  ],
-  ['Deleted by `import --replace`', `${all.importDeletePercentMax} % of the records`, 'set `--max-delete`'],
-  ['File with a secret', size(all.secretFileBytesMax), 'exits with 1'],
   ['Shards of a distributed table', count(all.shardsMax), 'exits with 1'],
 ]
 
