@@ -36,7 +36,7 @@ const requests: readonly (readonly [string, string, string])[] = [
   ],
   ['`search`', `${all.searchWordsMax} words, ${all.searchCharactersMax} characters`, '400'],
   ['Read', `${duration(all.readMsMax)} (\`QUARTERMASTER_READ_MS_MAX\`)`, '504'],
-  ['Background count of a total', duration(all.backgroundCountMsMax), '504 `total_pending`'],
+  ['Background count of a total or summary', duration(all.backgroundCountMsMax), '504 `total_pending`'],
   ['Write', duration(all.writeMsMax), '503, or `outcome_unknown`'],
   [
     'Receiving a request',
