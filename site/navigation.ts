@@ -383,6 +383,12 @@ export const navigation: readonly Audience[] = [
               'tenant customer create account API key token scopes permissions rotate revoke leaked suspend quota rate limit audit',
           },
           {
+            text: 'Provisioning and operator API',
+            file: 'docs/operating/operator-api.md',
+            words:
+              'provision accounts automation Terraform apply JSON delete account tombstone GDPR offboarding exit code operator API',
+          },
+          {
             text: 'Import and export',
             file: 'docs/operating/import-and-export.md',
             words: 'load data bulk import CSV NDJSON command line dump',

@@ -58,14 +58,14 @@ describe('quartermaster', () => {
 
   test('sets and removes the rate limits of an account and of its keys', async () => {
     expect(await run('account', 'limit', 'acme')).toMatchObject({
-      code: 1,
+      code: 64,
       stderr: expect.stringContaining('Pass at least one limit, such as --requests COUNT'),
     })
     for (const count of ['0', '-1', '1.5', 'abc', '1000000001']) {
       const rejected = await run('account', 'limit', 'acme', `--requests=${count}`)
       expect([count, rejected.code, rejected.stderr]).toEqual([
         count,
-        1,
+        64,
         expect.stringContaining('It must be an integer from 1 to 1000000000.'),
       ])
     }
@@ -88,7 +88,7 @@ describe('quartermaster', () => {
 
   test('rejects an existing account, and a name that is not a DNS label', async () => {
     expect(await run('account', 'create', 'acme')).toEqual({
-      code: 1,
+      code: 4,
       stdout: '',
       stderr: 'quartermaster: There is already an account named acme.\n',
     })
@@ -96,7 +96,7 @@ describe('quartermaster', () => {
       const rejected = await run('account', 'create', '--', name)
       expect([name, rejected.code, rejected.stderr]).toEqual([
         name,
-        1,
+        64,
         expect.stringContaining('first label of a host'),
       ])
     }
@@ -124,7 +124,7 @@ describe('quartermaster', () => {
     expect((await run('account', 'activate', 'beta')).stdout).toMatch(/^beta: active, created /)
     const unknown = await run('account', 'suspend', 'unknown')
     expect([unknown.code, unknown.stderr]).toEqual([
-      1,
+      3,
       expect.stringContaining('There is no account named unknown.'),
     ])
   })
@@ -185,7 +185,7 @@ describe('quartermaster', () => {
       const rejected = await run(...create, ...args)
       expect([args, rejected.code, rejected.stdout, rejected.stderr]).toEqual([
         args,
-        1,
+        64,
         '',
         expect.stringContaining(message),
       ])
@@ -197,7 +197,7 @@ describe('quartermaster', () => {
     expect(key).toMatchObject({ name: 'shop', state: 'active', last_used_on: null })
     const foreign = await run('key', 'revoke', key.key_id, '--account', 'beta')
     expect([foreign.code, foreign.stderr]).toEqual([
-      1,
+      3,
       expect.stringContaining(
         `The account has no key "${key.key_id}". \`quartermaster key list --account beta\``,
       ),
@@ -239,7 +239,7 @@ describe('quartermaster', () => {
       silent.searchParams.set('connect_timeout', '1')
       const alone = await quartermaster(['account', 'list'], { DATABASE_URL: silent.href })
       expect([alone.code, alone.stderr]).toEqual([
-        1,
+        5,
         expect.stringContaining(`${silent.host} does not respond.`),
       ])
     } finally {

@@ -264,13 +264,13 @@ it('the command shows, replaces and empties the list, and rejects what is not an
     cors_origins: [shop, 'http://localhost:5173'],
   })
   const wrong = await run('cors', 'beta', '--allow', 'https://Shop.example.com/')
-  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining(`Did you mean ${shop}?`)])
+  expect([wrong.code, wrong.stderr]).toEqual([64, expect.stringContaining(`Did you mean ${shop}?`)])
   const both = await run('cors', 'beta', '--allow', shop, '--none')
-  expect([both.code, both.stderr]).toEqual([1, expect.stringContaining('cannot be used with')])
+  expect([both.code, both.stderr]).toEqual([64, expect.stringContaining('cannot be used with')])
   expect((await run('cors', 'beta')).stdout).toBe(`origins of browsers: ${shop}, http://localhost:5173\n`)
   expect((await run('cors', 'beta', '--none')).stdout).toBe('origins of browsers: none\n')
   const unknown = await run('cors', 'nobody')
-  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('no account named nobody')])
+  expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('no account named nobody')])
 })
 
 it('a suspended account keeps its list, and a page can read the 401', async () => {

@@ -1,5 +1,5 @@
 import { inject } from 'vitest'
-import { createAccount } from '../src/accounts/directory.ts'
+import { createAccount } from '../src/accounts/account-changes.ts'
 import { generateKey, hashOfKey, type Scope, scopes } from '../src/accounts/key-format.ts'
 import { cloneDatabase } from '../src/cli/database/temporary-postgres.ts'
 import { operator } from '../src/cli/operator.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { accountNamed, createAccount, showAccount } from '../src/accounts/directory.ts'
+import { createAccount } from '../src/accounts/account-changes.ts'
+import { accountNamed, showAccount } from '../src/accounts/directory.ts'
 import { generateKey, hashOfKey, scopes } from '../src/accounts/key-format.ts'
 import { resources } from '../src/catalog/resources.ts'
 import { operator } from '../src/cli/operator.ts'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as bodyOf } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
-import { limitAccount } from '../src/accounts/directory.ts'
+import { limitAccount } from '../src/accounts/account-changes.ts'
 import { operator } from '../src/cli/operator.ts'
 import { quartermaster } from './command.ts'
 import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
@@ -192,7 +192,7 @@ describe('serve --processes', () => {
     const settings = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
     const option = await quartermaster(['serve', '--processes', text], settings)
     expect([option.code, option.stderr]).toEqual([
-      1,
+      64,
       expect.stringContaining('It must be a number from 1 to 32, or auto.'),
     ])
     const setting = await quartermaster(['serve'], { ...settings, QUARTERMASTER_PROCESSES: text })

@@ -134,5 +134,5 @@ it('account show has the quotas and what is used of them', async () => {
     'quotas: 7 records of each resource, 1000000 results for an Idempotency-Key, 100 audit entries\nkeys: 1 valid of 1\nused: 1 results',
   )
   const none = await quartermaster(['account', 'limit', nameOf()], { DATABASE_URL: url })
-  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('Pass at least one limit')])
+  expect([none.code, none.stderr]).toEqual([64, expect.stringContaining('Pass at least one limit')])
 })

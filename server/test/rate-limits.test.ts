@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { limitAccount } from '../src/accounts/directory.ts'
+import { limitAccount } from '../src/accounts/account-changes.ts'
 import { operator } from '../src/cli/operator.ts'
 import { limits } from '../src/limits/limits.ts'
 import { stopAtEnd } from './at-end.ts'

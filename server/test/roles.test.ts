@@ -39,6 +39,9 @@ const needed: Readonly<Record<string, readonly [reads: string, writes: string, c
   usage: ['s', 'siud'],
   webhook: ['s', 'siud'],
   delivery: ['s', 'sid'],
+  account_deletion: ['', ''],
+  operator_token: ['', ''],
+  operator_audit: ['', ''],
   migration: ['s', 's'],
 }
 

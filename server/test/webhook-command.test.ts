@@ -75,7 +75,7 @@ it('creates, resumes, tests, replays, pauses and deletes a webhook, which delive
   expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining('but not with the challenge')])
   expect(await webhook('delete', id)).toMatchObject({ code: 0, data: { id, deleted: true } })
   const gone = await webhook('pause', id)
-  expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining('quartermaster webhook list')])
+  expect([gone.code, gone.stderr]).toEqual([3, expect.stringContaining('quartermaster webhook list')])
 })
 
 it('explains what is wrong', async () => {
@@ -85,7 +85,7 @@ it('explains what is wrong', async () => {
     expect.stringContaining('not on the public internet'),
   ])
   const filter = await webhook('create', 'product', receiver.url, '--filter', 'list_prise>1')
-  expect([filter.code, filter.stderr]).toEqual([1, expect.stringContaining('list_prise')])
+  expect([filter.code, filter.stderr]).toEqual([64, expect.stringContaining('list_prise')])
   const { QUARTERMASTER_WEBHOOK_SECRET: _, ...without } = settings
   const unset = await quartermaster(['deliver'], without)
   expect([unset.code, unset.stderr]).toEqual([

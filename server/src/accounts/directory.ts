@@ -1,14 +1,13 @@
-import pg from 'pg'
-import { type ResourceName, resources } from '../catalog/resources.ts'
+import type pg from 'pg'
+import type { ResourceName } from '../catalog/resources.ts'
+import { Failure } from '../errors/errors.ts'
 import { type IdColumns, type IdSource, idSourceOf } from '../id-source.ts'
 import { keyIsValid } from '../key-state.ts'
 import { limits } from '../limits/limits.ts'
-import type { Connection } from '../postgres/connection.ts'
-import { inTransaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
-import { sql, value } from '../sql.ts'
-import { type Actor, auditStatement } from './audit.ts'
-import { type OriginsRow, originsIn, originsStatement, setCorsOrigins } from './cors-origins.ts'
+import { type Statement, sql, value } from '../sql.ts'
+import { type OriginsRow, originsIn, originsStatement } from './cors-origins.ts'
+import { type Deletion, deletionJson, deletionStatement } from './lifecycle/deletion.ts'
 
 export interface Account extends AccountScope {
   readonly name: string
@@ -23,7 +22,7 @@ export interface Account extends AccountScope {
   readonly auditRowsMax: number | null
 }
 
-type LimitName =
+export type LimitName =
   | 'requestsPerMinute'
   | 'keyRequestsPerMinute'
   | 'recordsMax'
@@ -49,56 +48,35 @@ export interface AccountDetails extends Account {
   readonly keys: { readonly valid: number; readonly all: number }
   readonly tallies: readonly AccountTally[]
   readonly corsOrigins: readonly string[]
+  readonly deletion: Deletion | undefined
 }
 
 /** A label of a host name, as in the check constraint of the table. */
 const namePattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
-const columns = `account_id as "accountId", name, status, created_at as "createdAt",
+export const accountColumns = sql`account_id as "accountId", name, status, created_at as "createdAt",
   requests_per_minute as "requestsPerMinute", key_requests_per_minute as "keyRequestsPerMinute",
   records_max::float8 as "recordsMax", idempotency_results_max::float8 as "idempotencyResultsMax",
   audit_rows_max::float8 as "auditRowsMax"`
 
 export function checkAccountName(name: string): void {
   if (namePattern.test(name)) return
-  throw new Error(
+  throw new Failure(
+    'request_invalid',
     `${JSON.stringify(name)} cannot be an account name: it is the first label of a host, 1 to 63 lowercase ` +
       'letters, digits and hyphens, with a letter or digit at both ends.',
   )
 }
 
-export async function createAccount(
-  client: Connection,
-  actor: Actor,
-  name: string,
-  ids: IdSource = 'unassigned',
-): Promise<Account> {
-  checkAccountName(name)
-  try {
-    return await inTransaction(client, async (transaction) => {
-      const account = await one(client, `insert into account (name) values ($1) returning ${columns}`, [name])
-      if (account === undefined) throw new Error('the insert returned no row')
-      for (const resource of Object.keys(resources)) {
-        await client.query(
-          'insert into tally (account_id, resource, own_last_id, service_ids) values ($1, $2, $3, $4)',
-          [account.accountId, resource, ids === 'external' ? limits.externalIdMax : null, ids === 'service'],
-        )
-      }
-      const details = ids === 'unassigned' ? null : `ids: ${ids}`
-      await transaction.run(
-        auditStatement(account, actor, { action: 'account.create', subject: name, details }),
-      )
-      return account
-    })
-  } catch (error) {
-    if (error instanceof pg.DatabaseError && error.code === '23505') {
-      throw new Error(`There is already an account named ${name}.`, { cause: error })
-    }
-    throw error
-  }
+export function accountsStatement(names: readonly string[]): Statement {
+  return sql`select ${accountColumns} from account where name = any(${value(names)}::text[])`.statement(
+    'account',
+  )
 }
 
 export async function findAccount(client: pg.ClientBase, name: string): Promise<Account | undefined> {
-  return await one(client, `select ${columns} from account where name = $1`, [name])
+  const { text, values } = accountsStatement([name])
+  const { rows } = await client.query<Account>(text, [...values])
+  return rows[0]
 }
 
 export async function accountNamed(client: pg.ClientBase, name: string): Promise<Account> {
@@ -110,10 +88,9 @@ export async function listAccounts(
   client: pg.ClientBase,
   page: { readonly after: string; readonly limit: number },
 ): Promise<Account[]> {
-  const { rows } = await client.query<Account>(
-    `select ${columns} from account where name > $1 order by name limit $2`,
-    [page.after, page.limit],
-  )
+  const { text, values } = sql`select ${accountColumns} from account where name > ${value(page.after)}::text
+order by name limit ${value(page.limit)}::int`.statement('account')
+  const { rows } = await client.query<Account>(text, [...values])
   return rows
 }
 
@@ -137,9 +114,12 @@ from api_key where account_id = ${value(account.accountId)}::bigint`.statement()
   )
   const cors = originsStatement(account)
   const origins = await client.query<OriginsRow>(cors.text, [...cors.values])
+  const deletion = deletionStatement(name)
+  const deletions = await client.query<Deletion>(deletion.text, [...deletion.values])
   return {
     ...account,
     corsOrigins: originsIn(origins.rows),
+    deletion: deletions.rows[0],
     keys: keys.rows[0] ?? { valid: 0, all: 0 },
     tallies: tallies.rows.map(accountTally),
     used: used.rows[0] ?? { idempotencyResults: 0, auditRows: 0 },
@@ -155,57 +135,6 @@ function accountTally({
   const source = idSourceOf(ids)
   const senderIdsFrom = source === 'external' ? Number(ids.sender_ids_from) : null
   return { resource, total, version, lastId: Number(ids.last_id), ids: source, senderIdsFrom }
-}
-
-/** From the next request on, no key of the account is accepted. Its data are not changed. */
-export async function suspendAccount(client: Connection, actor: Actor, name: string): Promise<Account> {
-  return await setStatus(client, actor, name, 'suspended')
-}
-
-export async function activateAccount(client: Connection, actor: Actor, name: string): Promise<Account> {
-  return await setStatus(client, actor, name, 'active')
-}
-
-/** Takes effect with the next request, also for the rest of the current minute. */
-export async function limitAccount(
-  client: Connection,
-  actor: Actor,
-  name: string,
-  parameters: LimitParameters,
-): Promise<Account> {
-  return await inTransaction(client, async (transaction) => {
-    const before = await accountNamed(client, name)
-    const next = { ...before, ...parameters }
-    const changed = await one(
-      client,
-      `update account set requests_per_minute = $2, key_requests_per_minute = $3, records_max = $4,
-         idempotency_results_max = $5, audit_rows_max = $6 where name = $1 returning ${columns}`,
-      [
-        name,
-        next.requestsPerMinute,
-        next.keyRequestsPerMinute,
-        next.recordsMax,
-        next.idempotencyResultsMax,
-        next.auditRowsMax,
-      ],
-    )
-    if (changed === undefined) return unknownAccount(name)
-    const change = { action: 'account.limit', subject: name, details: limitsOf(changed).join('; ') } as const
-    await transaction.run(auditStatement(changed, actor, change))
-    return changed
-  })
-}
-
-/** Applies within `corsCachedMs`. */
-export async function allowOrigins(
-  client: Connection,
-  actor: Actor,
-  name: string,
-  origins: readonly string[],
-): Promise<void> {
-  await inTransaction(client, async (transaction) => {
-    await setCorsOrigins(transaction, await accountNamed(client, name), actor, origins)
-  })
 }
 
 /** Human-readable, in two lines. */
@@ -227,33 +156,43 @@ export function quotasOf({ recordsMax, idempotencyResultsMax, auditRowsMax }: Ac
   }
 }
 
-async function setStatus(
-  client: Connection,
-  actor: Actor,
-  name: string,
-  status: Account['status'],
-): Promise<Account> {
-  return await inTransaction(client, async (transaction) => {
-    const changed = await one(
-      client,
-      `update account set status = $2 where name = $1 and status <> $2 returning ${columns}`,
-      [name, status],
-    )
-    if (changed === undefined) return await accountNamed(client, name)
-    const action = status === 'suspended' ? 'account.suspend' : 'account.activate'
-    await transaction.run(auditStatement(changed, actor, { action, subject: name, details: null }))
-    return changed
-  })
-}
-
-async function one(client: pg.ClientBase, text: string, values: unknown[]): Promise<Account | undefined> {
-  const { rows } = await client.query<Account>(text, values)
-  return rows[0]
-}
-
-function unknownAccount(name: string): never {
-  throw new Error(
+export function unknownAccount(name: string): never {
+  throw new Failure(
+    'account_unknown',
     `There is no account named ${name}. \`quartermaster account list\` lists the accounts; ` +
       `\`quartermaster account create ${name}\` creates it.`,
   )
+}
+
+/** The JSON of an account on the command line and in the operator API. */
+export function accountJson(account: Account) {
+  const quotas = quotasOf(account)
+  return {
+    account_id: Number(account.accountId),
+    name: account.name,
+    status: account.status,
+    created_at: account.createdAt,
+    requests_per_minute: account.requestsPerMinute,
+    key_requests_per_minute: account.keyRequestsPerMinute,
+    records_max: quotas.records,
+    idempotency_results_max: quotas.idempotencyResults,
+    audit_rows_max: quotas.auditRows,
+  }
+}
+
+export function detailsJson(account: AccountDetails) {
+  const { keys, tallies, used, corsOrigins, deletion } = account
+  return {
+    ...accountJson(account),
+    keys,
+    used: { idempotency_results: used.idempotencyResults, audit_rows: used.auditRows },
+    cors_origins: corsOrigins,
+    deletion: deletion === undefined ? null : deletionJson(deletion),
+    tallies: tallies.map(({ lastId, ids, senderIdsFrom, ...rest }) => ({
+      ...rest,
+      last_id: lastId,
+      ids,
+      sender_ids_from: senderIdsFrom,
+    })),
+  }
 }

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { type Actor, auditStatement } from '../accounts/audit.ts'
 import { checkAccountName, findAccount } from '../accounts/directory.ts'
+import { deletionStatement } from '../accounts/lifecycle/deletion.ts'
 import { keyFieldsOf } from '../catalog/own-fields.ts'
 import { type ResourceName, resources } from '../catalog/resources.ts'
 import { type DefinitionsRow, readDefinitions } from '../fields/definitions.ts'
@@ -107,7 +108,10 @@ class Restore {
     const name = this.#name ?? account
     checkAccountName(name)
     const existing = await findAccount(this.#options.client, name)
-    if (existing === undefined) return
+    if (existing === undefined) {
+      await this.#rejectRetired(name)
+      return
+    }
     if (!this.#options.replace) {
       throw new ArchiveError(
         `There is already an account named ${name}. To replace its records: --replace. To restore it under another name: --as NAME.`,
@@ -126,6 +130,14 @@ class Restore {
     for (const table of [...names, ...journal, 'value_index', 'idempotency', 'field']) {
       await this.#run(statements.deleteRows(existing, table))
     }
+  }
+
+  async #rejectRetired(name: string): Promise<void> {
+    const { rows } = await this.#run(deletionStatement(name))
+    if (rows.length === 0) return
+    throw new ArchiveError(
+      `An account named ${name} was deleted, and its name is never used again. Restore it under another name: --as NAME.`,
+    )
   }
 
   async #checkColumns({ name, columns }: ArchiveTable, start: ArchiveStart | undefined): Promise<void> {

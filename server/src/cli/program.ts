@@ -2,8 +2,6 @@ import { Argument, Command, Option } from 'commander'
 import { type ResourceName, resources } from '../catalog/resources.ts'
 import { type Config, type LoadedConfig, throwFaults } from '../config/config.ts'
 import type { MaxDelete } from '../import/import-rows.ts'
-import type { IdSwitch } from '../import/switch-ids.ts'
-import { limits } from '../limits/limits.ts'
 import { type ExportFormat, exportFormats } from '../query/sql/export-statement.ts'
 import { version } from '../version.ts'
 import {
@@ -12,21 +10,10 @@ import {
   parseExpiry,
   parseMaxDelete,
   parseOverlap,
-  parsePerMinute,
   parseProcesses,
-  parseQuota,
   parseScopes,
 } from './arguments.ts'
-import {
-  accountActivate,
-  accountCreate,
-  accountLimit,
-  accountList,
-  accountShow,
-  accountSuspend,
-} from './commands/account-command.ts'
-import { addArchiveCommands } from './commands/archive-commands.ts'
-import { addCorsCommand } from './commands/cors-command.ts'
+import { accountCommands } from './commands/account-commands.ts'
 import { fieldCommands } from './commands/field-commands.ts'
 import { defaultScopes, keyCreate, keyList, keyRevoke, keyRotate } from './commands/key-command.ts'
 import { typesCommand } from './commands/types-command.ts'
@@ -115,71 +102,6 @@ function addServeCommands(command: Command, config: Config): void {
       const { demoCommand } = await import('./demo/demo-command.ts')
       await demoCommand(config, options)
     })
-}
-
-function accountCommands(config: Config): Command {
-  const command = new Command('account').description('manage accounts')
-  command
-    .command('create <name>')
-    .description('create an account; its name is the first label of its host')
-    .addOption(
-      new Option(
-        '--ids <source>',
-        'who assigns ids: this service, or another system below 2^32 (default: the first write decides)',
-      ).choices(['service', 'external']),
-    )
-    .addOption(json())
-    .action((name, options) => accountCreate(config, name, options))
-  command
-    .command('list')
-    .description('list accounts in order of their names')
-    .addOption(new Option('--after <name>', 'list accounts after this name').default('', 'none'))
-    .addOption(listLimit())
-    .addOption(json())
-    .action((options) => accountList(config, options))
-  command
-    .command('show <name>')
-    .description("show an account's status, limits, number of keys and tallies")
-    .addOption(json())
-    .action((name, options) => accountShow(config, name, options))
-  command
-    .command('limit <name>')
-    .description("set an account's rate limits and quotas")
-    .option('--requests <count>', "requests per minute for the account, or 'default'", parsePerMinute)
-    .option('--key-requests <count>', "requests per minute for each key, or 'default'", parsePerMinute)
-    .option('--records <count>', "records of each resource, or 'default'", parseQuota)
-    .option('--idempotency-results <count>', "results stored for retries, or 'default'", parseQuota)
-    .option('--audit-entries <count>', "entries of the audit log, or 'default'", parseQuota)
-    .addOption(json())
-    .action((name, options) => accountLimit(config, name, options))
-  addCorsCommand(command, config)
-  command
-    .command('suspend <name>')
-    .description("reject all of an account's keys; its data is not changed")
-    .addOption(json())
-    .action((name, options) => accountSuspend(config, name, options))
-  command
-    .command('activate <name>')
-    .description('activate a suspended account')
-    .addOption(json())
-    .action((name, options) => accountActivate(config, name, options))
-  command
-    .command('ids <name>')
-    .description("decide who assigns a resource's ids: this service, or another system such as an ERP")
-    .addArgument(new Argument('<resource>', 'resource').choices(Object.keys(resources)))
-    .addArgument(new Argument('<source>', 'who assigns ids').choices(['service', 'external']))
-    .option(
-      '--from <id>',
-      'lowest id of the other system (default: the one after the last id assigned here)',
-      integerBetween(1, limits.externalIdMax),
-    )
-    .addOption(json())
-    .action(async (name: string, resource: ResourceName, to: IdSwitch['to'], options) => {
-      const { accountIds } = await import('./commands/ids-command.ts')
-      await accountIds(config, name, resource, { to, ...options })
-    })
-  addArchiveCommands(command, config)
-  return command
 }
 
 function keyCommands(config: Config): Command {

@@ -31,6 +31,10 @@ export const errorTitles = {
   key_unknown: 'The resource does not have this unique field.',
   key_not_ready: 'The unique field is not ready yet.',
   values_not_unique: 'Several records have the same value in the field.',
+  account_unknown: 'No account has this name.',
+  account_exists: 'There is already an account with this name.',
+  account_name_retired: 'The name belonged to an account that was deleted.',
+  account_deleting: 'The account is being deleted.',
   field_exists: 'The account has a field with this name.',
   fields_exhausted: 'The account has reached its limit of fields.',
   webhooks_exhausted: 'The account has reached its limit of webhooks.',
@@ -137,6 +141,10 @@ export function pathUnknown(): Failure {
 
 export function recordUnknown(noun: string, id: string): Failure {
   return new Failure('record_unknown', `There is no ${noun} with the id ${JSON.stringify(id)}.`)
+}
+
+export function accountUnknown(name: string): Failure {
+  return new Failure('account_unknown', `There is no account named ${name}.`)
 }
 
 export function keyValueUnknown(noun: string, field: string, value: string): Failure {

@@ -2,6 +2,7 @@ import { filterBounds } from '@quartermaster/filter'
 import { bulkLimits } from './bulk-limits.ts'
 import { connectionLimits } from './connection-limits.ts'
 import { fieldLimits } from './field-limits.ts'
+import { operatorLimits } from './operator-limits.ts'
 import { summaryLimits } from './summary-limits.ts'
 
 /**
@@ -394,5 +395,6 @@ export const limits = {
 
   ...bulkLimits,
   ...fieldLimits,
+  ...operatorLimits,
   ...summaryLimits,
 } as const

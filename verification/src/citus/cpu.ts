@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createAccount } from '../../../server/src/accounts/directory.ts'
+import { createAccount } from '../../../server/src/accounts/account-changes.ts'
 import { importRecords } from '../../../server/src/import/import-records.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'
 import { insertKeys } from '../api-keys.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createAccount } from '../../../server/src/accounts/directory.ts'
+import { createAccount } from '../../../server/src/accounts/account-changes.ts'
 import { operator } from '../../../server/src/cli/operator.ts'
 import { importRecords } from '../../../server/src/import/import-records.ts'
 import { withClient } from '../../../server/src/postgres/client.ts'

@@ -1,18 +1,18 @@
+import { createAccount, limitAccount, setStatus } from '../../accounts/account-changes.ts'
 import {
   type Account,
-  activateAccount,
-  createAccount,
+  accountJson,
+  detailsJson,
+  findAccount,
   type LimitParameters,
-  limitAccount,
   limitsOf,
   listAccounts,
-  quotasOf,
   showAccount,
-  suspendAccount,
 } from '../../accounts/directory.ts'
 import type { Config } from '../../config/config.ts'
 import type { IdSource } from '../../id-source.ts'
 import type { LimitValue } from '../arguments.ts'
+import { UsageError } from '../command-error.ts'
 import { asOwner } from '../database/owner.ts'
 import { operator } from '../operator.ts'
 import { formatTime, note, printJson, printLine, printTable } from '../print.ts'
@@ -25,10 +25,15 @@ export interface JsonOption {
 export async function accountCreate(
   config: Config,
   name: string,
-  options: JsonOption & { readonly ids?: Exclude<IdSource, 'unassigned'> },
+  options: JsonOption & { readonly ids?: Exclude<IdSource, 'unassigned'>; readonly ifNotExists?: boolean },
 ): Promise<void> {
-  const account = await asOwner(config, (client) => createAccount(client, operator(), name, options.ids))
+  const { account, existed } = await asOwner(config, async (client) => {
+    const existing = options.ifNotExists === true ? await findAccount(client, name) : undefined
+    if (existing !== undefined) return { account: existing, existed: true }
+    return { account: await createAccount(client, operator(), name, options.ids), existed: false }
+  })
   printAccount(account, options)
+  if (existed) return
   note(`Created. To create a key for it: quartermaster key create --account ${name} --name 'first key'`)
 }
 
@@ -55,17 +60,16 @@ export async function accountShow(config: Config, name: string, options: JsonOpt
   const account = await asOwner(config, (client) => showAccount(client, name))
   const { keys, tallies, used, corsOrigins } = account
   if (options.json === true) {
-    const tally = tallies.map(({ lastId, ids, senderIdsFrom, ...rest }) => ({
-      ...rest,
-      last_id: lastId,
-      ids,
-      sender_ids_from: senderIdsFrom,
-    }))
-    const stored = { idempotency_results: used.idempotencyResults, audit_rows: used.auditRows }
-    printJson({ ...accountJson(account), keys, used: stored, cors_origins: corsOrigins, tallies: tally })
+    printJson(detailsJson(account))
     return
   }
   printAccount(account, options)
+  const { deletion } = account
+  if (deletion !== undefined) {
+    const when =
+      deletion.state === 'scheduled' ? `scheduled for ${formatTime(deletion.dueAt)}` : deletion.state
+    printLine(`deletion: ${when}, requested by ${deletion.requestedBy}`)
+  }
   for (const line of limitsOf(account)) printLine(line)
   printLine(`keys: ${keys.valid} valid of ${keys.all}`)
   printLine(
@@ -105,7 +109,7 @@ export async function accountLimit(config: Config, name: string, options: LimitO
     ...set('auditRowsMax', options.auditEntries),
   }
   if (Object.keys(parameters).length === 0) {
-    throw new Error(
+    throw new UsageError(
       'Pass at least one limit, such as --requests COUNT; `quartermaster account limit --help` lists them. ' +
         "The value 'default' removes a limit.",
     )
@@ -115,30 +119,16 @@ export async function accountLimit(config: Config, name: string, options: LimitO
   else for (const line of limitsOf(account)) printLine(line)
 }
 
-export async function accountSuspend(config: Config, name: string, options: JsonOption): Promise<void> {
-  printAccount(await asOwner(config, (client) => suspendAccount(client, operator(), name)), options)
-}
-
-export async function accountActivate(config: Config, name: string, options: JsonOption): Promise<void> {
-  printAccount(await asOwner(config, (client) => activateAccount(client, operator(), name)), options)
+export async function accountStatus(
+  config: Config,
+  name: string,
+  status: Account['status'],
+  options: JsonOption,
+): Promise<void> {
+  printAccount(await asOwner(config, (client) => setStatus(client, operator(), name, status)), options)
 }
 
 function printAccount(account: Account, options: JsonOption): void {
   if (options.json === true) printJson(accountJson(account))
   else printLine(`${account.name}: ${account.status}, created ${formatTime(account.createdAt)}`)
-}
-
-function accountJson(account: Account) {
-  const quotas = quotasOf(account)
-  return {
-    account_id: Number(account.accountId),
-    name: account.name,
-    status: account.status,
-    created_at: account.createdAt,
-    requests_per_minute: account.requestsPerMinute,
-    key_requests_per_minute: account.keyRequestsPerMinute,
-    records_max: quotas.records,
-    idempotency_results_max: quotas.idempotencyResults,
-    audit_rows_max: quotas.auditRows,
-  }
 }

@@ -21,6 +21,6 @@ export async function changeAccount<T>(
   } catch (error) {
     if (!(error instanceof Failure && error.code === 'record_unknown')) throw error
     const hint = `\`quartermaster ${what} list --account ${account}\` lists its ${what}s.`
-    throw new Error(`${error.message} ${hint}`, { cause: error })
+    throw new Failure(error.code, `${error.message} ${hint}`, [], error)
   }
 }

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { allowOrigins } from '../../accounts/account-changes.ts'
 import { originFault } from '../../accounts/cors-origins.ts'
-import { allowOrigins, showAccount } from '../../accounts/directory.ts'
+import { showAccount } from '../../accounts/directory.ts'
 import { containsKey, containsKeyMessage } from '../../accounts/key-format.ts'
 import type { Config } from '../../config/config.ts'
 import { limits } from '../../limits/limits.ts'

@@ -4,6 +4,8 @@ import pg from 'pg'
 export interface DatabaseFault {
   readonly message: string
   readonly repair: string
+  /** The same command can succeed later. */
+  readonly isUnavailable?: boolean
 }
 
 /** Host, user and database of a URL, without the password. A URL may name several hosts, separated by commas. */
@@ -45,12 +47,14 @@ function networkFault(code: string, url: string, variable: string): DatabaseFaul
       return {
         message: `No PostgreSQL listens at ${host}.`,
         repair: `Start PostgreSQL there, or correct ${variable}.`,
+        isUnavailable: true,
       }
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return {
         message: `The host name of ${host} cannot be resolved.`,
         repair: `Add it to DNS, or correct ${variable}.`,
+        isUnavailable: true,
       }
     case 'ETIMEDOUT':
     case 'EHOSTUNREACH':
@@ -61,6 +65,7 @@ function networkFault(code: string, url: string, variable: string): DatabaseFaul
       return {
         message: `${host} closed the connection.`,
         repair: `Check the PostgreSQL log there, or correct ${variable}.`,
+        isUnavailable: true,
       }
     default:
       return undefined
@@ -71,6 +76,7 @@ function notResponding(host: string, variable: string): DatabaseFault {
   return {
     message: `${host} does not respond.`,
     repair: `Check the network and the firewall, or correct ${variable}.`,
+    isUnavailable: true,
   }
 }
 
@@ -148,14 +154,20 @@ function sqlStateFault(
         message: `PostgreSQL at ${host} has no free connection.`,
         repair:
           'Raise max_connections there, or lower QUARTERMASTER_DATABASE_POOL_MAX of the serving processes.',
+        isUnavailable: true,
       }
     case '08P01':
       return {
         message: `At ${host} is a connection pooler that rejects serving connections: ${message}.`,
         repair: 'export QUARTERMASTER_DATABASE_POOLER=transaction',
       }
+    case '57P01':
     case '57P03':
-      return { message: `PostgreSQL at ${host} is starting or stopping.`, repair: 'Try again in a moment.' }
+      return {
+        message: `PostgreSQL at ${host} is starting or stopping.`,
+        repair: 'Try again in a moment.',
+        isUnavailable: true,
+      }
     default:
       return undefined
   }

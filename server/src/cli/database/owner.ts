@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { withClient } from '../../postgres/client.ts'
 import type { Connection } from '../../postgres/connection.ts'
+import { CommandError } from '../command-error.ts'
 import { databaseFault } from './database-fault.ts'
 
 export interface OwnerUrl {
@@ -39,6 +40,7 @@ export async function explainErrors<T>({ url, variable }: OwnerUrl, work: () => 
   } catch (error) {
     const fault = databaseFault(error, url, variable)
     if (fault === undefined) throw error
-    throw new Error(`${fault.message} ${fault.repair}`, { cause: error })
+    const code = fault.isUnavailable === true ? 'database_unavailable' : 'failed'
+    throw new CommandError(code, `${fault.message} ${fault.repair}`, error)
   }
 }

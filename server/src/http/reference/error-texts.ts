@@ -116,6 +116,22 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: 'Give each its own value or null, then declare the field again.',
     isObvious: true,
   },
+  account_unknown: {
+    when: 'Only operators get this error: no account has the name.',
+    remedy: 'List the accounts, or create this one.',
+  },
+  account_exists: {
+    when: 'Only operators get this error: an account with the name exists.',
+    remedy: 'Use it, or another name. `account create --if-not-exists` accepts an existing account.',
+  },
+  account_name_retired: {
+    when: 'Only operators get this error: an account with the name was deleted. Names are never used again.',
+    remedy: 'Use another name.',
+  },
+  account_deleting: {
+    when: 'Only operators get this error: the deletion of the account has begun and cannot be undone.',
+    remedy: 'Wait until it ends.',
+  },
   field_exists: {
     when: 'The resource has a field with this name.',
     remedy: 'Use it, or another name.',
