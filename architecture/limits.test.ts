@@ -15,6 +15,7 @@ const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
 /** The only files that read the defaults. */
 const readers = [
   // Start a process, and pass the limits to its parts.
+  'cli/operator-api/operator-service.ts',
   'delivery-service.ts',
   'service.ts',
   // Commands that are processes of their own. `doctor` counts the connections of services with the defaults.

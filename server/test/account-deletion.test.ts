@@ -173,6 +173,6 @@ it('the documented commands schedule, cancel, schedule again and delete', async 
     expect.stringMatching(/^globex: suspended; it will be deleted after /),
     expect.stringMatching(/^globex: active/),
     expect.stringMatching(/^globex: suspended; it will be deleted after /),
-    expect.stringMatching(/^globex: deleted at [^]*\ntally +3\n/),
+    expect.stringMatching(/^globex: deleted at [\s\S]*\ntally +3\n/),
   ])
 })

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { resources } from '../catalog/resources.ts'
-import { Failure } from '../errors/errors.ts'
+import { accountUnknown, Failure } from '../errors/errors.ts'
 import type { IdSource } from '../id-source.ts'
 import { limits } from '../limits/limits.ts'
 import type { Connection } from '../postgres/connection.ts'
@@ -14,7 +14,6 @@ import {
   checkAccountName,
   type LimitParameters,
   limitsOf,
-  unknownAccount,
 } from './directory.ts'
 import { cancelDeletion, rejectRetiredName } from './lifecycle/deletion.ts'
 
@@ -76,7 +75,8 @@ export async function lockAccount(transaction: Transaction, name: string): Promi
       'account',
     ),
   )
-  return account ?? unknownAccount(name)
+  if (account === undefined) throw accountUnknown(name)
+  return account
 }
 
 /** Takes effect with the next request, also for the rest of the current minute. */

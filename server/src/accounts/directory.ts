@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { ResourceName } from '../catalog/resources.ts'
-import { Failure } from '../errors/errors.ts'
+import { accountUnknown, Failure } from '../errors/errors.ts'
 import { type IdColumns, type IdSource, idSourceOf } from '../id-source.ts'
 import { keyIsValid } from '../key-state.ts'
 import { limits } from '../limits/limits.ts'
@@ -80,7 +80,9 @@ export async function findAccount(client: pg.ClientBase, name: string): Promise<
 }
 
 export async function accountNamed(client: pg.ClientBase, name: string): Promise<Account> {
-  return (await findAccount(client, name)) ?? unknownAccount(name)
+  const account = await findAccount(client, name)
+  if (account === undefined) throw accountUnknown(name)
+  return account
 }
 
 /** A page of accounts in order of their names, starting after a name. */
@@ -154,14 +156,6 @@ export function quotasOf({ recordsMax, idempotencyResultsMax, auditRowsMax }: Ac
     idempotencyResults: idempotencyResultsMax ?? limits.idempotencyResultsMax,
     auditRows: auditRowsMax ?? limits.auditRowsMax,
   }
-}
-
-export function unknownAccount(name: string): never {
-  throw new Failure(
-    'account_unknown',
-    `There is no account named ${name}. \`quartermaster account list\` lists the accounts; ` +
-      `\`quartermaster account create ${name}\` creates it.`,
-  )
 }
 
 /** The JSON of an account on the command line and in the operator API. */

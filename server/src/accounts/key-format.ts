@@ -37,6 +37,19 @@ export function generateKey(): string {
   return body + checksumOf(body)
 }
 
+/** Of an operator: a key with a recognizable beginning, so that everything that recognizes and redacts keys does so with tokens. */
+const tokenPrefix = `${prefix}op`
+
+export function generateOperatorToken(): string {
+  const body = `${tokenPrefix}${randomBase62(prefix.length + randomCharacters - tokenPrefix.length)}`
+  return body + checksumOf(body)
+}
+
+/** As `hashOfKey`. */
+export function hashOfOperatorToken(text: string): string | undefined {
+  return text.startsWith(tokenPrefix) ? hashOfKey(text) : undefined
+}
+
 /**
  * The SHA-256 of a key in hexadecimal, which is what the database stores. Undefined if the text does not have the form of a
  * key, so that mistyped and invented keys cause no statement.

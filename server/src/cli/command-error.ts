@@ -39,7 +39,10 @@ export interface CommandFailure {
 }
 
 export function commandFailure(error: unknown): CommandFailure {
-  if (error instanceof Failure) return { code: error.code, message: error.message, exitCode: exitOf(error) }
+  if (error instanceof Failure) {
+    const hint = error.code === 'account_unknown' ? ' `quartermaster account list` lists the accounts.' : ''
+    return { code: error.code, message: `${error.message}${hint}`, exitCode: exitOf(error) }
+  }
   const message = messageOf(error)
   if (!(error instanceof CommandError)) return { code: 'failed', message, exitCode: exitCodes.failed }
   const { code } = error

@@ -21,6 +21,7 @@ import { webhookCommands } from './commands/webhook-commands.ts'
 import { addDatabaseCommands } from './database/database-commands.ts'
 import { ownerUrl } from './database/owner.ts'
 import type { DoctorOptions } from './doctor/doctor-command.ts'
+import { operatorCommands } from './operator-api/operator-commands.ts'
 
 const json = () => new Option('--json', 'print one line of JSON')
 const account = () => new Option('--account <name>', 'name of the account (required)').makeOptionMandatory()
@@ -53,7 +54,7 @@ export function program(loaded: LoadedConfig): Command {
   command.commandsGroup('Service:')
   addServeCommands(command, config)
   command.commandsGroup('Accounts:')
-  for (const commands of [accountCommands, keyCommands, fieldCommands, webhookCommands])
+  for (const commands of [accountCommands, keyCommands, fieldCommands, webhookCommands, operatorCommands])
     command.addCommand(commands(config))
   command.commandsGroup('Data:')
   addDataCommands(command, config)

@@ -160,6 +160,18 @@ export const declarations = {
     default: '127.0.0.1',
     meaning: 'its address. It requires no key: never make it public',
   },
+  QUARTERMASTER_OPERATOR_PORT: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 65_535,
+    meaning:
+      'the port of the [operator API](operator-api.md#operator-api), which only `operator serve` opens',
+  },
+  QUARTERMASTER_OPERATOR_HOST: {
+    type: 'string',
+    default: '127.0.0.1',
+    meaning: 'the address on which the operator API listens: never make it public',
+  },
   OTEL_SERVICE_NAME: {
     type: 'string',
     meaning:

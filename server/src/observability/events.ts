@@ -144,6 +144,8 @@ export type Event =
   /** A webhook was paused or disabled, not by its administrator. */
   | { readonly kind: 'webhook-stopped'; readonly reason: StopReason }
   | { readonly kind: 'webhook-sweep-failed'; readonly error: unknown }
+  /** An account whose deletion is due could not be deleted. */
+  | { readonly kind: 'deletion-failed'; readonly error: unknown }
   | { readonly kind: 'activity-unwritten'; readonly error: unknown }
   | { readonly kind: 'values-unwritten'; readonly error: unknown }
   /** The trace collector did not accept them. */

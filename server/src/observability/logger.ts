@@ -32,6 +32,7 @@ const levels: Record<Event['kind'], Level> = {
   'requests-rejected': 'warn',
   'requests-unlogged': 'warn',
   'requests-uncounted': 'warn',
+  'deletion-failed': 'warn',
   'activity-unwritten': 'warn',
   'values-unwritten': 'warn',
   'webhook-sent': 'debug',
@@ -213,6 +214,7 @@ function loggable(event: Exclude<Event, RequestCompleted>): object {
     case 'webhook-stopped':
       return { reason: event.reason }
     case 'webhook-sweep-failed':
+    case 'deletion-failed':
     case 'activity-unwritten':
     case 'values-unwritten':
       return { cause: messageOf(event.error) }

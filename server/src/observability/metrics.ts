@@ -254,6 +254,7 @@ export class Metrics {
         this.#stoppedWebhooks.add(1, event.reason)
         return
       case 'webhook-sweep-failed':
+      case 'deletion-failed':
         this.#failedSweeps.add(1)
         return
       case 'background-count-started':

@@ -161,7 +161,7 @@ export function accessAndSchema(request: FastifyRequest): Verified & { readonly 
 }
 
 /** The bearer token. No regular expression: `RegExp.lastMatch` and its siblings would retain the key. */
-function bearerOf(header: string | undefined): string | undefined {
+export function bearerOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined
   if (!header.startsWith('Bearer ') && header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
   let [start, end] = [7, header.length]
