@@ -14,7 +14,6 @@ create table account_deletion (
   -- Deleted rows by table.
   counts       jsonb not null default '{}'
 );
-create index account_deletion_open on account_deletion (due_at) where state <> 'deleted';
 
 -- Tokens of the operator API (ADR 0080): only the hash is stored.
 create table operator_token (

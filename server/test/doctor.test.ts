@@ -330,6 +330,20 @@ describe('doctor', () => {
     expect(await faults({ DATABASE_OWNER_URL: owner, DATABASE_URL: url })).toEqual([])
   })
 
+  test('finds before the first migration that the owner cannot create tables', async () => {
+    const url = await cloneDatabase(postgres.url, 'no_create', 'template0')
+    await sql(url, 'create role builder login; alter database no_create owner to builder')
+    await sql(url, 'revoke create on schema public from pg_database_owner')
+    const found = await faults({
+      DATABASE_OWNER_URL: url.replace('postgres@', 'builder@'),
+      DATABASE_URL: url,
+    })
+    expect(found).toContainEqual([
+      'builder cannot create tables in the schema public: the next migration would fail.',
+      'grant create on schema "public" to "builder";',
+    ])
+  })
+
   test('finds a role for writes that may not create temporary tables', async () => {
     const url = await databaseAfter()
     const name = new URL(url).pathname.slice(1)
@@ -469,10 +483,10 @@ describe('doctor on tallies', () => {
     )
     const { code, stdout } = await quartermaster(['doctor'], { DATABASE_URL: url })
     expect(code).toBe(0)
-    expect(stdout).toContain('✓ The tallies of 99 accounts are correct.\n')
+    expect(stdout).toContain('✓ The tallies of 100 accounts are correct.\n')
     expect(stdout).toContain(
-      '– Not checked: the tallies of 1 of the first 100 accounts, which are large, and of the accounts after the ' +
-        'first 100. Pass --account NAME to check one account, or --all-tallies.\n',
+      '– Not checked: the tallies of the largest of 101 accounts. ' +
+        'Pass --account NAME to check one account, or --all-tallies.\n',
     )
     const all = await faults({ DATABASE_URL: url }, '--all-tallies')
     expect(all.map(([message]: string[]) => message)).toEqual([
@@ -484,6 +498,6 @@ describe('doctor on tallies', () => {
     const { code, stderr } = await quartermaster(['doctor', '--account', 'zeta'], {
       DATABASE_URL: await databaseAfter(),
     })
-    expect([code, stderr]).toEqual([1, expect.stringContaining('There is no account named zeta.')])
+    expect([code, stderr]).toEqual([3, expect.stringContaining('There is no account named zeta.')])
   })
 })

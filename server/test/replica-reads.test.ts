@@ -425,7 +425,7 @@ it('doctor says what the settings of replication mean', async () => {
   }
   expect(await findings()).toEqual([
     expect.objectContaining({
-      status: 'ok',
+      status: 'warning',
       message: expect.stringContaining('to 2 standbys is asynchronous'),
     }),
   ])

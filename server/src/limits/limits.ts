@@ -216,6 +216,8 @@ export const limits = {
   commandRowsMax: 10_000,
   /** Accounts that `doctor` reads with one statement. */
   accountsBatchRows: 1_000,
+  /** A difference between the clocks of a process and its database that `doctor` does not mention: NTP keeps it below 0.1 s. */
+  clockSkewMsMax: 1_000,
   /** Accounts and records that `doctor` counts by default. Counting reads every record; 1,000,000 take several seconds. */
   doctorAccountsDefaultMax: 100,
   doctorRecordsDefaultMax: 1_000_000,

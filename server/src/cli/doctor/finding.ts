@@ -17,7 +17,8 @@ export interface Finding {
     | 'tallies'
     | 'keys'
     | 'values'
-  readonly status: 'ok' | 'problem' | 'repaired' | 'unchecked'
+  /** A `warning` does not fail doctor: it is right for some operators. */
+  readonly status: 'ok' | 'warning' | 'problem' | 'repaired' | 'unchecked'
   readonly message: string
   readonly repair?: string
 }
@@ -32,6 +33,12 @@ export const problem = (check: Check, message: string, repair: string): Finding 
   status: 'problem',
   message,
   repair,
+})
+export const warning = (check: Check, message: string, repair?: string): Finding => ({
+  check,
+  status: 'warning',
+  message,
+  ...(repair === undefined ? {} : { repair }),
 })
 export const repaired = (check: Check, message: string): Finding => ({ check, status: 'repaired', message })
 export const unchecked = (check: Check, message: string): Finding => ({ check, status: 'unchecked', message })

@@ -4,6 +4,7 @@ import type { Finding } from './finding.ts'
 
 const symbols: Record<Finding['status'], [symbol: string, colour: 'green' | 'red' | 'yellow']> = {
   ok: ['✓', 'green'],
+  warning: ['!', 'yellow'],
   problem: ['✗', 'red'],
   repaired: ['✓', 'green'],
   unchecked: ['–', 'yellow'],

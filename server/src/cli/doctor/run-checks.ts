@@ -6,6 +6,7 @@ import { appliedMigrations } from '../../postgres/migrations/migrate.ts'
 import { databaseFault } from '../database/database-fault.ts'
 import { findOwnerUrl } from '../database/owner.ts'
 import { processesOf } from '../process-count.ts'
+import { checkClock } from './checks/clock.ts'
 import { checkConfiguration } from './checks/configuration.ts'
 import { checkDatabase } from './checks/database.ts'
 import { checkDistribution } from './checks/distribution.ts'
@@ -64,9 +65,12 @@ export async function* runChecks(loaded: LoadedConfig, options: CheckOptions): F
 
 async function* checkOpenDatabase(client: Connection, config: Config, options: CheckOptions): Findings {
   yield* await checkDatabase(client, config, options.processes ?? processesOf(config))
+  yield* await checkClock(client)
   const applied = await appliedMigrations(client)
   yield* await checkExtensions(client, applied.length > 0)
   yield* checkMigrations(applied)
+  // A pending migration needs it, too.
+  yield* await checkOwnership(client, tableNames)
   if (pendingMigrations(applied).length > 0) {
     yield unchecked(
       'migrations',
@@ -75,7 +79,6 @@ async function* checkOpenDatabase(client: Connection, config: Config, options: C
     return
   }
   yield* await checkIndexes(client)
-  yield* await checkOwnership(client, tableNames)
   yield* await checkPrivileges(client, config)
   yield* await checkWebhooks(client, config)
   yield* await checkDistribution(client, config)

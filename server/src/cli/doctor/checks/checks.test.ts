@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { clockFindings } from './clock.ts'
 import { type DatabaseProperties, databaseFindings } from './database.ts'
 import { extensionFinding } from './extensions.ts'
 import { type PatroniState, patroniFindings, type Replication, replicationFindings } from './replication.ts'
@@ -165,5 +166,19 @@ describe('a tally', () => {
     ['whose row is missing', { version: null, total: null, last_id: null }, ['the row is missing']],
   ])('%s', (_name, change, expected) => {
     expect(tallyFaults({ ...tally, ...change })).toEqual(expected)
+  })
+})
+
+describe('the clocks', () => {
+  const statusOf = (database: number) => clockFindings(database, 10_000, 14_000).map(({ status }) => status)
+
+  test('agree within the time of the answer, and a second more', () => {
+    expect([9_000, 10_000, 13_999, 15_000].map(statusOf)).toEqual([['ok'], ['ok'], ['ok'], ['ok']])
+  })
+
+  test('of a database that is ahead or behind are a warning', () => {
+    expect([8_900, 15_100].map(statusOf)).toEqual([['warning'], ['warning']])
+    expect(clockFindings(20_500, 10_000, 14_000)[0]?.message).toContain('is 6.5 s ahead of this machine')
+    expect(clockFindings(4_000, 10_000, 14_000)[0]?.message).toContain('is 6.0 s behind this machine')
   })
 })

@@ -37,6 +37,10 @@ const ownTables: readonly ExpectedIndex[] = [
   },
   { table: 'webhook', name: 'webhook_pkey', kind: 'primary', columns: ['account_id', 'id'] },
   { table: 'delivery', name: 'delivery_pkey', kind: 'primary', columns: ['account_id', 'at', 'id'] },
+  { table: 'account_deletion', name: 'account_deletion_pkey', kind: 'primary', columns: ['name'] },
+  { table: 'operator_token', name: 'operator_token_pkey', kind: 'primary', columns: ['id'] },
+  { table: 'operator_token', name: 'operator_token_hash_key', kind: 'unique', columns: ['hash'] },
+  { table: 'operator_audit', name: 'operator_audit_pkey', kind: 'primary', columns: ['at', 'id'] },
 ]
 
 export const expectedIndexes: readonly ExpectedIndex[] = [

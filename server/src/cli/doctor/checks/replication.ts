@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { limits } from '../../../limits/limits.ts'
-import { type Finding, ok, problem, unchecked } from '../finding.ts'
+import { type Finding, ok, problem, unchecked, warning } from '../finding.ts'
 
 /** What PostgreSQL says about replication. */
 export interface Replication {
@@ -92,12 +92,16 @@ export function replicationFindings(replication: Replication): Finding[] {
   // With Patroni, its setting decides.
   if (!patroni)
     findings.push(
-      ok(
-        'replication',
-        synchronous === ''
-          ? `Replication to ${counted(standbys, 'standby', 'standbys')} is asynchronous: a failover loses the last acknowledged writes. To avoid that, set synchronous_standby_names.`
-          : `Writes are acknowledged when a standby has them (synchronous_standby_names is ${synchronous}).`,
-      ),
+      synchronous === ''
+        ? warning(
+            'replication',
+            `Replication to ${counted(standbys, 'standby', 'standbys')} is asynchronous: a failover loses the last acknowledged writes.`,
+            `to avoid that, set synchronous_standby_names, such as alter system set synchronous_standby_names = 'ANY 1 (*)'; select pg_reload_conf();`,
+          )
+        : ok(
+            'replication',
+            `Writes are acknowledged when a standby has them (synchronous_standby_names is ${synchronous}).`,
+          ),
     )
   return findings
 }
