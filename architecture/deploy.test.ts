@@ -40,6 +40,13 @@ it('every setting in deploy/ exists', () => {
   expect(unknown).toEqual([])
 })
 
+it('the PrometheusRule has the groups of the rules file', () => {
+  const groups = read('deploy/prometheus/quartermaster.rules.yml').replace(/^(?:#.*\n)+/, '')
+  const [, spec = ''] = read('deploy/kubernetes/monitoring/prometheus-rule.yaml').split('\nspec:\n')
+  expect(spec.replaceAll(/^ {2}/gm, '')).toBe(groups)
+  expect(groups).toContain('alert: QuartermasterDown')
+})
+
 it('no file in deploy/ contains a secret', () => {
   // A URL with a password, a private key, a key of the service, or a Secret of Kubernetes. create-secrets.sh reads passwords from files.
   const secret =

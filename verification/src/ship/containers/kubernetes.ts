@@ -22,7 +22,7 @@ export const kubernetesManifests: Check = {
   needs: ['kubectl'],
   bound: 'every manifest valid',
   async run() {
-    const manifests = [...(await installed()), ...(await built('monitoring'))]
+    const manifests = [...(await installed()), ...(await built('monitoring')), ...(await built('ingress'))]
     const findings = (await Promise.all(manifests.map(schemaFault))).filter((fault) => fault !== undefined)
     findings.push(...(await typeFaults(manifests)), ...egressFaults(manifests))
     return {
@@ -44,10 +44,10 @@ async function installed(): Promise<Manifest[]> {
     cpSync(join(root, 'deploy/kubernetes'), join(folder, 'kubernetes'), { recursive: true })
     for (const name of ['database-url', 'database-owner-url'])
       writeFileSync(join(folder, name), 'postgres://localhost/quartermaster\n')
-    const commands = documented('kubernetes')
+    const commands = `${documented('kubernetes')}${documented('kubernetes-operator')}`
       .replaceAll(/^(kubectl (?:-n \S+ )?create .*)$/gm, '$1 --dry-run=client --output=yaml; echo ---')
       .replaceAll(/^kubectl apply -k (\S+)$/gm, 'kubectl kustomize $1; echo ---')
-      .replaceAll(/^kubectl .* wait .*\n/gm, '')
+      .replaceAll(/^kubectl .* (?:wait|rollout status|exec) .*\n/gm, '')
     const { stdout } = await run('bash', ['-ec', commands], { cwd: folder })
     const manifests = manifestsOf(stdout)
     // kubectl prints what it would create with a timestamp that is null, which the schema does not permit.
