@@ -191,3 +191,21 @@ test('[M4] usage has requests, errors and percentiles by key and route, per day 
   expect(minutes.data[0]?.['at']).toMatch(/:00\.000Z$/)
   expect(faultIn(await send('/manage/v1/usage?per=year', globex)).code).toBe('choice_invalid')
 })
+
+test('[M6] every key can read its own name, account, scopes and expiry, and no other key', async () => {
+  const self = async (key: string) => await send('/manage/v1/self', { host: 'globex', key })
+  const { key, key_id, created_at } = await createKey('a till', ['partner:create'])
+  expect(dataIn(await self(key), 200)).toEqual({
+    account: 'globex',
+    key_id,
+    name: 'a till',
+    scopes: ['partner:create'],
+    state: 'active',
+    created_at,
+    expires_at: null,
+  })
+  await post(`${keys}/${key_id}/revoke`, undefined)
+  expect((await self(key)).status).toBe(401)
+  const parameter = await send('/manage/v1/self?key_id=1', globex)
+  expect(faultIn(parameter)).toMatchObject({ parameter: 'key_id', code: 'parameter_unknown' })
+})

@@ -39,6 +39,7 @@ const named = [
   'SummaryMeta',
   'Problem',
   'Fault',
+  'Self',
   'NewKey',
   'NewKeyRequest',
   'KeyRotation',

@@ -26,6 +26,7 @@ import {
   paths,
   type Request,
   type RequestKinds,
+  type Self,
   type Usage,
   type UsageKinds,
   type Webhook,
@@ -205,13 +206,24 @@ export class Manage {
   /** Every change of the account, its keys and its webhooks. */
   readonly audit: View<Audit, AuditKinds>
 
+  readonly #sender: Sender
+
   constructor(sender: Sender) {
+    this.#sender = sender
     this.keys = new Keys(sender, paths.key)
     this.webhooks = new Webhooks(sender, paths.webhook)
     this.deliveries = new View(sender, paths.delivery)
     this.usage = new View(sender, paths.usage)
     this.requests = new View(sender, paths.request)
     this.audit = new View(sender, paths.audit)
+  }
+
+  /** The key that this client uses: its account, name, scopes and expiry. Needs no scope. */
+  async self(options: CallOptions = {}): Promise<Self> {
+    const { data }: { data: Self } = jsonOf(
+      await this.#sender.send(listCall('/manage/v1/self', {}, json, options)),
+    )
+    return data
   }
 }
 

@@ -563,6 +563,23 @@ export interface Fault {
   readonly suggestion?: string
 }
 
+export interface Self {
+  /** The account's name. */
+  readonly account: string
+  /** Identifies the key. Not a secret. */
+  readonly key_id: string
+  /** What the key is for. */
+  readonly name: string
+  /** What the key may do. In a filter, a comma-separated text. */
+  readonly scopes: readonly string[]
+  /** active; rotating: replaced by another key, and valid until it expires; expired; revoked. */
+  readonly state: string
+  /** When it was created. */
+  readonly created_at: string
+  /** When it expires; null: never. */
+  readonly expires_at: string | null
+}
+
 /** An API key of the account. The key itself is shown once, when it is created. */
 export interface NewKey {
   /** The key itself, shown only once. */

@@ -61,6 +61,12 @@ describe('a key', () => {
     expect(one.body).toEqual({ data: rest })
     const list = await service.request(acme, 'GET', `${keys}?filter=name="till 3"`)
     expect(list.body).toMatchObject({ data: [rest], meta: { count: 1, total: 1 } })
+    const own = await service.request({ name: 'acme', key: key['key'] ?? '' }, 'GET', '/manage/v1/self')
+    const { key_id, name, scopes, state, created_at, expires_at } = key
+    expect([own.status, own.body]).toEqual([
+      200,
+      { data: { account: 'acme', key_id, name, scopes, state, created_at, expires_at } },
+    ])
     expect(JSON.stringify(list.body)).not.toContain(secret)
     expect(list.headers.get('cache-control')).toBe('no-store')
     expect(await statusWith(key['key'])).toBe(200)

@@ -123,7 +123,10 @@ function pathsOf(all: readonly Route[]): Record<string, Record<string, object>> 
 function operationOf(route: Route): object {
   const { scopes, isPublic = false, operation } = route
   const { operationId, tag, summary, samples, description, extension, body } = operation
-  const needs = `Needs the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`
+  const needs =
+    scopes.length === allScopes.length
+      ? 'Any valid key may use it.'
+      : `Needs the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`
   return {
     operationId,
     tags: [tag],

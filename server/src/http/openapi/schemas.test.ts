@@ -76,6 +76,7 @@ describe('the OpenAPI document', () => {
       '/manage/v1/keys/{key_id}/revoke',
       '/manage/v1/keys/{key_id}/rotate',
       '/manage/v1/requests',
+      '/manage/v1/self',
       '/manage/v1/usage',
       '/manage/v1/webhooks',
       '/manage/v1/webhooks/{webhook_id}',

@@ -13,6 +13,7 @@ import { createKeyRoute, keyRoute, revokeKeyRoute, rotateKeyRoute } from './keys
 import { listRoute } from './list.ts'
 import { recordRoute } from './record.ts'
 import type { Route } from './route.ts'
+import { selfRoute } from './self.ts'
 import { summaryRoute } from './summary.ts'
 import { viewRoute } from './views.ts'
 import {
@@ -38,6 +39,7 @@ export const routesOf = (own: Readonly<Record<ResourceName, Resource>>): readonl
     batchRoute(resource),
     changesRoute(resource),
   ]),
+  selfRoute,
   viewRoute(views.key, 'Administration'),
   createKeyRoute,
   keyRoute,
