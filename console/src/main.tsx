@@ -25,6 +25,9 @@ const queryClient = new QueryClient({
       // The client retries what is worth it. Data is revalidated by ETag, which is cheap.
       retry: false,
       refetchOnWindowFocus: false,
+      // Without a connection, a request fails at once and the page says so. With 'online' it would wait without an end.
+      networkMode: 'always',
+      refetchOnReconnect: true,
       staleTime: staleMs,
       // The error of the first list is shown without a second request.
       retryOnMount: ({ state }) => Date.now() - state.errorUpdatedAt > staleMs,

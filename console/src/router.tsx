@@ -9,10 +9,12 @@ import { ManageGate } from './components/shell/manage-gate.tsx'
 import { PageError } from './components/shell/page-error.tsx'
 import { Root } from './components/shell/root.tsx'
 import { withMantine } from './components/shell/with-mantine.ts'
+import { landingOf, readStoredSelf } from './lib/keys/stored-self.ts'
 import type { RecordsSearch } from './lib/records/records-search.ts'
 import { parseSearch, stringifySearch, textsOf } from './lib/search.ts'
 import type { UsageSearch } from './lib/usage/usage-search.ts'
 import { RecordsPage } from './routes/records.tsx'
+import { currentKey } from './session.ts'
 
 const rootRoute = createRootRoute({
   component: Root,
@@ -28,7 +30,8 @@ const indexRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
   beforeLoad: () => {
-    throw redirect({ to: '/products', replace: true })
+    // Without a key, the sign-in is shown; what the key may read is known after it.
+    if (currentKey() !== undefined) throw redirect({ to: landingOf(readStoredSelf())[1], replace: true })
   },
 })
 

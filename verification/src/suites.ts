@@ -28,6 +28,7 @@ import { axeFindings } from './console/axe.ts'
 import { filter } from './console/filter-journey.ts'
 import { errorOffsets, filterRoundtrip } from './console/filters.ts'
 import { generatedByJava, generatedClients } from './console/generated-clients.ts'
+import { grid } from './console/grid.ts'
 import { browse, create, keys, palette, request, usage } from './console/journeys.ts'
 import { keyLifecycle } from './console/keys.ts'
 import { loadFailures } from './console/load-failures.ts'
@@ -35,6 +36,7 @@ import { ownFields } from './console/own-fields.ts'
 import { csp, keysNowhere } from './console/secrecy.ts'
 import { bundleSize, firstView, scrolling } from './console/speed.ts'
 import { usageDetails } from './console/usage.ts'
+import { write } from './console/write.ts'
 import { oneAccount } from './distribute.ts'
 import { exactlyOnce } from './exactly-once.ts'
 import { epoch } from './failover/epoch.ts'
@@ -170,6 +172,8 @@ export const suites: Record<string, readonly Check[]> = {
     generatedClients,
     generatedByJava,
     browse,
+    grid,
+    write,
     filter,
     ownFields,
     request,

@@ -1,43 +1,49 @@
 import { queryOptions } from '@tanstack/react-query'
-import { type CollectionName, collections } from './catalog.ts'
-import { RequestFailed } from './exchange.ts'
-import { readList } from './read.ts'
+import { readStoredSelf, type Self, storeSelf } from '../lib/keys/stored-self.ts'
+import { currentKey } from '../session.ts'
+import { sendManage } from './manage.ts'
 
-/** The lists that the key of this tab may read. Found by requests: no endpoint reports the scopes of a key. */
-export type Access = Readonly<Record<'product' | 'partner' | 'company' | 'manage', boolean>>
-
-const storageName = 'quartermaster.access'
-const probes = { product: 'product', partner: 'partner', company: 'company', manage: 'key' } as const
-
-export const accessQuery = queryOptions({
-  queryKey: ['access'],
-  queryFn: async (): Promise<Access> => {
-    const stored = sessionStorage.getItem(storageName)
-    if (stored !== null) return JSON.parse(stored)
-    const access = await probeAccess()
-    sessionStorage.setItem(storageName, JSON.stringify(access))
-    return access
-  },
-  staleTime: Number.POSITIVE_INFINITY,
-})
-
-/** Throws RequestFailed if the service does not accept the key, or cannot be reached. */
-export async function probeAccess(): Promise<Access> {
-  const [product, partner, company, manage] = await Promise.all(Object.values(probes).map(mayRead))
-  return {
-    product: product === true,
-    partner: partner === true,
-    company: company === true,
-    manage: manage === true,
-  }
+/** What the key of this tab may do: actions that would be rejected are not offered. */
+export interface Access extends Readonly<Record<'product' | 'partner' | 'company' | 'manage', boolean>> {
+  /** Resources of which the key may create records. */
+  readonly create: readonly string[]
+  /** Resources of which the key may change and delete records. */
+  readonly write: readonly string[]
+  readonly self: Self
 }
 
-async function mayRead(name: CollectionName): Promise<boolean> {
-  try {
-    await readList(name, { fields: collections[name].fields[0]?.name, limit: '1' })
-    return true
-  } catch (error) {
-    if (error instanceof RequestFailed && error.problem.code === 'scope_missing') return false
-    throw error
+export const selfQuery = queryOptions({
+  queryKey: ['self'],
+  queryFn: async (): Promise<Self> => {
+    const key = currentKey()
+    const self = await readSelf()
+    if (currentKey() === key) storeSelf(self)
+    return self
+  },
+  initialData: readStoredSelf,
+  // The scopes of a key never change.
+  staleTime: Number.POSITIVE_INFINITY,
+  gcTime: Number.POSITIVE_INFINITY,
+})
+
+/** The lists that the key may read, and what it may change. */
+export const accessQuery = { ...selfQuery, select: accessOf }
+
+/** Throws RequestFailed if the service does not accept the key, or cannot be reached. */
+export async function readSelf(): Promise<Self> {
+  return (await sendManage<{ data: Self }>('/manage/v1/self')).body.data
+}
+
+export function accessOf(self: Self): Access {
+  const has = (scope: string) => self.scopes.includes(scope)
+  const write = ['product', 'partner', 'company'].filter((name) => has(`${name}:write`))
+  return {
+    product: has('product:read'),
+    partner: has('partner:read'),
+    company: has('company:read'),
+    manage: has('account:manage'),
+    create: has('partner:create') ? [...new Set([...write, 'partner'])] : write,
+    write,
+    self,
   }
 }

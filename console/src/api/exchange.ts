@@ -1,5 +1,6 @@
 import type { Fault } from '@quartermaster/client'
 import { firstResponseMs, takeFirstResponse } from './first-request.ts'
+import { newRequestId } from './request-id.ts'
 
 /** A problem document (RFC 9457), as the service sends it. */
 export interface Problem {
@@ -46,7 +47,7 @@ function recordingFetch(onExchange: (exchange: Exchange) => void): typeof fetch 
   return async (input, init) => {
     const startedAt = performance.now()
     const first = takeFirstResponse(input, init)
-    const response = await (first ?? fetch(input, init))
+    const response = await (first ?? fetch(input, marked(init)))
     const body = await response.arrayBuffer()
     const { status, statusText, headers } = response
     const url = new URL(response.url)
@@ -61,6 +62,12 @@ function recordingFetch(onExchange: (exchange: Exchange) => void): typeof fetch 
     })
     return new Response(status === 304 || status === 204 ? null : body, { status, statusText, headers })
   }
+}
+
+function marked(init: RequestInit | undefined): RequestInit {
+  const headers = new Headers(init?.headers)
+  headers.set('x-request-id', newRequestId())
+  return { ...init, headers }
 }
 
 /** Makes a call of one request, and returns its result with the request. Anything but an abort is thrown as `RequestFailed`. */
@@ -90,5 +97,12 @@ export function problemFrom(error: unknown): Problem {
   if (error instanceof RequestFailed) return error.problem
   const detail = error instanceof Error ? error.message : String(error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'no_response'
-  return { status: 0, code, title: 'The request got no response.', detail }
+  // Node, in which tests run, has no `onLine`.
+  const title = navigator.onLine === false ? 'You are offline.' : 'The request got no response.'
+  return { status: 0, code, title, detail }
+}
+
+/** Failures that end by themselves: the rows that are shown are kept. */
+export function isTemporary({ status, code }: Problem): boolean {
+  return (status === 0 && code !== 'parameter_unknown') || status === 429 || status >= 500
 }

@@ -11,7 +11,9 @@ async function open(address: string, key: string | null = 'qm_key'): Promise<str
   const urls: string[] = []
   vi.resetModules()
   vi.stubGlobal('location', new URL(address, 'https://acme.example.com'))
-  vi.stubGlobal('sessionStorage', { getItem: () => key })
+  vi.stubGlobal('sessionStorage', {
+    getItem: (name: string) => (name === 'quartermaster.key' ? key : null),
+  })
   vi.stubGlobal('fetch', async (url: string | URL) => {
     urls.push(String(url).replace(location.origin, ''))
     const response = Response.json(list)

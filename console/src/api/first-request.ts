@@ -1,5 +1,6 @@
 import { readStoredKey } from '../lib/keys/stored-key.ts'
 import { firstListOf, requestUrlOf } from '../lib/records/first-list.ts'
+import { newRequestId } from './request-id.ts'
 
 /**
  * Requests the list of the page's address while the application is still being loaded. The first equal request of the
@@ -30,7 +31,7 @@ function send(): FirstRequest | undefined {
   if (url.length > urlLengthMax) return undefined
   const authorization = `Bearer ${key}`
   const controller = new AbortController()
-  const headers = { accept: 'application/json', authorization }
+  const headers = { accept: 'application/json', authorization, 'x-request-id': newRequestId() }
   const response = fetch(url, { headers, redirect: 'manual', signal: controller.signal })
   // A failure is reported to the request that takes this response, if there is one.
   response.catch(() => {})

@@ -1,4 +1,4 @@
-import { MemoryCache, Quartermaster, type Resource } from '@quartermaster/client'
+import { MemoryCache, Quartermaster, type WritableResource } from '@quartermaster/client'
 import { quoted } from '@quartermaster/filter'
 import { queryOptions } from '@tanstack/react-query'
 import type { ListParameters } from '../lib/records/records-search.ts'
@@ -69,12 +69,15 @@ export async function readList(
   signal?: AbortSignal,
 ): Promise<Read<List>> {
   if (!isResource(name)) return await sendManage<List>(collections[name].path, { parameters, signal })
-  const { filter, fields, page, limit } = parameters
+  const { filter, fields, search, sort, page, limit } = parameters
   return await recorded(async (fetch) => {
     const { data, meta, pagination } = await resourceOf(clientWith(fetch), name).list({
       filter,
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the client types a record; here it is any of three
       fields: fields?.split(',') as ['id'] | undefined,
+      search,
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sent as it is, so that the service explains it
+      sort: sort as 'id' | undefined,
       page: page === undefined ? undefined : asSent(page),
       limit: limit === undefined ? undefined : asSent(limit),
       signal,
@@ -83,19 +86,18 @@ export async function readList(
   })
 }
 
-export async function createPartner(name: string, idempotencyKey: string): Promise<Read<{ id: number }>> {
-  return await recorded((fetch) => clientWith(fetch).partners.create({ name }, { idempotencyKey }))
-}
+export type ResourceName = 'product' | 'partner' | 'company'
 
-export function isResource(name: CollectionName): name is 'product' | 'partner' | 'company' {
+export function isResource(name: CollectionName): name is ResourceName {
   return name === 'product' || name === 'partner' || name === 'company'
 }
 
-function clientWith(recording: typeof fetch): Quartermaster<'string'> {
+export function clientWith(recording: typeof fetch): Quartermaster<'string'> {
   return new Quartermaster({
     baseUrl: location.origin,
     apiKey: currentKey() ?? '',
-    retryForMs,
+    // Nothing changes while a person waits without a connection.
+    retryForMs: navigator.onLine === false ? 0 : retryForMs,
     // A number would lose the digits beyond the 15th.
     decimals: 'string',
     cache,
@@ -106,21 +108,23 @@ function clientWith(recording: typeof fetch): Quartermaster<'string'> {
 /** The client knows the decimals of the service, but not those of the account. */
 async function exact(response: Response): Promise<Response> {
   const { ok, status, headers } = response
-  return ok ? new Response(quoteInexact(await response.text()), { status, headers }) : response
+  return ok && status !== 204
+    ? new Response(quoteInexact(await response.text()), { status, headers })
+    : response
 }
 
-function resourceOf(
+export function resourceOf(
   client: Quartermaster<'string'>,
   name: CollectionName,
-): Resource<Row & { readonly id: number }, unknown> {
+): WritableResource<Row & { readonly id: number }, unknown, Row> {
   const { products, partners, companies } = client
   const resource = name === 'product' ? products : name === 'partner' ? partners : companies
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the client types a record; here it is any of three
-  return resource as unknown as Resource<Row & { readonly id: number }, unknown>
+  return resource as unknown as WritableResource<Row & { readonly id: number }, unknown, Row>
 }
 
 /** The client types numbers; a wrong number in the URL of the page is sent as it is, so that the service explains it. */
-function asSent(text: string): number {
+export function asSent(text: string): number {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sent as it is, so that the service explains it
   return text as unknown as number
 }

@@ -1,6 +1,7 @@
 import type { Collection } from '../api/catalog.ts'
 import { adviceOf } from '../lib/advice.ts'
 import { grouped } from '../lib/format.ts'
+import { useOnline } from '../lib/online.ts'
 import type { RecordsSearch } from '../lib/records/records-search.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
@@ -32,14 +33,40 @@ export function OwnFieldsProblem({ problem, onRetry }: ProblemViewProps) {
   )
 }
 
+interface OutageProps extends ProblemViewProps {
+  /** When the rows were loaded, in milliseconds. */
+  readonly since: number
+}
+
+/** Above the rows of an earlier response, which could not be loaded again. */
+export function Outage({ problem, since, onRetry }: OutageProps) {
+  const isOffline = !useOnline()
+  return (
+    <div className="notice list-notice" data-tone="warn" role="alert">
+      <div>
+        <b>{isOffline ? 'You are offline.' : problem.title}</b>
+        <p>
+          These rows were loaded at {new Date(since).toLocaleTimeString('en-GB')}.{' '}
+          {isOffline ? 'They are loaded again when you are back online.' : adviceOf(problem.code)}
+        </p>
+      </div>
+      <Button size="xs" variant="default" onClick={onRetry}>
+        Try again
+      </Button>
+    </div>
+  )
+}
+
 interface EmptyStateProps {
   readonly collection: Collection
   readonly search: RecordsSearch
   readonly total: number
+  /** Whether the key may create a record. */
+  readonly canCreate: boolean
   readonly onChange: (change: Partial<RecordsSearch>) => void
 }
 
-export function EmptyState({ collection, search, total, onChange }: EmptyStateProps) {
+export function EmptyState({ collection, search, total, canCreate, onChange }: EmptyStateProps) {
   if (total > 0) {
     return (
       <div className="state" role="status">
@@ -73,15 +100,35 @@ export function EmptyState({ collection, search, total, onChange }: EmptyStatePr
       </div>
     )
   }
+  if (search.search !== undefined) {
+    return (
+      <div className="state" role="status">
+        <Icon name="search" size={22} />
+        <h2>
+          No {collection.noun} has “{search.search}”
+        </h2>
+        <p>A search finds records in which each word occurs in some text field, in upper or lower case.</p>
+        <div className="actions">
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => onChange({ search: undefined, page: undefined })}
+          >
+            Remove the search
+          </Button>
+        </div>
+      </div>
+    )
+  }
   return (
     <div className="state" role="status">
       <Icon name="box" size={22} />
       <h2>No {collection.plural} yet</h2>
       <p>{emptyText(collection)}</p>
-      {collection.name === 'partner' && (
+      {canCreate && (
         <div className="actions">
           <Button size="xs" onClick={() => onChange({ dialog: 'create' })}>
-            Create a partner
+            Create a {collection.noun}
           </Button>
         </div>
       )}
@@ -89,11 +136,9 @@ export function EmptyState({ collection, search, total, onChange }: EmptyStatePr
   )
 }
 
-function emptyText({ name, plural }: Collection): string {
-  if (name === 'partner')
+function emptyText({ name }: Collection): string {
+  if (name === 'product' || name === 'partner' || name === 'company')
     return 'Create one here or over the API, or import a file with quartermaster import.'
-  if (name === 'product' || name === 'company')
-    return `The operator imports ${plural} with quartermaster import.`
   if (name === 'request') return 'Requests appear a second or two after their response.'
   return 'Entries appear here when something happens.'
 }

@@ -1,6 +1,6 @@
-import { exactTime, relativeDay, relativeTime } from '../lib/time.ts'
+import { exactTime, localTime, relativeDay, relativeTime } from '../lib/time.ts'
 
-/** A time relative to now. The exact time is in the tooltip, and next to it in a side panel. */
+/** A time relative to now. The exact time in UTC is in the tooltip, and the local one next to it in a side panel. */
 export function TimeView({ value }: { readonly value: string }) {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(value)
   const now = Date.now()
@@ -9,7 +9,7 @@ export function TimeView({ value }: { readonly value: string }) {
       <time dateTime={value} title={exactTime(value)}>
         {isDay ? relativeDay(value, now) : relativeTime(Date.parse(value), now)}
       </time>{' '}
-      <span className="exact-time">{exactTime(value)}</span>
+      <span className="exact-time">{localTime(value)}</span>
     </span>
   )
 }

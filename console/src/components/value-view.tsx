@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react'
 import type { Field } from '../api/catalog.ts'
 import type { Value } from '../api/read.ts'
-import { plainText, timestampParts } from '../lib/format.ts'
+import { contactLink, groupedDecimal, isAmount, plainText } from '../lib/format.ts'
+import { exactTime, localParts } from '../lib/time.ts'
 import { ExpiryView, TimeView } from './time-view.tsx'
 
 /** One value of a record, as a cell and in the side panel. Not a component: a view has hundreds of them. */
@@ -10,17 +11,8 @@ export function valueView(field: Field, value: Value | undefined): ReactNode {
   if (field.name === 'expires_at' && value !== null) return <ExpiryView value={String(value)} />
   if (value !== null && relativeFields.has(field.name)) return <TimeView value={String(value)} />
   if (value === null) return <span className="cell-null">{nullTexts[field.name] ?? 'null'}</span>
-  if (typeof value === 'boolean') return <span className={`cell-${value}`}>{String(value)}</span>
-  if (field.type === 'timestamp') {
-    const parts = timestampParts(value)
-    if (parts !== undefined) {
-      return (
-        <span className="cell-time">
-          {parts[0]} <span>{parts[1]}</span>
-        </span>
-      )
-    }
-  }
+  if (typeof value === 'boolean') return <BooleanView value={value} />
+  if (field.type === 'timestamp') return <LocalTime value={String(value)} />
   if (field.name === 'scopes' && Array.isArray(value)) return <ScopesView scopes={value} />
   if (field.name === 'state')
     return (
@@ -35,7 +27,35 @@ export function valueView(field: Field, value: Value | undefined): ReactNode {
       </span>
     )
   if (value === '') return <span className="cell-null">empty text</span>
-  return plainText(value)
+  const text = plainText(value)
+  if (isAmount(field)) return groupedDecimal(text)
+  const href = contactLink(field, text)
+  if (href === undefined) return text
+  return (
+    <a className="cell-link" href={href} draggable={false}>
+      {text}
+    </a>
+  )
+}
+
+/** A person scans a column for marks; a screen reader says what they mean. */
+function BooleanView({ value }: { readonly value: boolean }) {
+  return (
+    <span className={`cell-${value}`} role="img" aria-label={value ? 'yes' : 'no'}>
+      {value ? '✓' : '–'}
+    </span>
+  )
+}
+
+/** In the time zone of this browser. UTC, in which filters compare, is in the tooltip. */
+function LocalTime({ value }: { readonly value: string }) {
+  const parts = localParts(value)
+  if (parts === undefined) return value
+  return (
+    <time className="cell-time" dateTime={value} title={exactTime(value)}>
+      {parts[0]} <span>{parts[1]}</span>
+    </time>
+  )
 }
 
 const nullTexts: Readonly<Record<string, string>> = { expires_at: 'never', last_used_on: 'never' }

@@ -1,15 +1,22 @@
 import { FilterError, parse } from '@quartermaster/filter'
 import type { Access } from '../api/access.ts'
 import { type Collection, collections } from '../api/catalog.ts'
+import type { Found } from '../api/find.ts'
 import { type OwnFields, withOwnFields } from '../api/own-fields.ts'
+import { notOfConsole } from '../api/request-id.ts'
 import { check } from '../filter/diagnostics.ts'
+import { grouped } from './format.ts'
+import { labelOf } from './labels.ts'
 import type { SavedView } from './records/saved-views.ts'
+import { reasonsOf, searchOf, wordsOf } from './records/search-words.ts'
 import { parseSearch } from './search.ts'
 
 /** Something that the command palette offers. All but a few are addresses: every view is its URL. */
 export interface Command {
   readonly label: string
   readonly hint: string
+  /** Why a record was found, if its label does not say so. */
+  readonly why?: string
   readonly action:
     | { readonly kind: 'go'; readonly to: string; readonly search: Record<string, string> }
     | { readonly kind: 'run'; readonly name: 'help' | 'theme' | 'sign-out' | 'reference' }
@@ -21,12 +28,12 @@ const recordPages = [
   ['company', '/companies', 'Companies'],
 ] as const
 
-const managePages = [
+const managePages: readonly (readonly [string, string, Record<string, string>?])[] = [
   ['/keys', 'Keys'],
   ['/audit', 'Audit'],
-  ['/requests', 'Requests'],
+  ['/requests', 'Requests', { filter: notOfConsole }],
   ['/usage', 'Usage'],
-] as const
+]
 
 interface Situation {
   readonly typed: string
@@ -37,6 +44,8 @@ interface Situation {
   /** The declared fields of the account, if they are loaded. */
   readonly own: OwnFields | undefined
   readonly views: readonly SavedView[]
+  /** The records with the words that were typed. */
+  readonly found: readonly Found[]
 }
 
 export function commandsFor(situation: Situation): readonly Command[] {
@@ -46,7 +55,8 @@ export function commandsFor(situation: Situation): readonly Command[] {
     const text = `${label} ${hint}`.toLowerCase()
     return words.every((word) => text.includes(word))
   })
-  return [...computed(typed, situation), ...fixed]
+  // Records come later than the rest, so they are below it: nothing moves under the cursor.
+  return [...computed(typed, situation), ...fixed, ...records(typed, situation)]
 }
 
 /** Commands made from what was typed: a record by its id, or a filter. */
@@ -66,6 +76,41 @@ function computed(typed: string, { access, own }: Situation): Command[] {
       hint: collections[name].path,
       action: { kind: 'go', to, search: { filter: typed } },
     }))
+}
+
+/** The records that were found, and the complete list if there are more. */
+function records(typed: string, { found, own }: Situation): Command[] {
+  const search = searchOf(typed)
+  if (search === undefined) return []
+  const words = wordsOf(search)
+  return found.flatMap(({ name, list }) => {
+    const to = recordPages.find(([page]) => page === name)?.[1] ?? '/'
+    const { noun, plural } = collections[name]
+    const more = list.meta.total - list.data.length
+    return [
+      ...list.data.map((row): Command => {
+        const why = reasonsOf(withOwnFields(collections[name], own), row, words)
+          .map(({ field, text }) => `${labelOf(field)}: ${text}`)
+          .join(', ')
+        const id = String(row['id'])
+        return {
+          label: String(row['name']),
+          hint: `${noun} ${id}`,
+          ...(why === '' ? {} : { why }),
+          action: { kind: 'go', to, search: { search, record: id } },
+        }
+      }),
+      ...(more > 0
+        ? [
+            {
+              label: `All ${grouped(list.meta.total)} ${plural} with “${search}”`,
+              hint: 'Search',
+              action: { kind: 'go', to, search: { search } },
+            } as const,
+          ]
+        : []),
+    ]
+  })
 }
 
 function isFilterOf(text: string, collection: Collection): boolean {
@@ -95,8 +140,12 @@ function fixedCommands({ to, search, access, views }: Situation): Command[] {
     ...recordPages
       .filter(([name]) => access?.[name] !== false)
       .map(([, path, title]) => go(title, 'Page', path)),
-    ...(access?.manage === true ? managePages.map(([path, title]) => go(title, 'Page', path)) : []),
-    go('Create a partner', 'Action', '/partners', { dialog: 'create' }),
+    ...(access?.manage === true
+      ? managePages.map(([path, title, parameters]) => go(title, 'Page', path, parameters))
+      : []),
+    ...recordPages
+      .filter(([name]) => access?.create.includes(name) === true)
+      .map(([name, path]) => go(`Create a ${collections[name].noun}`, 'Action', path, { dialog: 'create' })),
     ...(access?.manage === true ? [go('Create a key', 'Action', '/keys', { dialog: 'create' })] : []),
     ...(to === '/usage'
       ? []
@@ -104,6 +153,9 @@ function fixedCommands({ to, search, access, views }: Situation): Command[] {
     ...(search['filter'] === undefined
       ? []
       : [go('Remove the filter', 'This list', to, without(list, 'filter'))]),
+    ...(search['search'] === undefined
+      ? []
+      : [go('Remove the search', 'This list', to, without(list, 'search'))]),
     ...(search['fields'] === undefined
       ? []
       : [go('Show the default columns', 'This list', to, without(list, 'fields'))]),

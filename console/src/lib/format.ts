@@ -1,11 +1,24 @@
-import type { FieldType } from '../api/catalog.ts'
+import type { Field, FieldType } from '../api/catalog.ts'
 import type { Value } from '../api/read.ts'
 
 const integers = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 
-/** 12345 → "12,345". For counts, not for the values of records, which are shown as they are. */
+/** 12345 → "12,345" */
 export function grouped(count: number): string {
   return integers.format(count)
+}
+
+/** "1234567.5" → "1,234,567.5", with every digit. */
+export function groupedDecimal(text: string): string {
+  const match = /^(-?)(\d+)(\.\d+)?$/.exec(text)
+  if (match === null) return text
+  const [, sign = '', whole = '', fraction = ''] = match
+  return `${sign}${integers.format(BigInt(whole))}${fraction}`
+}
+
+/** Whether a number is an amount. Integers that identify something, or may do so, have no separators. */
+export function isAmount({ name, type }: Pick<Field, 'name' | 'type'>): boolean {
+  return type === 'decimal' || (type === 'integer' && !/^x_|^id$|_id$/.test(name))
 }
 
 export function bytesText(bytes: number): string {
@@ -19,17 +32,20 @@ export function msText(ms: number): string {
   return ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
 }
 
-/** The parts of a timestamp in UTC: day and time. Undefined if the text is not a timestamp. */
-export function timestampParts(value: Value): readonly [string, string] | undefined {
-  if (typeof value !== 'string') return undefined
-  const match = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.\d+)?Z)?$/.exec(value)
-  return match === null ? undefined : [match[1] ?? '', match[2] ?? '']
-}
-
 /** A value as one text: for tooltips, titles and CSV. */
 export function plainText(value: Value | undefined): string {
   if (value === null || value === undefined) return ''
   return Array.isArray(value) ? value.join(', ') : String(value)
+}
+
+/** A mail or telephone address that a click can use; undefined for other texts. */
+export function contactLink({ name, type }: Pick<Field, 'name' | 'type'>, value: string): string | undefined {
+  if (type !== 'text') return undefined
+  if (/(?:^|_)e?mail$/.test(name) && /^[^\s@<>"?&]+@[^\s@<>"?&]+$/.test(value))
+    return `mailto:${encodeURIComponent(value).replaceAll('%40', '@')}`
+  if (/(?:^|_)(?:phone|mobile|tel)$/.test(name) && /^\+?[\d\s().\-/]{4,}$/.test(value))
+    return `tel:${value.replace(/[^\d+]/g, '')}`
+  return undefined
 }
 
 export function isNumeric(type: FieldType): boolean {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { exactTime, inDays, relativeDay, relativeTime } from './time.ts'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { exactTime, inDays, localParts, localTime, relativeDay, relativeTime } from './time.ts'
 
 const now = Date.parse('2026-11-16T09:30:00Z')
 const at = (text: string) => relativeTime(Date.parse(text), now)
@@ -36,5 +36,25 @@ describe('exactTime', () => {
 describe('inDays', () => {
   it('counts from now', () => {
     expect(inDays(90, now)).toBe('2027-02-14T09:30:00.000Z')
+  })
+})
+
+describe('localParts', () => {
+  afterAll(() => {
+    vi.unstubAllEnvs()
+  })
+
+  it('shows the day and time of the zone, with daylight saving', () => {
+    vi.stubEnv('TZ', 'Europe/Berlin')
+    expect(localParts('2026-11-16T23:30:00.114Z')).toEqual(['2026-11-17', '00:30:00'])
+    expect(localParts('2026-06-16T21:30:00Z')).toEqual(['2026-06-16', '23:30:00'])
+    vi.stubEnv('TZ', 'America/St_Johns')
+    expect(localTime('2026-11-16T01:00:00Z')).toBe('2026-11-15 21:30:00')
+  })
+
+  it('leaves a day, which has no zone, and other texts', () => {
+    expect(localParts('2026-11-16')).toBeUndefined()
+    expect(localTime('2026-11-16')).toBe('2026-11-16 (UTC)')
+    expect(localTime('soon')).toBe('soon')
   })
 })

@@ -34,3 +34,19 @@ export function exactTime(value: string): string {
 export function inDays(days: number, nowMs: number): string {
   return new Date(nowMs + days * dayMs).toISOString()
 }
+
+/** A timestamp in the time zone of this browser: day and time. Undefined if the text is not a timestamp. */
+export function localParts(value: unknown): readonly [string, string] | undefined {
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(value))
+    return undefined
+  const date = new Date(value)
+  if (Number.isNaN(date.getTime())) return undefined
+  const two = (number: number) => String(number).padStart(2, '0')
+  const day = `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+  return [day, `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`]
+}
+
+/** "2026-11-16 10:30:00", for a day "2026-11-16 (UTC)". */
+export function localTime(value: string): string {
+  return localParts(value)?.join(' ') ?? exactTime(value)
+}

@@ -1,16 +1,21 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { lazy, memo, Suspense, useCallback } from 'react'
-import type { CollectionName } from '../api/catalog.ts'
+import { accessQuery } from '../api/access.ts'
+import { type CollectionName, collections } from '../api/catalog.ts'
 import { problemFrom, RequestFailed } from '../api/exchange.ts'
-import { Button } from '../components/button.tsx'
+import { isResource } from '../api/read.ts'
+import { Button, IconButton } from '../components/button.tsx'
 import { FilterBar } from '../components/filter/filter-bar.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Grid } from '../components/records/grid.tsx'
 import { Pager } from '../components/records/pager.tsx'
 import type { RecordPanelProps } from '../components/records/record-panel.tsx'
 import { withMantine } from '../components/shell/with-mantine.ts'
-import { EmptyState, OwnFieldsProblem, ProblemState } from '../components/states.tsx'
+import { EmptyState, Outage, OwnFieldsProblem, ProblemState } from '../components/states.tsx'
 import { narrowed } from '../filter/narrowed.ts'
 import { grouped } from '../lib/format.ts'
+import { resourceLists } from '../lib/keys/stored-self.ts'
 import { fieldsParameter, moved } from '../lib/records/columns.ts'
 import { unknownOwnNames } from '../lib/records/outdated.ts'
 import { defaultLimit, type RecordsSearch, unknownParameters } from '../lib/records/records-search.ts'
@@ -26,7 +31,8 @@ const CopyMenu = lazy(withMantine(async () => (await menus()).CopyMenu))
 const ViewsMenu = lazy(withMantine(async () => (await menus()).ViewsMenu))
 const RecordPanel = lazy(withMantine(async () => (await panels()).RecordPanel))
 const RequestPanel = lazy(withMantine(async () => (await panels()).RequestPanel))
-const CreatePartner = lazy(withMantine(async () => (await panels()).CreatePartner))
+const CreateRecord = lazy(withMantine(async () => (await panels()).CreateRecord))
+const DeleteRecord = lazy(withMantine(async () => (await panels()).DeleteRecord))
 const KeyDialogs = lazy(withMantine(async () => (await panels()).KeyDialogs))
 const KeyActions = lazy(withMantine(async () => (await panels()).KeyActions))
 const KeyAudit = lazy(withMantine(async () => (await panels()).KeyAudit))
@@ -42,10 +48,20 @@ const noFaults: readonly [] = []
 /** A list in a grid, with a side panel. Its state is the URL. */
 export function RecordsPage({ name, search }: RecordsPageProps) {
   const view = useRecords(name, search)
-  const { collection, own, query, isReady, go } = view
-  const list = query.error === null ? view.list : undefined
+  const { collection, query, failure, isReady, go } = view
+  const list = failure === null ? view.list : undefined
   const applyFilter = useCallback(
     (text: string) => go({ filter: text === '' ? undefined : text, page: undefined, record: undefined }),
+    [go],
+  )
+  const applySearch = useCallback(
+    (words: string | undefined) =>
+      go({
+        search: words,
+        page: undefined,
+        record: undefined,
+        ...(words === undefined ? {} : { filter: undefined }),
+      }),
     [go],
   )
   const changeLimit = useCallback(
@@ -63,7 +79,8 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
         names={view.names}
         go={go}
         toggleRequest={view.toggleRequest}
-        refetch={query.refetch}
+        refresh={view.refresh}
+        isFetching={query.isFetching}
         isReady={isReady}
       />
       <FilterBar
@@ -72,12 +89,12 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
         isReady={isReady}
         faults={query.error instanceof RequestFailed ? (query.error.problem.errors ?? noFaults) : noFaults}
         onApply={applyFilter}
+        search={search.search}
+        onSearch={applySearch}
       />
       <div className="workspace">
         <section className="list" aria-label={`List of ${collection.plural}`}>
-          {own.error !== null && query.error === null && (
-            <OwnFieldsProblem problem={problemFrom(own.error)} onRetry={own.reload} />
-          )}
+          <ListNotices view={view} />
           <Rows view={view} />
           <Pager
             list={list}
@@ -102,18 +119,30 @@ interface PartProps {
   readonly view: RecordsView
 }
 
+function ListNotices({ view: { own, query, outage, refresh } }: PartProps) {
+  return (
+    <>
+      {outage !== undefined && <Outage problem={outage} since={query.dataUpdatedAt} onRetry={refresh} />}
+      {own.error !== null && query.error === null && (
+        <OwnFieldsProblem problem={problemFrom(own.error)} onRetry={own.reload} />
+      )}
+    </>
+  )
+}
+
 interface HeadProps
   extends Pick<
     RecordsView,
-    'name' | 'collection' | 'search' | 'list' | 'fields' | 'names' | 'go' | 'toggleRequest'
+    'name' | 'collection' | 'search' | 'list' | 'fields' | 'names' | 'go' | 'toggleRequest' | 'refresh'
   > {
-  readonly refetch: RecordsView['query']['refetch']
+  readonly isFetching: boolean
   readonly isReady: boolean
 }
 
 const Head = memo(function Head(props: HeadProps) {
-  const { name, collection, search, list, fields, names, go, toggleRequest, refetch, isReady } = props
-  const createLabel = createLabels[name]
+  const { name, collection, search, list, fields, names, go, toggleRequest, refresh, isFetching, isReady } =
+    props
+  const createLabel = useCreateLabel(name)
   const isRequestShown = search.panel === 'request'
   return (
     <header className="page-head">
@@ -122,20 +151,19 @@ const Head = memo(function Head(props: HeadProps) {
       <span className="spacer" />
       {createLabel !== undefined && (
         <Button size="xs" icon={<Icon name="plus" size={14} />} onClick={() => go({ dialog: 'create' })}>
-          {createLabel}
+          <span className="label">{createLabel}</span>
         </Button>
       )}
-      {isLog(name) && (
-        <Button
-          size="xs"
-          variant="default"
-          aria-label="Refresh"
-          icon={<Icon name="rotate" size={14} />}
-          onClick={() => void refetch()}
-        >
-          <span className="label">Refresh</span>
-        </Button>
-      )}
+      <IconButton
+        variant="default"
+        className="refresh"
+        aria-label="Refresh"
+        title="Refresh"
+        aria-busy={isFetching}
+        onClick={refresh}
+      >
+        <Icon name="rotate" size={14} />
+      </IconButton>
       {isReady ? (
         <Suspense fallback={<MenuPlaces />}>
           <ColumnMenu
@@ -165,11 +193,6 @@ const Head = memo(function Head(props: HeadProps) {
   )
 })
 
-/** Lists that grow while a person reads them. */
-function isLog(name: CollectionName): boolean {
-  return name === 'request' || name === 'audit'
-}
-
 /** As wide as the menus, so that nothing moves when they are loaded. */
 function MenuPlaces() {
   return (['columns', 'star', 'copy'] as const).map((icon, index) => (
@@ -179,16 +202,31 @@ function MenuPlaces() {
   ))
 }
 
-const createLabels: Partial<Readonly<Record<CollectionName, string>>> = {
-  partner: 'Create partner',
-  key: 'Create key',
+/** Undefined if the key may not create one. */
+function useCreateLabel(name: CollectionName): string | undefined {
+  const { data: access } = useQuery(accessQuery)
+  const mayCreate = name === 'key' ? access?.manage : access?.create.includes(name)
+  return mayCreate === true ? `Create ${collections[name].noun}` : undefined
+}
+
+/** Where a person can go whose key may not read this list. */
+function OtherLists() {
+  const { data: access } = useQuery(accessQuery)
+  return resourceLists
+    .filter(([name]) => access?.[name] === true)
+    .map(([name, path]) => (
+      <Link key={name} to={path}>
+        {presentations[name].title}
+      </Link>
+    ))
 }
 
 function Rows({ view }: PartProps) {
-  const { name, search, collection, list, query, fields, names, go, selection } = view
+  const { name, search, collection, list, query, failure, fields, names, go, selection } = view
   const unknown = unknownParameters(search)
-  if (query.error !== null) {
-    const problem = problemFrom(query.error)
+  const canCreate = useCreateLabel(name) !== undefined
+  if (failure !== null) {
+    const problem = problemFrom(failure)
     const gone = unknownOwnNames(problem.errors ?? [], { fields: view.parameters.fields })
     const others = names.filter((one) => !gone.includes(one))
     return (
@@ -198,24 +236,37 @@ function Rows({ view }: PartProps) {
             Show the other columns
           </Button>
         )}
+        {problem.code === 'scope_missing' && <OtherLists />}
       </ProblemState>
     )
   }
   if (unknown.length > 0) return <ProblemState problem={unknownProblem(unknown)} />
   if (list?.data.length === 0) {
-    return <EmptyState collection={collection} search={search} total={list.meta.total} onChange={go} />
+    return (
+      <EmptyState
+        collection={collection}
+        search={search}
+        total={list.meta.total}
+        canCreate={canCreate}
+        onChange={go}
+      />
+    )
   }
   return (
     <Grid
+      name={name}
       label={presentations[name].title}
       fields={fields}
       rows={list?.data}
       isRefreshing={query.isPlaceholderData}
+      listKey={view.listKey}
+      sort={search.sort}
       selected={selection.selected}
       firstRow={((list?.pagination.currentPage ?? 1) - 1) * Number(view.limit) + 1}
       total={list?.meta.total ?? 0}
-      onSelect={selection.select}
+      hrefOf={view.hrefOf}
       onOpen={selection.open}
+      onSort={view.sortBy}
       onMoveColumn={(column, before) =>
         go({ fields: fieldsParameter(collection, moved(names, column, before)) })
       }
@@ -246,6 +297,7 @@ function SidePanel({ view }: PartProps) {
       onClose={() => go({ record: undefined })}
       onStep={(by) => selection.move(by)}
       onFilter={(field, value) => go({ filter: narrowed(search.filter, field.name, value), page: undefined })}
+      write={view.write}
       {...extras[name]}
     />
   )
@@ -260,14 +312,29 @@ const extras: Partial<Readonly<Record<CollectionName, Pick<RecordPanelProps, 'be
   request: { before: (record) => <LoggedRequest row={record} /> },
 }
 
-function Dialogs({ view: { name, search, go } }: PartProps) {
+function Dialogs({ view: { name, collection, search, go } }: PartProps) {
   const close = () => go({ dialog: undefined }, true)
   if (name === 'key') return <KeyDialogs dialog={search.dialog} keyId={search.record} onClose={close} />
-  if (search.dialog !== 'create' || name !== 'partner') return null
+  if (!isResource(name)) return null
+  if (search.dialog === 'create') {
+    return (
+      <CreateRecord
+        name={name}
+        collection={collection}
+        onClose={close}
+        onCreated={(id) => go({ dialog: undefined, record: String(id), panel: undefined }, true)}
+      />
+    )
+  }
+  if (search.dialog !== 'delete' || search.record === undefined) return null
   return (
-    <CreatePartner
+    <DeleteRecord
+      key={search.record}
+      name={name}
+      collection={collection}
+      id={search.record}
       onClose={close}
-      onCreated={(id) => go({ dialog: undefined, record: String(id), panel: undefined }, true)}
+      onDeleted={() => go({ dialog: undefined, record: undefined }, true)}
     />
   )
 }
@@ -277,6 +344,6 @@ function unknownProblem(names: readonly string[]) {
     status: 0,
     code: 'parameter_unknown',
     title: 'The address of this page has an unknown parameter.',
-    detail: `This page has no parameter ${names.map((name) => `"${name}"`).join(', ')}. It has filter, fields, page, limit and record.`,
+    detail: `This page has no parameter ${names.map((name) => `"${name}"`).join(', ')}. It has filter, fields, search, sort, page, limit and record.`,
   }
 }

@@ -1,17 +1,20 @@
 import { Button, PasswordInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
-import { probeAccess } from '../api/access.ts'
+import { readSelf, selfQuery } from '../api/access.ts'
 import { problemFrom } from '../api/exchange.ts'
 import { forgetResponses } from '../api/read.ts'
 import { Logo } from '../components/icon.tsx'
 import { accountOf } from '../lib/account.ts'
 import { adviceOf } from '../lib/advice.ts'
+import { storeSelf } from '../lib/keys/stored-self.ts'
 import { signIn, tryKey } from '../session.ts'
 
 /** Shown in place of any page until there is a key, so that a shared link works after signing in. */
 export function SignInPage() {
   const queryClient = useQueryClient()
+  const router = useRouter()
   const [typed, setTyped] = useState('')
   const [error, setError] = useState<string>()
   const [isBusy, setBusy] = useState(false)
@@ -23,7 +26,11 @@ export function SignInPage() {
     queryClient.clear()
     tryKey(key)
     try {
-      await probeAccess()
+      const self = await readSelf()
+      storeSelf(self)
+      queryClient.setQueryData(selfQuery.queryKey, self)
+      // The address / leads to the first list that the key may read.
+      await router.invalidate()
       signIn(key)
     } catch (thrown) {
       tryKey(undefined)

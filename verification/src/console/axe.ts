@@ -25,6 +25,20 @@ const views: Readonly<Record<string, { path: string; until: (page: Page) => Prom
     until: async (page) => await page.getByText('matches the filter').waitFor(),
   },
   partners: { path: '/partners', until: grid },
+  'change a partner': {
+    path: '/partners?record=2&dialog=edit',
+    until: async (page) => await page.getByLabel('Phone').waitFor(),
+  },
+  'delete a partner': {
+    path: '/partners?record=2&dialog=delete',
+    until: async (page) => {
+      const dialog = page.getByRole('dialog')
+      const confirm = dialog.getByLabel('Name of the partner')
+      await confirm.fill((await page.getByRole('complementary').getByRole('heading').textContent()) ?? '')
+      await dialog.getByRole('button', { name: 'Delete partner' }).and(page.locator(':enabled')).waitFor()
+    },
+  },
+  'a search': { path: '/partners?search=gmbh&sort=-name', until: grid },
   'create a partner': {
     path: '/partners?dialog=create',
     until: async (page) => await page.getByLabel('Name').waitFor(),

@@ -119,6 +119,19 @@ export const filter = journey('filter', {
     const { meta }: { meta: { total: number } } = JSON.parse(body)
     await page.getByText(`of ${grouped(meta.total)}`).waitFor()
   },
+  'words are searched for': async ({ page, fixture }) => {
+    await page.goto(`${fixture.origin}/console/products`)
+    await page.getByRole('textbox', { name: 'Filter' }).and(page.locator('[contenteditable]')).click()
+    await page.keyboard.type('hex bolt')
+    await page.getByText('Enter finds every product with “hex bolt” in a text.').waitFor()
+    await page.keyboard.press('Enter')
+    await untilParameter(page, 'search', 'hex bolt')
+    const { body } = await fixture.get('/api/v1/inventory/product?limit=1&search=hex+bolt')
+    const { meta }: { meta: { total: number } } = JSON.parse(body)
+    await page.getByText(`of ${grouped(meta.total)}`).waitFor()
+    await page.getByRole('button', { name: 'Remove the search' }).click()
+    await page.getByText(`of ${grouped(fixture.products)}`).waitFor()
+  },
   'an error is explained while typing, with a correction': async ({ page, fixture }) => {
     await page.goto(`${fixture.origin}/console/products`)
     await page.getByRole('textbox', { name: 'Filter' }).and(page.locator('[contenteditable]')).click()

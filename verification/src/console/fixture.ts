@@ -41,6 +41,8 @@ export interface PageOptions {
   readonly key?: string
   readonly scheme?: 'light' | 'dark'
   readonly width?: number
+  /** Default: that of this machine. */
+  readonly timezone?: string
 }
 
 /** The built console, served by a real service with an account, in Chromium. Records what every page does. */
@@ -101,6 +103,7 @@ export class ConsoleFixture implements Stoppable {
       colorScheme: options.scheme ?? 'light',
       permissions: ['clipboard-read', 'clipboard-write'],
       acceptDownloads: true,
+      ...(options.timezone === undefined ? {} : { timezoneId: options.timezone }),
     })
     try {
       const page = await context.newPage()

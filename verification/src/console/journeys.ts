@@ -31,7 +31,7 @@ export const browse = journey(
       await page.keyboard.press('j')
       await page.keyboard.press('k')
       await page.keyboard.press('Enter')
-      await page.getByRole('complementary', { name: 'The product 2' }).getByText('write_date').waitFor()
+      await page.getByRole('complementary', { name: 'The product 2' }).getByText('Changed').waitFor()
       expectEqual(parameterOf(page, 'record'), '2')
       await page.keyboard.press('j')
       await untilParameter(page, 'record', '3')
@@ -54,8 +54,8 @@ export const browse = journey(
     },
     'columns are chosen and ordered': async ({ page }) => {
       await page.getByRole('button', { name: 'Columns' }).click()
-      await page.getByLabel('product_tmpl_id', { exact: true }).click()
-      await page.getByRole('button', { name: 'Move list_price up' }).click()
+      await page.getByLabel('Template', { exact: true }).click()
+      await page.getByRole('button', { name: 'Move Price up' }).click()
       await untilParameter(
         page,
         'fields',
@@ -63,17 +63,17 @@ export const browse = journey(
       )
       await page.keyboard.press('Escape')
       const headers = await page.getByRole('columnheader').allTextContents()
-      expectEqual(headers.slice(0, 4), ['id', 'name', 'list_price', 'default_code'])
+      expectEqual(headers.slice(0, 4), ['ID', 'Name', 'Price', 'Code'])
     },
     'back, forward and reload show the same view': async ({ page }) => {
       const { length } = page.url()
       await page.goBack()
       await page.goBack()
-      await page.getByRole('columnheader', { name: 'product_tmpl_id' }).waitFor()
+      await page.getByRole('columnheader', { name: 'Template' }).waitFor()
       await page.goForward()
       await page.goForward()
       await page.reload()
-      await page.getByRole('columnheader', { name: 'list_price' }).waitFor()
+      await page.getByRole('columnheader', { name: 'Price' }).waitFor()
       expectEqual(page.url().length, length)
     },
     'the page is copied as JSON and CSV': async ({ page, fixture }) => {
@@ -97,9 +97,10 @@ export const browse = journey(
       fixture,
     }) => {
       const price = '123456789012345678901234.123456789012'
+      const shown = '123,456,789,012,345,678,901,234.123456789012'
       await fixture.patch('/api/v1/inventory/product/7', `{"list_price":${price}}`)
       await page.goto(`${fixture.origin}/console/products?filter=id%3D7&fields=id,list_price`)
-      await page.getByRole('gridcell', { name: price, exact: true }).waitFor()
+      await page.getByRole('gridcell', { name: shown, exact: true }).waitFor()
       for (const [format, text] of [
         ['JSON', `[\n  {\n    "id": 7,\n    "list_price": ${price}\n  }\n]`],
         ['CSV', `id,list_price\r\n7,${price}\r\n`],
@@ -111,8 +112,8 @@ export const browse = journey(
       }
       await page.goto(`${fixture.origin}/console/products?record=7`)
       const panel = page.getByRole('complementary', { name: 'The product 7' })
-      await panel.getByText(price, { exact: true }).waitFor()
-      await panel.getByRole('button', { name: 'Show only records with this list_price' }).click()
+      await panel.getByText(shown, { exact: true }).waitFor()
+      await panel.getByRole('button', { name: 'Show only records with this Price' }).click()
       await untilParameter(page, 'filter', `list_price=${price}`)
       await page.getByText('1–1 of 1').waitFor()
     },
@@ -128,7 +129,7 @@ export const browse = journey(
       await page.getByRole('link', { name: 'Companies' }).click()
       await page.getByText('1–12').waitFor()
       await page.getByRole('link', { name: 'Partners' }).click()
-      await page.getByRole('columnheader', { name: 'is_vendor' }).waitFor()
+      await page.getByRole('columnheader', { name: 'Vendor' }).waitFor()
     },
   },
   { signedIn: false },
@@ -298,6 +299,22 @@ export const palette = journey('palette', {
     await page.getByRole('combobox', { name: 'Search commands' }).fill('7')
     await page.getByRole('option', { name: 'Open product 7' }).click()
     await page.getByRole('complementary', { name: 'The product 7' }).waitFor()
+  },
+  'it finds records by words, and says why': async ({ page, fixture }) => {
+    await fixture.patch(
+      '/api/v1/resources/partner/5',
+      '{"name":"Kestrel Marine","email":"orders@kestrel.example"}',
+    )
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search commands' }).fill('orders kestrel')
+    const option = page.getByRole('option', { name: /Kestrel Marine/ })
+    await option.getByText('Email: orders@kestrel.example').waitFor()
+    await option.click()
+    await page.getByRole('heading', { name: 'Kestrel Marine' }).waitFor()
+    expectEqual(parameterOf(page, 'search'), 'orders kestrel')
+    await page.getByText('1–1 of 1').waitFor()
+    await page.getByRole('button', { name: 'Remove the search' }).click()
+    await untilParameter(page, 'search', null)
   },
   'it filters': async ({ page }) => {
     await page.keyboard.press('Control+k')

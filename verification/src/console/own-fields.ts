@@ -22,21 +22,22 @@ const declared = [
   ['x_checked', 'timestamp', 'Last check'],
 ] as const
 const serviceColumns = [
-  'id',
-  'name',
-  'default_code',
-  'list_price',
-  'qty_available',
-  'active',
-  'categ_id',
-  'product_tmpl_id',
-  'is_rsd_product',
-  'create_date',
-  'write_date',
+  'ID',
+  'Name',
+  'Code',
+  'Price',
+  'On hand',
+  'Active',
+  'Category',
+  'Template',
+  'RSD product',
+  'Created',
+  'Changed',
 ]
-const ownColumns = declared.map(([name]) => name)
+const ownColumns = declared.map(([name, , label]) => (label === '' ? name : label))
 /** A JavaScript number has 17 of these digits. */
 const exactWeight = '123456789012345678901.5'
+const shownWeight = '123,456,789,012,345,678,901.5'
 const products = [
   `{"name":"Anchor","x_weight":${exactWeight},"x_sku":"A-1","x_count":3,"x_fragile":true,"x_checked":"2026-11-14T09:30:00Z"}`,
   '{"name":"Bolt","x_weight":12.5,"x_sku":"=B-2","x_fragile":false}',
@@ -104,13 +105,13 @@ export const ownFields = journey(
       await page.goto(`${opened.origin}/console/products`)
       await page.getByLabel('API key').fill(opened.readerKey)
       await page.getByLabel('API key').press('Enter')
-      await column(page, 'x_checked').waitFor()
+      await column(page, 'Last check').waitFor()
       expectEqual(await columns(page), [...serviceColumns, ...ownColumns])
     },
     'a head has the label, and values are shown by their type, with every digit': async ({ page }) => {
-      const title = await column(page, 'x_weight').getAttribute('title')
-      expectEqual(title?.startsWith('Weight in kg (decimal)'), true)
-      await cell(page, exactWeight).waitFor()
+      const title = await column(page, 'Weight in kg').getAttribute('title')
+      expectEqual(title?.startsWith('x_weight (decimal)'), true)
+      await cell(page, shownWeight).waitFor()
       await cell(page, '12.5').waitFor()
       await cell(page, '2026-11-14 09:30:00').waitFor()
       expectEqual(await rows(page).nth(3).getByText('null', { exact: true }).count(), 9)
@@ -144,9 +145,9 @@ export const ownFields = journey(
       await page.keyboard.press('Escape')
       await page.goto(`${shopOf().origin}/console/products?record=1`)
       const panel = page.getByRole('complementary', { name: 'The product 1' })
-      await panel.getByText(exactWeight, { exact: true }).waitFor()
+      await panel.getByText(shownWeight, { exact: true }).waitFor()
       await panel.getByText('A-1', { exact: true }).waitFor()
-      await panel.getByRole('button', { name: 'Show only records with this x_weight' }).click()
+      await panel.getByRole('button', { name: 'Show only records with this Weight in kg' }).click()
       await untilParameter(page, 'filter', `x_weight=${exactWeight}`)
       await cell(page, 'Bolt').waitFor({ state: 'detached' })
       await cell(page, 'Anchor').waitFor()
@@ -154,7 +155,7 @@ export const ownFields = journey(
     'they are chosen and ordered, copied and exported': async ({ page }) => {
       await page.goto(`${shopOf().origin}/console/products?fields=id,x_sku,x_weight&filter=id<3`)
       await page.getByRole('button', { name: 'Columns' }).click()
-      await page.getByRole('button', { name: 'Move x_weight up' }).click()
+      await page.getByRole('button', { name: 'Move Weight in kg up' }).click()
       await untilParameter(page, 'fields', 'id,x_weight,x_sku')
       await page.keyboard.press('Escape')
       await cell(page, '12.5').waitFor()
@@ -174,7 +175,7 @@ export const ownFields = journey(
       let loads = 0
       page.on('request', (request) => (loads += request.url().endsWith('/openapi.json') ? 1 : 0))
       await page.goto(`${shopOf().origin}/console/products`)
-      await column(page, 'x_checked').waitFor()
+      await column(page, 'Last check').waitFor()
       await editor(page).waitFor()
       await page.getByRole('link', { name: 'API reference' }).waitFor()
       await filterBy(page, 'x_count>2')
@@ -186,13 +187,13 @@ export const ownFields = journey(
     'a field that is declared meanwhile can be used at once': async ({ page }) => {
       await declare(shopOf(), 'x_colour', 'text', 'Colour')
       await filterBy(page, 'x_colour=null')
-      await column(page, 'x_colour').waitFor()
-      expectEqual(await columns(page), [...serviceColumns, ...ownColumns, 'x_colour'])
+      await column(page, 'Colour').waitFor()
+      expectEqual(await columns(page), [...serviceColumns, ...ownColumns, 'Colour'])
       expectEqual(await page.getByText('has no field').count(), 0)
     },
     'a field that is deleted meanwhile locks no one in': async ({ page }) => {
       await page.goto(`${shopOf().origin}/console/products?fields=id,name,x_colour`)
-      await column(page, 'x_colour').waitFor()
+      await column(page, 'Colour').waitFor()
       await editor(page).waitFor()
       await shopOf().remove('/manage/v1/fields/product.x_colour')
       await filterBy(page, 'id>1')
@@ -201,8 +202,8 @@ export const ownFields = journey(
       await untilParameter(page, 'fields', 'id,name')
       await cell(page, 'Bolt').waitFor()
       await page.goto(`${shopOf().origin}/console/products`)
-      await column(page, 'x_checked').waitFor()
-      await column(page, 'x_colour').waitFor({ state: 'detached' })
+      await column(page, 'Last check').waitFor()
+      await column(page, 'Colour').waitFor({ state: 'detached' })
       await editor(page).click()
       await page.keyboard.type('x_c')
       await page.getByRole('option', { name: /^x_count/ }).waitFor()
@@ -211,7 +212,7 @@ export const ownFields = journey(
     },
     'nothing is inaccessible': async ({ page }) => {
       await page.goto(`${shopOf().origin}/console/products?record=1`)
-      await column(page, 'x_checked').waitFor()
+      await column(page, 'Last check').waitFor()
       expectEqual(await axeFindingsOn(page, 'declared fields'), [])
     },
     'without the definitions the list remains, and says so': async ({ fixture }) => {
@@ -227,7 +228,7 @@ export const ownFields = journey(
         expectEqual(await axeFindingsOn(page, 'without declared fields'), [])
         await page.unroute('**/openapi.json')
         await alert.getByRole('button', { name: 'Try again' }).click()
-        await column(page, 'x_checked').waitFor()
+        await column(page, 'Last check').waitFor()
         await alert.waitFor({ state: 'detached' })
         expectEqual(parameterOf(page, 'filter'), 'x_weight=12.5')
       })

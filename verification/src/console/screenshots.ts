@@ -77,7 +77,7 @@ const shots: Readonly<Record<string, Shot>> = {
     path: '/companies?fields=id,name,x_vat,x_turnover,x_founded&filter=x_turnover>1000000&record=3',
     prepare: async (page) => {
       await rows(page)
-      await page.getByRole('complementary').getByText('x_founded').waitFor()
+      await page.getByRole('complementary').getByText('Founded').waitFor()
       await page.keyboard.press('/')
       await page.keyboard.press('End')
       await page.keyboard.type('&x_')

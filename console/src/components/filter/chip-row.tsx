@@ -22,12 +22,15 @@ interface ChipRowProps {
   /** The text has an error: the chips show the last filter that had none. */
   readonly isStale: boolean
   readonly onChange: (chips: Chips | undefined) => void
+  /** Before the conditions. */
+  readonly children?: React.ReactNode
 }
 
 /** The conditions of the filter, each of which opens an editor. */
-export function ChipRow({ collection, chips, isStale, onChange }: ChipRowProps) {
+export function ChipRow({ collection, chips, isStale, onChange, children }: ChipRowProps) {
   return (
     <section className="chips" aria-label="Conditions" data-stale={isStale ? '' : undefined}>
+      {children}
       {chips !== undefined && (
         <ChipNode collection={collection} root={chips} item={chips} path={[]} onChange={onChange} />
       )}

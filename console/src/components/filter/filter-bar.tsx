@@ -1,10 +1,12 @@
 import type { EditorView } from '@codemirror/view'
 import type { Fault } from '@quartermaster/client'
+import { quoted } from '@quartermaster/filter'
 import { lazy, memo, type RefObject, Suspense, use, useEffect, useMemo, useRef, useState } from 'react'
 import type { Collection } from '../../api/catalog.ts'
 import { check, serverDiagnostics } from '../../filter/diagnostics.ts'
 import { type Chips, chipsOf, textOf } from '../../filter/model.ts'
 import { useHotkeys } from '../../lib/hotkeys.ts'
+import { searchOf } from '../../lib/records/search-words.ts'
 import { presentations } from '../../lib/records/views.ts'
 import { Button, IconButton } from '../button.tsx'
 import { Icon } from '../icon.tsx'
@@ -22,6 +24,9 @@ interface FilterBarProps {
   /** The first view is complete: the editor can be loaded. */
   readonly isReady: boolean
   readonly onApply: (text: string) => void
+  /** The words of the URL. */
+  readonly search: string | undefined
+  readonly onSearch: (words: string | undefined) => void
 }
 
 const never = new Promise<never>(() => {})
@@ -33,14 +38,22 @@ function NotYet(): never {
 
 /** The filter as text and as chips, which always show the same filter. */
 export const FilterBar = memo(function FilterBar(props: FilterBarProps) {
-  const { collection, applied, onApply } = props
+  const { collection, applied, onApply, search, onSearch } = props
   const { draft, setDraft, chips, diagnostics, isStale } = useDraft(props)
   const editor = useRef<EditorView>(undefined)
   const input = useRef<HTMLInputElement>(null)
   const [isFocusedEarly, setFocusedEarly] = useState(false)
   const focus = () => (editor.current === undefined ? input.current?.focus() : editor.current.focus())
   useSlash(focus)
-  const submit = (text: string) => onApply(text.trim() === '' ? '' : text)
+  const words = searchOf(draft)
+  const submit = (text: string) => {
+    const typed = searchOf(text)
+    if (typed === undefined) return onApply(text.trim() === '' ? '' : text)
+    const { searchField } = presentations[collection.name]
+    if (searchField !== undefined) return onApply(`${searchField}*${quoted(typed)}`)
+    setDraft('')
+    onSearch(typed)
+  }
   const applyChips = (next: Chips | undefined) => {
     const text = next === undefined ? '' : textOf(next)
     setDraft(text)
@@ -49,7 +62,7 @@ export const FilterBar = memo(function FilterBar(props: FilterBarProps) {
   const isChanged = draft !== applied
   // While a condition is being typed, what is missing at the end is no news.
   const shown = isChanged ? diagnostics.filter(({ offset }) => offset < draft.length) : diagnostics
-  const placeholder = `Filter, such as ${presentations[collection.name].example}`
+  const placeholder = `Words, or a filter such as ${presentations[collection.name].example}`
   const editing = { value: draft, placeholder, onChange: setDraft, onSubmit: submit }
   return (
     <div className="filter-bar">
@@ -86,7 +99,14 @@ export const FilterBar = memo(function FilterBar(props: FilterBarProps) {
           onApply(text)
         }}
       />
-      <ChipRow collection={collection} chips={chips} isStale={isStale} onChange={applyChips} />
+      {words !== undefined && isChanged && (
+        <p className="filter-hint" role="status">
+          Enter finds every {collection.noun} with “{words}” in a text.
+        </p>
+      )}
+      <ChipRow collection={collection} chips={chips} isStale={isStale} onChange={applyChips}>
+        {search !== undefined && <SearchChip search={search} onRemove={() => onSearch(undefined)} />}
+      </ChipRow>
     </div>
   )
 })
@@ -100,12 +120,30 @@ function useSlash(focus: () => void): void {
   })
 }
 
+/** Words have no conditions, and no errors. */
+const none: ReturnType<typeof check> = { filter: undefined, diagnostics: [] }
+
+function SearchChip({ search, onRemove }: { readonly search: string; readonly onRemove: () => void }) {
+  return (
+    <span className="chip search-chip">
+      <Icon name="search" size={12} />
+      <span title="Every word occurs in some text field">{search}</span>
+      <IconButton size="xs" variant="transparent" aria-label="Remove the search" onClick={onRemove}>
+        <Icon name="close" size={10} />
+      </IconButton>
+    </span>
+  )
+}
+
 /** The text that is being typed, its errors, and its conditions. */
 function useDraft({ collection, applied, faults }: FilterBarProps) {
   const [draft, setDraft] = useState(applied)
   const [chips, setChips] = useState<Chips>()
   useEffect(() => setDraft(applied), [applied])
-  const checked = useMemo(() => check(draft, collection), [draft, collection])
+  const checked = useMemo(
+    () => (searchOf(draft) === undefined ? check(draft, collection) : none),
+    [draft, collection],
+  )
   useEffect(() => {
     if (checked.filter !== undefined) setChips(chipsOf(checked.filter))
     else if (checked.diagnostics.length === 0) setChips(undefined)

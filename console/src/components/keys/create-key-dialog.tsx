@@ -1,10 +1,10 @@
 import { Button, Checkbox, Modal, SegmentedControl, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { createKey, type NewKey } from '../../api/manage.ts'
 import { expiryChoices, expiryOf } from '../../lib/keys/expiry.ts'
 import { scopes } from '../../lib/keys/scopes.ts'
-import { randomKey } from '../../lib/random-key.ts'
+import { useRetryKey } from '../../lib/retry-key.ts'
 import { faultsAt, type Submit, useSubmit } from '../../lib/submit.ts'
 import { exactTime, inDays } from '../../lib/time.ts'
 import { ProblemView } from '../problem-view.tsx'
@@ -47,18 +47,6 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
       )}
     </Modal>
   )
-}
-
-/**
- * The Idempotency-Key: the same for every attempt to create the same key, so that a retry after a lost response creates no
- * second one. A changed form is another key.
- */
-function useRetryKey(): (content: string) => string {
-  const last = useRef<{ readonly content: string; readonly id: string }>(undefined)
-  return (content) => {
-    if (last.current?.content !== content) last.current = { content, id: randomKey() }
-    return last.current.id
-  }
 }
 
 interface KeyFormProps {

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { quoted } from '@quartermaster/filter'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useOwnKeyId } from '../../api/own-key.ts'
+import { selfQuery } from '../../api/access.ts'
 import { listQuery, type Row } from '../../api/read.ts'
 import { grouped } from '../../lib/format.ts'
 import { Icon } from '../icon.tsx'
@@ -13,7 +13,7 @@ const changesShown = 5
 /** What can be done with a key. */
 export function KeyActions({ row }: { readonly row: Row | undefined }) {
   const navigate = useNavigate()
-  const ownKeyId = useOwnKeyId()
+  const ownKeyId = useQuery(selfQuery).data?.key_id
   if (row === undefined) return null
   const onDialog = (dialog: 'rotate' | 'revoke') =>
     void navigate({ to: '/keys', search: (search) => ({ ...search, dialog }) })

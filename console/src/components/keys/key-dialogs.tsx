@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useOwnKeyId } from '../../api/own-key.ts'
+import { selfQuery } from '../../api/access.ts'
 import { recordQuery } from '../../api/read.ts'
 import { CreateKeyDialog } from './create-key-dialog.tsx'
 import { RevokeKeyDialog } from './revoke-key-dialog.tsx'
@@ -25,7 +25,7 @@ function ChangeDialog(props: {
   readonly onClose: () => void
 }) {
   const { dialog, keyId, onClose } = props
-  const isOwn = useOwnKeyId() === keyId
+  const isOwn = useQuery(selfQuery).data?.key_id === keyId
   const { data } = useQuery(recordQuery('key', keyId))
   if (data === undefined) return null
   const about = { keyId, name: String(data.body['name']), isOwn, onClose }

@@ -69,7 +69,7 @@ export function RevokeKeyDialog({ keyId, name, isOwn, onClose }: RevokeKeyDialog
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" color="red" disabled={!isConfirmed} loading={submit.isBusy}>
+          <Button type="submit" className="danger-filled" disabled={!isConfirmed} loading={submit.isBusy}>
             Revoke key
           </Button>
         </div>

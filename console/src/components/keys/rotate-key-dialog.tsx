@@ -1,8 +1,10 @@
 import { Button, Modal, Radio } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { selfQuery } from '../../api/access.ts'
 import { rotateKey } from '../../api/manage.ts'
 import { overlapChoices } from '../../lib/keys/expiry.ts'
+import { forgetSelf } from '../../lib/keys/stored-self.ts'
 import { type Submit, useSubmit } from '../../lib/submit.ts'
 import { signIn } from '../../session.ts'
 import { Notice } from '../notice.tsx'
@@ -34,8 +36,9 @@ export function RotateKeyDialog({ keyId, name, isOwn, onClose }: KeyDialogProps)
     await queryClient.invalidateQueries({ queryKey: ['record', 'key'] })
   }
   const adopt = () => {
+    forgetSelf()
+    queryClient.removeQueries({ queryKey: selfQuery.queryKey })
     if (secret !== undefined) signIn(secret)
-    queryClient.removeQueries({ queryKey: ['own-key'] })
     onClose()
     void invalidate()
   }

@@ -1,5 +1,6 @@
 import { Checkbox, Popover } from '@mantine/core'
 import type { Collection } from '../../api/catalog.ts'
+import { labelOf } from '../../lib/labels.ts'
 import { moved } from '../../lib/records/columns.ts'
 import { Button, IconButton } from '../button.tsx'
 import { Icon } from '../icon.tsx'
@@ -15,6 +16,8 @@ interface ColumnMenuProps {
 export function ColumnMenu({ collection, names, onChange }: ColumnMenuProps) {
   const hidden = collection.fields.filter(({ name }) => !names.includes(name))
   const all = collection.fields.map(({ name }) => name)
+  const labels = new Map(collection.fields.map((field) => [field.name, labelOf(field)]))
+  const label = (name: string) => labels.get(name) ?? name
   return (
     <Popover position="bottom-end" shadow="md" width={300} trapFocus>
       <Popover.Target>
@@ -30,7 +33,8 @@ export function ColumnMenu({ collection, names, onChange }: ColumnMenuProps) {
               <Checkbox
                 size="xs"
                 checked
-                label={name}
+                title={name}
+                label={label(name)}
                 disabled={names.length === 1}
                 onChange={() => onChange(names.filter((one) => one !== name))}
               />
@@ -38,7 +42,7 @@ export function ColumnMenu({ collection, names, onChange }: ColumnMenuProps) {
               <IconButton
                 size="sm"
                 variant="subtle"
-                aria-label={`Move ${name} up`}
+                aria-label={`Move ${label(name)} up`}
                 disabled={index === 0}
                 onClick={() => onChange(moved(names, name, names[index - 1]))}
               >
@@ -47,7 +51,7 @@ export function ColumnMenu({ collection, names, onChange }: ColumnMenuProps) {
               <IconButton
                 size="sm"
                 variant="subtle"
-                aria-label={`Move ${name} down`}
+                aria-label={`Move ${label(name)} down`}
                 disabled={index === names.length - 1}
                 onClick={() => onChange(moved(names, name, names[index + 2]))}
               >
@@ -57,7 +61,13 @@ export function ColumnMenu({ collection, names, onChange }: ColumnMenuProps) {
           ))}
           {hidden.map(({ name }) => (
             <li key={name}>
-              <Checkbox size="xs" checked={false} label={name} onChange={() => onChange([...names, name])} />
+              <Checkbox
+                size="xs"
+                checked={false}
+                title={name}
+                label={label(name)}
+                onChange={() => onChange([...names, name])}
+              />
             </li>
           ))}
         </ul>

@@ -29,10 +29,10 @@ export function ExportPart({ collection, parameters, total }: ExportPartProps) {
   const start = async (format: ExportFormat) => {
     abort.current = new AbortController()
     setState({ kind: 'running', progress: { records: 0, bytes: 0, total } })
-    const { filter, fields } = parameters
+    const { filter, fields, search } = parameters
     try {
       const records = await exportTo({
-        url: urlOf(location.origin, collection, { filter, fields }),
+        url: urlOf(location.origin, collection, { filter, fields, search }),
         format,
         fileName: `${collection.plural}.${format}`,
         signal: abort.current.signal,

@@ -2,13 +2,25 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and aria-activedescendant names the row
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the page handles the keys
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, memo, useEffect, useMemo, useRef, useState } from 'react'
-import type { Field } from '../../api/catalog.ts'
+import {
+  type CSSProperties,
+  type MouseEvent,
+  memo,
+  type RefObject,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
+import type { CollectionName, Field } from '../../api/catalog.ts'
 import type { Row } from '../../api/read.ts'
 import { isNumeric, plainText } from '../../lib/format.ts'
+import { isSortable } from '../../lib/labels.ts'
+import { readWidths, saveWidths, type Widths, withWidth } from '../../lib/records/column-widths.ts'
 import { columnWidths } from '../../lib/records/columns.ts'
 import { useIdleAfter } from '../../lib/use-idle-after.ts'
 import { valueView } from '../value-view.tsx'
+import { GridHead } from './grid-head.tsx'
 
 const rowHeight = 33
 /** The height of everything above and below the grid. Only for the first render, after which the grid is measured. */
@@ -18,43 +30,37 @@ const overscanRows = 6
 const noRows: readonly Row[] = []
 
 interface GridProps {
+  readonly name: CollectionName
   readonly label: string
   readonly fields: readonly Field[]
   /** Undefined while the first response is awaited. */
   readonly rows: readonly Row[] | undefined
   readonly isRefreshing: boolean
+  /** Another one is another list or page, which is read from its top. */
+  readonly listKey: string
+  readonly sort: string | undefined
+  /** -1: none, because the open record is not on this page. */
   readonly selected: number
   /** The position of the first row in the list, from 1. */
   readonly firstRow: number
   readonly total: number
-  readonly onSelect: (index: number) => void
+  /** The address of a record. */
+  readonly hrefOf: (row: Row) => string | undefined
   readonly onOpen: (index: number) => void
+  readonly onSort: (sort: string | undefined) => void
   readonly onMoveColumn: (name: string, before: string) => void
 }
 
 /** Rows are virtual: only those in view are in the document. */
 export function Grid(props: GridProps) {
-  const { label, fields, rows, isRefreshing, selected, firstRow, total, onSelect, onOpen } = props
+  const { name, label, fields, rows, isRefreshing, selected, firstRow, total, hrefOf, onOpen } = props
   const data = rows ?? noRows
   const scroller = useRef<HTMLDivElement>(null)
   const widths = useMemo(() => columnWidths(fields, data, innerWidth), [fields, data])
-  const isIdle = useIdleAfter(data.length > 0)
-  const virtualizer = useVirtualizer({
-    count: data.length,
-    getScrollElement: () => scroller.current,
-    // Without a size, the first render would have no rows, and a second one would follow.
-    initialRect: { width: innerWidth, height: innerHeight - aroundGrid },
-    estimateSize: () => rowHeight,
-    // The first view shows fewer rows; the others are added before a person can scroll to them.
-    overscan: isIdle ? overscanRows : 1,
-    scrollMargin: rowHeight,
-  })
-  const scrolledTo = useRef(0)
-  useEffect(() => {
-    if (data.length === 0 || scrolledTo.current === selected) return
-    scrolledTo.current = selected
-    virtualizer.scrollToIndex(selected, { align: 'auto' })
-  }, [selected, data.length, virtualizer])
+  const [resized, resize] = useResizedColumns(name)
+  const virtualizer = useVirtualRows(scroller, data.length, props)
+  const linkField =
+    fields.find((field) => field.name === 'name') ?? fields.find(({ name: one }) => !contact.test(one))
   return (
     <div
       ref={scroller}
@@ -64,12 +70,19 @@ export function Grid(props: GridProps) {
       aria-rowcount={total + 1}
       aria-colcount={fields.length}
       aria-busy={rows === undefined || isRefreshing}
-      aria-activedescendant={data.length > 0 ? `row-${selected}` : undefined}
+      aria-activedescendant={data.length > 0 && selected >= 0 ? `row-${selected}` : undefined}
       tabIndex={0}
-      style={columnStyle(widths)}
+      style={columnStyle(fields, widths, resized)}
     >
       {isRefreshing && <div className="refreshing" />}
-      <GridHead {...props} />
+      <GridHead
+        fields={fields}
+        sort={props.sort}
+        isSortable={(field) => isSortable(name, field)}
+        onSort={props.onSort}
+        onMoveColumn={props.onMoveColumn}
+        onResize={resize}
+      />
       {rows === undefined ? (
         <SkeletonRows fields={fields} />
       ) : (
@@ -78,10 +91,8 @@ export function Grid(props: GridProps) {
           role="rowgroup"
           style={{ height: virtualizer.getTotalSize() }}
           onClick={(event) => {
-            const index = rowIndexOf(event.target)
-            if (index === undefined) return
-            onSelect(index)
-            onOpen(index)
+            const index = clickedRow(event)
+            if (index !== undefined) onOpen(index)
           }}
         >
           {virtualizer.getVirtualItems().map(({ index, start }) => (
@@ -92,6 +103,8 @@ export function Grid(props: GridProps) {
               top={start - rowHeight}
               isSelected={index === selected}
               fields={fields}
+              linkField={linkField?.name}
+              href={hrefOf(data[index] ?? {})}
               row={data[index]}
             />
           ))}
@@ -101,9 +114,63 @@ export function Grid(props: GridProps) {
   )
 }
 
-function rowIndexOf(target: EventTarget): number | undefined {
-  const row = target instanceof Element ? target.closest('[data-index]') : null
+/** The rows in view. Another list or page is shown from its top, and the selected row is scrolled into view. */
+function useVirtualRows(
+  scroller: RefObject<HTMLDivElement | null>,
+  count: number,
+  { listKey, selected }: Pick<GridProps, 'listKey' | 'selected'>,
+) {
+  const isIdle = useIdleAfter(count > 0)
+  const virtualizer = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    // Without a size, the first render would have no rows, and a second one would follow.
+    initialRect: { width: innerWidth, height: innerHeight - aroundGrid },
+    estimateSize: () => rowHeight,
+    // The first view shows fewer rows; the others are added before a person can scroll to them.
+    overscan: isIdle ? overscanRows : 1,
+    scrollMargin: rowHeight,
+    // The header covers the first row's height.
+    scrollPaddingStart: rowHeight,
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever another list or page is shown
+  useEffect(() => {
+    if (scroller.current !== null) scroller.current.scrollTop = 0
+  }, [listKey])
+  const scrolledTo = useRef(0)
+  useEffect(() => {
+    if (count === 0 || selected < 0 || scrolledTo.current === selected) return
+    scrolledTo.current = selected
+    virtualizer.scrollToIndex(selected, { align: 'auto' })
+  }, [selected, count, virtualizer])
+  return virtualizer
+}
+
+/** Cells with a link of their own. */
+const contact = /mail|phone|mobile|tel/
+
+/** The row to open. None if a person selects text, uses another link, or opens the row's link in a new tab. */
+function clickedRow(event: MouseEvent): number | undefined {
+  const { target } = event
+  if (!(target instanceof Element) || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
+    return undefined
+  const link = target.closest('a')
+  if (link !== null && !link.matches('.row-link')) return undefined
+  if (link !== null) event.preventDefault()
+  if (getSelection()?.isCollapsed === false) return undefined
+  const row = target.closest('[data-index]')
   return row === null ? undefined : Number(row.getAttribute('data-index'))
+}
+
+/** The widths that a person chose, kept in this browser. */
+function useResizedColumns(name: CollectionName) {
+  const [resized, setResized] = useState<Widths>(() => readWidths(name))
+  const resize = (column: string, width: number | undefined) => {
+    const next = withWidth(resized, column, width)
+    setResized(next)
+    saveWidths(name, next)
+  }
+  return [resized, resize] as const
 }
 
 interface GridRowProps {
@@ -112,11 +179,15 @@ interface GridRowProps {
   readonly top: number
   readonly isSelected: boolean
   readonly fields: readonly Field[]
+  /** The field whose value links to the record. */
+  readonly linkField: string | undefined
+  readonly href: string | undefined
   readonly row: Row | undefined
 }
 
 /** Memoized: scrolling renders only the rows that come into view. */
-const GridRow = memo(function GridRow({ index, number, top, isSelected, fields, row }: GridRowProps) {
+const GridRow = memo(function GridRow(props: GridRowProps) {
+  const { index, number, top, isSelected, fields, linkField, href, row } = props
   return (
     <div
       id={`row-${index}`}
@@ -137,7 +208,13 @@ const GridRow = memo(function GridRow({ index, number, top, isSelected, fields, 
             data-align={isNumeric(field.type) ? 'end' : undefined}
             title={text.length > 40 ? text : undefined}
           >
-            {valueView(field, value)}
+            {field.name === linkField && href !== undefined ? (
+              <a className="row-link" href={href} tabIndex={-1} draggable={false}>
+                {valueView(field, value)}
+              </a>
+            ) : (
+              valueView(field, value)
+            )}
           </div>
         )
       })}
@@ -146,44 +223,15 @@ const GridRow = memo(function GridRow({ index, number, top, isSelected, fields, 
 })
 
 /** Columns take the width of their contents; a text column takes the space that is left. */
-function columnStyle(widths: readonly number[]): CSSProperties {
-  const columns = widths.map((width) => `minmax(${width}px, ${width > 120 ? `${width}fr` : `${width}px`})`)
+function columnStyle(fields: readonly Field[], natural: readonly number[], resized: Widths): CSSProperties {
+  const widths = fields.map(({ name }, index) => resized[name] ?? natural[index] ?? 0)
+  const columns = fields.map(({ name }, index) => {
+    const width = widths[index] ?? 0
+    return `minmax(${width}px, ${resized[name] === undefined && width > 120 ? `${width}fr` : `${width}px`})`
+  })
   const rowWidth = widths.reduce((sum, width) => sum + width, 0)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- React does not type custom properties
   return { '--columns': columns.join(' '), '--row-width': `${rowWidth}px` } as CSSProperties
-}
-
-function GridHead({ fields, onMoveColumn }: GridProps) {
-  const [dragged, setDragged] = useState<string>()
-  const [over, setOver] = useState<string>()
-  return (
-    <div role="rowgroup" className="grid-head-group">
-      <div className="grid-head" role="row" aria-rowindex={1}>
-        {fields.map(({ name, type, description }) => (
-          <div
-            key={name}
-            role="columnheader"
-            title={`${description} (${type}) Drag to move.`}
-            data-align={isNumeric(type) ? 'end' : undefined}
-            data-over={over === name && dragged !== name ? '' : undefined}
-            draggable
-            onDragStart={() => setDragged(name)}
-            onDragEnd={() => {
-              setDragged(undefined)
-              setOver(undefined)
-            }}
-            onDragOver={(event) => {
-              event.preventDefault()
-              setOver(name)
-            }}
-            onDrop={() => dragged !== undefined && dragged !== name && onMoveColumn(dragged, name)}
-          >
-            {name}
-          </div>
-        ))}
-      </div>
-    </div>
-  )
 }
 
 function SkeletonRows({ fields }: { readonly fields: readonly Field[] }) {

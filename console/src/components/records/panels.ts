@@ -2,7 +2,8 @@
 
 export { KeyActions, KeyAudit } from '../keys/key-details.tsx'
 export { KeyDialogs } from '../keys/key-dialogs.tsx'
-export { CreatePartner } from './create-partner.tsx'
+export { CreateRecord } from './create-record.tsx'
+export { DeleteRecord } from './delete-record.tsx'
 export { LoggedRequest } from './logged-request.tsx'
 export { RecordPanel } from './record-panel.tsx'
 export { RequestPanel } from './request-panel.tsx'

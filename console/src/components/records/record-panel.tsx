@@ -1,14 +1,18 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import type { Collection, Field } from '../../api/catalog.ts'
-import { problemFrom } from '../../api/exchange.ts'
+import { problemFrom, type Read } from '../../api/exchange.ts'
 import { type Row, recordQuery, type Value } from '../../api/read.ts'
+import { labelOf, meaningOf } from '../../lib/labels.ts'
 import { csvOf } from '../../lib/records/csv.ts'
 import { rowJson } from '../../lib/records/record-json.ts'
+import type { RecordWrite } from '../../lib/records/use-records.ts'
+import { Button } from '../button.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { Icon } from '../icon.tsx'
 import { ProblemView } from '../problem-view.tsx'
 import { valueView } from '../value-view.tsx'
+import { EditRecord } from './edit-record.tsx'
 
 export interface RecordPanelProps {
   readonly collection: Collection
@@ -18,6 +22,8 @@ export interface RecordPanelProps {
   readonly onClose: () => void
   readonly onStep: (by: 1 | -1) => void
   readonly onFilter: (field: Field, value: Value) => void
+  /** Undefined if the key may not change the record. */
+  readonly write: RecordWrite | undefined
   /** Shown before and after the fields. */
   readonly before?: (record: Row | undefined) => React.ReactNode
   readonly after?: (record: Row | undefined) => React.ReactNode
@@ -25,7 +31,7 @@ export interface RecordPanelProps {
 
 /** All fields of one record. */
 export function RecordPanel(props: RecordPanelProps) {
-  const { collection, id, row, onClose, onStep, onFilter, before, after } = props
+  const { collection, id, row, onClose, onStep, write } = props
   const query = useQuery(recordQuery(collection.name, id))
   const record = query.data?.body ?? row
   const title = titleOf(collection, record) ?? `${collection.noun} ${id}`
@@ -37,6 +43,30 @@ export function RecordPanel(props: RecordPanelProps) {
         <Step label={`Next ${collection.noun}`} icon="down" onClick={() => onStep(1)} />
         <Step label="Close" icon="close" onClick={onClose} />
       </header>
+      {write?.isEditing === true && query.data !== undefined ? (
+        <EditRecord
+          key={id}
+          name={write.name}
+          collection={collection}
+          id={id}
+          read={query.data}
+          onClose={write.onEnd}
+        />
+      ) : (
+        <Shown {...props} query={query} record={record} />
+      )}
+    </aside>
+  )
+}
+
+interface ShownProps extends RecordPanelProps {
+  readonly query: UseQueryResult<Read<Row>>
+  readonly record: Row | undefined
+}
+
+function Shown({ collection, query, record, onFilter, write, before, after }: ShownProps) {
+  return (
+    <>
       <div className="panel-body">
         {before?.(query.data?.body)}
         {query.error !== null ? (
@@ -45,7 +75,7 @@ export function RecordPanel(props: RecordPanelProps) {
           <dl className="record">
             {collection.fields.map((field) => (
               <div key={field.name}>
-                <dt title={field.description}>{field.name}</dt>
+                <dt title={meaningOf(field)}>{labelOf(field)}</dt>
                 <dd>
                   {record === undefined ? (
                     <span className="skeleton" />
@@ -62,11 +92,22 @@ export function RecordPanel(props: RecordPanelProps) {
       </div>
       {record !== undefined && (
         <footer className="panel-actions">
+          {write !== undefined && (
+            <>
+              <Button size="xs" title="e" onClick={write.onEdit}>
+                Edit
+              </Button>
+              <Button size="xs" variant="default" className="danger" onClick={write.onDelete}>
+                Delete
+              </Button>
+              <span className="spacer" />
+            </>
+          )}
           <CopyButton label="Copy as JSON" text={() => rowJson(collection.fields, record)} />
           <CopyButton label="Copy as CSV" text={() => csvOf(collection.fields, [record])} />
         </footer>
       )}
-    </aside>
+    </>
   )
 }
 
@@ -103,7 +144,7 @@ interface FilterByProps {
 
 function FilterBy({ field, value, onFilter }: FilterByProps) {
   if (value === undefined || Array.isArray(value)) return null
-  const label = `Show only records with this ${field.name}`
+  const label = `Show only records with this ${labelOf(field)}`
   return (
     <Tooltip label={label} position="left" openDelay={400}>
       <ActionIcon

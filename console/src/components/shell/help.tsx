@@ -6,10 +6,11 @@ const keys = [
   ['/', 'Type a filter'],
   ['j k', 'Next and previous row'],
   ['Enter o', 'Open the record'],
+  ['e', 'Edit the open record'],
   ['Esc', 'Close the side panel'],
   ['n p', 'Next and previous page (also ] and [)'],
   ['r', 'Show the request'],
-  ['Ctrl K', 'Commands: pages, actions, records, filters'],
+  ['Ctrl K', 'Records, pages, actions, filters'],
   ['?', 'This help'],
 ] as const
 

@@ -6,12 +6,16 @@ import { Modal } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { accessQuery } from '../../api/access.ts'
+import { type Access, accessQuery } from '../../api/access.ts'
+import { problemFrom } from '../../api/exchange.ts'
+import { type Found, findQuery } from '../../api/find.ts'
 import { ownFieldsQuery } from '../../api/own-fields-query.ts'
 import { chooseColorScheme, useColorScheme } from '../../lib/color-scheme.ts'
 import { type Command, commandsFor } from '../../lib/commands.ts'
 import { readViews } from '../../lib/records/saved-views.ts'
+import { partsOf, searchOf, wordsOf } from '../../lib/records/search-words.ts'
 import { textsOf } from '../../lib/search.ts'
+import { useSettled } from '../../lib/use-settled.ts'
 import { signOut } from '../../session.ts'
 import { Icon } from '../icon.tsx'
 
@@ -28,10 +32,11 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
   const [typed, setTyped] = useState('')
   const [active, setActive] = useState(0)
   const list = useRef<HTMLUListElement>(null)
+  const { found, isSearching, problem } = useFound(typed, access)
   const commands = useMemo(() => {
     const parameters = textsOf(search)
-    return commandsFor({ typed, to: pathname, search: parameters, access, own, views: readViews() })
-  }, [typed, pathname, search, access, own])
+    return commandsFor({ typed, to: pathname, search: parameters, access, own, views: readViews(), found })
+  }, [typed, pathname, search, access, own, found])
   useEffect(() => {
     list.current?.children[active]?.scrollIntoView({ block: 'nearest' })
   }, [active])
@@ -67,7 +72,7 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
           aria-expanded="true"
           aria-controls="palette-list"
           aria-activedescendant={commands.length > 0 ? `command-${active}` : undefined}
-          placeholder="A page, an action, an id, or a filter such as name*bolt"
+          placeholder="Words in a record, an id, a filter, a page or an action"
           value={typed}
           onChange={(event) => {
             setTyped(event.target.value)
@@ -77,13 +82,42 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
         />
       </div>
       <ul className="palette-list" id="palette-list" role="listbox" aria-label="Commands" ref={list}>
-        <Options commands={commands} active={active} onActive={setActive} onRun={run} />
+        <Options commands={commands} typed={typed} active={active} onActive={setActive} onRun={run} />
       </ul>
-      {commands.length === 0 && (
-        <p className="palette-none">Nothing is called “{typed}”, and it is not a filter.</p>
-      )}
+      <p className="palette-none" role="status">
+        {problem !== undefined && `Records could not be searched: ${problem.detail}`}
+        {problem === undefined && commands.length === 0 && noneText(typed, isSearching)}
+      </p>
     </Modal>
   )
+}
+
+function noneText(typed: string, isSearching: boolean): string {
+  if (isSearching) return 'Searching…'
+  return `Nothing is called “${typed}”, no record has it, and it is not a filter.`
+}
+
+/** How long a person pauses before their words are searched for. */
+const pauseMs = 150
+const charactersMin = 2
+const noneFound: readonly Found[] = []
+
+/** The records with the words that were typed. */
+function useFound(typed: string, access: Access | undefined) {
+  const search = searchOf(typed)
+  const settled = useSettled(search, pauseMs)
+  const isId = search !== undefined && /^\d{1,16}$/.test(search)
+  const isEnabled = search !== undefined && search.length >= charactersMin && !isId
+  const { data, error, isFetching } = useQuery({
+    ...findQuery(settled ?? '', access),
+    enabled: isEnabled && settled !== undefined && settled.length >= charactersMin,
+  })
+  if (!isEnabled) return { found: noneFound, isSearching: false, problem: undefined }
+  return {
+    found: data ?? noneFound,
+    isSearching: isFetching || settled !== search,
+    problem: error === null ? undefined : problemFrom(error),
+  }
 }
 
 /** Closes the palette and does what the command says. */
@@ -102,12 +136,15 @@ function useRun(onClose: () => void, onHelp: () => void) {
 
 interface OptionsProps {
   readonly commands: readonly Command[]
+  /** Its words are marked. */
+  readonly typed: string
   readonly active: number
   readonly onActive: (index: number) => void
   readonly onRun: (command: Command) => void
 }
 
-function Options({ commands, active, onActive, onRun }: OptionsProps) {
+function Options({ commands, typed, active, onActive, onRun }: OptionsProps) {
+  const words = wordsOf(searchOf(typed) ?? '')
   return commands.map((command, index) => (
     <li
       key={`${command.label} ${command.hint}`}
@@ -117,8 +154,22 @@ function Options({ commands, active, onActive, onRun }: OptionsProps) {
       onMouseMove={() => onActive(index)}
       onClick={() => onRun(command)}
     >
-      <span>{command.label}</span>
+      <span className="palette-label">
+        <Marked text={command.label} words={words} />
+        {command.why !== undefined && (
+          <span className="palette-why">
+            <Marked text={command.why} words={words} />
+          </span>
+        )}
+      </span>
       <span className="dim">{command.hint}</span>
     </li>
   ))
+}
+
+function Marked({ text, words }: { readonly text: string; readonly words: readonly string[] }) {
+  return partsOf(text, words).map(({ text: part, isMatch }, index) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other identity
+    isMatch ? <mark key={index}>{part}</mark> : <span key={index}>{part}</span>,
+  )
 }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { accessQuery } from '../../api/access.ts'
+import { notOfConsole } from '../../api/request-id.ts'
 import { accountOf } from '../../lib/account.ts'
 import { chooseColorScheme, useColorScheme } from '../../lib/color-scheme.ts'
 import { useIdleAfter } from '../../lib/use-idle-after.ts'
@@ -18,7 +19,7 @@ const recordLinks = [
 const manageLinks = [
   { to: '/keys', label: 'Keys', icon: 'key' },
   { to: '/audit', label: 'Audit', icon: 'history' },
-  { to: '/requests', label: 'Requests', icon: 'pulse' },
+  { to: '/requests', label: 'Requests', icon: 'pulse', search: { filter: notOfConsole } },
   { to: '/usage', label: 'Usage', icon: 'chart' },
 ] as const
 
@@ -49,7 +50,7 @@ export function Shell({
         >
           <Icon name="menu" />
         </IconButton>
-        <Link className="brand" to="/products">
+        <Link className="brand" to="/">
           <Logo />
           <span>{accountOf(location)}</span>
         </Link>
@@ -77,7 +78,7 @@ export function Shell({
 }
 
 function Navigation({ isOpen }: { readonly isOpen: boolean }) {
-  // What the key may read is found by requests, which would delay those of the page.
+  // Asked once per tab, after the requests of the page.
   const isIdle = useIdleAfter(true)
   const { data: access } = useQuery({ ...accessQuery, enabled: isIdle })
   return (
@@ -88,8 +89,7 @@ function Navigation({ isOpen }: { readonly isOpen: boolean }) {
           <NavItem key={to} to={to} label={label} icon={icon} />
         ))}
       {access?.manage === true && <h2>Administration</h2>}
-      {access?.manage === true &&
-        manageLinks.map(({ to, label, icon }) => <NavItem key={to} to={to} label={label} icon={icon} />)}
+      {access?.manage === true && manageLinks.map((link) => <NavItem key={link.to} {...link} />)}
       <div className="end">
         <a href="/reference" target="_blank" rel="noreferrer">
           <Icon name="code" />
@@ -106,13 +106,15 @@ function NavItem({
   to,
   label,
   icon,
+  search = {},
 }: {
   readonly to: Target
   readonly label: string
   readonly icon: IconName
+  readonly search?: { readonly filter?: string }
 }) {
   return (
-    <Link to={to} activeOptions={{ includeSearch: false }}>
+    <Link to={to} search={search} activeOptions={{ includeSearch: false }}>
       <Icon name={icon} />
       {label}
     </Link>

@@ -1,6 +1,7 @@
 import type { Collection, Field } from '../../api/catalog.ts'
 import type { Row } from '../../api/read.ts'
-import { plainText } from '../format.ts'
+import { isAmount, plainText } from '../format.ts'
+import { labelOf } from '../labels.ts'
 import { presentations } from './views.ts'
 
 /** The fields of the view, in the order of the `fields` parameter. A name that the catalog does not have stays as text. */
@@ -40,6 +41,9 @@ const relative = new Set(['created_at', 'expires_at', 'revoked_at'])
 /** Rows that are measured: the first ones are typical, and measuring 1,000 would delay the first view. */
 const measuredRowsMax = 60
 
+/** A longer label is cut, and complete in its tooltip. */
+const labelCharacters = 24
+
 /** A width in pixels for each column: as wide as its contents, within bounds. */
 export function columnWidths(
   fields: readonly Field[],
@@ -48,12 +52,17 @@ export function columnWidths(
 ): readonly number[] {
   // On a phone, a long text must leave space for the next column.
   const most = Math.min(widthMax, screenWidth / 2)
-  return fields.map(({ name, type }) => {
+  return fields.map((field) => {
+    const { name, type } = field
     const longest = rows
       .slice(0, measuredRowsMax)
       .reduce((length, row) => Math.max(length, plainText(row[name]).length), 0)
-    const content = type === 'timestamp' ? Math.min(longest, relative.has(name) ? 12 : 19) : longest
-    const characters = Math.max(content, name.length * 0.98)
+    const content =
+      type === 'timestamp'
+        ? Math.min(longest, relative.has(name) ? 12 : 19)
+        : // A separator for every three digits.
+          longest * (isAmount(field) ? 1.2 : 1)
+    const characters = Math.max(content, Math.min(labelOf(field).length, labelCharacters))
     return Math.round(Math.min(most, Math.max(widthMin, characters * characterWidth + padding)))
   })
 }

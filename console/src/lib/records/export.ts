@@ -1,4 +1,5 @@
 import { type Problem, RequestFailed } from '../../api/exchange.ts'
+import { newRequestId } from '../../api/request-id.ts'
 import { currentKey } from '../../session.ts'
 
 export type ExportFormat = 'csv' | 'ndjson'
@@ -38,7 +39,11 @@ export async function exportTo(options: ExportOptions): Promise<number> {
   const sink = await sinkFor(fileName, mediaTypes[format])
   try {
     const response = await fetch(url, {
-      headers: { accept: mediaTypes[format], authorization: `Bearer ${currentKey() ?? ''}` },
+      headers: {
+        accept: mediaTypes[format],
+        authorization: `Bearer ${currentKey() ?? ''}`,
+        'x-request-id': newRequestId(),
+      },
       signal,
     })
     if (!response.ok || response.body === null) throw await failureOf(response)

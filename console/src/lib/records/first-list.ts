@@ -1,9 +1,9 @@
 import { type CollectionName, collections } from '../../api/catalog.ts'
+import { landingOf, readStoredSelf } from '../keys/stored-self.ts'
 import { parseSearch } from '../search.ts'
 import { type ListParameters, listParameters, unknownParameters } from './records-search.ts'
 
 const pages: Readonly<Record<string, CollectionName>> = {
-  '': 'product',
   products: 'product',
   partners: 'partner',
   companies: 'company',
@@ -22,7 +22,8 @@ export function firstListOf({
   pathname,
   search,
 }: Pick<Location, 'pathname' | 'search'>): FirstList | undefined {
-  const name = pages[pathname.replace(/^\/console\/?/, '')]
+  const page = pathname.replace(/^\/console\/?/, '')
+  const name = page === '' ? landingOf(readStoredSelf())[0] : pages[page]
   const parameters = parseSearch(search)
   if (name === undefined || unknownParameters(parameters).length > 0) return undefined
   return { name, parameters: listParameters(name, parameters) }

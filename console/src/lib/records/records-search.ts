@@ -6,17 +6,21 @@ import { presentations } from './views.ts'
 export interface RecordsSearch extends Search {
   readonly filter?: string | undefined
   readonly fields?: string | undefined
+  /** Words that each occur in some text field. */
+  readonly search?: string | undefined
+  /** The field that orders the list; with `-` before it, descending. */
+  readonly sort?: string | undefined
   readonly page?: string | undefined
   readonly limit?: string | undefined
   /** The id of the record in the side panel. */
   readonly record?: string | undefined
   /** `request`: the side panel with the request. */
   readonly panel?: string | undefined
-  /** `create`: the dialog that creates a partner. */
+  /** `create`, `edit` or `delete`: the form that is open. */
   readonly dialog?: string | undefined
 }
 
-const known = ['filter', 'fields', 'page', 'limit', 'record', 'panel', 'dialog']
+const known = ['filter', 'fields', 'search', 'sort', 'page', 'limit', 'record', 'panel', 'dialog']
 
 export function unknownParameters(search: Search): readonly string[] {
   return Object.keys(search).filter((name) => !known.includes(name))
@@ -29,6 +33,8 @@ export const defaultLimit = '50'
 export interface ListParameters {
   readonly filter?: string | undefined
   readonly fields?: string | undefined
+  readonly search?: string | undefined
+  readonly sort?: string | undefined
   readonly page?: string | undefined
   readonly limit?: string | undefined
   readonly per?: string | undefined
@@ -39,6 +45,8 @@ export function listParameters(name: CollectionName, search: RecordsSearch): Lis
   return {
     fields: search.fields ?? presentations[name].fields,
     filter: search.filter,
+    search: search.search,
+    sort: search.sort,
     page: search.page,
     limit: search.limit ?? defaultLimit,
   }

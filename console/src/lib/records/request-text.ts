@@ -47,10 +47,12 @@ function typescriptOf(origin: string, collection: Collection, parameters: ListPa
     const url = script(urlOf(origin, collection, parameters))
     return `const response = await fetch(\n  ${url},\n  { ${headers} },\n)\nconst { data, meta } = await response.json()`
   }
-  const { filter, fields, page, limit } = parameters
+  const { filter, fields, search, sort, page, limit } = parameters
   const options = [
     ...(fields === undefined ? [] : [`  fields: [${fields.split(',').map(script).join(', ')}],\n`]),
     ...(filter === undefined ? [] : [`  filter: ${script(filter)},\n`]),
+    ...(search === undefined ? [] : [`  search: ${script(search)},\n`]),
+    ...(sort === undefined ? [] : [`  sort: ${script(sort)},\n`]),
     ...(page === undefined ? [] : [`  page: ${page},\n`]),
     ...(limit === undefined ? [] : [`  limit: ${limit},\n`]),
   ]

@@ -6,6 +6,8 @@ interface Presentation {
   readonly fields?: string
   /** A filter that works, for the empty filter bar. */
   readonly example: string
+  /** The field that a bare word is looked for in. None: the service searches every text field. */
+  readonly searchField?: string
   /** The field that identifies a row; none if rows have no record of their own. */
   readonly idField: string | undefined
 }
@@ -16,18 +18,21 @@ export const presentations: Readonly<Record<CollectionName, Presentation>> = {
   company: { title: 'Companies', example: 'name*trading', idField: 'id' },
   key: {
     title: 'Keys',
+    searchField: 'name',
     example: 'state=active&last_used_on<2026-08-01',
     fields: 'name,scopes,state,last_used_on,expires_at,created_at,key_id',
     idField: 'key_id',
   },
   audit: {
     title: 'Audit',
+    searchField: 'details',
     example: 'action=key.revoke&at>=2026-11-01',
     fields: 'at,action,subject,details,actor,actor_id,address,id',
     idField: 'id',
   },
   request: {
     title: 'Requests',
+    searchField: 'path',
     example: 'status>=400|duration_ms>100',
     fields: 'at,status,method,path,duration_ms,filter,error_code,cached,records,key_id,id',
     idField: 'id',
@@ -35,18 +40,21 @@ export const presentations: Readonly<Record<CollectionName, Presentation>> = {
   usage: { title: 'Usage', example: 'requests>10', idField: undefined },
   webhook: {
     title: 'Webhooks',
+    searchField: 'url',
     example: 'status!=active',
     fields: 'resource,url,status,reason,delivered_version,failures,created_at,id',
     idField: 'id',
   },
   delivery: {
     title: 'Deliveries',
+    searchField: 'error',
     example: 'error!=null&at>=2026-11-01',
     fields: 'at,webhook_id,kind,changes,status,error,duration_ms,to_version,id',
     idField: 'id',
   },
   field: {
     title: 'Fields',
+    searchField: 'name',
     example: 'resource=product',
     fields: 'id,type,label,created_at',
     idField: 'id',

@@ -1,0 +1,100 @@
+import { Button } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useBlocker } from '@tanstack/react-router'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import type { Collection } from '../../api/catalog.ts'
+import { problemFrom, type Read } from '../../api/exchange.ts'
+import { type ResourceName, type Row, recordQuery } from '../../api/read.ts'
+import { changeRecord } from '../../api/write.ts'
+import { draftOf, type Merged, mergedWith, patchOf, writableFields } from '../../lib/records/edit.ts'
+import { useSubmit } from '../../lib/submit.ts'
+import { ConflictView } from './conflict-view.tsx'
+import { RecordFields } from './record-fields.tsx'
+
+interface EditRecordProps {
+  readonly name: ResourceName
+  readonly collection: Collection
+  readonly id: string
+  /** The version that the person saw. */
+  readonly read: Read<Row>
+  readonly onClose: () => void
+}
+
+/** Changes a record, unless others have changed it meanwhile: then it shows both versions. */
+export function EditRecord({ name, collection, id, read, onClose }: EditRecordProps) {
+  const queryClient = useQueryClient()
+  const fields = useMemo(() => writableFields(collection), [collection])
+  const [version, setVersion] = useState(read)
+  const base = useMemo(() => draftOf(fields, version.body), [fields, version])
+  const [typed, setTyped] = useState(base)
+  const [merged, setMerged] = useState<Merged>()
+  const submit = useSubmit()
+  const draft = { ...base, ...typed }
+  const patch = patchOf(fields, base, draft)
+  const isChanged = Object.keys(patch).length > 0
+  const isDone = useUnsaved(isChanged)
+  const form = useFirstField()
+  const save = () =>
+    submit.run(async () => {
+      if (!isChanged) return onClose()
+      try {
+        const saved = await changeRecord(name, id, patch, version.exchange?.headers['etag'])
+        queryClient.setQueryData(recordQuery(name, id).queryKey, saved)
+      } catch (error) {
+        if (problemFrom(error).code !== 'precondition_failed') throw error
+        const theirs = await queryClient.fetchQuery({ ...recordQuery(name, id), staleTime: 0 })
+        const found = mergedWith(fields, base, draft, draftOf(fields, theirs.body))
+        setVersion(theirs)
+        setTyped(found.draft)
+        setMerged(found)
+        return
+      }
+      void queryClient.invalidateQueries({ queryKey: ['list', name] })
+      isDone.current = true
+      onClose()
+    })
+  return (
+    <form
+      ref={form}
+      className="edit-record"
+      aria-label={`Edit ${collection.noun} ${id}`}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save()
+      }}
+    >
+      <div className="panel-body stack">
+        {merged !== undefined && (
+          <ConflictView {...merged} noun={collection.noun} draft={draft} onChange={setTyped} />
+        )}
+        <RecordFields fields={fields} draft={draft} problem={submit.problem} onChange={setTyped} />
+      </div>
+      <footer className="panel-actions">
+        <Button size="xs" type="submit" loading={submit.isBusy}>
+          Save
+        </Button>
+        <Button size="xs" variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+      </footer>
+    </form>
+  )
+}
+
+/** Asks before a person leaves changes that are not saved. */
+function useUnsaved(isChanged: boolean) {
+  const isDone = useRef(false)
+  useBlocker({
+    // Only the browser's own dialog can also ask before the tab is closed.
+    shouldBlockFn: () => isChanged && !isDone.current && !confirm('Discard your changes?'),
+    enableBeforeUnload: () => isChanged && !isDone.current,
+  })
+  return isDone
+}
+
+function useFirstField() {
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => form.current?.querySelector('input')?.focus(), [])
+  return form
+}
