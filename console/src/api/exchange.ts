@@ -1,4 +1,5 @@
 import type { Fault } from '@quartermaster/client'
+import { isOffline } from '../lib/online.ts'
 import { firstResponseMs, takeFirstResponse } from './first-request.ts'
 import { newRequestId } from './request-id.ts'
 
@@ -97,8 +98,7 @@ export function problemFrom(error: unknown): Problem {
   if (error instanceof RequestFailed) return error.problem
   const detail = error instanceof Error ? error.message : String(error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'no_response'
-  // Node, in which tests run, has no `onLine`.
-  const title = navigator.onLine === false ? 'You are offline.' : 'The request got no response.'
+  const title = isOffline() ? 'You are offline.' : 'The request got no response.'
   return { status: 0, code, title, detail }
 }
 

@@ -1,6 +1,7 @@
 import { MemoryCache, Quartermaster, type WritableResource } from '@quartermaster/client'
 import { quoted } from '@quartermaster/filter'
 import { queryOptions } from '@tanstack/react-query'
+import { isOffline } from '../lib/online.ts'
 import type { ListParameters } from '../lib/records/records-search.ts'
 import { currentKey } from '../session.ts'
 import { type CollectionName, collections } from './catalog.ts'
@@ -97,7 +98,7 @@ export function clientWith(recording: typeof fetch): Quartermaster<'string'> {
     baseUrl: location.origin,
     apiKey: currentKey() ?? '',
     // Nothing changes while a person waits without a connection.
-    retryForMs: navigator.onLine === false ? 0 : retryForMs,
+    retryForMs: isOffline() ? 0 : retryForMs,
     // A number would lose the digits beyond the 15th.
     decimals: 'string',
     cache,

@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, memo, Suspense, useCallback } from 'react'
-import { accessQuery } from '../api/access.ts'
+import type { Access } from '../api/access.ts'
 import { type CollectionName, collections } from '../api/catalog.ts'
 import { problemFrom, RequestFailed } from '../api/exchange.ts'
 import { isResource } from '../api/read.ts'
@@ -79,6 +78,7 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
         names={view.names}
         go={go}
         toggleRequest={view.toggleRequest}
+        access={view.access}
         refresh={view.refresh}
         isFetching={query.isFetching}
         isReady={isReady}
@@ -133,16 +133,25 @@ function ListNotices({ view: { own, query, outage, refresh } }: PartProps) {
 interface HeadProps
   extends Pick<
     RecordsView,
-    'name' | 'collection' | 'search' | 'list' | 'fields' | 'names' | 'go' | 'toggleRequest' | 'refresh'
+    | 'name'
+    | 'collection'
+    | 'search'
+    | 'list'
+    | 'fields'
+    | 'names'
+    | 'go'
+    | 'toggleRequest'
+    | 'refresh'
+    | 'access'
   > {
   readonly isFetching: boolean
   readonly isReady: boolean
 }
 
 const Head = memo(function Head(props: HeadProps) {
-  const { name, collection, search, list, fields, names, go, toggleRequest, refresh, isFetching, isReady } =
-    props
-  const createLabel = useCreateLabel(name)
+  const { name, collection, search, list, fields, names, go, access } = props
+  const { toggleRequest, refresh, isFetching, isReady } = props
+  const createLabel = createLabelOf(name, access)
   const isRequestShown = search.panel === 'request'
   return (
     <header className="page-head">
@@ -203,15 +212,13 @@ function MenuPlaces() {
 }
 
 /** Undefined if the key may not create one. */
-function useCreateLabel(name: CollectionName): string | undefined {
-  const { data: access } = useQuery(accessQuery)
+function createLabelOf(name: CollectionName, access: Access | undefined): string | undefined {
   const mayCreate = name === 'key' ? access?.manage : access?.create.includes(name)
   return mayCreate === true ? `Create ${collections[name].noun}` : undefined
 }
 
 /** Where a person can go whose key may not read this list. */
-function OtherLists() {
-  const { data: access } = useQuery(accessQuery)
+function OtherLists({ access }: Pick<RecordsView, 'access'>) {
   return resourceLists
     .filter(([name]) => access?.[name] === true)
     .map(([name, path]) => (
@@ -222,9 +229,9 @@ function OtherLists() {
 }
 
 function Rows({ view }: PartProps) {
-  const { name, search, collection, list, query, failure, fields, names, go, selection } = view
+  const { name, search, collection, list, query, failure, access, fields, names, go, selection } = view
   const unknown = unknownParameters(search)
-  const canCreate = useCreateLabel(name) !== undefined
+  const canCreate = createLabelOf(name, access) !== undefined
   if (failure !== null) {
     const problem = problemFrom(failure)
     const gone = unknownOwnNames(problem.errors ?? [], { fields: view.parameters.fields })
@@ -236,7 +243,7 @@ function Rows({ view }: PartProps) {
             Show the other columns
           </Button>
         )}
-        {problem.code === 'scope_missing' && <OtherLists />}
+        {problem.code === 'scope_missing' && <OtherLists access={access} />}
       </ProblemState>
     )
   }

@@ -68,6 +68,16 @@ export const write = journey('write', {
       data: { phone: '+49 40 2', email: 'mine@nordwind.example', is_vendor: true },
     })
   },
+  'a change is undone': async ({ page, fixture }) => {
+    await panel(page).getByRole('button', { name: 'Edit' }).click()
+    await panel(page).getByLabel('Phone').fill('wrong')
+    await page.keyboard.press('Enter')
+    await panel(page).getByText('Saved.').waitFor()
+    expectEqual(await phoneOf(fixture), 'wrong')
+    await panel(page).getByRole('button', { name: 'Undo' }).click()
+    await panel(page).getByText('The change was undone.').waitFor()
+    expectEqual(await phoneOf(fixture), '+49 40 2')
+  },
   'changes are not lost by a wrong click': async ({ page }) => {
     await panel(page).getByRole('button', { name: 'Edit' }).click()
     await panel(page).getByLabel('Phone').fill('1')

@@ -10,6 +10,7 @@ import { draftOf, type Merged, mergedWith, patchOf, writableFields } from '../..
 import { useSubmit } from '../../lib/submit.ts'
 import { ConflictView } from './conflict-view.tsx'
 import { RecordFields } from './record-fields.tsx'
+import type { Saved } from './saved-note.tsx'
 
 interface EditRecordProps {
   readonly name: ResourceName
@@ -17,11 +18,12 @@ interface EditRecordProps {
   readonly id: string
   /** The version that the person saw. */
   readonly read: Read<Row>
+  readonly onSaved: (saved: Saved) => void
   readonly onClose: () => void
 }
 
 /** Changes a record, unless others have changed it meanwhile: then it shows both versions. */
-export function EditRecord({ name, collection, id, read, onClose }: EditRecordProps) {
+export function EditRecord({ name, collection, id, read, onSaved, onClose }: EditRecordProps) {
   const queryClient = useQueryClient()
   const fields = useMemo(() => writableFields(collection), [collection])
   const [version, setVersion] = useState(read)
@@ -40,6 +42,7 @@ export function EditRecord({ name, collection, id, read, onClose }: EditRecordPr
       try {
         const saved = await changeRecord(name, id, patch, version.exchange?.headers['etag'])
         queryClient.setQueryData(recordQuery(name, id).queryKey, saved)
+        onSaved({ id, before: valuesOf(version.body, patch), etag: saved.exchange?.headers['etag'] })
       } catch (error) {
         if (problemFrom(error).code !== 'precondition_failed') throw error
         const theirs = await queryClient.fetchQuery({ ...recordQuery(name, id), staleTime: 0 })
@@ -80,6 +83,11 @@ export function EditRecord({ name, collection, id, read, onClose }: EditRecordPr
       </footer>
     </form>
   )
+}
+
+/** The values of a record that a patch replaces. */
+function valuesOf(record: Row, patch: Row): Row {
+  return Object.fromEntries(Object.keys(patch).map((member) => [member, record[member] ?? null]))
 }
 
 /** Asks before a person leaves changes that are not saved. */

@@ -1,5 +1,6 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { Collection, Field } from '../../api/catalog.ts'
 import { problemFrom, type Read } from '../../api/exchange.ts'
 import { type Row, recordQuery, type Value } from '../../api/read.ts'
@@ -13,6 +14,7 @@ import { Icon } from '../icon.tsx'
 import { ProblemView } from '../problem-view.tsx'
 import { valueView } from '../value-view.tsx'
 import { EditRecord } from './edit-record.tsx'
+import { type Saved, SavedNote } from './saved-note.tsx'
 
 export interface RecordPanelProps {
   readonly collection: Collection
@@ -33,6 +35,7 @@ export interface RecordPanelProps {
 export function RecordPanel(props: RecordPanelProps) {
   const { collection, id, row, onClose, onStep, write } = props
   const query = useQuery(recordQuery(collection.name, id))
+  const [saved, setSaved] = useState<Saved>()
   const record = query.data?.body ?? row
   const title = titleOf(collection, record) ?? `${collection.noun} ${id}`
   return (
@@ -50,10 +53,16 @@ export function RecordPanel(props: RecordPanelProps) {
           collection={collection}
           id={id}
           read={query.data}
+          onSaved={setSaved}
           onClose={write.onEnd}
         />
       ) : (
-        <Shown {...props} query={query} record={record} />
+        <>
+          {write !== undefined && saved?.id === id && (
+            <SavedNote name={write.name} saved={saved} onUndone={setSaved} />
+          )}
+          <Shown {...props} query={query} record={record} />
+        </>
       )}
     </aside>
   )

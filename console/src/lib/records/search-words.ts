@@ -46,9 +46,9 @@ export function partsOf(text: string, words: readonly string[]): readonly Part[]
   const lower = folded(text)
   // Folding may change the length of some letters: then the places are not known.
   if (lower.length !== text.length) return [{ text, isMatch: false }]
-  const marked = new Array<boolean>(text.length).fill(false)
-  for (const word of words.map(folded)) {
-    for (let at = lower.indexOf(word); at >= 0 && word !== ''; at = lower.indexOf(word, at + 1))
+  const marked = Array.from({ length: text.length }, () => false)
+  for (const word of words.map(folded).filter((one) => one !== '')) {
+    for (let at = lower.indexOf(word); at >= 0; at = lower.indexOf(word, at + 1))
       marked.fill(true, at, at + word.length)
   }
   const parts: Part[] = []

@@ -1,7 +1,7 @@
 import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { accessQuery } from '../../api/access.ts'
+import { type Access, accessQuery } from '../../api/access.ts'
 import type { CollectionName } from '../../api/catalog.ts'
 import { isTemporary, type Problem, problemFrom, type Read, RequestFailed } from '../../api/exchange.ts'
 import { isResource, type List, listQuery, type ResourceName, type Row } from '../../api/read.ts'
@@ -46,15 +46,18 @@ export function useRecords(name: CollectionName, search: RecordsSearch) {
   const { pageTo, toggleRequest, sortBy } = useSteps(search, go)
   const refresh = useRefresh(name)
   const close = () => go({ record: undefined, panel: undefined, dialog: undefined })
-  const write = useWrite(name, search, go)
+  // Not before the first view, unless it is known.
+  const { data: access } = useQuery({ ...accessQuery, enabled: isReady })
+  const write = writeOf(name, access, search, go)
   const isOpen = (search.record ?? search.panel) !== undefined
   useListHotkeys(selection, list, pageTo)
   useHotkeys({
     r: toggleRequest,
     Escape: () => isOpen && close(),
     e: (event) => {
+      if (write === undefined) return
       event.preventDefault()
-      write?.onEdit()
+      write.onEdit()
     },
   })
   const names = useMemo(() => fields.map((field) => field.name), [fields])
@@ -75,6 +78,7 @@ export function useRecords(name: CollectionName, search: RecordsSearch) {
     go,
     hrefOf,
     selection,
+    access,
     write,
     sortBy,
     pageTo,
@@ -128,8 +132,8 @@ function useCurrentDefinitions(
 }
 
 /** Identifies the list and page whose rows are shown. Other columns are the same list. */
-function useListKey({ fields: _, ...parameters }: ListParameters, isPlaceholderData: boolean): string {
-  const key = JSON.stringify(parameters)
+function useListKey(parameters: ListParameters, isPlaceholderData: boolean): string {
+  const key = JSON.stringify({ ...parameters, fields: undefined })
   const shown = useRef(key)
   if (!isPlaceholderData) shown.current = key
   return shown.current
@@ -167,8 +171,12 @@ export interface RecordWrite {
 }
 
 /** What can be done with the open record. Undefined if the key may not change it. */
-function useWrite(name: CollectionName, search: RecordsSearch, go: Go): RecordWrite | undefined {
-  const { data: access } = useQuery(accessQuery)
+function writeOf(
+  name: CollectionName,
+  access: Access | undefined,
+  search: RecordsSearch,
+  go: Go,
+): RecordWrite | undefined {
   if (!isResource(name) || search.record === undefined || access?.write.includes(name) !== true)
     return undefined
   return {
