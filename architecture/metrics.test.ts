@@ -68,8 +68,8 @@ it('the dashboard shows every metric', () => {
 
 /** The rows of the table of alerts: each alert with the anchors of its entries. */
 const rowsOfAlerts = [...incidents.matchAll(/^\| (`Quartermaster\w+`.*) \| (.*) \|$/gm)].flatMap(
-  ([, names = '', entries = '']) =>
-    [...names.matchAll(/`(\w+)`/g)].map(([, alert = '']) => ({
+  ([, cell = '', entries = '']) =>
+    [...cell.matchAll(/`(\w+)`/g)].map(([, alert = '']) => ({
       alert,
       anchors: [...entries.matchAll(/\(#([\w-]+)\)/g)].map((match) => match[1]),
     })),
