@@ -194,12 +194,12 @@ from changed c join import_staging s on s.id = c.id
 where t.account_id = c.account_id and t.id = c.id and (t.account_id = ${account}::bigint) is true`.statement()
 }
 
-/** The ids of the records that change. On Citus, which knows the shard by the condition on the account alone. */
+/** The ids of the records that change. For layouts that need the account's condition at the top. */
 export function changedIds(scope: AccountScope, resource: Resource, batch: StagedBatch): Statement {
   return sql`select t.id::text as id from ${changed(value(scope.accountId), resource, batch)}`.statement()
 }
 
-/** Writes the records with the ids of the batch. On Citus. */
+/** Writes the records with the ids of the batch. For the same layouts. */
 export function updateStaged(scope: AccountScope, resource: Resource, batch: StagedBatch): Statement {
   return sql`update ${identifier(resource.name)} t set version = ${value(batch.version)}::bigint, ${assignments(batch)}
 from import_staging s

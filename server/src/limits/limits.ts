@@ -3,6 +3,7 @@ import { bulkLimits } from './bulk-limits.ts'
 import { connectionLimits } from './connection-limits.ts'
 import { fieldLimits } from './field-limits.ts'
 import { operatorLimits } from './operator-limits.ts'
+import { scanLimits } from './scan-limits.ts'
 import { summaryLimits } from './summary-limits.ts'
 
 /**
@@ -102,16 +103,6 @@ export const limits = {
   /** Words of `search`, each a condition on every text field, and their characters. */
   searchWordsMax: 8,
   searchCharactersMax: 256,
-  /** Matches that are found by index and sorted, about 1 µs each; beyond, an ordered index scan is used. */
-  filterSortRecordsMax: 20_000,
-  /** Of an account, the matches of a filter are few up to one in this many: then sorting all takes less than a scan past the others. */
-  rareMatchesFactor: 10,
-  /** Records that a scan in order examines at least before it gives up, up to 4 µs each: the first page is usually among them. */
-  scannedRecordsMin: 2_000,
-  /** Records that say whether more match a filter or fewer: 2 ms, before a count that takes from 10 ms to seconds. */
-  countSampleRecords: 128,
-  /** Conditions of a filter whose complement may be counted instead: the statement has both, and PostgreSQL plans both. */
-  complementConditionsMax: 64,
   /** Characters of a date-time: the longest valid one, with nanoseconds and a time zone, has 35. */
   timestampCharactersMax: 35,
   /** Characters of a decimal literal, and its exponent: more than can be stored, less than `numeric` rejects. */
@@ -398,5 +389,6 @@ export const limits = {
   ...bulkLimits,
   ...fieldLimits,
   ...operatorLimits,
+  ...scanLimits,
   ...summaryLimits,
 } as const
