@@ -11,7 +11,10 @@ import { attackBenchmarks } from './guard/attacks.ts'
 import { growthBound } from './guard/growth.ts'
 import { inputsLinear } from './guard/inputs-linear.ts'
 import { slowSenders } from './guard/slow-senders.ts'
+import { carriedSummary } from './large/carried-summary.ts'
+import { countsAfterUpdates } from './large/counts-after-updates.ts'
 import { besideCounts, firstCounts } from './large/first-counts.ts'
+import { relationLocks } from './large/relation-locks.ts'
 import { sortedPages } from './large/sorted-pages.ts'
 import { stockUpdates } from './large/stock-updates.ts'
 import { walkAfterId } from './large/walk-after-id.ts'
@@ -67,7 +70,17 @@ export const suites: Readonly<Record<string, readonly Check[]>> = {
     overload,
     abuse,
   ],
-  large: [firstCounts, besideCounts, walkAfterId, sortedPages, stockUpdates],
+  // The last two change the data.
+  large: [
+    firstCounts,
+    besideCounts,
+    walkAfterId,
+    sortedPages,
+    relationLocks,
+    carriedSummary,
+    stockUpdates,
+    countsAfterUpdates,
+  ],
   fields: [getByKey, ...declaredFilters, batchByKey, importTenFields],
   guard: [inputsLinear, ...slowSenders, ...attackBenchmarks, growthBound],
 }

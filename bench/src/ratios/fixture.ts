@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
+import type pg from 'pg'
 import { scopes } from '../../../server/src/accounts/key-format.ts'
 import { resources } from '../../../server/src/catalog/resources.ts'
 import { cloneDatabase } from '../../../server/src/cli/database/temporary-postgres.ts'
@@ -38,10 +39,7 @@ export const fieldNames = resources.product.fields.map((field) => field.name)
 /** Different orders of the fields make a request new without changing its work. */
 const ordersCount = 64
 
-/**
- * Durable, and with a quarter of the memory, as PostgreSQL's manual recommends. Autovacuum would change the measurements; the
- * data are vacuumed after loading.
- */
+/** Durable, and with a quarter of the memory, as PostgreSQL's manual recommends. */
 const settings = {
   fsync: 'on',
   synchronous_commit: 'on',
@@ -49,10 +47,21 @@ const settings = {
   max_wal_size: '8GB',
   maintenance_work_mem: '1GB',
   checkpoint_timeout: '1h',
-  autovacuum: 'off',
 }
 
-const cluster = shared(() => Service.start(settings))
+const cluster = shared(async () => {
+  const service = await Service.start(settings)
+  // It would change the measurements; the data are vacuumed after loading. Not on the command line, so that a benchmark can change it.
+  await withClient(service.postgres.url, (client) => configure(client, { autovacuum: 'off' }))
+  return service
+})
+
+/** Settings of the whole server, until they are set again. */
+export async function configure(client: pg.Client, changed: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, value] of Object.entries(changed))
+    await client.query(`alter system set ${name} = '${value}'`)
+  await client.query('select pg_reload_conf()')
+}
 
 export function sharedFixture(
   name: string,

@@ -13,8 +13,14 @@ export interface Script {
   readonly variables: Readonly<Record<string, string | number>>
 }
 
+/** How the statements are sent, and settings of the sessions, such as `jit=off`. */
+export interface Session {
+  readonly mode: 'prepared' | 'extended'
+  readonly settings: readonly string[]
+}
+
 /**
- * Loads plain PostgreSQL: prepared statements over TCP, with the same number of clients as the service. pgbench counts the start of
+ * Loads plain PostgreSQL: by default prepared statements over TCP, with the same number of clients as the service. pgbench counts the start of
  * its connections as a part of the seconds, though not of the rate. On a busy machine nothing may be left of a second, so it is
  * repeated with more.
  */
@@ -23,10 +29,16 @@ export async function pgbenchLoad(
   script: Script,
   clients: number,
   seconds: number,
+  session?: Session,
 ): Promise<Load> {
   for (let allowed = seconds; allowed <= 8 * seconds; allowed *= 2) {
     const threads = Math.min(2, clients)
-    const out = await pgbench(url, script, ['-c', `${clients}`, '-j', `${threads}`, '-T', `${allowed}`])
+    const out = await pgbench(
+      url,
+      script,
+      ['-c', `${clients}`, '-j', `${threads}`, '-T', `${allowed}`],
+      session,
+    )
     const requests = Number(/^number of transactions actually processed: (\d+)/m.exec(out)?.[1])
     const rate = Number(/^tps = ([\d.]+)/m.exec(out)?.[1])
     if (requests > 0 && rate > 0) return { requests, seconds: requests / rate }
@@ -47,19 +59,23 @@ export async function pgbenchTimesMs(url: string, script: Script, count: number)
   }
 }
 
-async function pgbench(url: string, { text, variables }: Script, args: readonly string[]): Promise<string> {
+async function pgbench(
+  url: string,
+  { text, variables }: Script,
+  args: readonly string[],
+  { mode, settings }: Session = { mode: 'prepared', settings: [] },
+): Promise<string> {
   const { hostname, port, username, pathname } = new URL(url)
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-bench-'))
   const file = join(folder, 'script.sql')
-  const always = ['-n', '-M', 'prepared', '-h', hostname, '-p', port, '-U', username, '-f', file]
+  const always = ['-n', '-M', mode, '-h', hostname, '-p', port, '-U', username, '-f', file]
   try {
     writeFileSync(file, text)
-    const { stdout } = await run(program(), [
-      ...always,
-      ...Object.entries(variables).flatMap(([name, value]) => ['-D', `${name}=${value}`]),
-      ...args,
-      pathname.slice(1),
-    ])
+    const definitions = Object.entries(variables).flatMap(([name, value]) => ['-D', `${name}=${value}`])
+    const options = settings.map((setting) => `-c ${setting}`).join(' ')
+    const { stdout } = await run(program(), [...always, ...definitions, ...args, pathname.slice(1)], {
+      env: { ...process.env, PGOPTIONS: options },
+    })
     const failed = /number of failed transactions: (\d+)/.exec(stdout)?.[1]
     if (failed !== undefined && failed !== '0') throw new Error(`pgbench: ${failed} transactions failed`)
     return stdout
