@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -57,6 +57,7 @@ const clientSource = new URL('../../client/test/client-source.ts', import.meta.u
 
 describe.each([
   ['webhook-receiver.ts', process.execPath, ['--import', clientSource]],
+  ['webhook-receiver.mjs', process.execPath, []],
   ['webhook-receiver.py', 'python3', []],
 ])('%s', (file, program, options) => {
   it('returns challenges, applies changes in order of versions, and rejects forgeries', async () => {
@@ -93,4 +94,37 @@ describe.each([
     }
     expect(output()).not.toContain('version 9')
   })
+})
+
+const hasPhp = spawnSync('php', ['--version']).status === 0
+
+it.skipIf(!hasPhp)('webhook-receiver.php returns challenges, and rejects forgeries', async () => {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  probe.close()
+  const env = { ...process.env, WEBHOOK_SECRET: `whsec_${key.toString('base64')}` }
+  const child = spawn('php', ['-S', `127.0.0.1:${port}`, `${folder}webhook-receiver.php`], { env })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  const now = Math.floor(Date.now() / 1000)
+  const body = '{"type":"webhook.challenge","data":{"challenge":"abc"}}'
+  const url = `http://127.0.0.1:${port}/`
+  const headersOf = (timestamp: number, signature: string) => ({
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signature,
+  })
+  const genuine = signatureOf('msg_1', now, body)
+  expect(await send(url, body, headersOf(now, `v1,AAAA ${genuine}`))).toEqual([200, 'abc'])
+  const old = now - 3600
+  for (const headers of [
+    headersOf(now, signatureOf('msg_1', now, body, Buffer.alloc(32, 6))),
+    headersOf(old, signatureOf('msg_1', old, body)),
+    headersOf(now, ''),
+    { ...headersOf(now, genuine), 'webhook-id': 'msg_2' },
+  ])
+    expect((await send(url, body, headers))[0]).toBe(401)
 })
