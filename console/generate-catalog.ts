@@ -5,10 +5,11 @@ import { operatorsOf } from '../server/src/catalog/field.ts'
 import { resources } from '../server/src/catalog/resources.ts'
 import { views } from '../server/src/catalog/views.ts'
 import { resourcePath, viewPath } from '../server/src/http/paths.ts'
+import { detailTexts } from '../server/src/http/reference/detail-texts.ts'
 
 /**
- * Generates `src/api/catalog.ts`: the fields of every list, which the console needs before its first request.
- * `catalog.test.ts` fails if it is out of date.
+ * Generates `src/api/catalog.ts`, the fields of every list, which the console needs before its first request, and
+ * `src/api/delivery-errors.ts`. `catalog.test.ts` fails if one is out of date.
  */
 
 export const catalogFile = fileURLToPath(new URL('src/api/catalog.ts', import.meta.url))
@@ -74,4 +75,27 @@ function listOf({ name, noun, plural, description, fields }: Collection, path: s
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(catalogFile, catalogText())
+export const deliveryErrorsFile = fileURLToPath(new URL('src/api/delivery-errors.ts', import.meta.url))
+
+/** Why the delivery of a webhook failed, and what to do. Not in the catalog, which is part of the first view. */
+export function deliveryErrorsText(): string {
+  return [
+    '// Generated from the texts of the server: npm run catalog -w console',
+    'export interface DeliveryError {',
+    '  readonly cause: string',
+    '  readonly remedy: string',
+    '}',
+    '',
+    'export const deliveryErrors: Readonly<Record<string, DeliveryError>> = {',
+    ...Object.entries(detailTexts)
+      .filter(([, { place }]) => place.includes('webhook deliveries'))
+      .map(([code, { cause, remedy }]) => `  ${code}: ${JSON.stringify({ cause, remedy })},`),
+    '}',
+    '',
+  ].join('\n')
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(catalogFile, catalogText())
+  writeFileSync(deliveryErrorsFile, deliveryErrorsText())
+}

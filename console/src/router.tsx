@@ -9,6 +9,7 @@ import { ManageGate } from './components/shell/manage-gate.tsx'
 import { PageError } from './components/shell/page-error.tsx'
 import { Root } from './components/shell/root.tsx'
 import { withMantine } from './components/shell/with-mantine.ts'
+import type { ImportSearch } from './lib/import/import-search.ts'
 import { landingOf, readStoredSelf } from './lib/keys/stored-self.ts'
 import type { RecordsSearch } from './lib/records/records-search.ts'
 import { parseSearch, stringifySearch, textsOf } from './lib/search.ts'
@@ -70,6 +71,39 @@ const keysRoute = createRoute({
   ),
 })
 
+const fieldsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/fields',
+  validateSearch,
+  component: () => (
+    <ManageGate title="Fields">
+      <RecordsPage key="field" name="field" search={fieldsRoute.useSearch()} />
+    </ManageGate>
+  ),
+})
+
+const webhooksRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/webhooks',
+  validateSearch,
+  component: () => (
+    <ManageGate title="Webhooks">
+      <RecordsPage key="webhook" name="webhook" search={webhooksRoute.useSearch()} />
+    </ManageGate>
+  ),
+})
+
+const deliveriesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/deliveries',
+  validateSearch,
+  component: () => (
+    <ManageGate title="Deliveries">
+      <RecordsPage key="delivery" name="delivery" search={deliveriesRoute.useSearch()} />
+    </ManageGate>
+  ),
+})
+
 const auditRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/audit',
@@ -92,6 +126,13 @@ const requestsRoute = createRoute({
   ),
 })
 
+const importRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/import',
+  validateSearch: (search: Record<string, unknown>): ImportSearch => textsOf(search),
+  component: lazyRouteComponent(withMantine(async () => (await import('./routes/import.tsx')).ImportPage)),
+})
+
 const usageRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/usage',
@@ -106,8 +147,12 @@ export const router = createRouter({
     partnersRoute,
     companiesRoute,
     keysRoute,
+    fieldsRoute,
+    webhooksRoute,
+    deliveriesRoute,
     auditRoute,
     requestsRoute,
+    importRoute,
     usageRoute,
   ]),
   basepath: '/console',

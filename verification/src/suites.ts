@@ -25,6 +25,7 @@ import { oneTaskEach } from './citus/tasks.ts'
 import { workerFailover } from './citus/worker-failover.ts'
 import { workerStopped } from './citus/worker-stopped.ts'
 import { axeFindings } from './console/axe.ts'
+import { fieldsAndImport } from './console/fields-and-import.ts'
 import { filter } from './console/filter-journey.ts'
 import { errorOffsets, filterRoundtrip } from './console/filters.ts'
 import { generatedByJava, generatedClients } from './console/generated-clients.ts'
@@ -36,6 +37,7 @@ import { ownFields } from './console/own-fields.ts'
 import { csp, keysNowhere } from './console/secrecy.ts'
 import { bundleSize, firstView, scrolling } from './console/speed.ts'
 import { usageDetails } from './console/usage.ts'
+import { webhooks } from './console/webhooks.ts'
 import { write } from './console/write.ts'
 import { oneAccount } from './distribute.ts'
 import { exactlyOnce } from './exactly-once.ts'
@@ -180,6 +182,8 @@ export const suites: Record<string, readonly Check[]> = {
     create,
     keys,
     keyLifecycle,
+    webhooks,
+    fieldsAndImport,
     usage,
     usageDetails,
     palette,

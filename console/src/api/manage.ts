@@ -15,6 +15,8 @@ export interface CreatedKey {
 }
 
 interface Options {
+  /** By default POST with a body, and GET without one. */
+  readonly method?: 'POST' | 'PATCH' | 'DELETE'
   readonly parameters?: ListParameters
   readonly signal?: AbortSignal | undefined
   readonly body?: unknown
@@ -26,13 +28,14 @@ const timeoutMs = 30_000
 
 export async function sendManage<T>(path: string, options: Options = {}): Promise<Read<T>> {
   const { parameters = {}, signal, body, idempotencyKey } = options
+  const method = options.method ?? (body === undefined ? 'GET' : 'POST')
   const query = Object.entries(parameters).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],
   )
   const url = query.length === 0 ? path : `${path}?${query.join('&')}`
   return await recorded<T>(async (recording) => {
     const response = await recording(url, {
-      method: 'body' in options ? 'POST' : 'GET',
+      method,
       headers: {
         accept: 'application/json',
         authorization: `Bearer ${currentKey() ?? ''}`,
@@ -43,7 +46,7 @@ export async function sendManage<T>(path: string, options: Options = {}): Promis
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])]),
     })
     if (!response.ok) throw new Error(`The response has status ${response.status}.`)
-    const parsed: T = await response.json()
+    const parsed: T = response.status === 204 ? undefined : await response.json()
     return parsed
   })
 }
@@ -58,5 +61,5 @@ export async function rotateKey(keyId: string, overlapSeconds: number): Promise<
 }
 
 export async function revokeKey(keyId: string): Promise<void> {
-  await sendManage(`/manage/v1/keys/${encodeURIComponent(keyId)}/revoke`, { body: undefined })
+  await sendManage(`/manage/v1/keys/${encodeURIComponent(keyId)}/revoke`, { method: 'POST' })
 }

@@ -139,6 +139,9 @@ export function EmptyState({ collection, search, total, canCreate, onChange }: E
 function emptyText({ name }: Collection): string {
   if (name === 'product' || name === 'partner' || name === 'company')
     return 'Create one here or over the API, or import a file with quartermaster import.'
+  if (name === 'field') return 'Declare a field for what your records need besides those of the service.'
+  if (name === 'webhook') return 'A webhook sends each change of a resource to your program.'
+  if (name === 'delivery') return 'Messages to webhooks appear here, for 14 days.'
   if (name === 'request') return 'Requests appear a second or two after their response.'
   return 'Entries appear here when something happens.'
 }

@@ -22,7 +22,7 @@ export function valueView(field: Field, value: Value | undefined): ReactNode {
     )
   if (field.name === 'status')
     return (
-      <span className="badge" data-tone={statusTone(Number(value))}>
+      <span className="badge" data-tone={stateTones[String(value)] ?? statusTone(Number(value))}>
         {value}
       </span>
     )
@@ -58,7 +58,11 @@ function LocalTime({ value }: { readonly value: string }) {
   )
 }
 
-const nullTexts: Readonly<Record<string, string>> = { expires_at: 'never', last_used_on: 'never' }
+const nullTexts: Readonly<Record<string, string>> = {
+  expires_at: 'never',
+  last_used_on: 'never',
+  error: 'none',
+}
 
 /** The scope of administrators first: it is the one that a person looks for. */
 function ScopesView({ scopes }: { readonly scopes: readonly string[] }) {
@@ -85,6 +89,12 @@ const stateTones: Readonly<Record<string, string>> = {
   rotating: 'warn',
   expired: '',
   revoked: 'bad',
+  ready: 'ok',
+  building: 'warn',
+  duplicates: 'bad',
+  pending: 'warn',
+  paused: 'warn',
+  disabled: 'bad',
 }
 
 export function statusTone(status: number): string {

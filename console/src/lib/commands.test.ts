@@ -24,7 +24,7 @@ const situation = {
 const labels = (typed: string) => commandsFor({ ...situation, typed }).map(({ label }) => label)
 
 it('finds pages, actions and saved views by words', () => {
-  expect(labels('part')).toEqual(['Partners', 'Create a partner'])
+  expect(labels('part')).toEqual(['Partners', 'Import partners', 'Create a partner'])
   expect(labels('view cheap')).toEqual(['Cheap'])
   expect(labels('keys')).not.toContain('Keys')
 })

@@ -30,6 +30,9 @@ const recordPages = [
 
 const managePages: readonly (readonly [string, string, Record<string, string>?])[] = [
   ['/keys', 'Keys'],
+  ['/fields', 'Fields'],
+  ['/webhooks', 'Webhooks'],
+  ['/deliveries', 'Deliveries'],
   ['/audit', 'Audit'],
   ['/requests', 'Requests', { filter: notOfConsole }],
   ['/usage', 'Usage'],
@@ -146,7 +149,16 @@ function fixedCommands({ to, search, access, views }: Situation): Command[] {
     ...recordPages
       .filter(([name]) => access?.create.includes(name) === true)
       .map(([name, path]) => go(`Create a ${collections[name].noun}`, 'Action', path, { dialog: 'create' })),
-    ...(access?.manage === true ? [go('Create a key', 'Action', '/keys', { dialog: 'create' })] : []),
+    ...recordPages
+      .filter(([name]) => access?.[name] !== false)
+      .map(([name, , title]) => go(`Import ${title.toLowerCase()}`, 'Action', '/import', { resource: name })),
+    ...(access?.manage === true
+      ? [
+          go('Create a key', 'Action', '/keys', { dialog: 'create' }),
+          go('Declare a field', 'Action', '/fields', { dialog: 'create' }),
+          go('Create a webhook', 'Action', '/webhooks', { dialog: 'create' }),
+        ]
+      : []),
     ...(to === '/usage'
       ? []
       : [go('Show the request, copy or export', 'This list', to, { ...list, panel: 'request' })]),

@@ -27,6 +27,7 @@ const menus = () => import('../components/records/menus.ts')
 const panels = () => import('../components/records/panels.ts')
 const ColumnMenu = lazy(withMantine(async () => (await menus()).ColumnMenu))
 const CopyMenu = lazy(withMantine(async () => (await menus()).CopyMenu))
+const ExportMenu = lazy(withMantine(async () => (await menus()).ExportMenu))
 const ViewsMenu = lazy(withMantine(async () => (await menus()).ViewsMenu))
 const RecordPanel = lazy(withMantine(async () => (await panels()).RecordPanel))
 const RequestPanel = lazy(withMantine(async () => (await panels()).RequestPanel))
@@ -36,6 +37,13 @@ const KeyDialogs = lazy(withMantine(async () => (await panels()).KeyDialogs))
 const KeyActions = lazy(withMantine(async () => (await panels()).KeyActions))
 const KeyAudit = lazy(withMantine(async () => (await panels()).KeyAudit))
 const LoggedRequest = lazy(withMantine(async () => (await panels()).LoggedRequest))
+const FieldActions = lazy(withMantine(async () => (await panels()).FieldActions))
+const FieldDialogs = lazy(withMantine(async () => (await panels()).FieldDialogs))
+const WebhookActions = lazy(withMantine(async () => (await panels()).WebhookActions))
+const WebhookReceiver = lazy(withMantine(async () => (await panels()).WebhookReceiver))
+const WebhookDialogs = lazy(withMantine(async () => (await panels()).WebhookDialogs))
+const DeliveryOutcome = lazy(withMantine(async () => (await panels()).DeliveryOutcome))
+const DeliveryAttempts = lazy(withMantine(async () => (await panels()).DeliveryAttempts))
 
 interface RecordsPageProps {
   readonly name: CollectionName
@@ -174,7 +182,7 @@ const Head = memo(function Head(props: HeadProps) {
         <Icon name="rotate" size={14} />
       </IconButton>
       {isReady ? (
-        <Suspense fallback={<MenuPlaces />}>
+        <Suspense fallback={<MenuPlaces hasExport={isResource(name)} />}>
           <ColumnMenu
             collection={collection}
             names={names}
@@ -185,9 +193,31 @@ const Head = memo(function Head(props: HeadProps) {
             search={stringifySearch({ ...search, record: undefined, dialog: undefined })}
           />
           <CopyMenu fields={fields} rows={list?.data} />
+          {isResource(name) && (
+            <ExportMenu
+              collection={collection}
+              parameters={search}
+              fields={fields}
+              rows={list?.data}
+              total={list?.meta.total}
+            />
+          )}
         </Suspense>
       ) : (
-        <MenuPlaces />
+        <MenuPlaces hasExport={isResource(name)} />
+      )}
+      {isResource(name) && (
+        <Link
+          className="button"
+          data-size="xs"
+          data-variant="default"
+          data-with-icon=""
+          to="/import"
+          search={{ resource: name }}
+        >
+          <Icon name="upload" size={14} />
+          <span className="label">Import</span>
+        </Link>
       )}
       <Button
         size="xs"
@@ -203,18 +233,22 @@ const Head = memo(function Head(props: HeadProps) {
 })
 
 /** As wide as the menus, so that nothing moves when they are loaded. */
-function MenuPlaces() {
-  return (['columns', 'star', 'copy'] as const).map((icon, index) => (
-    <Button key={icon} size="xs" variant="default" icon={<Icon name={icon} size={14} />} disabled>
-      <span className="label">{['Columns', 'Views', 'Copy'][index]}</span>
-    </Button>
-  ))
+function MenuPlaces({ hasExport }: { readonly hasExport: boolean }) {
+  return (['columns', 'star', 'copy', ...(hasExport ? ['download' as const] : [])] as const).map(
+    (icon, index) => (
+      <Button key={icon} size="xs" variant="default" icon={<Icon name={icon} size={14} />} disabled>
+        <span className="label">{['Columns', 'Views', 'Copy', 'Export'][index]}</span>
+      </Button>
+    ),
+  )
 }
 
 /** Undefined if the key may not create one. */
 function createLabelOf(name: CollectionName, access: Access | undefined): string | undefined {
-  const mayCreate = name === 'key' ? access?.manage : access?.create.includes(name)
-  return mayCreate === true ? `Create ${collections[name].noun}` : undefined
+  const isManaged = name === 'key' || name === 'field' || name === 'webhook'
+  const mayCreate = isManaged ? access?.manage : access?.create.includes(name)
+  if (mayCreate !== true) return undefined
+  return name === 'field' ? 'Declare field' : `Create ${collections[name].noun}`
 }
 
 /** Where a person can go whose key may not read this list. */
@@ -317,11 +351,28 @@ const extras: Partial<Readonly<Record<CollectionName, Pick<RecordPanelProps, 'be
     after: (record) => <KeyAudit row={record} />,
   },
   request: { before: (record) => <LoggedRequest row={record} /> },
+  field: { before: (record) => <FieldActions row={record} /> },
+  webhook: {
+    before: (record) => <WebhookActions row={record} />,
+    after: () => <WebhookReceiver />,
+  },
+  delivery: {
+    before: (record) => <DeliveryOutcome row={record} />,
+    after: (record) => <DeliveryAttempts row={record} />,
+  },
 }
 
 function Dialogs({ view: { name, collection, search, go } }: PartProps) {
   const close = () => go({ dialog: undefined }, true)
   if (name === 'key') return <KeyDialogs dialog={search.dialog} keyId={search.record} onClose={close} />
+  const ends = {
+    dialog: search.dialog,
+    onClose: close,
+    onCreated: (id: string) => go({ dialog: undefined, record: id, panel: undefined }, true),
+    onDeleted: () => go({ dialog: undefined, record: undefined }, true),
+  }
+  if (name === 'webhook') return <WebhookDialogs webhookId={search.record} {...ends} />
+  if (name === 'field') return <FieldDialogs fieldId={search.record} {...ends} />
   if (!isResource(name)) return null
   if (search.dialog === 'create') {
     return (
@@ -329,7 +380,7 @@ function Dialogs({ view: { name, collection, search, go } }: PartProps) {
         name={name}
         collection={collection}
         onClose={close}
-        onCreated={(id) => go({ dialog: undefined, record: String(id), panel: undefined }, true)}
+        onCreated={(id) => ends.onCreated(String(id))}
       />
     )
   }

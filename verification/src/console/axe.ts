@@ -11,6 +11,9 @@ interface Finding {
 
 const grid = async (page: Page) => await page.getByRole('grid').getByRole('row').nth(1).waitFor()
 
+const listOrNone = async (page: Page) =>
+  await page.getByText('No records').or(page.getByRole('gridcell')).first().waitFor()
+
 /** Every page and dialog: its address, and what must be visible before it is checked. */
 const views: Readonly<Record<string, { path: string; until: (page: Page) => Promise<unknown> }>> = {
   products: { path: '/products', until: grid },
@@ -48,6 +51,28 @@ const views: Readonly<Record<string, { path: string; until: (page: Page) => Prom
   'create a key': {
     path: '/keys?dialog=create',
     until: async (page) => await page.getByLabel('Name').waitFor(),
+  },
+  webhooks: { path: '/webhooks', until: listOrNone },
+  'create a webhook': {
+    path: '/webhooks?dialog=create',
+    until: async (page) => await page.getByLabel('URL of the receiver').waitFor(),
+  },
+  deliveries: { path: '/deliveries', until: listOrNone },
+  'declare a field': {
+    path: '/fields?dialog=create',
+    until: async (page) => await page.getByLabel('Label').waitFor(),
+  },
+  import: {
+    path: '/import',
+    until: async (page) => {
+      await page.getByLabel('CSV file').setInputFiles({
+        name: 'products.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from('id,name,list_price,colour\n1,Anchor,1.5,red\n2,Bolt,cheap,blue\n'),
+      })
+      await page.getByRole('button', { name: 'Preview' }).click()
+      await page.getByRole('region', { name: 'Preview' }).waitFor()
+    },
   },
   audit: { path: '/audit', until: grid },
   requests: { path: '/requests', until: grid },

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { demoCompanies, demoPartners, demoProducts } from '../../../server/src/cli/demo/demo-data.ts'
 import { importRecords } from '../../../server/src/import/import-records.ts'
+import { Receiver, receiverAddress } from '../../../server/test/webhook-receiver.ts'
 import { type Stoppable, shared } from '../check.ts'
 import { type ServerProcess, Service } from '../service.ts'
 
@@ -54,13 +55,18 @@ export class ConsoleFixture implements Stoppable {
   /** May only read products. */
   readonly readerKey: string
   readonly products: number
+  /** Receives webhooks, over HTTPS. */
+  readonly receiver: Receiver
   /** Every address that was requested, every message of the browser's console, every stored text. */
   readonly urls: string[] = []
   readonly messages: string[] = []
   readonly stored: string[] = []
 
   private constructor(
-    parts: Pick<ConsoleFixture, 'service' | 'server' | 'browser' | 'key' | 'readerKey' | 'products'>,
+    parts: Pick<
+      ConsoleFixture,
+      'service' | 'server' | 'browser' | 'key' | 'readerKey' | 'products' | 'receiver'
+    >,
   ) {
     this.service = parts.service
     this.server = parts.server
@@ -68,12 +74,15 @@ export class ConsoleFixture implements Stoppable {
     this.key = parts.key
     this.readerKey = parts.readerKey
     this.products = parts.products
+    this.receiver = parts.receiver
   }
 
   static async start(products: number): Promise<ConsoleFixture> {
     execFileSync(process.execPath, [`${root}console/build.ts`], { stdio: 'ignore' })
     const service = await Service.start()
+    const receiver = new Receiver()
     try {
+      await receiver.start()
       const key = await service.account('acme')
       const readerKey = await service.key('acme', 'product:read')
       const load = { ownerUrl: service.postgres.url, account: 'acme' }
@@ -83,11 +92,15 @@ export class ConsoleFixture implements Stoppable {
       const server = await service.serve({
         QUARTERMASTER_DEFAULT_ACCOUNT: 'acme',
         QUARTERMASTER_LOG_LEVEL: 'debug',
+        QUARTERMASTER_WEBHOOK_SECRET: 'a-master-key-of-at-least-32-characters',
+        QUARTERMASTER_WEBHOOK_NETWORKS: receiverAddress,
+        NODE_EXTRA_CA_CERTS: receiver.authorityFile,
       })
       const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags })
-      return new ConsoleFixture({ service, server, browser, key, readerKey, products })
+      return new ConsoleFixture({ service, server, browser, key, readerKey, products, receiver })
     } catch (error) {
       await service.stop()
+      await receiver.stop()
       throw error
     }
   }
@@ -153,6 +166,7 @@ export class ConsoleFixture implements Stoppable {
   async stop(): Promise<void> {
     await this.browser.close()
     await this.service.stop()
+    await this.receiver.stop()
   }
 }
 

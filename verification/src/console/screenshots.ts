@@ -84,6 +84,27 @@ const shots: Readonly<Record<string, Shot>> = {
       await page.getByRole('option', { name: /x_vat/ }).waitFor()
     },
   },
+  import: {
+    path: '/import?resource=product',
+    prepare: async (page) => {
+      const lines = Array.from({ length: 240 }, (_, row) => `${row + 2},${row === 6 ? 'cheap' : row + 0.5}`)
+      await page.getByLabel('CSV file').setInputFiles({
+        name: 'prices.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from(`id,Price\n${lines.join('\n')}\n`),
+      })
+      await page.getByRole('button', { name: 'Preview' }).click()
+      await page.getByRole('region', { name: 'Preview' }).waitFor()
+    },
+  },
+  webhooks: {
+    path: '/webhooks',
+    prepare: async (page) => {
+      await rows(page)
+      await page.getByRole('row').filter({ hasText: 'active' }).click()
+      await page.getByRole('listitem').filter({ hasText: '401' }).waitFor()
+    },
+  },
   audit: { path: '/audit', prepare: rows },
   requests: {
     path: '/requests?filter=status%3E=400',
@@ -120,11 +141,14 @@ const shots: Readonly<Record<string, Shot>> = {
 
 /** Requests, keys and declared fields, so that no page is empty. */
 async function useService(fixture: ConsoleFixture): Promise<void> {
-  const post = async (path: string, body: unknown) =>
+  const post = async (path: string, body?: unknown) =>
     await fetch(`http://127.0.0.1:${fixture.server.port}${path}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${fixture.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      headers: {
+        authorization: `Bearer ${fixture.key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
   for (const [name, expires_at] of [
     ['web shop', '2027-02-12'],
@@ -133,6 +157,11 @@ async function useService(fixture: ConsoleFixture): Promise<void> {
   ] as const) {
     await post('/manage/v1/keys', { name, scopes: ['product:read', 'partner:read'], expires_at })
   }
+  fixture.receiver.respond = () => ({ status: 401 })
+  const webhook = await post('/manage/v1/webhooks', { resource: 'product', url: fixture.receiver.url })
+  const { data }: { data: { id: string } } = JSON.parse(await webhook.text())
+  await post(`/manage/v1/webhooks/${data.id}/activate`)
+  await post(`/manage/v1/webhooks/${data.id}/test`)
   for (const [name, type, label] of [
     ['x_vat', 'text', 'VAT number'],
     ['x_turnover', 'decimal', 'Turnover of the last year, in EUR'],

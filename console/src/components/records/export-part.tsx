@@ -1,12 +1,10 @@
 import { Button, Progress } from '@mantine/core'
-import { useRef, useState } from 'react'
 import type { Collection } from '../../api/catalog.ts'
-import { problemFrom } from '../../api/exchange.ts'
 import { isResource } from '../../api/read.ts'
 import { bytesText, grouped } from '../../lib/format.ts'
-import { type ExportFormat, type ExportProgress, exportTo } from '../../lib/records/export.ts'
+import type { ExportProgress } from '../../lib/records/export.ts'
 import type { ListParameters } from '../../lib/records/records-search.ts'
-import { urlOf } from '../../lib/records/request-text.ts'
+import { useExport } from '../../lib/records/use-export.ts'
 import { Icon } from '../icon.tsx'
 
 interface ExportPartProps {
@@ -15,36 +13,10 @@ interface ExportPartProps {
   readonly total: number | undefined
 }
 
-type State =
-  | { readonly kind: 'idle' }
-  | { readonly kind: 'running'; readonly progress: ExportProgress }
-  | { readonly kind: 'done'; readonly text: string }
-  | { readonly kind: 'failed'; readonly text: string }
-
 /** Exports every record of the list, not only this page. */
 export function ExportPart({ collection, parameters, total }: ExportPartProps) {
-  const [state, setState] = useState<State>({ kind: 'idle' })
-  const abort = useRef<AbortController>(undefined)
+  const { state, start, cancel } = useExport(collection, parameters, total)
   if (!isResource(collection.name)) return null
-  const start = async (format: ExportFormat) => {
-    abort.current = new AbortController()
-    setState({ kind: 'running', progress: { records: 0, bytes: 0, total } })
-    const { filter, fields, search } = parameters
-    try {
-      const records = await exportTo({
-        url: urlOf(location.origin, collection, { filter, fields, search }),
-        format,
-        fileName: `${collection.plural}.${format}`,
-        signal: abort.current.signal,
-        onProgress: (progress) =>
-          setState({ kind: 'running', progress: { ...progress, total: progress.total ?? total } }),
-      })
-      setState({ kind: 'done', text: `${grouped(records)} ${collection.plural} exported.` })
-    } catch (error) {
-      const isCancelled = error instanceof DOMException && error.name === 'AbortError'
-      setState(isCancelled ? { kind: 'idle' } : { kind: 'failed', text: problemFrom(error).detail })
-    }
-  }
   const isRunning = state.kind === 'running'
   return (
     <>
@@ -63,7 +35,7 @@ export function ExportPart({ collection, parameters, total }: ExportPartProps) {
           </Button>
         ))}
         {isRunning && (
-          <Button size="xs" variant="subtle" color="gray" onClick={() => abort.current?.abort()}>
+          <Button size="xs" variant="subtle" color="gray" onClick={cancel}>
             Cancel
           </Button>
         )}

@@ -122,9 +122,16 @@ function Shown({ collection, query, record, onFilter, write, before, after }: Sh
 
 function titleOf({ name }: Collection, record: Row | undefined): string | undefined {
   if (record === undefined) return undefined
-  const parts = name === 'request' ? ['method', 'path'] : name === 'audit' ? ['action', 'subject'] : ['name']
+  const parts = titleParts[name] ?? ['name']
   const values = parts.map((part) => record[part])
   return values.includes(undefined) ? undefined : values.join(' ')
+}
+
+const titleParts: Partial<Readonly<Record<Collection['name'], readonly string[]>>> = {
+  request: ['method', 'path'],
+  audit: ['action', 'subject'],
+  webhook: ['url'],
+  delivery: ['kind', 'message_id'],
 }
 
 function Step(props: {

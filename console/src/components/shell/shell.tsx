@@ -18,6 +18,9 @@ const recordLinks = [
 
 const manageLinks = [
   { to: '/keys', label: 'Keys', icon: 'key' },
+  { to: '/fields', label: 'Fields', icon: 'tag' },
+  { to: '/webhooks', label: 'Webhooks', icon: 'hook' },
+  { to: '/deliveries', label: 'Deliveries', icon: 'send' },
   { to: '/audit', label: 'Audit', icon: 'history' },
   { to: '/requests', label: 'Requests', icon: 'pulse', search: { filter: notOfConsole } },
   { to: '/usage', label: 'Usage', icon: 'chart' },

@@ -8,6 +8,9 @@ const pages: Readonly<Record<string, CollectionName>> = {
   partners: 'partner',
   companies: 'company',
   keys: 'key',
+  fields: 'field',
+  webhooks: 'webhook',
+  deliveries: 'delivery',
   audit: 'audit',
   requests: 'request',
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Field } from '../../api/catalog.ts'
-import { rowJson, rowsJson } from './record-json.ts'
+import { rowJson, rowsJson, rowsNdjson } from './record-json.ts'
 
 const fields: readonly Field[] = [
   { name: 'name', type: 'text', nullable: false, description: '' },
@@ -16,4 +16,11 @@ it('writes JSON as JSON.stringify does', () => {
 it('writes a decimal as a number with every digit', () => {
   const price = '123456789012345678901234.123456789012'
   expect(rowJson(fields, { name: '1', price })).toBe(`{\n  "name": "1",\n  "price": ${price}\n}`)
+})
+
+it('writes NDJSON with a row on each line', () => {
+  const price = '123456789012345678901234.5'
+  expect(rowsNdjson(fields, [{ id: 1, name: 'two\nlines', price, tags: ['a'] }, { id: 2 }])).toBe(
+    `{"id":1,"name":"two\\nlines","price":${price},"tags":["a"]}\n{"id":2}\n`,
+  )
 })

@@ -49,14 +49,14 @@ export const presentations: Readonly<Record<CollectionName, Presentation>> = {
     title: 'Deliveries',
     searchField: 'error',
     example: 'error!=null&at>=2026-11-01',
-    fields: 'at,webhook_id,kind,changes,status,error,duration_ms,to_version,id',
+    fields: 'at,kind,status,error,changes,duration_ms,webhook_id,message_id,to_version,id',
     idField: 'id',
   },
   field: {
     title: 'Fields',
     searchField: 'name',
     example: 'resource=product',
-    fields: 'id,type,label,created_at',
+    fields: 'resource,name,label,type,unique,state,created_at,id',
     idField: 'id',
   },
 }

@@ -1,0 +1,55 @@
+import { Button, Modal, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { useSubmit } from '../lib/submit.ts'
+import { ProblemView } from './problem-view.tsx'
+
+interface ConfirmDialogProps {
+  readonly title: string
+  /** What is typed to confirm, and its label. */
+  readonly expected: string
+  readonly label: string
+  readonly action: string
+  readonly onConfirm: () => Promise<void>
+  readonly onClose: () => void
+  /** What will happen. */
+  readonly children: ReactNode
+}
+
+/** Does something that cannot be undone, after its name was typed. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, expected, label, action, onConfirm, onClose, children } = props
+  const [typed, setTyped] = useState('')
+  const submit = useSubmit()
+  const isConfirmed = typed.trim() === expected
+  return (
+    <Modal opened closeOnClickOutside={false} size={480} title={title} onClose={onClose}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (isConfirmed) void submit.run(onConfirm)
+        }}
+      >
+        {children}
+        <TextInput
+          label={label}
+          description={`Type ${expected} to confirm.`}
+          autoComplete="off"
+          spellCheck={false}
+          data-autofocus
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+        {submit.problem !== undefined && <ProblemView problem={submit.problem} />}
+        <div className="dialog-actions">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" color="red" disabled={!isConfirmed} loading={submit.isBusy}>
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  )
+}
