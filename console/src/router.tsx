@@ -9,6 +9,7 @@ import { ManageGate } from './components/shell/manage-gate.tsx'
 import { PageError } from './components/shell/page-error.tsx'
 import { Root } from './components/shell/root.tsx'
 import { withMantine } from './components/shell/with-mantine.ts'
+import type { ChangesSearch } from './lib/changes/since.ts'
 import type { ImportSearch } from './lib/import/import-search.ts'
 import { landingOf, readStoredSelf } from './lib/keys/stored-self.ts'
 import type { RecordsSearch } from './lib/records/records-search.ts'
@@ -126,6 +127,13 @@ const requestsRoute = createRoute({
   ),
 })
 
+const changesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/changes',
+  validateSearch: (search: Record<string, unknown>): ChangesSearch => textsOf(search),
+  component: lazyRouteComponent(withMantine(async () => (await import('./routes/changes.tsx')).ChangesPage)),
+})
+
 const importRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/import',
@@ -152,6 +160,7 @@ export const router = createRouter({
     deliveriesRoute,
     auditRoute,
     requestsRoute,
+    changesRoute,
     importRoute,
     usageRoute,
   ]),

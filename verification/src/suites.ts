@@ -25,6 +25,7 @@ import { oneTaskEach } from './citus/tasks.ts'
 import { workerFailover } from './citus/worker-failover.ts'
 import { workerStopped } from './citus/worker-stopped.ts'
 import { axeFindings } from './console/axe.ts'
+import { changes as consoleChanges } from './console/changes.ts'
 import { fieldsAndImport } from './console/fields-and-import.ts'
 import { filter } from './console/filter-journey.ts'
 import { errorOffsets, filterRoundtrip } from './console/filters.ts'
@@ -184,6 +185,7 @@ export const suites: Record<string, readonly Check[]> = {
     keyLifecycle,
     webhooks,
     fieldsAndImport,
+    consoleChanges,
     usage,
     usageDetails,
     palette,

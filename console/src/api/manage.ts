@@ -1,8 +1,7 @@
-import type { ListParameters } from '../lib/records/records-search.ts'
 import { currentKey } from '../session.ts'
 import { type Read, recorded } from './exchange.ts'
 
-/** Requests of administrators: lists of keys, changes, requests and usage, and changes of keys. */
+/** Requests that the client has no method for, or that need their exchange: mostly those of administrators. */
 
 export interface NewKey {
   readonly name: string
@@ -17,7 +16,7 @@ export interface CreatedKey {
 interface Options {
   /** By default POST with a body, and GET without one. */
   readonly method?: 'POST' | 'PATCH' | 'DELETE'
-  readonly parameters?: ListParameters
+  readonly parameters?: Readonly<Record<string, string | number | undefined>>
   readonly signal?: AbortSignal | undefined
   readonly body?: unknown
   readonly idempotencyKey?: string

@@ -69,7 +69,8 @@ export async function readList(
   parameters: ListParameters,
   signal?: AbortSignal,
 ): Promise<Read<List>> {
-  if (!isResource(name)) return await sendManage<List>(collections[name].path, { parameters, signal })
+  if (!isResource(name))
+    return await sendManage<List>(collections[name].path, { parameters: { ...parameters }, signal })
   const { filter, fields, search, sort, page, limit } = parameters
   return await recorded(async (fetch) => {
     const { data, meta, pagination } = await resourceOf(clientWith(fetch), name).list({

@@ -12,7 +12,8 @@ const advice: Readonly<Record<string, string>> = {
   overloaded: 'The service has too much work. Try again in a moment.',
   database_unavailable: 'The service cannot reach its database. Try again in a moment.',
   deadline_exceeded: 'The query took too long. Add a condition that selects fewer records.',
-  total_pending: 'The first count takes a while. Try again in a few seconds, or add a condition.',
+  total_pending:
+    'The first count of this filter takes a while. Try again in a few seconds, or add a condition.',
   outcome_unknown: 'Try again: with the same request, nothing is created twice.',
   internal: 'This is a fault of the service. Report the request id to its operator.',
   connection_failed: 'Check your connection to the service, then try again.',

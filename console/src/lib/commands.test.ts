@@ -10,7 +10,7 @@ const situation = {
     company: false,
     manage: false,
     create: ['partner'],
-    write: [],
+    write: ['partner'],
     self: { account: 'acme', key_id: 'a', name: 'shop', scopes: [], created_at: '', expires_at: null },
   },
   own: {

@@ -143,15 +143,16 @@ function fixedCommands({ to, search, access, views }: Situation): Command[] {
     ...recordPages
       .filter(([name]) => access?.[name] !== false)
       .map(([, path, title]) => go(title, 'Page', path)),
+    go('Changes', 'Page', '/changes'),
     ...(access?.manage === true
       ? managePages.map(([path, title, parameters]) => go(title, 'Page', path, parameters))
       : []),
     ...recordPages
+      .filter(([name]) => access?.write.includes(name) === true)
+      .map(([name, , title]) => go(`Import ${title.toLowerCase()}`, 'Action', '/import', { resource: name })),
+    ...recordPages
       .filter(([name]) => access?.create.includes(name) === true)
       .map(([name, path]) => go(`Create a ${collections[name].noun}`, 'Action', path, { dialog: 'create' })),
-    ...recordPages
-      .filter(([name]) => access?.[name] !== false)
-      .map(([name, , title]) => go(`Import ${title.toLowerCase()}`, 'Action', '/import', { resource: name })),
     ...(access?.manage === true
       ? [
           go('Create a key', 'Action', '/keys', { dialog: 'create' }),

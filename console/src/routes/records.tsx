@@ -1,34 +1,29 @@
 import { Link } from '@tanstack/react-router'
-import { lazy, memo, Suspense, useCallback } from 'react'
-import type { Access } from '../api/access.ts'
-import { type CollectionName, collections } from '../api/catalog.ts'
+import { lazy, Suspense, useCallback } from 'react'
+import type { CollectionName } from '../api/catalog.ts'
 import { problemFrom, RequestFailed } from '../api/exchange.ts'
 import { isResource } from '../api/read.ts'
-import { Button, IconButton } from '../components/button.tsx'
+import { Button } from '../components/button.tsx'
 import { FilterBar } from '../components/filter/filter-bar.tsx'
-import { Icon } from '../components/icon.tsx'
 import { Grid } from '../components/records/grid.tsx'
+import { createLabelOf, ListHead } from '../components/records/list-head.tsx'
 import { Pager } from '../components/records/pager.tsx'
 import type { RecordPanelProps } from '../components/records/record-panel.tsx'
 import { withMantine } from '../components/shell/with-mantine.ts'
 import { EmptyState, Outage, OwnFieldsProblem, ProblemState } from '../components/states.tsx'
 import { narrowed } from '../filter/narrowed.ts'
-import { grouped } from '../lib/format.ts'
 import { resourceLists } from '../lib/keys/stored-self.ts'
 import { fieldsParameter, moved } from '../lib/records/columns.ts'
 import { unknownOwnNames } from '../lib/records/outdated.ts'
 import { defaultLimit, type RecordsSearch, unknownParameters } from '../lib/records/records-search.ts'
 import { type RecordsView, useRecords } from '../lib/records/use-records.ts'
 import { presentations } from '../lib/records/views.ts'
-import { stringifySearch } from '../lib/search.ts'
 
+const ListChanges = lazy(async () => ({
+  default: (await import('../components/records/list-changes.tsx')).ListChanges,
+}))
 /** Loaded after the first view: it needs neither menus nor panels nor dialogs. */
-const menus = () => import('../components/records/menus.ts')
 const panels = () => import('../components/records/panels.ts')
-const ColumnMenu = lazy(withMantine(async () => (await menus()).ColumnMenu))
-const CopyMenu = lazy(withMantine(async () => (await menus()).CopyMenu))
-const ExportMenu = lazy(withMantine(async () => (await menus()).ExportMenu))
-const ViewsMenu = lazy(withMantine(async () => (await menus()).ViewsMenu))
 const RecordPanel = lazy(withMantine(async () => (await panels()).RecordPanel))
 const RequestPanel = lazy(withMantine(async () => (await panels()).RequestPanel))
 const CreateRecord = lazy(withMantine(async () => (await panels()).CreateRecord))
@@ -77,7 +72,7 @@ export function RecordsPage({ name, search }: RecordsPageProps) {
   )
   return (
     <>
-      <Head
+      <ListHead
         name={name}
         collection={collection}
         search={search}
@@ -127,128 +122,26 @@ interface PartProps {
   readonly view: RecordsView
 }
 
-function ListNotices({ view: { own, query, outage, refresh } }: PartProps) {
+function ListNotices({ view }: PartProps) {
+  const { name, search, own, query, outage, isReady, refresh } = view
   return (
     <>
       {outage !== undefined && <Outage problem={outage} since={query.dataUpdatedAt} onRetry={refresh} />}
       {own.error !== null && query.error === null && (
         <OwnFieldsProblem problem={problemFrom(own.error)} onRetry={own.reload} />
       )}
+      {isReady && isResource(name) && query.error === null && (
+        <Suspense>
+          <ListChanges
+            resource={name}
+            filter={search.filter}
+            loadedAt={query.dataUpdatedAt}
+            onRefresh={refresh}
+          />
+        </Suspense>
+      )}
     </>
   )
-}
-
-interface HeadProps
-  extends Pick<
-    RecordsView,
-    | 'name'
-    | 'collection'
-    | 'search'
-    | 'list'
-    | 'fields'
-    | 'names'
-    | 'go'
-    | 'toggleRequest'
-    | 'refresh'
-    | 'access'
-  > {
-  readonly isFetching: boolean
-  readonly isReady: boolean
-}
-
-const Head = memo(function Head(props: HeadProps) {
-  const { name, collection, search, list, fields, names, go, access } = props
-  const { toggleRequest, refresh, isFetching, isReady } = props
-  const createLabel = createLabelOf(name, access)
-  const isRequestShown = search.panel === 'request'
-  return (
-    <header className="page-head">
-      <h1>{presentations[name].title}</h1>
-      <span className="total">{list !== undefined && grouped(list.meta.total)}</span>
-      <span className="spacer" />
-      {createLabel !== undefined && (
-        <Button size="xs" icon={<Icon name="plus" size={14} />} onClick={() => go({ dialog: 'create' })}>
-          <span className="label">{createLabel}</span>
-        </Button>
-      )}
-      <IconButton
-        variant="default"
-        className="refresh"
-        aria-label="Refresh"
-        title="Refresh"
-        aria-busy={isFetching}
-        onClick={refresh}
-      >
-        <Icon name="rotate" size={14} />
-      </IconButton>
-      {isReady ? (
-        <Suspense fallback={<MenuPlaces hasExport={isResource(name)} />}>
-          <ColumnMenu
-            collection={collection}
-            names={names}
-            onChange={(next) => go({ fields: fieldsParameter(collection, next) })}
-          />
-          <ViewsMenu
-            page={name}
-            search={stringifySearch({ ...search, record: undefined, dialog: undefined })}
-          />
-          <CopyMenu fields={fields} rows={list?.data} />
-          {isResource(name) && (
-            <ExportMenu
-              collection={collection}
-              parameters={search}
-              fields={fields}
-              rows={list?.data}
-              total={list?.meta.total}
-            />
-          )}
-        </Suspense>
-      ) : (
-        <MenuPlaces hasExport={isResource(name)} />
-      )}
-      {isResource(name) && (
-        <Link
-          className="button"
-          data-size="xs"
-          data-variant="default"
-          data-with-icon=""
-          to="/import"
-          search={{ resource: name }}
-        >
-          <Icon name="upload" size={14} />
-          <span className="label">Import</span>
-        </Link>
-      )}
-      <Button
-        size="xs"
-        variant={isRequestShown ? 'light' : 'default'}
-        icon={<Icon name="code" size={14} />}
-        aria-pressed={isRequestShown}
-        onClick={toggleRequest}
-      >
-        <span className="label">Request</span>
-      </Button>
-    </header>
-  )
-})
-
-/** As wide as the menus, so that nothing moves when they are loaded. */
-function MenuPlaces({ hasExport }: { readonly hasExport: boolean }) {
-  return (['columns', 'star', 'copy', ...(hasExport ? ['download' as const] : [])] as const).map(
-    (icon, index) => (
-      <Button key={icon} size="xs" variant="default" icon={<Icon name={icon} size={14} />} disabled>
-        <span className="label">{['Columns', 'Views', 'Copy', 'Export'][index]}</span>
-      </Button>
-    ),
-  )
-}
-
-/** Undefined if the key may not create one. */
-function createLabelOf(name: CollectionName, access: Access | undefined): string | undefined {
-  const isManaged = name === 'key' || name === 'field' || name === 'webhook'
-  const mayCreate = isManaged ? access?.manage : access?.create.includes(name)
-  if (mayCreate !== true) return undefined
-  return name === 'field' ? 'Declare field' : `Create ${collections[name].noun}`
 }
 
 /** Where a person can go whose key may not read this list. */
@@ -380,7 +273,7 @@ function Dialogs({ view: { name, collection, search, go } }: PartProps) {
         name={name}
         collection={collection}
         onClose={close}
-        onCreated={(id) => ends.onCreated(String(id))}
+        onCreated={(id) => go({ dialog: undefined, record: String(id), panel: undefined }, true)}
       />
     )
   }

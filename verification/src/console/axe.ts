@@ -52,6 +52,10 @@ const views: Readonly<Record<string, { path: string; until: (page: Page) => Prom
     path: '/keys?dialog=create',
     until: async (page) => await page.getByLabel('Name').waitFor(),
   },
+  changes: {
+    path: '/changes',
+    until: async (page) => await page.getByRole('region', { name: 'Deleted' }).waitFor(),
+  },
   webhooks: { path: '/webhooks', until: listOrNone },
   'create a webhook': {
     path: '/webhooks?dialog=create',

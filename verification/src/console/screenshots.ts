@@ -97,6 +97,16 @@ const shots: Readonly<Record<string, Shot>> = {
       await page.getByRole('region', { name: 'Preview' }).waitFor()
     },
   },
+  changes: {
+    path: '/companies',
+    prepare: async (page) => {
+      const feed = page.waitForResponse((response) => response.url().includes('/changes?since=now'))
+      await Promise.all([feed, page.reload()])
+      await page.goto(new URL('/console/changes?resource=company', page.url()).href)
+      await page.getByRole('region', { name: 'Deleted' }).waitFor()
+      await page.getByText('created or changed').waitFor()
+    },
+  },
   webhooks: {
     path: '/webhooks',
     prepare: async (page) => {

@@ -91,6 +91,7 @@ function Navigation({ isOpen }: { readonly isOpen: boolean }) {
         .map(({ to, label, icon }) => (
           <NavItem key={to} to={to} label={label} icon={icon} />
         ))}
+      <NavItem to="/changes" label="Changes" icon="delta" />
       {access?.manage === true && <h2>Administration</h2>}
       {access?.manage === true && manageLinks.map((link) => <NavItem key={link.to} {...link} />)}
       <div className="end">
@@ -103,7 +104,7 @@ function Navigation({ isOpen }: { readonly isOpen: boolean }) {
   )
 }
 
-type Target = (typeof recordLinks)[number]['to'] | (typeof manageLinks)[number]['to']
+type Target = '/changes' | (typeof recordLinks)[number]['to'] | (typeof manageLinks)[number]['to']
 
 function NavItem({
   to,

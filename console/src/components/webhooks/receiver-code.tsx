@@ -26,7 +26,7 @@ export function ReceiverCode() {
           {receiver.code}
         </pre>
         <div className="row panel-copy">
-          <CopyButton label={`Copy ${receiver.file}`} text={() => receiver.code} />
+          <CopyButton label="Copy code" text={() => receiver.code} />
           <span className="dim">
             The secret is the variable <code>WEBHOOK_SECRET</code>.
           </span>

@@ -19,10 +19,10 @@ export function useExport(collection: Collection, parameters: ListParameters, to
   const start = async (format: ExportFormat) => {
     abort.current = new AbortController()
     setState({ kind: 'running', progress: { records: 0, bytes: 0, total } })
-    const { filter, fields } = parameters
+    const { filter, fields, search } = parameters
     try {
       const records = await exportTo({
-        url: urlOf(location.origin, collection, { filter, fields }),
+        url: urlOf(location.origin, collection, { filter, fields, search }),
         format,
         fileName: `${collection.plural}.${format}`,
         signal: abort.current.signal,
