@@ -107,6 +107,14 @@ function wrongFilters(): string[] {
   const documented = [...blocks].flatMap(([, block = '']) => block.split('\n').filter((line) => line !== ''))
   return [
     ...documented,
+    // In SQL and OData, as in the table of the page.
+    'name like bolt',
+    "name like '%bolt%' and list_price gt 10",
+    'categ_id in (3, 7)',
+    'categ_id is null',
+    'list_price between 1 and 5',
+    "contains(name,'bolt')",
+    'name="Hex" and active=true',
     'list_prise>10',
     'active=true&nope=1&nada=2',
     'name>5',
