@@ -69,6 +69,9 @@ import { referencePage } from './integrators/reference-page.ts'
 import { roundTrip } from './integrators/round-trip.ts'
 import { createsUnderFire, syncUnderFire } from './integrators/sync-under-fire.ts'
 import { typeCases } from './integrators/type-cases.ts'
+import { accountDeleted } from './lifecycle/account-deleted.ts'
+import { accountsApplied } from './lifecycle/accounts-applied.ts'
+import { operatorScopesRight } from './lifecycle/operator-scopes.ts'
 import { noLeak } from './no-leak/no-leak.ts'
 import { sortExact } from './order/sort-exact.ts'
 import { summaryExact } from './order/summary.ts'
@@ -234,6 +237,7 @@ export const suites: Record<string, readonly Check[]> = {
   // Conditional writes, and what only accounts have that have configured it.
   fields: [adjustExact, keysOneRecord, declaredFields, declarationsUnderLoad, syncWithoutMapping, cors],
   // What reads many records of an account at once.
+  lifecycle: [accountsApplied, operatorScopesRight, accountDeleted],
   order: [sortExact, summaryExact],
   // `requests` reads what the browser did in the checks before it.
   site: [links, navigation, search, ownHost, siteAxe, siteFirstView, siteRequests],
