@@ -5,7 +5,8 @@ import { loadConfig } from './config/config.ts'
 
 /** Only this file reads the environment and sets the exit code of a failed command. */
 async function main(): Promise<void> {
-  const loaded = loadConfig(process.env)
+  const environment = process.env
+  const loaded = { ...loadConfig(environment), reload: () => loadConfig(environment) }
   const faults = [...loaded.faults, ...configurationFaults(loaded.config)]
   await parse(program({ ...loaded, faults }))
 }

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, type ClientRequest, request } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,6 +7,7 @@ import { text as bodyOf } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { limitAccount } from '../src/accounts/account-changes.ts'
 import { operator } from '../src/cli/operator.ts'
+import { temporaryFolder } from './at-end.ts'
 import { quartermaster } from './command.ts'
 import { account, connected, freshDatabase, insertProducts, type TestAccount } from './database.ts'
 import { eventually } from './eventually.ts'
@@ -301,6 +302,69 @@ describe('SIGHUP', () => {
     expect(pids.filter(isRunning)).toHaveLength(2)
     const { samples } = await scrape(service.adminPort)
     expect(sampleOf(samples, 'quartermaster_restarts_total', { outcome: 'failed' })).toBe(1)
+  })
+})
+
+describe('a file with settings', () => {
+  const folder = temporaryFolder('settings')
+  const file = join(folder, 'settings.env')
+  const write = (...lines: string[]) => writeFileSync(file, `# settings\n${lines.join('\n')}\n`)
+  const settings = { DATABASE_URL: url, QUARTERMASTER_SETTINGS_FILE: file }
+  const limitOf = async (port: number) => {
+    const response = await fetch(`http://127.0.0.1:${port}${companies}`, {
+      headers: { 'x-forwarded-host': 'acme.localhost', authorization: `Bearer ${acme.key}` },
+    })
+    return /"account";q=(\d+)/.exec(response.headers.get('ratelimit-policy') ?? '')?.[1]
+  }
+
+  it('is read again on SIGHUP; the log names what has changed, and what needs a restart', async () => {
+    write('QUARTERMASTER_REQUESTS_PER_MINUTE=5000', 'QUARTERMASTER_SHUTDOWN_DELAY_MS=7')
+    const service = await Processes.start(settings)
+    expect(await limitOf(service.port)).toBe('5000')
+    const statuses: number[] = []
+    const done = new AbortController()
+    const load = (async () => {
+      while (!done.signal.aborted) statuses.push((await send(service.port)).status)
+    })()
+    // The environment of the test sets the delay, and takes precedence.
+    write('QUARTERMASTER_REQUESTS_PER_MINUTE=6000', 'PORT=1', 'QUARTERMASTER_SHUTDOWN_DELAY_MS=8')
+    service.signal('SIGHUP')
+    await eventually(() => service.lines('restarted').length === 1)
+    done.abort()
+    await load
+    expect(service.lines('settings-read')).toMatchObject([
+      { changed: ['QUARTERMASTER_REQUESTS_PER_MINUTE'], needRestart: ['PORT'] },
+    ])
+    expect(await limitOf(service.port)).toBe('6000')
+    expect(statuses.length).toBeGreaterThan(0)
+    expect(statuses.filter((status) => status !== 200)).toEqual([])
+  })
+
+  it('with a mistake is rejected as a whole, and the workers stay', async () => {
+    write('QUARTERMASTER_REQUESTS_PER_MINUTE=5000')
+    const service = await Processes.start(settings, ['--processes', '1'])
+    write('QUARTERMASTER_REQUESTS_PER_MINUTE=6000', 'QUARTERMASTER_REQUESTS_PER_MINUT=1', 'nonsense')
+    service.signal('SIGHUP')
+    await eventually(() => service.lines('settings-rejected').length === 1)
+    expect(JSON.stringify(service.lines('settings-rejected'))).toMatch(
+      /line 4 is not NAME=value.*MINUT is not a setting/,
+    )
+    expect(await limitOf(service.port)).toBe('5000')
+    expect(service.pids(1).map(isRunning)).toEqual([true])
+    expect((await quartermaster(['config'], settings)).code).toBe(1)
+  })
+
+  it('does not change a single process, which says what a restart would change', async () => {
+    write('QUARTERMASTER_REQUESTS_PER_MINUTE=5000')
+    const service = new Processes(settings, [])
+    await eventually(() => service.lines('listening').length === 1)
+    write('QUARTERMASTER_REQUESTS_PER_MINUTE=6000')
+    service.signal('SIGHUP')
+    await eventually(() => service.lines('settings-read').length === 1)
+    expect(service.lines('settings-read')).toMatchObject([
+      { changed: [], needRestart: ['QUARTERMASTER_REQUESTS_PER_MINUTE'] },
+    ])
+    expect(await limitOf(service.port)).toBe('5000')
   })
 })
 

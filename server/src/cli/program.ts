@@ -52,7 +52,7 @@ export function program(loaded: LoadedConfig): Command {
     .showHelpAfterError('(use --help for usage)')
     .addHelpText('after', environmentHelp)
   command.commandsGroup('Service:')
-  addServeCommands(command, config)
+  addServeCommands(command, loaded)
   command.commandsGroup('Accounts:')
   for (const commands of [accountCommands, keyCommands, fieldCommands, webhookCommands, operatorCommands])
     command.addCommand(commands(config))
@@ -70,7 +70,7 @@ export function program(loaded: LoadedConfig): Command {
   return command
 }
 
-function addServeCommands(command: Command, config: Config): void {
+function addServeCommands(command: Command, { config, reload }: LoadedConfig): void {
   command
     .command('serve')
     .description('start the HTTP service')
@@ -79,7 +79,7 @@ function addServeCommands(command: Command, config: Config): void {
     .addOption(processes('number of processes that share the port, or auto for one per CPU'))
     .action(async (options: { port?: number; host?: string; processes?: number }) => {
       const { serve } = await import('./commands/serve-command.ts')
-      process.exitCode = await serve(config, options)
+      process.exitCode = await serve(config, { ...options, reload })
     })
 
   command

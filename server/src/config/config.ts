@@ -3,6 +3,7 @@ import type { ConfigFault } from './config-fault.ts'
 import { declarations } from './declarations.ts'
 import { readSecretFiles } from './secret-files.ts'
 import { InvalidSetting, type SettingRule, settingValue } from './setting-value.ts'
+import { readSettingsFile } from './settings-file.ts'
 import { isServiceLink, unknownVariables } from './unknown-variables.ts'
 
 type Properties = typeof declarations
@@ -55,6 +56,8 @@ export interface Setting {
 }
 
 export interface LoadedConfig {
+  /** Reads the environment's files again. Only of the configuration of a process. */
+  readonly reload?: () => LoadedConfig
   /** Has the default of every invalid setting: use it only if there are no faults. */
   readonly config: Config
   readonly settings: readonly Setting[]
@@ -62,11 +65,16 @@ export interface LoadedConfig {
 }
 
 /**
- * Reads and validates the environment and the files it names. Only `main.ts` calls it, once, and passes the frozen result on.
+ * Reads and validates the environment and the files it names. Only `main.ts` calls it, and passes the frozen result on; SIGHUP calls it
+ * again.
  * An empty variable counts as unset, as in a file with the line `REDIS_URL=`.
  */
-export function loadConfig(environment: NodeJS.ProcessEnv): LoadedConfig {
+export function loadConfig(own: NodeJS.ProcessEnv): LoadedConfig {
   const names = settingNames()
+  const settingsFile = readSettingsFile(own)
+  const inFile = Object.entries(settingsFile.values).filter(([name]) => isMissing(own, name))
+  const fromFile = new Set(inFile.map(([name]) => name))
+  const environment: NodeJS.ProcessEnv = { ...own, ...Object.fromEntries(inFile) }
   const files = readSecretFiles(environment, secretSettings)
   const data: Record<string, string> = Object.fromEntries(files.values)
   for (const name of names) {
@@ -79,15 +87,25 @@ export function loadConfig(environment: NodeJS.ProcessEnv): LoadedConfig {
   const settings = names.map((name): Setting => {
     const file = files.paths.get(name)
     if (file !== undefined) return { name, value: config[name], origin: 'file', file }
+    const { path } = settingsFile
+    if (path !== undefined && fromFile.has(name))
+      return { name, value: config[name], origin: 'file', file: path }
     return { name, value: config[name], origin: name in data ? 'environment' : 'default' }
   })
   const faults = [
+    ...settingsFile.faults,
     ...files.faults,
     ...invalid,
     ...previous,
     ...unknownVariables(environment, [...names, ...secretSettings.map((name) => `${name}_FILE`)]),
   ]
   return { config, settings, faults }
+}
+
+/** A variable of the environment takes precedence over the file. An empty one is unset, except where empty is a value. */
+function isMissing(environment: NodeJS.ProcessEnv, name: string): boolean {
+  const text = environment[name]
+  return text === undefined || (text === '' && name !== mayBeEmpty)
 }
 
 /** The configuration, if it has no faults. */

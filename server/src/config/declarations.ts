@@ -12,6 +12,11 @@ const postgresUrl = { type: 'string', pattern: /^postgres(ql)?:\/\// } as const
  * table `npm run docs` writes. One without a default is optional.
  */
 export const declarations = {
+  QUARTERMASTER_SETTINGS_FILE: {
+    type: 'string',
+    meaning:
+      'a file with more settings, a line `NAME=value` for each, which [SIGHUP rereads](processes.md#change-settings). The environment takes precedence',
+  },
   DATABASE_URL: {
     ...postgresUrl,
     meaning:

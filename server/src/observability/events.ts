@@ -74,6 +74,13 @@ export type Event =
       readonly signal: string | null
       readonly delayMs: number
     }
+  /** On SIGHUP: the names of settings that differ from those in use. */
+  | {
+      readonly kind: 'settings-read'
+      readonly changed: readonly string[]
+      readonly needRestart: readonly string[]
+    }
+  | { readonly kind: 'settings-rejected'; readonly faults: readonly string[] }
   /** A rolling restart of all workers, on SIGHUP. */
   | { readonly kind: 'restarting' }
   | { readonly kind: 'restarted'; readonly ms: number }

@@ -10,6 +10,8 @@ const levels: Record<Event['kind'], Level> = {
   stopping: 'info',
   stopped: 'info',
   'worker-exited': 'warn',
+  'settings-read': 'info',
+  'settings-rejected': 'error',
   restarting: 'info',
   restarted: 'info',
   'restart-failed': 'error',
@@ -258,6 +260,10 @@ function loggable(event: Exclude<Event, RequestCompleted>): object {
     }
     case 'restarted':
       return { ms: event.ms }
+    case 'settings-read':
+      return { changed: event.changed, needRestart: event.needRestart }
+    case 'settings-rejected':
+      return { faults: event.faults }
     case 'restart-failed':
       return { worker: event.worker, cause: event.cause }
     case 'notify-failed':

@@ -255,6 +255,8 @@ export class Metrics {
         return
       case 'webhook-sweep-failed':
       case 'deletion-failed':
+      case 'settings-read':
+      case 'settings-rejected':
         this.#failedSweeps.add(1)
         return
       case 'background-count-started':

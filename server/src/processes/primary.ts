@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
-import type { Config } from '../config/config.ts'
+import { changedSettings } from '../config/changed-settings.ts'
+import type { Config, LoadedConfig } from '../config/config.ts'
 import { type Admin, startAdmin } from '../http/admin-server.ts'
 import { type EmitEvent, emitToAll } from '../observability/events.ts'
 import type { Log } from '../observability/logger.ts'
@@ -14,6 +15,8 @@ export interface PrimaryOptions {
   readonly host: string
   readonly log: Log
   readonly systemd: Systemd
+  /** Reads the settings again. */
+  readonly reload?: (() => LoadedConfig) | undefined
   /** Resolves with the signal that ends the service, or when `ended` resolves. */
   readonly untilSignal: (ended: Promise<void>) => Promise<NodeJS.Signals | undefined>
 }
@@ -30,12 +33,25 @@ export async function runPrimary(config: Config, options: PrimaryOptions): Promi
   const metrics = await metricsOf(config, { configured: count, running: () => workers.current.length })
   const emit: EmitEvent = emitToAll(log.emit, metrics?.emit)
   const shutdownDelayMs = config.QUARTERMASTER_SHUTDOWN_DELAY_MS
-  const workers: Workers = new Workers({ count, shutdownDelayMs, emit })
+  const workers: Workers = new Workers({ count, shutdownDelayMs, emit, address: addressOf(config) })
   const ended = Promise.withResolvers<void>()
   const signal = options.untilSignal(ended.promise)
+  let current = config
+  /** Whether the workers can start with the settings as they are now. */
+  const reread = (): boolean => {
+    const loaded = options.reload?.()
+    if (loaded === undefined) return true
+    if (loaded.faults.length > 0) {
+      emit({ kind: 'settings-rejected', faults: loaded.faults.map(({ message }) => message) })
+      return false
+    }
+    emit({ kind: 'settings-read', ...changedSettings(current, loaded.config, true) })
+    current = loaded.config
+    return true
+  }
   const restart = async () => {
     await systemd.reloading()
-    await workers.restart()
+    if (reread()) await workers.restart()
     if (!workers.isStopping) await systemd.ready()
   }
   let admin: Admin | undefined
@@ -63,6 +79,11 @@ export async function runPrimary(config: Config, options: PrimaryOptions): Promi
     await admin?.close()
     await metrics?.close()
   }
+}
+
+/** The environment of all workers: one that is replaced later listens where the others do, whatever the file with settings has then. */
+function addressOf({ PORT: port, QUARTERMASTER_HOST: host }: Config): Readonly<Record<string, string>> {
+  return { PORT: String(port), QUARTERMASTER_HOST: host }
 }
 
 // Imported only if configured, as in `service.ts`.

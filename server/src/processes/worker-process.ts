@@ -18,10 +18,15 @@ export class WorkerProcess {
   #isListening = false
   #hasExited = false
 
-  constructor(number: number, workers: number, methods: PrimaryMethods) {
+  constructor(
+    number: number,
+    workers: number,
+    environment: Readonly<Record<string, string>>,
+    methods: PrimaryMethods,
+  ) {
     this.number = number
     this.#workers = workers
-    this.#worker = cluster.fork()
+    this.#worker = cluster.fork(environment)
     this.peer = new Peer<WorkerMethods>(this.#worker, methods)
     this.exited = new Promise((resolve) => {
       this.#worker.once('exit', (exitCode: number | null, signal: string | null) => {

@@ -19,6 +19,8 @@ export interface WorkersOptions {
   readonly count: number
   readonly shutdownDelayMs: number
   readonly emit: EmitEvent
+  /** More variables of the environment of each worker. */
+  readonly address: Readonly<Record<string, string>>
 }
 
 /** Supervises the worker processes. */
@@ -124,7 +126,7 @@ export class Workers {
     listenWhenReady: boolean,
   ): Promise<{ readonly port: number } | WorkerExit> {
     if (slot === undefined || this.isStopping) return { exitCode: 0, signal: null }
-    const worker = new WorkerProcess(slot.number, this.#slots.length, {
+    const worker = new WorkerProcess(slot.number, this.#slots.length, this.#options.address, {
       count: async ({ names, amounts }) => this.#counters.add(names, amounts),
     })
     this.#running.add(worker)

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
-import type { Config } from '../../config/config.ts'
+import { changedSettings } from '../../config/changed-settings.ts'
+import type { Config, LoadedConfig } from '../../config/config.ts'
 import { logTo } from '../../observability/logger.ts'
 import { Systemd } from '../../processes/systemd.ts'
 import type { ServeOptions } from '../../service.ts'
@@ -10,6 +11,8 @@ export interface ServeCommandOptions {
   readonly port?: number
   readonly host?: string
   readonly processes?: number
+  /** Reads the settings again. */
+  readonly reload?: (() => LoadedConfig) | undefined
 }
 
 /** Serves until SIGTERM or SIGINT: in this process, or in several that share the port. Returns the exit code. */
@@ -25,19 +28,30 @@ export async function serve(config: Config, options: ServeCommandOptions): Promi
     await runWorker(config, address)
     return 0
   }
-  if (processes === undefined) return serveAlone(config, address)
+  if (processes === undefined) return serveAlone(config, { ...address, reload: options.reload })
   const log = logTo(config.QUARTERMASTER_LOG_LEVEL, config.QUARTERMASTER_LOG_DESTINATION)
   const systemd = new Systemd(config.NOTIFY_SOCKET, log.emit)
   const { runPrimary } = await import('../../processes/primary.ts')
-  return runPrimary(config, { ...address, processes, log, systemd, untilSignal })
+  return runPrimary(config, { ...address, processes, log, systemd, untilSignal, reload: options.reload })
 }
 
-async function serveAlone(config: Config, address: Omit<ServeOptions, 'log'>): Promise<number> {
+async function serveAlone(
+  config: Config,
+  { reload, ...address }: Omit<ServeOptions, 'log'> & Pick<ServeCommandOptions, 'reload'>,
+): Promise<number> {
   const log = logTo(config.QUARTERMASTER_LOG_LEVEL, config.QUARTERMASTER_LOG_DESTINATION)
   const systemd = new Systemd(config.NOTIFY_SOCKET, log.emit)
   // Imported here: the primary of several processes does not need it, and takes 100 MB less memory without it.
   const { startService } = await import('../../service.ts')
   const service = await startService(config, { ...address, log })
+  // A single process has nobody to take over from it: it only says what a restart would change.
+  process.on('SIGHUP', () => {
+    const loaded = reload?.()
+    if (loaded === undefined) return
+    if (loaded.faults.length > 0)
+      log.emit({ kind: 'settings-rejected', faults: loaded.faults.map(({ message }) => message) })
+    else log.emit({ kind: 'settings-read', ...changedSettings(config, loaded.config, false) })
+  })
   const [signal] = await Promise.all([untilSignal(), systemd.ready()])
   log.emit({ kind: 'stopping' })
   const notified = systemd.stopping()
