@@ -24,7 +24,16 @@ export {
   WebhookInvalid,
 } from './errors.ts'
 export type { EndMarker } from './export-lines.ts'
-export type { Keys, Manage, View, ViewOptions, ViewPage, Webhooks } from './manage.ts'
+export type {
+  DeclaredFields,
+  Keys,
+  Manage,
+  NewField,
+  View,
+  ViewOptions,
+  ViewPage,
+  Webhooks,
+} from './manage.ts'
 export type { Address, OwnFields, UniqueValue } from './own-fields.ts'
 export { type Partners, Quartermaster, type QuartermasterOptions } from './quartermaster.ts'
 export type {
@@ -58,6 +67,7 @@ export type {
   Company,
   Delivery,
   Fault,
+  Field,
   Key,
   KeyRotation,
   Meta,

@@ -17,6 +17,8 @@ import {
   type AuditKinds,
   type Delivery,
   type DeliveryKinds,
+  type Field,
+  type FieldKinds,
   type Key,
   type KeyKinds,
   type KeyRotation,
@@ -193,10 +195,29 @@ export class Webhooks extends View<Webhook, WebhookKinds> {
   }
 }
 
+/** A field to declare. Without `type`, a field of the service that becomes unique. */
+export interface NewField {
+  readonly resource: 'product' | 'partner' | 'company'
+  /** `x_` and lowercase letters, digits and `_`. */
+  readonly name: string
+  readonly type?: 'text' | 'integer' | 'decimal' | 'boolean' | 'timestamp'
+  readonly label?: string
+  readonly unique?: boolean
+}
+
+/** The fields that the account has declared. */
+export class DeclaredFields extends View<Field, FieldKinds> {
+  /** Throws Conflict with the code `field_exists` if the name is in use. */
+  async create(field: NewField, options: CallOptions = {}): Promise<Field> {
+    return await this.write('', options, { body: field, onceOnly: true })
+  }
+}
+
 /** What `/manage/v1` offers to an administrator of the account. */
 export class Manage {
   readonly keys: Keys
   readonly webhooks: Webhooks
+  readonly fields: DeclaredFields
   /** What was sent to the webhooks in the last 14 days. */
   readonly deliveries: View<Delivery, DeliveryKinds>
   /** Numbers and durations of requests by key and route. */
@@ -212,6 +233,7 @@ export class Manage {
     this.#sender = sender
     this.keys = new Keys(sender, paths.key)
     this.webhooks = new Webhooks(sender, paths.webhook)
+    this.fields = new DeclaredFields(sender, paths.field)
     this.deliveries = new View(sender, paths.delivery)
     this.usage = new View(sender, paths.usage)
     this.requests = new View(sender, paths.request)
