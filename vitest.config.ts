@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import SummaryReporter from './.ci/reporter.ts'
 
@@ -8,17 +9,27 @@ const suites: Record<string, string[]> = {
     'server/src/**/*.test.ts',
     'client/src/**/*.test.ts',
     'clients/python/*.test.ts',
+    'connectors/*/src/**/*.test.ts',
     'console/src/**/*.test.ts',
     'verification/src/**/*.test.ts',
     'bench/src/**/*.test.ts',
     'acceptance/coverage/*.test.ts',
     'architecture/*.test.ts',
   ],
-  integration: ['server/test/**/*.test.ts', 'client/test/**/*.test.ts'],
+  integration: ['server/test/**/*.test.ts', 'client/test/**/*.test.ts', 'connectors/*/test/**/*.test.ts'],
 }
 const suite = process.env['SUITE']
 
+const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
 export default defineConfig({
+  // The connectors import the packages by their names. In a checkout, these are their sources.
+  resolve: {
+    alias: {
+      '@quartermaster/client': source('client/src/index.ts'),
+      '@quartermaster/sync': source('connectors/sync/src/index.ts'),
+    },
+  },
   test: {
     include: suite === undefined ? Object.values(suites).flat() : (suites[suite] ?? []),
     // The files of a worker share its modules, which are loaded once: half of the CPU time of unit tests. Each file undoes what it

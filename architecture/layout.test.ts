@@ -14,6 +14,9 @@ const folders = [
   'server/src',
   'client/src',
   'client/test',
+  'connectors/sync/src',
+  'connectors/odoo/src',
+  'connectors/odoo/test',
   'console/src',
   'acceptance',
   'verification/src',
@@ -203,6 +206,21 @@ describe('imports', () => {
     const client = sourceFiles.filter((file) => file.startsWith('client/src/') && !file.endsWith('.test.ts'))
     const wrong = client.flatMap(importsOf).filter((name) => !/^(?:\.\/|@quartermaster\/filter$)/.test(name))
     expect(wrong).toEqual([])
+  })
+
+  it('of a connector are its own files, the client and what connectors have in common: the public API only', () => {
+    const files = sourceFiles.filter((file) => /^connectors\/\w+\/src\//.test(file))
+    expect(files.length).toBeGreaterThan(20)
+    const foreign = files.flatMap((file) =>
+      importsOf(file)
+        .filter((name) => !/^(?:\.\/|node:|vitest$|#start$)/.test(name))
+        .map((name) => `${name} in ${file.split('/')[1]}`),
+    )
+    expect([...new Set(foreign)].toSorted()).toEqual([
+      '@quartermaster/client in odoo',
+      '@quartermaster/client in sync',
+      '@quartermaster/sync in odoo',
+    ])
   })
 
   it('of the console are its own files, the client, the filter language and libraries: nothing of the server', () => {

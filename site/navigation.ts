@@ -99,7 +99,13 @@ export const navigation: readonly Audience[] = [
         text: 'From your system',
         pages: [
           {
-            text: 'Odoo',
+            text: 'Odoo connector',
+            file: 'docs/guides/odoo-connector.md',
+            words:
+              'Odoo connector bridge synchronise continuously quartermaster-odoo polling mapping res.partner product.product stock',
+          },
+          {
+            text: 'Odoo, by a program',
             file: 'docs/guides/from-odoo.md',
             words: 'Odoo OpenERP XML-RPC JSON-RPC connector import migrate product.product default_code',
           },
