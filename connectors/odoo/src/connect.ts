@@ -10,6 +10,8 @@ export interface Credentials {
   readonly odooKey: string
   readonly quartermasterKey: string
   readonly signal: AbortSignal
+  /** For requests to Quartermaster. Default: the global one. */
+  readonly fetch?: typeof fetch | undefined
 }
 
 export interface Company {
@@ -37,7 +39,7 @@ export const keyWarningDays = 14
 
 export async function connect(
   config: Config,
-  { odooKey, quartermasterKey, signal }: Credentials,
+  { odooKey, quartermasterKey, signal, fetch: sent = fetch }: Credentials,
 ): Promise<Connected> {
   const api = new OdooApi({ ...config.odoo, apiKey: odooKey, signal })
   const version = await api.version()
@@ -75,6 +77,7 @@ export async function connect(
     apiKey: quartermasterKey,
     decimals: 'string',
     fields: own,
+    fetch: (input, init) => sent(input, init),
   })
   return { api, qm, version, context, companies, mappings, keyExpires: await keyExpiresOf(api) }
 }

@@ -49,6 +49,8 @@ export interface Io {
   err(text: string): void
   /** Ends a run. */
   readonly signal: AbortSignal
+  /** For requests to Quartermaster. Default: the global one. */
+  readonly fetch?: typeof fetch
 }
 
 /** Returns the exit code. */
@@ -91,6 +93,7 @@ async function command(name: string, values: Values, io: Io): Promise<number> {
     odooKey: secretOf('ODOO_KEY', io),
     quartermasterKey: secretOf('QUARTERMASTER_KEY', io),
     signal: io.signal,
+    fetch: io.fetch,
   }
   if (name === 'check') {
     const isFine = await check(config, await connect(config, credentials), (text) => io.out(text))

@@ -88,13 +88,14 @@ export class OdooApi implements Clock {
         this.#count++
         this.#ms += took
         const { share } = this.#address
-        if (share < 1) await this.#pause(took * (1 / share - 1))
+        if (share < 1) await this.pause(took * (1 / share - 1))
       }
-      await this.#pause(250 * 2 ** attempt * (0.5 + Math.random()))
+      await this.pause(250 * 2 ** attempt * (0.5 + Math.random()))
     }
   }
 
-  async #pause(ms: number): Promise<void> {
+  /** Ends early, with an error, if the connector ends. */
+  async pause(ms: number): Promise<void> {
     const { signal } = this.#address
     await sleep(ms, undefined, signal === undefined ? {} : { signal })
   }

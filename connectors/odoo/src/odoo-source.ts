@@ -16,6 +16,8 @@ const pageRows = 1_000
 const touchRows = 5_000
 /** Ids per search: 50,000 take 0.15 s. */
 const idsPerSearch = 50_000
+/** While somebody renames a company, Odoo may refuse it for a moment: seen on Odoo 19. */
+const refusalsMax = 4
 /** Records that one read proves to be gone. */
 const proofRows = 500
 
@@ -165,15 +167,19 @@ export class OdooSource implements Source {
     model = this.#mapping.model,
   ): Promise<ReturnType<typeof JSON.parse>> {
     const { uid: _, ...context } = this.#context
-    try {
-      return await this.#api.call(model, method, { ...args, context })
-    } catch (error) {
-      if (method === 'read' || !(error instanceof OdooError && error.isAccess)) throw error
-      throw new Stop(
-        'rights_shrank',
-        `Odoo no longer lets the connector's user read ${model}: ${error.message}`,
-        'Give the right back; check lists the rights that the mapping needs.',
-      )
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#api.call(model, method, { ...args, context })
+      } catch (error) {
+        if (method === 'read' || !(error instanceof OdooError && error.isAccess)) throw error
+        if (attempt >= refusalsMax)
+          throw new Stop(
+            'rights_shrank',
+            `Odoo no longer lets the connector's user read ${model}: ${error.message}`,
+            'Give the right back; check lists the rights that the mapping needs.',
+          )
+      }
+      await this.#api.pause(attempt * 500)
     }
   }
 }

@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Quartermaster } from '@quartermaster/client'
 import { temporaryFolder } from '../../../server/test/at-end.ts'
-import { account, connected, freshDatabase } from '../../../server/test/database.ts'
+import { account } from '../../../server/test/database.ts'
 import { passes } from '../../../server/test/eventually.ts'
-import { startTestService } from '../../../server/test/service.ts'
+import { freshService } from '../../../server/test/service.ts'
 import { main } from '../src/main.ts'
 import { company, partner, product, StandIn } from './stand-in.ts'
 
-const url = await freshDatabase()
-const database = await connected(url)
+const { client: database, service } = await freshService({}, { feedCheckMs: 50 })
+const baseUrl = `http://127.0.0.1:${service.port}`
 const folder = temporaryFolder('odoo')
 let count = 0
 
@@ -28,12 +28,12 @@ export async function connectedPair() {
   odoo.tables['product.product'] = Array.from({ length: 300 }, (_, i) => product(i + 1))
   odoo.tables['res.partner'] = Array.from({ length: 40 }, (_, i) => partner(i + 1))
   const acme = await account(database, `acme${count}`)
-  const service = await startTestService(
-    url,
-    { QUARTERMASTER_DEFAULT_ACCOUNT: acme.name },
-    { feedCheckMs: 50 },
-  )
-  const baseUrl = `http://127.0.0.1:${service.port}`
+  // The service finds the account by its host, which fetch cannot set.
+  const toAccount: typeof fetch = (input, init) => {
+    const headers = new Headers(init?.headers)
+    headers.set('x-forwarded-host', `${acme.name}.localhost`)
+    return fetch(input, { ...init, headers })
+  }
   const [config, state] = [join(folder, `${count}.json`), join(folder, `${count}.state.json`)]
   const configure = (more: object) =>
     writeFileSync(
@@ -48,11 +48,12 @@ export async function connectedPair() {
       out: (text) => (texts.out += text),
       err: (text) => (texts.err += text),
       signal,
+      fetch: toAccount,
     })
     return { code, ...texts }
   }
-  const qm = new Quartermaster({ baseUrl, apiKey: acme.key, fields })
-  return { odoo, qm, command, configure, state, service }
+  const qm = new Quartermaster({ baseUrl, apiKey: acme.key, fields, fetch: toAccount })
+  return { odoo, qm, command, configure, state }
 }
 
 /** What the copy of a resource has: its Odoo ids. */

@@ -70,7 +70,11 @@ export class Births {
     let given = 0
     for (;;) {
       const next = await feed.next()
-      if (next.done !== true && 'record' in next.value) waiting.push(next.value.record)
+      if (next.done !== true) {
+        if ('record' in next.value) waiting.push(next.value.record)
+        // Deleted, or linked by somebody else.
+        else delete this.#status.births.refused[next.value.id]
+      }
       if (waiting.length >= this.#target.batch || (next.done === true && waiting.length > 0)) {
         given += await this.#give(waiting)
         waiting = []

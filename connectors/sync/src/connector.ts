@@ -71,6 +71,8 @@ export class Connector {
     this.#options = options
     const state = file.read()
     this.#state = options.acceptDatabase ? { ...state, identity: {}, resources: {} } : state
+    // They come again only when they are changed.
+    Object.assign(this.status.births.refused, state.status?.births.refused)
     this.#state.status = this.status
     this.#pollers = parts.sources.map(({ source, fields }) => {
       const { resource } = source
