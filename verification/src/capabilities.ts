@@ -4,6 +4,7 @@ import { postgresBinaries } from '../../server/src/cli/database/find-postgres.ts
 import { prepareMachine } from './chaos/cluster/packages.ts'
 import type { Capability, Check } from './check.ts'
 import { isCitusInstalled } from './citus/cluster.ts'
+import { whyNoOdoo } from './odoo/live-odoo.ts'
 import { whyNoContainers } from './ship/containers/podman.ts'
 import { whyNotHidden } from './ship/only-node.ts'
 import { installed } from './ship/programs.ts'
@@ -35,6 +36,7 @@ const probes: Readonly<Record<Capability, Probe>> = {
   pg_dump: () => (existsSync(join(postgresBinaries(), 'pg_dump')) ? undefined : 'no pg_dump here'),
   history: () =>
     commitBeforeNewestMigrations() === undefined ? 'no commit before the last migrations' : undefined,
+  odoo: whyNoOdoo,
   curl: program('curl'),
   haproxy: program('haproxy'),
   java: program('java'),

@@ -22,6 +22,7 @@ export type Capability =
   | 'container-names'
   | 'pg_dump'
   | 'history'
+  | 'odoo'
   | 'curl'
   | 'haproxy'
   | 'java'

@@ -73,6 +73,9 @@ import { accountDeleted } from './lifecycle/account-deleted.ts'
 import { accountsApplied } from './lifecycle/accounts-applied.ts'
 import { operatorScopesRight } from './lifecycle/operator-scopes.ts'
 import { noLeak } from './no-leak/no-leak.ts'
+import { odooBirths } from './odoo/odoo-births.ts'
+import { odooCopy } from './odoo/odoo-copy.ts'
+import { odooFirstLoad, odooIdle } from './odoo/odoo-idle.ts'
 import { sortExact } from './order/sort-exact.ts'
 import { summaryExact } from './order/summary.ts'
 import { printIdentity } from './parser/print-identity.ts'
@@ -236,6 +239,8 @@ export const suites: Record<string, readonly Check[]> = {
   guard: [errorSizes, incrementalSync],
   // Conditional writes, and what only accounts have that have configured it.
   fields: [adjustExact, keysOneRecord, declaredFields, declarationsUnderLoad, syncWithoutMapping, cors],
+  // The connector next to a real Odoo.
+  odoo: [odooCopy, odooBirths, odooIdle, odooFirstLoad],
   // What reads many records of an account at once.
   lifecycle: [accountsApplied, operatorScopesRight, accountDeleted],
   order: [sortExact, summaryExact],
