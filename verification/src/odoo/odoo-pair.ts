@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Quartermaster } from '../../../client/src/index.ts'
@@ -112,6 +112,16 @@ export class OdooPair {
     child.kill(signal)
     await ended
     this.#child = undefined
+  }
+
+  /** Whether a connector that was started after this time has done a round. */
+  isRunningSince(time: string): boolean {
+    try {
+      const { status } = JSON.parse(readFileSync(this.statePath, 'utf8'))
+      return status.phase === 'running' && status.startedAt > time
+    } catch {
+      return false
+    }
   }
 
   loseState(): void {
