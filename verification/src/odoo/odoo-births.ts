@@ -17,6 +17,8 @@ export const odooBirths: Check = {
   async run(context) {
     const pair = await pairOf(context)
     const count = context.size(10_000, 100)
+    // Declares the fields, so that the check can ask for them.
+    await pair.once()
     const random = new Random(context.seed, 3)
     const lossy = await LossyProxy.start(pair.odoo.access.url, random)
     const tag = `Born ${Date.now().toString(36)}`
