@@ -1,5 +1,5 @@
 import { withClient } from '../../../server/src/postgres/client.ts'
-import type { Check } from '../../../verification/src/check.ts'
+import type { Check, Context } from '../../../verification/src/check.ts'
 import { Client } from '../../../verification/src/client.ts'
 import { Random } from '../../../verification/src/random.ts'
 import type { DatabaseCpu } from '../cpu.ts'
@@ -73,12 +73,9 @@ function stockOf(id: number): string {
   return `{"qty_available":${100_000 + (id % 1_000)}.5}`
 }
 
-function scattered(
-  count: number,
-  { seed, size }: { seed: number; size(full: number, quick: number): number },
-) {
-  const random = new Random(seed)
-  const records = size(10_000_000, 1_000_000)
+function scattered(count: number, context: Context): number[] {
+  const random = new Random(context.seed)
+  const records = context.size(10_000_000, 1_000_000)
   const ids = new Set<number>()
   while (ids.size < count) ids.add(1 + Math.floor(random.next() * records))
   return [...ids]

@@ -214,6 +214,7 @@ function loggable(event: Exclude<Event, RequestCompleted>): object {
     case 'webhook-sent':
       return { outcome: event.outcome, changes: event.changes, ms: event.ms }
     case 'webhook-stopped':
+    case 'rate-limits-local':
       return { reason: event.reason }
     case 'webhook-sweep-failed':
     case 'deletion-failed':
@@ -240,13 +241,12 @@ function loggable(event: Exclude<Event, RequestCompleted>): object {
       return { of: event.of, ms: event.ms, failed: event.failed }
     case 'keys-verified':
       return { keys: event.keys }
-    case 'rate-limits-local':
-      return { reason: event.reason }
     case 'requests-rejected':
     case 'requests-unlogged':
     case 'requests-uncounted':
       return { count: event.count }
     case 'metrics-unsent':
+    case 'notify-failed':
       return { cause: event.cause }
     case 'spans-dropped':
       return { spans: event.spans, cause: event.cause }
@@ -266,8 +266,6 @@ function loggable(event: Exclude<Event, RequestCompleted>): object {
       return { faults: event.faults }
     case 'restart-failed':
       return { worker: event.worker, cause: event.cause }
-    case 'notify-failed':
-      return { cause: event.cause }
     case 'restarting':
     case 'rate-limits-shared':
     case 'stopping':
