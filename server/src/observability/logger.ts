@@ -254,10 +254,8 @@ function loggable(event: Exclude<Event, RequestCompleted>): object {
       return { host: event.host, port: event.port, adminPort: event.adminPort, workers: event.workers }
     case 'delivering':
       return { adminPort: event.adminPort }
-    case 'worker-exited': {
-      const { worker, workerPid, exitCode, signal, delayMs } = event
-      return { worker, workerPid, exitCode, signal, delayMs }
-    }
+    case 'worker-exited':
+      return exitOf(event)
     case 'restarted':
       return { ms: event.ms }
     case 'settings-read':
@@ -274,6 +272,10 @@ function loggable(event: Exclude<Event, RequestCompleted>): object {
     default:
       return event satisfies never
   }
+}
+
+function exitOf({ worker, workerPid, exitCode, signal, delayMs }: Event & { kind: 'worker-exited' }): object {
+  return { worker, workerPid, exitCode, signal, delayMs }
 }
 
 /** The message of the cause, for example PostgreSQL's own, rather than of the error that wraps it. */
