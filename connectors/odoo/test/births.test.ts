@@ -1,9 +1,10 @@
 import { rmSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
-import { connectedPair, idsOf, whileRuns } from './fixture.ts'
+import { connectedPairs, idsOf, whileRuns } from './fixture.ts'
 
 /** Partners that are created here go to Odoo. The Odoo is a stand-in whose `load` behaves as that of Odoo 19 was seen to. */
 
+const connectedPair = await connectedPairs()
 let pair: Awaited<ReturnType<typeof connectedPair>>
 beforeEach(async () => {
   pair = await connectedPair()

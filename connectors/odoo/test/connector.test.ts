@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
-import { connectedPair, idsOf, whileRuns } from './fixture.ts'
+import { connectedPairs, idsOf, whileRuns } from './fixture.ts'
 import { now, product } from './stand-in.ts'
 
 /**
@@ -9,6 +9,7 @@ import { now, product } from './stand-in.ts'
  * is proved on a real Odoo: `npm run verify -- odoo`.
  */
 
+const connectedPair = await connectedPairs()
 let pair: Awaited<ReturnType<typeof connectedPair>>
 beforeEach(async () => {
   pair = await connectedPair()

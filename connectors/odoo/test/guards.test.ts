@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
-import { connectedPair, idsOf } from './fixture.ts'
+import { connectedPairs, idsOf } from './fixture.ts'
 import { old } from './stand-in.ts'
 
 /** Each guard stops with exit code 3, a reason and a way on, and before anything is deleted. The Odoo is a stand-in. */
 
+const connectedPair = await connectedPairs()
 let pair: Awaited<ReturnType<typeof connectedPair>>
 beforeEach(async () => {
   pair = await connectedPair()
