@@ -32,7 +32,7 @@ async function apply(accountId: string, lines: readonly object[], batchRows: num
       faults.push(...found)
     },
   }
-  await writeRows(session, input, batchRows)
+  await writeRows(session, input, () => batchRows)
   return { totals, faults: faults.toSorted((a, b) => a.line - b.line) }
 }
 

@@ -12,6 +12,7 @@ import { failureOf, isConnectionError, mayHaveCommitted } from '../postgres/sqls
 import { FairScheduler, type Seat } from '../scheduler/fair-scheduler.ts'
 import type { AccountScope } from '../scope.ts'
 import { withTimeout } from '../timeout.ts'
+import { TransactionSize } from './transaction-size.ts'
 
 /**
  * Batches over HTTP: how many are in flight, and the connections on which they write. A batch has a connection only for the
@@ -22,6 +23,7 @@ export class Batches {
   readonly #inFlight: FairScheduler
   readonly #writes: FairScheduler
   readonly #limits: Limits
+  readonly #size = new TransactionSize()
 
   /** `role`: the one for writes. */
   constructor(primary: Primary, { limits, ...identity }: ServingIdentity & { readonly limits: Limits }) {
@@ -63,13 +65,24 @@ export class Batches {
     return await this.#inFlight.acquire(scope, signal)
   }
 
+  /** How many rows the next transaction should have. */
+  get transactionRows(): number {
+    return this.#size.rows
+  }
+
   /** Writes rows with the code of an import, each call in a transaction of its own. */
   writer(scope: AccountScope, resource: RowResource, options: SessionOptions): BatchWriter {
     return {
       write: (parts) =>
         this.#connected(scope, async (connection) => {
           const session = await ImportSession.onPooled(connection, scope, resource, options)
-          return await session.write(parts)
+          const started = performance.now()
+          const written = await session.write(parts)
+          this.#size.ended(
+            parts.rows.length + parts.ordered.length + parts.deletes.length,
+            performance.now() - started,
+          )
+          return written
         }),
     }
   }

@@ -88,7 +88,7 @@ export async function importRows(run: ImportRun): Promise<void> {
 
 async function writeAll(session: ImportSession, run: ImportRun): Promise<void> {
   const { resource, totals, mode } = run
-  await writeRows(session, run, limits.importBatchRows)
+  await writeRows(session, run, () => limits.importBatchRows)
   if (run.replace && totals.read === 0) {
     // More likely a failed export than the intention to delete everything.
     throw new ImportError(
@@ -113,8 +113,8 @@ function checkDeletes({ plural }: Resource, max: MaxDelete, missing: number, rec
   )
 }
 
-/** Writes a batch while the next one is read. At most these two are in memory. */
-export async function writeRows(writer: BatchWriter, run: RowInput, batchRows: number): Promise<void> {
+/** Writes a batch while the next one is read. At most these two are in memory. `batchRows`: of the next one. */
+export async function writeRows(writer: BatchWriter, run: RowInput, batchRows: () => number): Promise<void> {
   let writing = Promise.resolve()
   const index = addressIndex(run.resource)
   let batch = new Batch(index)
@@ -132,7 +132,7 @@ export async function writeRows(writer: BatchWriter, run: RowInput, batchRows: n
       if (chunk.faults.length > 0) await run.onFaults(chunk.faults)
       for (const row of chunk.rows) {
         batch.add(row)
-        if (batch.size >= batchRows || batch.characters >= limits.importBatchCharacters) await flush()
+        if (batch.size >= batchRows() || batch.characters >= limits.importBatchCharacters) await flush()
       }
       if (run.totals.rejected >= (run.rejectedMax ?? Number.POSITIVE_INFINITY)) {
         await flush()

@@ -6,6 +6,9 @@ export const bulkLimits = {
   importBatchCharacters: 4 * 1024 * 1024,
   /** Rows of a batch over HTTP that are written in one transaction: below 0.1 s of the account's write lock, and before-images of all. */
   batchRows: 1_000,
+  /** Fewer rows, if a transaction of them takes longer than this: its timeout is 5 s, and `outcome_unknown` would follow. */
+  batchTransactionMs: 1_500,
+  batchRowsMin: 50,
   /** Bytes of a batch that are parsed at once, and lines: a blank line of CSV takes up to 50 µs. */
   batchSliceBytes: 1024,
   batchSliceLines: 100,

@@ -102,7 +102,7 @@ const description = `The body is \`{"rows":[…]}\` as \`application/json\`, wit
 rejected rows. If no row is valid, it is 400.
 
 To send any number of rows, stream them as NDJSON (\`application/x-ndjson\`) or as CSV with a header (\`text/csv\`), also gzip. A row inserts the record with its \`id\`, or changes the fields that the row
-has. \`{"$delete":5}\` deletes the record 5, except in CSV. Streamed rows are written as they arrive, ${limits.batchRows} in each transaction, with the rules of \`quartermaster import\`. Rows
+has. \`{"$delete":5}\` deletes the record 5, except in CSV. Streamed rows are written as they arrive, up to ${limits.batchRows} in each transaction, with the rules of \`quartermaster import\`. Rows
 of one record take effect in their order. A row with \`"$if_match"\`, the \`etag\` of its record, is written only if the record still has it; otherwise it is rejected with the code \`changed\`.
 
 The response to a stream has a line for each rejected row. Its last line is \`{"$end":{…}}\` with the numbers of rows, or \`{"$error":{…}}\` with a problem document. Without
@@ -189,7 +189,7 @@ function batchHandler(parts: RouteParts, route: Resource): Handler {
         rejectedMax: limits.batchRejectedRowsMax,
         onFaults: (faults) => results.write(resultLines(faults)),
       },
-      limits.batchRows,
+      () => batches.transactionRows,
     ).finally(() => seat.release())
     try {
       await Promise.race([running, results.started])

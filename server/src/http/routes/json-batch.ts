@@ -36,7 +36,7 @@ export async function jsonBatch(
     totals,
     onFaults: (found: readonly RowFault[]) => void faults.push(...found),
   }
-  await writeRows(writer, rows, limits.batchRows)
+  await writeRows(writer, rows, () => limits.batchRows)
   contextOf(request).records = totals.inserted + totals.updated + totals.deleted
   return sendUncached(
     reply,
