@@ -4,6 +4,7 @@ import { limits } from '../../limits/limits.ts'
 import type { AccountScope } from '../../scope.ts'
 import { type Fragment, identifier, join, type Statement, sql, type Value, value } from '../../sql.ts'
 import type { All, Any, Bound, PlainValue, Predicate, Range } from '../predicate.ts'
+import { recordsById } from './by-id.ts'
 import { disjunctsOf, hasContains, refersToOwnField, where } from './where.ts'
 
 /**
@@ -202,9 +203,6 @@ export function deleteValues(
   ids: readonly string[],
 ): Statement {
   const table = valueTable(name)
-  return sql`delete from ${table} where ctid = any(array(
-  select v.ctid from unnest(${value(ids)}::bigint[]) q(id)
-  cross join lateral (select ctid from ${table} where account_id = ${value(accountId)}::bigint and id = q.id offset 0) v))`.statement(
-    'fields',
-  )
+  const rows = recordsById(table, value(accountId), sql`${value(ids)}::bigint[]`, sql`ctid as address`)
+  return sql`delete from ${table} where ctid = any(array(select address from ${rows}))`.statement('fields')
 }
