@@ -1,5 +1,6 @@
 import { Button, Modal, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import type { Problem } from '../api/exchange.ts'
 import { useSubmit } from '../lib/submit.ts'
 import { ProblemView } from './problem-view.tsx'
 
@@ -13,11 +14,13 @@ interface ConfirmDialogProps {
   readonly onClose: () => void
   /** What will happen. */
   readonly children: ReactNode
+  /** What helps with a problem. */
+  readonly help?: (problem: Problem) => ReactNode
 }
 
 /** Does something that cannot be undone, after its name was typed. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, expected, label, action, onConfirm, onClose, children } = props
+  const { title, expected, label, action, onConfirm, onClose, children, help } = props
   const [typed, setTyped] = useState('')
   const submit = useSubmit()
   const isConfirmed = typed.trim() === expected
@@ -40,12 +43,14 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
         />
-        {submit.problem !== undefined && <ProblemView problem={submit.problem} />}
+        {submit.problem !== undefined && (
+          <ProblemView problem={submit.problem}>{help?.(submit.problem)}</ProblemView>
+        )}
         <div className="dialog-actions">
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" color="red" disabled={!isConfirmed} loading={submit.isBusy}>
+          <Button type="submit" className="danger-filled" disabled={!isConfirmed} loading={submit.isBusy}>
             {action}
           </Button>
         </div>
