@@ -100,11 +100,25 @@ select r.account_id, ${value(number)}::bigint, ${text}, r.id from ${identifier(r
 on conflict (account_id, field, value) do nothing`.statement('fields')
 }
 
-/** A record in the range whose value is that of another one. */
+/**
+ * A record in the range whose value is that of another one. Each value is looked up by its complete key: for a join, a planner that
+ * expects few keys of the account reads all of them for each record.
+ */
 function findConflict({ scope, resource, number }: KeyBuild, field: KeyField, range: Fragment): Statement {
-  return sql`select r.id from ${identifier(resource.name)} r
-join ${keyTable(resource)} k on k.account_id = ${value(scope.accountId)}::bigint and k.field = ${value(number)}::bigint and k.value = ${keyText(field, sql`r`)}
+  const holder = keyOfValue(scope, resource, number, keyText(field, sql`r`))
+  return sql`select r.id from ${identifier(resource.name)} r cross join lateral (${holder}) k
 where ${range} and k.id <> r.id limit 1`.statement('fields')
+}
+
+/** The record that holds a value: `id`. */
+function keyOfValue(
+  { accountId }: AccountScope,
+  resource: Resource,
+  number: string,
+  text: Fragment,
+): Fragment {
+  return sql`select h.id from ${keyTable(resource)} h where h.account_id = ${value(accountId)}::bigint
+  and h.field = ${value(number)}::bigint and h.value = ${text} limit 1`
 }
 
 function setState(build: KeyBuild, state: UniqueState, builtTo: string | null): Statement {
@@ -122,15 +136,18 @@ where r.account_id = ${value(accountId)}::bigint and ${text} is not null`.statem
 }
 
 /** Returns one row: the numbers of records whose value is `missing` in the table of keys, and of values there that no record has, `surplus`. */
-export function compareKeys({ accountId }: AccountScope, resource: Resource, field: KeyField): Statement {
-  const account = value(accountId)
+export function compareKeys(scope: AccountScope, resource: Resource, field: KeyField): Statement {
+  const account = value(scope.accountId)
   const [records, text] = [identifier(resource.name), keyText(field, sql`r`)]
-  const key = sql`k.account_id = ${account}::bigint and k.field = ${value(field.key.number)}::bigint`
+  const { number } = field.key
   return sql`select (
-  select count(*) from ${records} r left join ${keyTable(resource)} k on ${key} and k.value = ${text} and k.id = r.id
-  where r.account_id = ${account}::bigint and ${text} is not null and k.id is null)::float8 as missing, (
-  select count(*) from ${keyTable(resource)} k left join ${records} r on r.account_id = ${account}::bigint and r.id = k.id and ${text} = k.value
-  where ${key} and r.id is null)::float8 as surplus`.statement('fields')
+  select count(*) from ${records} r left join lateral (${keyOfValue(scope, resource, String(number), text)}) k on true
+  where r.account_id = ${account}::bigint and ${text} is not null and k.id is distinct from r.id)::float8 as missing, (
+  select count(*) from ${keyTable(resource)} k left join lateral (
+    select ${text} as text from ${records} r where r.account_id = ${account}::bigint and r.id = k.id limit 1) r on true
+  where k.account_id = ${account}::bigint and k.field = ${value(number)}::bigint and r.text is distinct from k.value)::float8 as surplus`.statement(
+    'fields',
+  )
 }
 
 export function removeAllKeys({ accountId }: AccountScope, resource: Resource, field: KeyField): Statement {
