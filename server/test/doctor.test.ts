@@ -468,6 +468,27 @@ describe('doctor on tallies', () => {
     ).toEqual([{ own_last_id: '4294967300' }, { own_last_id: '4294967295' }, { own_last_id: '4294967310' }])
   })
 
+  test('finds values of unique fields that are missing or left over, and repairs them', async () => {
+    const url = await databaseAfter(
+      ...[1, 2, 3].map((id) => company(id, id)),
+      `update company set company_code = 'C' || id where account_id = 1`,
+      `update tally set version = 3, total = 3, last_id = 3 where account_id = 1 and resource = 'company'`,
+      `insert into field (account_id, resource, number, name, type, label, unique_state)
+       values (1, 'company', 1, 'company_code', 'text', 'Code', 'ready')`,
+      `insert into company_key (account_id, field, value, id) values (1, 1, 'C1', 1), (1, 1, 'C2', 3), (1, 1, 'C9', 3)`,
+    )
+    const fault =
+      'The table of the unique field company.company_code of acme lacks 2 values, and has 2 that no record has.'
+    expect(await faults({ DATABASE_URL: url })).toEqual([
+      [fault, 'quartermaster doctor --repair --account acme'],
+    ])
+    await quartermaster(['doctor', '--repair', '--account', 'acme'], { DATABASE_URL: url })
+    expect(await sql(url, `select value, id::int from company_key order by value`)).toEqual(
+      [1, 2, 3].map((id) => ({ value: `C${id}`, id })),
+    )
+    expect(await faults({ DATABASE_URL: url })).toEqual([])
+  })
+
   test('does not change correct tallies when repairing', async () => {
     const url = await databaseAfter()
     await quartermaster(['doctor', '--repair', '--all-tallies'], { DATABASE_URL: url })
