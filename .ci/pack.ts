@@ -9,7 +9,7 @@ import { installLock } from './install-lock.ts'
 /**
  * Writes the npm packages as tarballs into release/, or into the folder of --to:
  *
- *   node .ci/pack.ts [--to FOLDER] [filter] [client] [server]
+ *   node .ci/pack.ts [--to FOLDER] [filter] [client] [server] [odoo]
  *
  * The sources run without a build in a checkout, but Node refuses TypeScript below node_modules. So each package is
  * compiled into a temporary folder, with a package.json that names the compiled files. Prints one path per line.
@@ -25,8 +25,11 @@ const sourceUrl = String(repository.url).replace(/^git\+|\.git$/g, '')
 /** Packages of this repository that the server's tarball contains. */
 const bundleDependencies = ['@quartermaster/filter']
 
-const packages = { filter: buildFilter, client: buildClient, server: buildServer }
+const packages = { filter: buildFilter, client: buildClient, server: buildServer, odoo: buildOdoo }
 type PackageName = keyof typeof packages
+export const packageNames: readonly PackageName[] = Object.keys(packages).filter(isPackageName)
+
+const folderOf = (name: PackageName) => (name === 'odoo' ? 'connectors/odoo' : name)
 
 export function pack(names: readonly PackageName[], destination: string): string[] {
   mkdirSync(destination, { recursive: true })
@@ -74,7 +77,22 @@ function buildServer(folder: string): void {
   buildFilter(join(folder, 'node_modules/@quartermaster/filter'))
 }
 
-function compile(name: PackageName, folder: string, options: Record<string, unknown>): void {
+/** The connector is one module, with the client and what connectors have in common in it: `connectors/odoo/build.ts`. */
+function buildOdoo(folder: string): void {
+  execFileSync(process.execPath, [`${root}connectors/odoo/build.ts`, join(folder, 'dist')], {
+    stdio: 'inherit',
+  })
+  cpSync(`${root}connectors/odoo/bin`, join(folder, 'bin'), { recursive: true })
+  describe('odoo', folder, {
+    private: undefined,
+    dependencies: undefined,
+    files: ['bin', 'dist', 'CHANGELOG.md'],
+    imports: { '#start': './dist/command.js' },
+    publishConfig: { access: 'public', provenance: true },
+  })
+}
+
+function compile(name: 'filter' | 'server', folder: string, options: Record<string, unknown>): void {
   mkdirSync(folder, { recursive: true })
   const project = join(folder, 'tsconfig.json')
   write(project, {
@@ -105,19 +123,21 @@ function describe(name: PackageName, folder: string, published: Record<string, u
     scripts: _,
     devDependencies: __,
     ...manifest
-  } = JSON.parse(readFileSync(`${root}${name}/package.json`, 'utf8'))
+  } = JSON.parse(readFileSync(`${root}${folderOf(name)}/package.json`, 'utf8'))
   if (manifest.version !== version) {
-    throw new Error(`${name}/package.json has version ${manifest.version}, package.json has ${version}.`)
+    throw new Error(
+      `${folderOf(name)}/package.json has version ${manifest.version}, package.json has ${version}.`,
+    )
   }
   write(join(folder, 'package.json'), {
     ...manifest,
     homepage: `${sourceUrl}#readme`,
     bugs: `${sourceUrl}/issues`,
-    repository: { ...repository, directory: name },
+    repository: { ...repository, directory: folderOf(name) },
     ...published,
   })
   for (const document of ['README.md', 'CHANGELOG.md']) {
-    const text = readFileSync(`${root}${name}/${document}`, 'utf8')
+    const text = readFileSync(`${root}${folderOf(name)}/${document}`, 'utf8')
     writeFileSync(join(folder, document), absoluteLinks(text, name))
   }
   cpSync(`${root}LICENSE`, join(folder, 'LICENSE'))
@@ -128,7 +148,7 @@ function absoluteLinks(text: string, name: PackageName): string {
   return text.replaceAll(
     /(!?)(\[[^\]]*\])\((?!https?:|#)([^)\s]+)\)/g,
     (_, image: string, label: string, target: string) =>
-      `${image}${label}(${sourceUrl}/${image === '' ? 'blob' : 'raw'}/v${version}/${posix.join(name, target)})`,
+      `${image}${label}(${sourceUrl}/${image === '' ? 'blob' : 'raw'}/v${version}/${posix.join(folderOf(name), target)})`,
   )
 }
 
@@ -155,8 +175,7 @@ function isPackageName(name: string): name is PackageName {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: { to: { type: 'string' } } })
   const unknown = positionals.filter((name) => !isPackageName(name))
-  if (unknown.length > 0)
-    throw new Error(`No package ${unknown.join(', ')}: ${Object.keys(packages).join(', ')}.`)
-  const names = positionals.length === 0 ? Object.keys(packages) : positionals
+  if (unknown.length > 0) throw new Error(`No package ${unknown.join(', ')}: ${packageNames.join(', ')}.`)
+  const names = positionals.length === 0 ? packageNames : positionals
   for (const file of pack(names.filter(isPackageName), values.to ?? `${root}release`)) console.log(file)
 }

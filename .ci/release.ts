@@ -1,15 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkTarball } from './check-tarball.ts'
-import { pack } from './pack.ts'
+import { pack, packageNames } from './pack.ts'
 
 /**
- * `npm run release`: everything of a release except publishing it. Writes release/ with the tarballs, the lock file of
- * the service, an SBOM and checksums, installs the tarballs into empty projects on every supported version of Node, and
- * builds the container image and runs the acceptance tests against it.
+ * `npm run release`: everything of a release except publishing it. Writes release/ with the tarballs, the wheel of the Python client,
+ * the lock file of the service, an SBOM and checksums, installs the tarballs into empty projects on every supported version of
+ * Node, and builds the container image and runs the acceptance tests against it.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -19,8 +20,9 @@ const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 checkTree()
 execFileSync('bash', ['.ci/install-tools', 'node24', 'node26'], { cwd: root, stdio: 'inherit' })
 rmSync(folder, { recursive: true, force: true })
-const tarballs = pack(['filter', 'client', 'server'], folder)
+const tarballs = pack(packageNames, folder)
 for (const tarball of tarballs) console.log(await checkTarball(tarball))
+const wheel = buildWheel()
 execFileSync(process.execPath, [`${root}.ci/sbom.ts`], { cwd: root, stdio: 'inherit' })
 copyFileSync(`${root}sbom/service.cdx.json`, `${folder}/quartermaster-${version}.cdx.json`)
 writeChecksums()
@@ -36,6 +38,7 @@ ${version} is in release/. To publish it:
   git tag -s v${version} && git push origin v${version}
   upload release/* to the release of that tag
 ${tarballs.map((tarball) => `  npm publish release/${basename(tarball)}`).join('\n')}
+  twine upload release/${wheel}
 `)
 
 /** What is released must be in Git, with its changelog. */
@@ -48,6 +51,26 @@ function checkTree(): void {
   const changelog = readFileSync(`${root}CHANGELOG.md`, 'utf8')
   if (!changelog.includes(`## [${version}] - `))
     throw new Error(`CHANGELOG.md has no section [${version}] with a date.`)
+}
+
+/** The Python client, installed from its wheel into an empty environment and imported. Needs Debian's python3-venv. */
+function buildWheel(): string {
+  const environment = mkdtempSync(join(tmpdir(), 'quartermaster-wheel-'))
+  const python = (program: string, ...args: string[]) =>
+    execFileSync(program, args, { cwd: environment, stdio: ['ignore', 'inherit', 'inherit'] })
+  try {
+    // From a copy: pip leaves its own files beside the sources.
+    cpSync(`${root}clients/python`, join(environment, 'source'), { recursive: true })
+    python('python3', '-m', 'venv', 'venv')
+    python('venv/bin/pip', 'wheel', '--quiet', '--no-index', '--no-deps', '--wheel-dir', folder, './source')
+    const file = `quartermaster-${version}-py3-none-any.whl`
+    python('venv/bin/pip', 'install', '--quiet', '--no-index', join(folder, file))
+    python('venv/bin/python', '-c', `import quartermaster; assert quartermaster.__version__ == '${version}'`)
+    console.log(`${file}: installed, imported`)
+    return file
+  } finally {
+    rmSync(environment, { recursive: true, force: true })
+  }
 }
 
 function writeChecksums(): void {

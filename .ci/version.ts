@@ -25,6 +25,8 @@ if (changesets.length > 0) {
 
 const version = versionIn('server/package.json')
 edit('package.json', (text) => text.replace(`"version": "${before}"`, `"version": "${version}"`))
+for (const connector of ['sync', 'odoo'])
+  edit(`connectors/${connector}/package.json`, (text) => text.replaceAll(`"${before}"`, `"${version}"`))
 edit('clients/python/pyproject.toml', (text) =>
   text.replace(`version = "${before}"`, `version = "${version}"`),
 )
@@ -45,7 +47,7 @@ const documents = execFileSync('git', ['ls-files', '*.md', 'Containerfile', 'dep
 for (const file of documents.filter((name) => !/CHANGELOG\.md$|^\.changeset/.test(name))) {
   edit(file, (text) =>
     text.replaceAll(
-      /(quartermaster(?:-client|-filter)?)-\d+\.\d+\.\d+\.(tgz|cdx\.json)/g,
+      /(quartermaster(?:-client|-filter|-odoo)?)-\d+\.\d+\.\d+\.(tgz|cdx\.json)/g,
       `$1-${version}.$2`,
     ),
   )

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkTarball } from '../../../.ci/check-tarball.ts'
-import { pack } from '../../../.ci/pack.ts'
+import { pack, packageNames } from '../../../.ci/pack.ts'
 import { documented } from '../../../architecture/documented.ts'
 import { freePort } from '../../../server/src/cli/database/temporary-postgres.ts'
 import type { Check, Context, Outcome } from '../check.ts'
@@ -41,7 +41,7 @@ type Steps = (machine: OnlyNode, folder: string, step: Step) => Promise<void>
 async function onNodes(context: Context, names: readonly string[], steps: Steps): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-tarballs-'))
   try {
-    const files = released() ?? pack(['filter', 'client', 'server'], folder)
+    const files = released() ?? pack(packageNames, folder)
     for (const file of files) context.log(await checkTarball(file))
     const results: Result[] = []
     for (const name of names) results.push(...(await stepsOn(nodeOf(name), files, context, steps)))
@@ -152,11 +152,31 @@ async function commands(machine: OnlyNode, folder: string, step: Step): Promise<
   const service = machine.start('npx quartermaster serve', folder, environment)
   await step('serve', async () => void (await machine.run(untilReady(port), folder)))
   await libraries(machine, folder, [`http://127.0.0.1:${port}`, key], step)
+  await connector(machine, folder, step)
   await step('shutdown', async () => {
     service.signal('SIGTERM')
     await service.ended
     postgres.closeStdin()
     await postgres.ended
+  })
+}
+
+/** Without an Odoo: the command starts, reads its configuration, and says that nothing answers. */
+async function connector(machine: OnlyNode, tarballFolder: string, step: Step): Promise<void> {
+  const folder = machine.project('connector')
+  await step('the Odoo connector', async () => {
+    const files = readdirSync(tarballFolder).filter((name) => name.startsWith('quartermaster-odoo-'))
+    await machine.run(`npm install ${files.map((file) => join(tarballFolder, file)).join(' ')}`, folder)
+    const url = `http://127.0.0.1:${await freePort()}`
+    const configuration = { odoo: { url, database: 'acme' }, quartermaster: { url } }
+    writeFileSync(join(folder, 'quartermaster-odoo.json'), JSON.stringify(configuration))
+    const environment = { ODOO_KEY: 'none', QUARTERMASTER_KEY: 'none' }
+    const said = await machine.run(
+      'npx quartermaster-odoo check 2>&1 && exit 1; [ $? = 1 ]',
+      folder,
+      environment,
+    )
+    if (!said.includes('Odoo does not respond')) throw new Error(`check said ${said}`)
   })
 }
 
