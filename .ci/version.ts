@@ -15,6 +15,11 @@ const versionIn = (file: string) => String(JSON.parse(readFileSync(`${root}${fil
 const before = versionIn('server/package.json')
 const changesets = readdirSync(`${root}.changeset`).filter((file) => /^(?!README).*\.md$/.test(file))
 const isReleased = readFileSync(`${root}CHANGELOG.md`, 'utf8').includes(`## [${before}] - `)
+if (!isReleased && changesets.length > 0) {
+  throw new Error(
+    `${before} is not released yet, so its changes need no changeset: remove ${changesets.join(', ')}.`,
+  )
+}
 if (changesets.length > 0) {
   execFileSync(`${root}node_modules/.bin/changeset`, ['version'], { cwd: root, stdio: 'inherit' })
 } else if (isReleased) {
