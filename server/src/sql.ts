@@ -44,6 +44,11 @@ export interface StateStatement extends Statement {
   readonly replicaText: () => string
 }
 
+/** The statement as one that many transactions repeat: PostgreSQL keeps its plan, which does not depend on the values. */
+export function prepared(statement: Statement): Statement {
+  return { ...statement, execution: 'generic' }
+}
+
 /** Returns a statement with a text that was built once and the values of its placeholders. */
 export type Template = (values: readonly unknown[]) => Statement
 export type StateTemplate = (values: readonly unknown[]) => StateStatement

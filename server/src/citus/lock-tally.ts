@@ -1,7 +1,7 @@
 import type { Resource } from '../catalog/resources.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
-import { join, sql, value } from '../sql.ts'
+import { join, prepared, sql, value } from '../sql.ts'
 import { currentLineage } from '../tally-state.ts'
 import { type LockedTally, lockStatement, seriesOf } from '../writes/tick.ts'
 import { stableEpoch } from './stable-epoch.ts'
@@ -22,7 +22,7 @@ export async function lockTallyWithSeries(
   resource: Resource,
 ): Promise<LockedTally | undefined> {
   const statement = lockStatement(scope, resource, { time: sql`statement_timestamp()`, columns })
-  const [row] = await run<Row>({ ...statement, execution: 'generic' })
+  const [row] = await run<Row>(prepared(statement))
   return row && { ...row, series: readSeries(row.series) }
 }
 

@@ -7,7 +7,7 @@ import {
   identifier,
   join,
   placeholder,
-  type Statement,
+  prepared,
   sql,
   type Template,
   type Value,
@@ -56,6 +56,7 @@ export async function insertRecordByTable(
   const { version, written_at: writtenAt } = tally
   const id = String(BigInt(tally.own_last_id ?? tally.last_id) + 1n)
   const tick = tickTally(value(scope.accountId), resource, tickOfCreate, tally)
+  // Citus keeps the plan of a statement on one table, and chooses the shard when it runs.
   await transaction.run(prepared(tick.statement('create')))
   const inserted = [scope.accountId, id, version, writtenAt, ...valuesOf(resource, values)]
   const { plain, own } = inserts[resource.name]
@@ -67,11 +68,6 @@ export async function insertRecordByTable(
 function lineageOf({ series }: LockedTally): string {
   if (series === undefined) throw new Error('the tally was locked without its series')
   return series.lineage
-}
-
-/** Citus keeps the plan of a statement on one table, and chooses the shard when it runs. */
-function prepared(statement: Statement): Statement {
-  return { ...statement, execution: 'generic' }
 }
 
 /** The time is a value: Citus evaluates a function of an INSERT each time, and then also plans it each time. */

@@ -6,7 +6,7 @@ import type { Transaction } from '../postgres/transaction.ts'
 import { patchedOwn } from '../query/sql/field-columns.ts'
 import { parameterTypes } from '../query/sql/parameter-types.ts'
 import { recordJson } from '../query/sql/record-json.ts'
-import { type Fragment, identifier, join, type Statement, sql, value } from '../sql.ts'
+import { type Fragment, identifier, join, prepared, type Statement, sql, value } from '../sql.ts'
 import { currentLineage, isValidPosition, type Lineages, positionOfEtag } from '../tally-state.ts'
 import type { IdempotentWrites, WriteResult, Written } from './idempotency.ts'
 import { insertImages, journaledDelete, trimJournal } from './journal.ts'
@@ -53,7 +53,7 @@ export async function adjustRecord(
   const { scope, resource, idempotency } = addressed
   return await idempotent.run(scope, idempotency, async (transaction) => {
     const { target, tally } = await locked(transaction, addressed)
-    const [row] = await transaction.run<SumsRow>(sumsStatement(target, deltas))
+    const [row] = await transaction.run<SumsRow>(prepared(sumsStatement(target, deltas)))
     if (row === undefined) throw recordUnknown(resource.noun, target.id)
     requireMatch(resource, row.version, matchingVersions(target, tally))
     return await patched(transaction, target, checkedSums(resource, deltas, row), tally, etagOf)
@@ -156,7 +156,7 @@ async function trim(
   { scope, resource }: Target,
   { version }: LockedTally,
 ): Promise<void> {
-  for (const statement of trimJournal(scope, resource, version, 1)) await transaction.run(statement)
+  for (const statement of trimJournal(scope, resource, version, 1)) await transaction.run(prepared(statement))
 }
 
 /** The versions with which the record matches If-Match; undefined if it may have any. */
@@ -183,7 +183,7 @@ export async function patchLocked(
   tally: LockedTally,
   versions: readonly string[] | undefined,
 ): Promise<PatchRow | undefined> {
-  const [row] = await transaction.run<PatchRow>(patchStatement(target, values, tally, versions))
+  const [row] = await transaction.run<PatchRow>(prepared(patchStatement(target, values, tally, versions)))
   return row
 }
 
@@ -193,7 +193,7 @@ export async function deleteLocked(
   tally: LockedTally,
   versions: readonly string[] | undefined,
 ): Promise<DeleteRow | undefined> {
-  const [row] = await transaction.run<DeleteRow>(deleteStatement(target, tally, versions))
+  const [row] = await transaction.run<DeleteRow>(prepared(deleteStatement(target, tally, versions)))
   return row
 }
 
@@ -219,7 +219,7 @@ function patchStatement(
   returning t.lineages[1] as lineage
 ), updated as (
   update ${table} t set ${join(assignments, '')}version = ${version}::bigint, write_date = ${dateOf(tally)}
-  from changed c where t.account_id = ${account}::bigint and t.id = c.id
+  where t.account_id = ${account}::bigint and t.id = ${recordId}::bigint and exists (select from changed)
   returning t.*
 )
 select (select version from before) as version_before, (select lineage from tick) as lineage, r.version, ${recordJson(resource.fields)} as record

@@ -3,7 +3,7 @@ import { limits } from '../limits/limits.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
-import { constant, type Statement, sql, value } from '../sql.ts'
+import { constant, prepared, type Statement, sql, value } from '../sql.ts'
 import { IdempotencyQuota } from './idempotency-quota.ts'
 
 /** Makes a write safe to retry. */
@@ -95,7 +95,7 @@ async function claimed(
   }
   await quota.require(transaction, scope)
   const result = await work(transaction)
-  const stored = await transaction.run(storeStatement(scope, idempotency, result))
+  const stored = await transaction.run(prepared(storeStatement(scope, idempotency, result)))
   if (stored.length === 0) throw new Raced()
   await transaction.run(sweepStatement(scope))
   return { ...result, replayed: false }

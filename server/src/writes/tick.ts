@@ -3,7 +3,7 @@ import type { IdColumns } from '../id-source.ts'
 import { limits } from '../limits/limits.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import type { AccountScope } from '../scope.ts'
-import { type Fragment, type Statement, sql, type Value, value } from '../sql.ts'
+import { type Fragment, prepared, type Statement, sql, type Value, value } from '../sql.ts'
 import { type EpochColumns, isOwnWrite, type Lineages, lineageColumns, plainEpoch } from '../tally-state.ts'
 
 /** What one write does to the tally, besides incrementing the version. */
@@ -108,7 +108,7 @@ export async function lockTally(
   resource: Resource,
 ): Promise<LockedTally | undefined> {
   const [tally] = await run<LockedTally>(
-    lockStatement(scope, resource, { time: clock, columns: lineageColumns }),
+    prepared(lockStatement(scope, resource, { time: clock, columns: lineageColumns })),
   )
   return tally
 }
