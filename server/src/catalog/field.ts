@@ -13,6 +13,8 @@ export interface Field {
   readonly charactersMax?: number
   /** A JSON form other than that of the type: comma-separated text as an array, or a timestamp as its day. */
   readonly wire?: 'list' | 'day'
+  /** Most records have no value, so the index of the column has only the others. */
+  readonly isMostlyNull?: true
   /** Of a field that the account has declared: the key of its value in the column `custom`. It has no column of its own. */
   readonly customKey?: string
 }

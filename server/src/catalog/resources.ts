@@ -118,6 +118,7 @@ const product: Resource = {
       name: 'is_rsd_product',
       type: 'boolean',
       nullable: true,
+      isMostlyNull: true,
       description: 'Whether it is an RSD product; null if unknown.',
       example: false,
       absent: null,

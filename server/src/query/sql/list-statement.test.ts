@@ -130,7 +130,11 @@ where t.account_id = $1::bigint and t.resource = $4::text`,
     ['active=true', 'active = $2::boolean', [true]],
     ['active!=true', 'active = $2::boolean', [false]],
     ['active![true,false]', 'false', []],
-    ['is_rsd_product!=true', '(is_rsd_product = $2::boolean or is_rsd_product is null)', [false]],
+    [
+      'is_rsd_product!=true',
+      '((is_rsd_product = $2::boolean and is_rsd_product is not null) or is_rsd_product is null)',
+      [false],
+    ],
     [
       'create_date=2026-11-14',
       '((create_date >= $2::timestamptz and create_date < $3::timestamptz))',

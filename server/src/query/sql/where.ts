@@ -271,7 +271,9 @@ function orNull(
 function oneOf(field: Field, values: readonly (string | boolean)[]): Fragment {
   if (values.length === 0) return sql`false`
   if (values.length > 1) return sql`${columnOf(field)} = any(${list(field, values)})`
-  return sql`${columnOf(field)} = ${value(values[0])}::${parameterTypeOf(field)}`
+  const equals = sql`${columnOf(field)} = ${value(values[0])}::${parameterTypeOf(field)}`
+  // PostgreSQL turns "= false" into "not", and does not see that it is never true for null.
+  return field.isMostlyNull === true ? sql`(${equals} and ${columnOf(field)} is not null)` : equals
 }
 
 function list(field: Field, values: readonly (string | boolean)[]): Fragment {

@@ -55,8 +55,11 @@ function indexesOf({ name: table, fields }: Resource): ExpectedIndex[] {
     { table, name: `${table}_pkey`, kind: 'primary', columns: ['account_id', 'id'] },
     ...fields
       .filter((field) => field.name !== 'id')
-      .map(({ name }): ExpectedIndex => {
-        return { table, name: `${table}_${name}`, kind: 'btree', columns: ['account_id', name, 'id'] }
+      .map(({ name, isMostlyNull }): ExpectedIndex => {
+        const index = { table, kind: 'btree' as const, columns: ['account_id', name, 'id'] }
+        return isMostlyNull === true
+          ? { ...index, name: `${table}_${name}_present`, present: name }
+          : { ...index, name: `${table}_${name}` }
       }),
     { table, name: `${table}_text`, kind: 'text', columns: ['account_id', ...texts] },
     { table, name: `${table}_version`, kind: 'btree', columns: ['account_id', 'version', 'id'] },
