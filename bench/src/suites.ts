@@ -16,7 +16,7 @@ import { countsAfterUpdates } from './large/counts-after-updates.ts'
 import { besideCounts, firstCounts } from './large/first-counts.ts'
 import { relationLocks } from './large/relation-locks.ts'
 import { sortedPages } from './large/sorted-pages.ts'
-import { stockUpdates } from './large/stock-updates.ts'
+import { allStock, stockUpdates } from './large/stock-updates.ts'
 import { walkAfterId } from './large/walk-after-id.ts'
 import { abuse } from './load/abuse.ts'
 import { jitStorm } from './load/jit-storm.ts'
@@ -70,7 +70,7 @@ export const suites: Readonly<Record<string, readonly Check[]>> = {
     overload,
     abuse,
   ],
-  // The last two change the data.
+  // The last three change the data.
   large: [
     firstCounts,
     besideCounts,
@@ -80,6 +80,7 @@ export const suites: Readonly<Record<string, readonly Check[]>> = {
     carriedSummary,
     stockUpdates,
     countsAfterUpdates,
+    allStock,
   ],
   fields: [getByKey, ...declaredFilters, batchByKey, importTenFields],
   guard: [inputsLinear, ...slowSenders, ...attackBenchmarks, growthBound],
